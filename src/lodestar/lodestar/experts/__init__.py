@@ -1,0 +1,1 @@
+"""Who proposes where to go."""

@@ -1,0 +1,92 @@
+"""What an expert is asked and what it answers (RoboAtlas III-C)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.language.directive import Directive, Subtask
+
+
+class ActionKind(IntEnum):
+    """What the robot does with a proposal (RoboAtlas eq. 22)."""
+
+    GO = 0
+    TURN_LEFT = 1
+    TURN_RIGHT = 2
+    TURN_AROUND = 3
+
+
+class RejectionReason(Enum):
+    """Why an expert has nothing to propose; values are ProposeGoal's error codes."""
+
+    NO_DATA = 11100
+    NO_PROPOSAL = 11101
+    EXPLORED = 11102
+    NO_VIEWPOINT = 11103
+    MODEL_UNAVAILABLE = 11104
+    MODEL_ERROR = 11105
+    DEADLINE = 11106
+    CANCELLED = 11107
+    TF_ERROR = 11108
+    BAD_REQUEST = 11109
+    UNKNOWN = 11199
+
+
+@dataclass(frozen=True)
+class ProposalRequest:
+    """One question to every expert. robot_pose: (3,) x, y, yaw in map. excluded_goals: (N, 3)."""
+
+    epoch: int
+    stamp: float
+    directive: Directive
+    subtask_index: int
+    robot_pose: np.ndarray
+    excluded_entities: frozenset[int] = frozenset()
+    excluded_goals: tuple[tuple[float, float, float], ...] = ()
+    deadline: float = float("inf")
+
+    @property
+    def subtask(self) -> Subtask:
+        """The step that is being worked on."""
+        return self.directive.subtasks[self.subtask_index]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Where one expert would go. goal: (3,) x, y, yaw in map. confidence in [0, 1]."""
+
+    expert: str
+    epoch: int
+    goal: np.ndarray
+    confidence: float
+    rationale: str
+    entity_id: int = 0
+    action: ActionKind = ActionKind.GO
+    evidence_entities: tuple[int, ...] = ()
+    evidence_keyframes: tuple[int, ...] = ()
+    time_taken: float = 0.0
+    stamp: float = 0.0
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """Why an expert proposes nothing."""
+
+    expert: str
+    epoch: int
+    reason: RejectionReason
+    message: str
+
+
+class Expert(Protocol):
+    """Proposes one goal per request. Facts reach it through its own setters before the request."""
+
+    name: str
+
+    def propose(self, request: ProposalRequest) -> Proposal | Rejection:
+        """One goal, or why there is none. Never raises for bad data."""
+        ...

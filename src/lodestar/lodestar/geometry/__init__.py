@@ -1,0 +1,1 @@
+"""Poses, cameras, boxes and Gaussians."""

@@ -1,0 +1,1 @@
+"""Occupancy grids, distances, visibility, paths and viewpoints."""

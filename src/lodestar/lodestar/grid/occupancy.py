@@ -1,0 +1,66 @@
+"""The occupancy grid that everything plans on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+UNKNOWN = -1
+FREE = 0
+OCCUPIED = 100
+
+
+@dataclass(frozen=True)
+class OccupancyGrid2D:
+    """Cells in plan, as nav_msgs/OccupancyGrid has them.
+
+    cells: (rows, columns) int8; -1 unknown, 0 free .. 100 occupied; row 0 has the lowest y.
+    resolution: metres per cell. origin: (x, y) of the outer corner of cell (0, 0), in `frame`, metres.
+    """
+
+    cells: np.ndarray
+    resolution: float
+    origin: tuple[float, float]
+    stamp: float = 0.0
+    frame: str = "map"
+    occupied_from: int = 65  # a cell of at least this value is occupied, below it free (Nav2's occupied_thresh)
+
+    @property
+    def free(self) -> np.ndarray:
+        """(rows, columns) bool, known and not occupied."""
+        return (self.cells >= 0) & (self.cells < self.occupied_from)
+
+    @property
+    def occupied(self) -> np.ndarray:
+        """(rows, columns) bool."""
+        return self.cells >= self.occupied_from
+
+    @property
+    def unknown(self) -> np.ndarray:
+        """(rows, columns) bool."""
+        return self.cells < 0
+
+    def cells_of(self, points: np.ndarray) -> np.ndarray:
+        """Cells (N, 2) int (row, column) that hold points (N, 2+), metres; may lie outside the grid."""
+        points = np.asarray(points, dtype=np.float64)
+        columns = np.floor((points[..., 0] - self.origin[0]) / self.resolution).astype(np.int64)
+        rows = np.floor((points[..., 1] - self.origin[1]) / self.resolution).astype(np.int64)
+        return np.stack([rows, columns], axis=-1)
+
+    def points_of(self, cells: np.ndarray) -> np.ndarray:
+        """Centres (N, 2) float64 (x, y), metres, of cells (N, 2) (row, column)."""
+        cells = np.asarray(cells, dtype=np.float64)
+        x = self.origin[0] + (cells[..., 1] + 0.5) * self.resolution
+        y = self.origin[1] + (cells[..., 0] + 0.5) * self.resolution
+        return np.stack([x, y], axis=-1)
+
+    def contains(self, cells: np.ndarray) -> np.ndarray:
+        """(N,) bool, which cells (N, 2) (row, column) lie on the grid."""
+        rows, columns = self.cells.shape
+        return (cells[..., 0] >= 0) & (cells[..., 0] < rows) & (cells[..., 1] >= 0) & (cells[..., 1] < columns)
+
+    @property
+    def free_area(self) -> float:
+        """Area known to be free, m^2."""
+        return float(self.free.sum()) * self.resolution**2

@@ -1,0 +1,1 @@
+"""Directives, query graphs and their parsers."""

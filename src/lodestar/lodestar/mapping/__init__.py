@@ -1,0 +1,1 @@
+"""OctoMap, projected grid, semantic voxels, instances and pillars."""

@@ -1,0 +1,89 @@
+"""What the voxels know of an instance, and what passes on when it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.perception.frames import ImageBox
+
+
+@dataclass(frozen=True)
+class CaptionVote:
+    """Weight of one label and caption among the observations of an instance."""
+
+    label: str
+    caption: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One thing in the voxel map, in `map`, metres.
+
+    centroid: (3,). covariance: (3, 3), of its points, m^2. box_min, box_max: (3,), of its points.
+    """
+
+    id: int
+    voxel_count: int
+    centroid: np.ndarray
+    covariance: np.ndarray
+    box_min: np.ndarray
+    box_max: np.ndarray
+    votes: tuple[CaptionVote, ...]
+    occupancy_probability: float
+    observation_count: int
+    confirmed: bool
+    first_seen: float
+    last_seen: float
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One detection after it was associated. odom_from_camera: (4, 4); it survives corrections of map <- odom."""
+
+    instance_id: int
+    stamp: float
+    odom_from_camera: np.ndarray
+    box: ImageBox
+    pixel_count: int
+    label: str
+    caption: str
+    score: float
+    distance: float
+    feature: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Merge:
+    """`loser` was found to be the same thing as `winner`."""
+
+    loser: int
+    winner: int
+
+
+@dataclass(frozen=True)
+class Absence:
+    """A clear look through the place of an instance: `free_share` of its voxels were seen empty."""
+
+    instance_id: int
+    stamp: float
+    free_share: float
+
+
+@dataclass(frozen=True)
+class InstanceDelta:
+    """Change of the instance map. A receiver at another revision than `previous_revision` has a gap."""
+
+    stamp: float
+    revision: int
+    previous_revision: int
+    updated: tuple[Instance, ...] = ()
+    observations: tuple[Observation, ...] = ()
+    merges: tuple[Merge, ...] = ()
+    absences: tuple[Absence, ...] = ()
+    removed: tuple[int, ...] = ()
+    map_from_odom: np.ndarray = field(default_factory=lambda: np.eye(4))
+    map_id: int = 1
+    session_id: str = ""

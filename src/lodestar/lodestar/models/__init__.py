@@ -1,0 +1,1 @@
+"""Ports to learned models that several rooms share."""

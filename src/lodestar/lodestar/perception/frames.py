@@ -1,0 +1,74 @@
+"""What a camera saw and what perception made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.geometry.camera import PinholeCamera
+
+
+@dataclass(frozen=True)
+class ImageBox:
+    """Axis-aligned box in an image, pixels."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
+class RgbdFrame:
+    """One posed image.
+
+    rgb: (H, W, 3) uint8 or None. depth: (H, W) float32, metres along the optical axis, 0 = invalid.
+    odom_from_camera, map_from_odom: (4, 4) at `stamp` (seconds).
+    """
+
+    stamp: float
+    camera: PinholeCamera
+    depth: np.ndarray
+    odom_from_camera: np.ndarray
+    map_from_odom: np.ndarray = field(default_factory=lambda: np.eye(4))
+    rgb: np.ndarray | None = None
+
+    @property
+    def map_from_camera(self) -> np.ndarray:
+        """(4, 4)."""
+        return self.map_from_odom @ self.odom_from_camera
+
+
+@dataclass(frozen=True)
+class Detection:
+    """One segment; it has no identity beyond its frame. `caption` is untrusted text."""
+
+    label_value: int
+    label: str
+    caption: str
+    score: float
+    box: ImageBox
+    pixel_count: int
+    feature: np.ndarray | None = None  # (D,) float32, unit length
+
+
+@dataclass(frozen=True)
+class SegmentedFrame:
+    """Segments of one RGB image. labels: (H, W) uint16, 0 = nothing, numbered anew in each frame."""
+
+    stamp: float
+    labels: np.ndarray
+    detections: tuple[Detection, ...]
+    detector: str = ""
+
+
+class Detector(Protocol):
+    """Port of whatever turns an image into segments."""
+
+    name: str
+
+    def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
+        """Segments of an (H, W, 3) uint8 image."""
+        ...

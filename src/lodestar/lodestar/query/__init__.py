@@ -1,0 +1,1 @@
+"""Scoring of query graphs over entities."""

@@ -1,0 +1,1 @@
+"""Entities, the scene dictionary and similarity fields."""

@@ -1,0 +1,96 @@
+"""What the scene knows of a thing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+import numpy as np
+
+from lodestar.mapping.records import Merge
+from lodestar.perception.frames import ImageBox
+
+
+class EntityState(IntEnum):
+    """Life of an entity (VLM-DEWM B.6)."""
+
+    ACTIVE = 0
+    UNCERTAIN = 1
+    ARCHIVED = 2
+
+
+@dataclass(frozen=True)
+class View:
+    """A pose from which an entity was well seen. map_from_camera: (4, 4). quality in [0, 1]."""
+
+    stamp: float
+    map_from_camera: np.ndarray
+    box: ImageBox
+    keyframe_id: int = 0
+    quality: float = 0.0
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """A named unit vector, (D,) float32."""
+
+    model: str
+    vector: np.ndarray
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A confirmed thing of the scene, in `map`, metres. Captions and labels are untrusted text.
+
+    mean: (3,), covariance: (3, 3), box_min, box_max: (3,).
+    covisible, neighbors: entity id -> weight in [0, 1].
+    """
+
+    id: int
+    label: str
+    caption: str
+    mean: np.ndarray
+    covariance: np.ndarray
+    box_min: np.ndarray
+    box_max: np.ndarray
+    attributes: tuple[str, ...] = ()
+    embeddings: dict[str, Embedding] = field(default_factory=dict)
+    views: tuple[View, ...] = ()
+    region_id: int = 0
+    occupancy_probability: float = 1.0
+    confidence: float = 1.0
+    state: EntityState = EntityState.ACTIVE
+    is_static: bool = True
+    observation_count: int = 0
+    first_seen: float = 0.0
+    last_seen: float = 0.0
+    covisible: dict[int, float] = field(default_factory=dict)
+    neighbors: dict[int, float] = field(default_factory=dict)
+    map_id: int = 1
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
+class SceneDelta:
+    """Change of the scene dictionary; see InstanceDelta for revisions."""
+
+    stamp: float
+    revision: int
+    previous_revision: int
+    updated: tuple[Entity, ...] = ()
+    merges: tuple[Merge, ...] = ()
+    removed: tuple[int, ...] = ()
+    map_id: int = 1
+    session_id: str = ""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A room, or what looks like one. `id` is its value in the region mask."""
+
+    id: int
+    label: str
+    label_weight: float
+    area: float
+    centroid: np.ndarray
+    neighbors: tuple[int, ...] = ()

@@ -1,0 +1,1 @@
+"""Who is trusted: context, bandit, reward, decision log."""

@@ -1,0 +1,42 @@
+# The commands of Lodestar. `make help` lists them.
+SHELL := /bin/bash
+PYTHON ?= python3
+export PYTHON
+
+DIRECTIVE ?=
+SEED ?= 1
+WORLD ?= apartment
+OUT ?= out/demo
+BENCH ?= episodes --world apartment --seeds 1-3
+TESTS ?=
+
+ENVIRONMENT := . ./env.sh
+QUIET := --no-print-directory
+
+.PHONY: help setup demo test lint unit bench clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+setup: ## make the environment and build the workspace (quick when nothing changed)
+	@$(PYTHON) scripts/setup_workspace.py
+
+demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file
+	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo --world "$(WORLD)" --seed "$(SEED)" --out "$(OUT)" \
+		$(if $(DIRECTIVE),--directive "$(DIRECTIVE)")
+
+test: setup lint unit ## lint and every test (TESTS=path narrows it)
+
+lint: setup ## ruff, and mypy on the core
+	@$(ENVIRONMENT) && ruff check . && mypy
+
+unit: setup
+	@$(ENVIRONMENT) && exec python -m pytest -q $(TESTS)
+
+bench: setup ## run a benchmark: BENCH="episodes --world apartment --seeds 1-30"
+	@$(ENVIRONMENT) && exec python -m lodestar_eval $(BENCH) --out out/bench
+
+clean: ## remove what setup, tests and runs have made
+	rm -rf .venv build install log out .cache .setup.lock .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests scripts launch -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src -maxdepth 2 \( -name '*.egg-info' -o -name build \) -prune -exec rm -rf {} +

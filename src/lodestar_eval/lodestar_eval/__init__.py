@@ -1,0 +1,1 @@
+"""Episodes, benchmarks, metrics and the demo of Lodestar."""

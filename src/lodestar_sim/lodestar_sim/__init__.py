@@ -1,0 +1,1 @@
+"""The embedded simulator: furnished worlds, sensors, a robot, and their nodes."""

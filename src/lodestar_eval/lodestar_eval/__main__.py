@@ -1,0 +1,67 @@
+"""`python -m lodestar_eval NAME [options] --out FOLDER`: run a benchmark; without a NAME, list them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from lodestar_eval.machine import describe_machine
+from lodestar_eval.registry import BadOptions, Benchmark, all_benchmarks
+from lodestar_eval.report import number, write_report
+
+EXIT_OK = 0
+EXIT_BAR_MISSED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit status: 0 all bars hold, 1 a bar is missed, 2 bad usage, 130 interrupted."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    benchmarks = all_benchmarks()
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print("usage: python -m lodestar_eval NAME [options] --out FOLDER\n\n" + _listing(benchmarks))
+        print("\n`python -m lodestar_eval NAME --help` shows the options of one.")
+        return EXIT_OK
+    name = arguments[0]
+    if name not in benchmarks:
+        print(f"lodestar_eval: there is no benchmark {name!r}\n\n" + _listing(benchmarks), file=sys.stderr)
+        return EXIT_USAGE
+    return _run(benchmarks[name], arguments[1:])
+
+
+def _run(benchmark: Benchmark, arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(f"python -m lodestar_eval {benchmark.name}", description=benchmark.summary)
+    benchmark.add_options(parser)
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the report goes")
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:  # argparse has said what is wrong, or shown its help
+        return int(stop.code or 0)
+    try:
+        options.out.mkdir(parents=True, exist_ok=True)
+        result = benchmark.run(options, options.out, lambda line: print(line, flush=True))
+    except (BadOptions, NotADirectoryError, FileExistsError, PermissionError) as error:
+        print(f"{parser.prog}: error: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    config = {"options": {key: value for key, value in vars(options).items() if key != "out"}}
+    _, page = write_report(
+        options.out, benchmark.name, benchmark.summary, config, describe_machine(), result
+    )
+    for bar in result.bars:
+        print(f"  {'holds ' if bar.holds else 'MISSED'} {bar.name}: {number(bar.value)} ({bar.rule})")
+    print(f"report: {page}")
+    return EXIT_OK if all(bar.holds for bar in result.bars) else EXIT_BAR_MISSED
+
+
+def _listing(benchmarks: dict[str, Benchmark]) -> str:
+    width = max((len(name) for name in benchmarks), default=0)
+    return "benchmarks:\n" + "\n".join(f"  {name:{width}}  {b.summary}" for name, b in benchmarks.items())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""One module per benchmark; each defines `BENCHMARK`, and importing it is cheap."""

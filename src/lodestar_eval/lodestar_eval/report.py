@@ -1,0 +1,101 @@
+"""NAME.json and NAME.md of a benchmark."""
+
+from __future__ import annotations
+
+import json
+import math
+import shlex
+from pathlib import Path
+from typing import Any
+
+from lodestar_eval.registry import Result, Table
+
+
+def write_report(
+    folder: Path, name: str, summary: str, config: dict[str, Any], machine: dict[str, Any], result: Result
+) -> tuple[Path, Path]:
+    """NAME.json and NAME.md lie in `folder`. NaN and infinity become null, so that the JSON is strict."""
+    folder.mkdir(parents=True, exist_ok=True)
+    config = {**config, **result.config}
+    data = {
+        "benchmark": name,
+        "config": config,
+        "machine": machine,
+        "metrics": {key: finite_or_none(value) for key, value in result.metrics.items()},
+        "bars": [
+            {"name": bar.name, "value": finite_or_none(bar.value), "bound": bar.bound, "holds": bar.holds}
+            for bar in result.bars
+        ],
+    }
+    json_path = folder / f"{name}.json"
+    json_path.write_text(json.dumps(data, indent=2, allow_nan=False, default=str) + "\n", encoding="utf-8")
+    markdown_path = folder / f"{name}.md"
+    markdown_path.write_text(markdown(name, summary, config, machine, result), encoding="utf-8")
+    return json_path, markdown_path
+
+
+def markdown(
+    name: str, summary: str, config: dict[str, Any], machine: dict[str, Any], result: Result
+) -> str:
+    """The page for a person: bars first, then metrics, tables and pictures."""
+    command = " ".join(["python -m lodestar_eval", name, *_options(config.get("options", {}))])
+    lines = [f"# {name}", "", summary, "", "```", command, "```", ""]
+    if result.bars:
+        rows = [(b.name, number(b.value), b.rule, "yes" if b.holds else "**no**") for b in result.bars]
+        lines += markdown_table(Table("Bars", ("bar", "value", "bound", "holds"), tuple(rows)))
+    rows = [(key, number(value)) for key, value in result.metrics.items()]
+    lines += markdown_table(Table("Metrics", ("metric", "value"), tuple(rows)))
+    for table in result.tables:
+        lines += markdown_table(table)
+    for note in result.notes:
+        lines += [note, ""]
+    for plot in result.plots:
+        lines += [f"![{plot.caption}]({plot.file})", "", plot.caption, ""]
+    lines += [
+        "## Machine",
+        "",
+        f"{machine.get('processor')}, {machine.get('cores')} cores, {machine.get('memory_gib')} GiB, "
+        f"{machine.get('system')}, Python {machine.get('python')}; "
+        + ", ".join(f"{key} {value}" for key, value in machine.get("libraries", {}).items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def markdown_table(table: Table) -> list[str]:
+    """The lines of one table under its heading."""
+    escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in table.rows]
+    return [
+        f"## {table.title}",
+        "",
+        "| " + " | ".join(table.columns) + " |",
+        "|" + "---|" * len(table.columns),
+        *("| " + " | ".join(row) + " |" for row in escaped),
+        "",
+    ]
+
+
+def number(value: float) -> str:
+    """A number with four significant figures, a dash for none."""
+    if value is None or not math.isfinite(value):
+        return "–"
+    if float(value).is_integer() and abs(value) < 1e6:
+        return str(int(value))
+    return f"{value:.4g}"
+
+
+def finite_or_none(value: float) -> float | int | None:
+    """The value as a plain number; None for NaN and infinity, which JSON does not have."""
+    value = value.item() if hasattr(value, "item") else value
+    return value if math.isfinite(value) else None
+
+
+def _options(options: dict[str, Any]) -> list[str]:
+    words = []
+    for key, value in options.items():
+        if value is None or value is False:
+            continue
+        words.append(f"--{key.replace('_', '-')}")
+        if value is not True:
+            words.append(shlex.quote(str(value)))
+    return words

@@ -1,0 +1,46 @@
+"""Where the time of a run goes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+
+class StageClock:
+    """Adds up processor time (all threads of this process) per named stage, seconds."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.calls: dict[str, int] = {}
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Count what runs inside for `name`. Stages do not nest."""
+        begin = time.process_time()
+        try:
+            yield
+        finally:
+            self.add(name, time.process_time() - begin)
+
+    def add(self, name: str, seconds: float, calls: int = 1) -> None:
+        """Count `seconds` of processor time for `name`."""
+        self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+        self.calls[name] = self.calls.get(name, 0) + calls
+
+    def milliseconds_per_call(self) -> dict[str, float]:
+        """Mean processor time of one call by stage, ms."""
+        return {name: 1e3 * total / self.calls[name] for name, total in self.seconds.items()}
+
+    @staticmethod
+    def total(clocks: list[Mapping[str, tuple[float, int]]]) -> StageClock:
+        """One clock that holds the sum of several `totals()`."""
+        whole = StageClock()
+        for clock in clocks:
+            for name, (seconds, calls) in clock.items():
+                whole.add(name, seconds, calls)
+        return whole
+
+    def totals(self) -> dict[str, tuple[float, int]]:
+        """Seconds and calls by stage; small and picklable."""
+        return {name: (self.seconds[name], self.calls[name]) for name in self.seconds}

@@ -50,7 +50,7 @@ class PinholeCamera:
         return points
 
     def project(self, points_camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pixels (N, 2) float (column, row) of points (N, 3) and which of them lie inside the image, (N,) bool."""
+        """Pixels (N, 2) float (column, row) of points (N, 3), and (N,) bool: which lie inside the image."""
         z = points_camera[:, 2]
         safe = np.where(z > 1e-6, z, 1.0)
         u = points_camera[:, 0] / safe * self.fx + self.cx

@@ -24,7 +24,7 @@ class OccupancyGrid2D:
     origin: tuple[float, float]
     stamp: float = 0.0
     frame: str = "map"
-    occupied_from: int = 65  # a cell of at least this value is occupied, below it free (Nav2's occupied_thresh)
+    occupied_from: int = 65  # from this value on a cell is occupied, below it free (Nav2)
 
     @property
     def free(self) -> np.ndarray:
@@ -58,7 +58,8 @@ class OccupancyGrid2D:
     def contains(self, cells: np.ndarray) -> np.ndarray:
         """(N,) bool, which cells (N, 2) (row, column) lie on the grid."""
         rows, columns = self.cells.shape
-        return (cells[..., 0] >= 0) & (cells[..., 0] < rows) & (cells[..., 1] >= 0) & (cells[..., 1] < columns)
+        row, column = cells[..., 0], cells[..., 1]
+        return (row >= 0) & (row < rows) & (column >= 0) & (column < columns)
 
     @property
     def free_area(self) -> float:

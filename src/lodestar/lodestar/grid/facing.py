@@ -1,0 +1,77 @@
+"""Success, by one definition for whoever claims it and whoever judges it (DESIGN section 3).
+
+The footprint is within 1.0 m, in plan, of the nearest point of the object's box, and the bearing to that
+point is within 30 degrees; line of sight is checked by the caller, on the grid or on the true meshes.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.footprint import GO2, Footprint
+
+MAX_DISTANCE = 1.0  # metres
+MAX_BEARING = math.radians(30.0)
+
+
+def _outside(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Distance (...) of points (..., 2) from the rectangle, 0 inside."""
+    return np.linalg.norm(np.maximum(np.maximum(low - points, points - high), 0.0), axis=-1)
+
+
+def footprint_distances(poses, footprint: Footprint, box_min, box_max) -> np.ndarray:
+    """(N,) float64: metres in plan between the footprint at poses (N, 3) and the box, 0 = overlap."""
+    poses = np.asarray(poses, np.float64).reshape(-1, 3)
+    low, high = np.asarray(box_min, np.float64)[:2], np.asarray(box_max, np.float64)[:2]
+    half = np.array([footprint.length / 2.0, footprint.width / 2.0])
+    signs = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]], np.float64)
+    c, s = np.cos(poses[:, 2]), np.sin(poses[:, 2])
+    axes = np.stack([np.stack([c, s], -1), np.stack([-s, c], -1)], 1)  # (N, 2 axes, 2), robot axes in map
+    own = np.einsum("ka,nab->nkb", signs * half, axes) + poses[:, None, :2]  # footprint corners in map
+    box = np.stack([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
+    theirs = np.einsum("nkb,nab->nka", box[None] - poses[:, None, :2], axes)  # box corners, robot frame
+    # Two disjoint convex polygons are nearest at a corner of one of them.
+    distance = np.minimum(_outside(own, low, high).min(1), _outside(theirs, -half, half).min(1))
+    apart_map = ((own.max(1) < low) | (own.min(1) > high)).any(1)
+    apart_robot = ((theirs.max(1) < -half) | (theirs.min(1) > half)).any(1)
+    return np.where(apart_map | apart_robot, distance, 0.0)
+
+
+def footprint_distance(pose, footprint: Footprint, box_min, box_max) -> float:
+    """Metres in plan between the footprint at pose (x, y, yaw) and the box, 0 where they overlap."""
+    return float(footprint_distances(np.asarray(pose)[None], footprint, box_min, box_max)[0])
+
+
+def bearings_to_box(poses, box_min, box_max) -> np.ndarray:
+    """(N,) float64 radians in [-pi, pi): from the heading of poses (N, 3) to the box's nearest point.
+
+    0 where the pose stands inside the box in plan.
+    """
+    poses = np.asarray(poses, np.float64).reshape(-1, 3)
+    nearest = np.clip(poses[:, :2], np.asarray(box_min)[:2], np.asarray(box_max)[:2])
+    offset = nearest - poses[:, :2]
+    inside = np.hypot(offset[:, 0], offset[:, 1]) < 1e-9
+    return np.where(inside, 0.0, wrap_angle(np.arctan2(offset[:, 1], offset[:, 0]) - poses[:, 2]))
+
+
+def bearing_to_box(pose, box_min, box_max) -> float:
+    """Radians from the heading of pose (x, y, yaw) to the nearest point of the box; see `bearings_to_box`."""
+    return float(bearings_to_box(np.asarray(pose)[None], box_min, box_max)[0])
+
+
+def is_facing(
+    pose,
+    box_min,
+    box_max,
+    footprint: Footprint = GO2,
+    max_distance: float = MAX_DISTANCE,
+    max_bearing: float = MAX_BEARING,
+) -> bool:
+    """Whether a robot at pose (x, y, yaw) stands by the box and faces it; line of sight is not part of it."""
+    return (
+        footprint_distance(pose, footprint, box_min, box_max) <= max_distance
+        and abs(bearing_to_box(pose, box_min, box_max)) <= max_bearing
+    )

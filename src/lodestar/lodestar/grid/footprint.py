@@ -1,0 +1,97 @@
+"""The robot's outline in plan."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Rectangle centred on base_link, metres; the defaults are a Unitree Go2's."""
+
+    length: float = 0.70
+    width: float = 0.32
+
+    @property
+    def inscribed_radius(self) -> float:
+        """Below this distance from the centre an obstacle always collides, metres."""
+        return min(self.length, self.width) / 2.0
+
+    @property
+    def circumscribed_radius(self) -> float:
+        """Above this distance from the centre an obstacle never collides, metres."""
+        return math.hypot(self.length, self.width) / 2.0
+
+    def corners(self, pose) -> np.ndarray:
+        """(4, 2) float64, counter-clockwise, of the footprint at pose (x, y, yaw)."""
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        half = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * (self.length / 2.0, self.width / 2.0)
+        return half @ np.array([[c, s], [-s, c]]) + (pose[0], pose[1])
+
+
+GO2 = Footprint()
+
+
+@njit(cache=True)
+def _free(cells, resolution, x0, y0, occupied_from, unknown_ok, poses, half_length, half_width):
+    rows, columns = cells.shape
+    result = np.ones(len(poses), np.bool_)
+    margin = resolution / 2.0  # a cell counts by its centre, so the rectangle grows by half a cell
+    radius = math.hypot(half_length + margin, half_width + margin)
+    for i in range(len(poses)):
+        x, y, yaw = poses[i]
+        c, s = math.cos(yaw), math.sin(yaw)
+        row_low = math.floor((y - radius - y0) / resolution)
+        row_high = math.floor((y + radius - y0) / resolution)
+        column_low = math.floor((x - radius - x0) / resolution)
+        column_high = math.floor((x + radius - x0) / resolution)
+        for row in range(row_low, row_high + 1):
+            dy = y0 + (row + 0.5) * resolution - y
+            for column in range(column_low, column_high + 1):
+                dx = x0 + (column + 0.5) * resolution - x
+                if abs(dx * c + dy * s) > half_length + margin or abs(dy * c - dx * s) > half_width + margin:
+                    continue
+                if row < 0 or row >= rows or column < 0 or column >= columns:
+                    blocked = not unknown_ok
+                else:
+                    value = cells[row, column]
+                    blocked = value >= occupied_from or (value < 0 and not unknown_ok)
+                if blocked:
+                    result[i] = False
+                    break
+            if not result[i]:
+                break
+    return result
+
+
+def footprints_free(
+    grid: OccupancyGrid2D, poses, footprint: Footprint = GO2, unknown_ok: bool = True
+) -> np.ndarray:
+    """(N,) bool: at which poses (N, 3) no obstacle lies under the footprint, nor an unknown cell unless allowed.
+
+    What lies off the grid is unknown.
+    """
+    return _free(
+        grid.cells,
+        grid.resolution,
+        float(grid.origin[0]),
+        float(grid.origin[1]),
+        grid.occupied_from,
+        unknown_ok,
+        np.ascontiguousarray(poses, np.float64).reshape(-1, 3),
+        footprint.length / 2.0,
+        footprint.width / 2.0,
+    )
+
+
+def footprint_free(
+    grid: OccupancyGrid2D, pose, footprint: Footprint = GO2, unknown_ok: bool = True
+) -> bool:
+    """Whether the robot fits at pose (x, y, yaw); see `footprints_free`."""
+    return bool(footprints_free(grid, np.asarray(pose, np.float64)[None], footprint, unknown_ok)[0])

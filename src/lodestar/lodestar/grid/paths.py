@@ -1,0 +1,227 @@
+"""Path lengths to everywhere and the path to one place, on the cells where the robot's centre may be."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+from numba import njit
+
+from lodestar.grid.inflation import obstacle_distance
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+_BUCKETS = 16  # a step costs less than this many cells
+_ROOT_2 = math.sqrt(2.0)
+
+
+@dataclass(frozen=True)
+class TravelConfig:
+    """Where a path may lead.
+
+    clearance: metres kept from obstacles, always (half the Go2's width and a margin).
+    soft_clearance: metres from obstacles below which a step costs more, up to `soft_weight` times more at
+    `clearance`. unknown_ok: whether paths may cross unknown cells.
+    start_snap, goal_snap: metres within which a start or goal that is too near an obstacle is moved off it.
+    """
+
+    clearance: float = 0.22
+    soft_clearance: float = 0.45
+    soft_weight: float = 2.0
+    unknown_ok: bool = False
+    start_snap: float = 0.5
+    goal_snap: float = 0.15
+
+
+class NoPathReason(Enum):
+    """Why there is no path."""
+
+    START_OCCUPIED = "start occupied"
+    GOAL_OCCUPIED = "goal occupied"
+    NO_VALID_PATH = "no valid path"
+
+
+class NoPath(Exception):
+    """There is no path, for `reason`."""
+
+    def __init__(self, reason: NoPathReason, detail: str = ""):
+        super().__init__(f"{reason.value}: {detail}" if detail else reason.value)
+        self.reason = reason
+
+
+@njit(cache=True)
+def _spread(passable, cost, row, column, goal_row, goal_column, parents):
+    """Cheapest cost in cells from one cell to all (or until the goal is settled), inf = unreachable.
+
+    Exact: a step costs at least 1, so every cell of the bucket [k, k + 1) is final when its turn comes.
+    `cost` (rows, columns) float32 >= 1 or empty for 1; `parents` (rows, columns) int8 or empty.
+    """
+    rows, columns = passable.shape
+    weighted, trace = cost.size > 0, parents.size > 0
+    distance = np.full((rows, columns), np.inf, np.float32)
+    done = np.zeros((rows, columns), np.bool_)
+    heads = np.full(_BUCKETS, -1, np.int64)  # linked lists in one growing pool
+    capacity = max(1024, passable.size // 4)
+    cell_of = np.empty(capacity, np.int64)
+    next_of = np.empty(capacity, np.int64)
+    used = 1
+    cell_of[0] = row * columns + column
+    next_of[0] = -1
+    heads[0] = 0
+    distance[row, column] = 0.0
+    recycled = -1
+    level = 0
+    empty = 0
+    while empty < _BUCKETS:
+        slot = level % _BUCKETS
+        entry = heads[slot]
+        heads[slot] = -1
+        if entry < 0:
+            empty += 1
+            level += 1
+            continue
+        empty = 0
+        while entry >= 0:
+            here = cell_of[entry]
+            following = next_of[entry]
+            next_of[entry] = recycled
+            recycled = entry
+            entry = following
+            r = here // columns
+            c = here - r * columns
+            if done[r, c]:
+                continue
+            done[r, c] = True
+            if r == goal_row and c == goal_column:
+                return distance
+            base = distance[r, c]
+            for k in range(8):
+                dr = (-1, -1, -1, 0, 0, 1, 1, 1)[k]
+                dc = (-1, 0, 1, -1, 1, -1, 0, 1)[k]
+                nr, nc = r + dr, c + dc
+                if nr < 0 or nr >= rows or nc < 0 or nc >= columns or done[nr, nc] or not passable[nr, nc]:
+                    continue
+                step = 1.0
+                if dr != 0 and dc != 0:
+                    if not (passable[r, nc] and passable[nr, c]):
+                        continue
+                    step = _ROOT_2
+                if weighted:
+                    step *= 0.5 * (cost[r, c] + cost[nr, nc])
+                new = np.float32(base + step)
+                if new < distance[nr, nc]:
+                    distance[nr, nc] = new
+                    if trace:
+                        parents[nr, nc] = k
+                    if recycled >= 0:
+                        free = recycled
+                        recycled = next_of[free]
+                    else:
+                        if used == capacity:
+                            grown_cells = np.empty(capacity * 2, np.int64)
+                            grown_next = np.empty(capacity * 2, np.int64)
+                            grown_cells[:capacity] = cell_of
+                            grown_next[:capacity] = next_of
+                            cell_of, next_of = grown_cells, grown_next
+                            capacity *= 2
+                        free = used
+                        used += 1
+                    target = max(int(new), level + 1) % _BUCKETS
+                    cell_of[free] = nr * columns + nc
+                    next_of[free] = heads[target]
+                    heads[target] = free
+        level += 1
+    return distance
+
+
+@njit(cache=True)
+def _trace(parents, start_row, start_column, row, column):
+    columns = parents.shape[1]
+    backwards = np.empty(parents.size, np.int64)
+    count = 0
+    while True:
+        backwards[count] = row * columns + column
+        count += 1
+        if row == start_row and column == start_column:
+            return backwards[:count][::-1].copy()
+        k = parents[row, column]
+        row -= (-1, -1, -1, 0, 0, 1, 1, 1)[k]
+        column -= (-1, 0, 1, -1, 1, -1, 0, 1)[k]
+
+
+def snap(grid: OccupancyGrid2D, allowed: np.ndarray, xy, radius: float) -> tuple[int, int] | None:
+    """The allowed cell (row, column) that holds `xy`, or the nearest within `radius` metres, or None."""
+    row, column = (int(v) for v in grid.cells_of(np.asarray(xy, np.float64)[None, :2])[0])
+    rows, columns = allowed.shape
+    if 0 <= row < rows and 0 <= column < columns and allowed[row, column]:
+        return row, column
+    reach = math.ceil(radius / grid.resolution) + 1
+    top, left = max(row - reach, 0), max(column - reach, 0)
+    near = np.argwhere(allowed[top : max(row + reach + 1, 0), left : max(column + reach + 1, 0)])
+    if len(near) == 0:
+        return None
+    near += (top, left)
+    offset = np.linalg.norm(grid.points_of(near) - np.asarray(xy, np.float64)[:2], axis=1)
+    best = int(offset.argmin())
+    return (int(near[best, 0]), int(near[best, 1])) if offset[best] <= radius else None
+
+
+def _passable(grid: OccupancyGrid2D, config: TravelConfig) -> tuple[np.ndarray, np.ndarray]:
+    distance = obstacle_distance(grid)
+    passable = (grid.cells < grid.occupied_from) if config.unknown_ok else grid.free
+    return passable & (distance >= config.clearance), distance
+
+
+def path_lengths(grid: OccupancyGrid2D, start_xy, config: TravelConfig = TravelConfig()) -> np.ndarray:
+    """Length of the shortest 8-connected path from the start to every cell.
+
+    Returns (rows, columns) float32, metres, inf where unreachable; all inf where no traversable cell lies
+    within `start_snap` of the start. The way from the start to its cell is counted.
+    """
+    passable, _ = _passable(grid, config)
+    start = snap(grid, passable, start_xy, config.start_snap)
+    if start is None:
+        return np.full(grid.cells.shape, np.inf, np.float32)
+    no_cost, no_parents = np.empty((0, 0), np.float32), np.empty((0, 0), np.int8)
+    lengths = _spread(passable, no_cost, start[0], start[1], -1, -1, no_parents)
+    extra = float(np.linalg.norm(grid.points_of(np.array(start)) - np.asarray(start_xy, np.float64)[:2]))
+    if extra <= grid.resolution:  # within its own cell
+        extra = 0.0
+    return lengths * np.float32(grid.resolution) + np.float32(extra)
+
+
+def plan_path(grid: OccupancyGrid2D, start_xy, goal_xy, config: TravelConfig = TravelConfig()) -> np.ndarray:
+    """The path of least cost from start to goal, cell by cell, from the given start to the given goal.
+
+    Returns (N, 2) float64, metres, N >= 2. A start or goal too near an obstacle is replaced by the nearest
+    traversable cell within its snap distance. Raises NoPath.
+    """
+    passable, distance = _passable(grid, config)
+    start = snap(grid, passable, start_xy, config.start_snap)
+    if start is None:
+        raise NoPath(NoPathReason.START_OCCUPIED, f"nothing traversable in {config.start_snap} m")
+    goal = snap(grid, passable, goal_xy, config.goal_snap)
+    if goal is None:
+        raise NoPath(NoPathReason.GOAL_OCCUPIED, f"nothing traversable in {config.goal_snap} m")
+    margin = max(config.soft_clearance - config.clearance, 1e-6)
+    nearness = np.clip((config.soft_clearance - distance) / margin, 0.0, 1.0)
+    weight = min(config.soft_weight, (_BUCKETS - 1) / _ROOT_2 - 1.0)
+    cost = (1.0 + weight * nearness).astype(np.float32)
+    parents = np.full(grid.cells.shape, -1, np.int8)
+    spread = _spread(passable, cost, start[0], start[1], goal[0], goal[1], parents)
+    if not np.isfinite(spread[goal]):
+        raise NoPath(NoPathReason.NO_VALID_PATH, "goal and start lie in separate free space")
+    flat = _trace(parents, start[0], start[1], goal[0], goal[1])
+    points = grid.points_of(np.stack(np.divmod(flat, grid.cells.shape[1]), axis=1))
+    given = np.array([[start_xy[0], start_xy[1]], [goal_xy[0], goal_xy[1]]], np.float64)
+    held = grid.cells_of(given)
+    if len(points) == 1:
+        points = np.vstack([points, points])
+    if tuple(held[1]) == goal:
+        points[-1] = given[1]
+    if tuple(held[0]) == start:
+        points[0] = given[0]
+    else:
+        points = np.vstack([given[:1], points])
+    return points

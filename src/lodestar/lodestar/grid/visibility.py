@@ -1,0 +1,137 @@
+"""What can be seen in plan: rays end at occupied cells, unknown cells let them through."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+
+@njit(cache=True)
+def _sight(cells, resolution, x0, y0, occupied_from, start, ends, ignore_last):
+    rows, columns = cells.shape
+    result = np.ones(len(ends), np.bool_)
+    u0 = (start[0] - x0) / resolution
+    v0 = (start[1] - y0) / resolution
+    for i in range(len(ends)):
+        du = (ends[i, 0] - x0) / resolution - u0
+        dv = (ends[i, 1] - y0) / resolution - v0
+        length = math.hypot(du, dv)
+        limit = length - ignore_last / resolution
+        if length < 1e-9 or limit <= 0.0:
+            continue
+        du /= length
+        dv /= length
+        column, row = math.floor(u0), math.floor(v0)
+        step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
+        next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
+        next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
+        while True:  # one cell border at a time; the cell one stands in does not block
+            travelled = min(next_u, next_v)
+            if travelled >= limit:
+                break
+            if next_u < next_v:
+                column += step_u
+                next_u += abs(1.0 / du)
+            else:
+                row += step_v
+                next_v += abs(1.0 / dv)
+            if 0 <= row < rows and 0 <= column < columns and cells[row, column] >= occupied_from:
+                result[i] = False
+                break
+    return result
+
+
+def line_of_sight(grid: OccupancyGrid2D, start_xy, ends_xy, ignore_last: float = 0.0) -> np.ndarray:
+    """(N,) bool: which ends (N, 2) are seen from `start_xy` past the occupied cells.
+
+    Cells within the last `ignore_last` metres do not block (the furniture that a target stands on), nor does
+    the cell of the start. What lies off the grid does not block.
+    """
+    return _sight(
+        grid.cells,
+        grid.resolution,
+        float(grid.origin[0]),
+        float(grid.origin[1]),
+        grid.occupied_from,
+        np.array([start_xy[0], start_xy[1]], np.float64),
+        np.ascontiguousarray(ends_xy, np.float64).reshape(-1, 2),
+        float(ignore_last),
+    )
+
+
+@njit(cache=True)
+def _see(cells, occupied_from, u0, v0, reach, fov, heading, seen, mark):
+    """Mark cells seen from (u0, v0) (in cells) with `mark`; returns how many of them are unknown."""
+    rows, columns = cells.shape
+    start_row, start_column = math.floor(v0), math.floor(u0)
+    unknown = 0
+    if 0 <= start_row < rows and 0 <= start_column < columns and seen[start_row, start_column] != mark:
+        seen[start_row, start_column] = mark
+        unknown += cells[start_row, start_column] < 0
+    rays = max(8, math.ceil(fov * reach * 1.5))
+    full = fov >= 2.0 * math.pi - 1e-9
+    for i in range(rays):
+        share = i / rays if full else i / (rays - 1)
+        angle = heading - fov / 2.0 + fov * share
+        du, dv = math.cos(angle), math.sin(angle)
+        column, row = start_column, start_row
+        step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
+        next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
+        next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
+        while min(next_u, next_v) < reach:
+            if next_u < next_v:
+                column += step_u
+                next_u += abs(1.0 / du)
+            else:
+                row += step_v
+                next_v += abs(1.0 / dv)
+            if row < 0 or row >= rows or column < 0 or column >= columns:
+                break
+            value = cells[row, column]
+            if seen[row, column] != mark:
+                seen[row, column] = mark
+                unknown += value < 0
+            if value >= occupied_from:
+                break
+    return unknown
+
+
+@njit(cache=True)
+def _gains(cells, occupied_from, starts, reach, fov, headings):
+    seen = np.zeros(cells.shape, np.int32)
+    gains = np.empty(len(starts), np.int64)
+    for i in range(len(starts)):
+        u0, v0 = starts[i]
+        gains[i] = _see(cells, occupied_from, u0, v0, reach, fov, headings[i], seen, i + 1)
+    return gains
+
+
+def visible_mask(
+    grid: OccupancyGrid2D, xy, max_range: float, fov: float = 2.0 * math.pi, heading: float = 0.0
+) -> np.ndarray:
+    """(rows, columns) bool: cells seen from `xy` within `max_range` metres, the first occupied one included.
+
+    Unknown cells are seen and let rays pass. `fov` radians, centred on `heading`.
+    """
+    seen = np.zeros(grid.cells.shape, np.uint8)
+    u0 = (float(xy[0]) - grid.origin[0]) / grid.resolution
+    v0 = (float(xy[1]) - grid.origin[1]) / grid.resolution
+    reach = max_range / grid.resolution
+    _see(grid.cells, grid.occupied_from, u0, v0, reach, float(fov), float(heading), seen, 1)
+    return seen.astype(bool)
+
+
+def information_gain(
+    grid: OccupancyGrid2D, points_xy, max_range: float, fov: float = 2.0 * math.pi, headings=0.0
+) -> np.ndarray:
+    """(N,) int64: unknown cells that would be seen from each of points (N, 2) (RoboAtlas eq. 15).
+
+    headings: one or (N,), radians, the centre of `fov`.
+    """
+    starts = (np.ascontiguousarray(points_xy, np.float64).reshape(-1, 2) - grid.origin) / grid.resolution
+    headings = np.ascontiguousarray(np.broadcast_to(np.asarray(headings, np.float64), (len(starts),)))
+    return _gains(grid.cells, grid.occupied_from, starts, max_range / grid.resolution, float(fov), headings)

@@ -1,0 +1,148 @@
+"""Path lengths and paths against an exhaustive shortest-path search."""
+
+import math
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.grid.inflation import obstacle_distance, traversable
+from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
+from lodestar.grid.paths import NoPath, NoPathReason, TravelConfig, path_lengths, plan_path
+
+OPEN = TravelConfig(clearance=0.0, soft_clearance=0.0, start_snap=0.0, goal_snap=0.0)
+
+
+def random_grid(seed, rows=14, columns=17, share=0.3):
+    rng = np.random.default_rng(seed)
+    cells = np.where(rng.random((rows, columns)) < share, OCCUPIED, FREE).astype(np.int8)
+    cells[rng.random((rows, columns)) < 0.05] = UNKNOWN
+    cells[0, 0] = FREE
+    return OccupancyGrid2D(cells, 0.25, (-1.0, 2.0))
+
+
+def reference_lengths(grid):
+    passable = grid.free
+    graph = networkx.Graph()
+    graph.add_node((0, 0))
+    rows, columns = passable.shape
+    for r in range(rows):
+        for c in range(columns):
+            for dr, dc in ((0, 1), (1, 0), (1, 1), (1, -1)):
+                n = r + dr, c + dc
+                if not (0 <= n[0] < rows and 0 <= n[1] < columns):
+                    continue
+                if passable[r, c] and passable[n] and passable[r, n[1]] and passable[n[0], c]:
+                    graph.add_edge((r, c), n, weight=math.hypot(dr, dc) * grid.resolution)
+    return networkx.single_source_dijkstra_path_length(graph, (0, 0))
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_lengths_equal_exhaustive_search(seed):
+    grid = random_grid(seed)
+    lengths = path_lengths(grid, grid.points_of(np.array([0, 0])), OPEN)
+    expected = np.full(grid.cells.shape, np.inf)
+    for cell, length in reference_lengths(grid).items():
+        expected[cell] = length
+    np.testing.assert_allclose(lengths, expected, rtol=1e-5)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=40, deadline=None)
+def test_path_keeps_clearance_and_ends_where_asked(seed):
+    grid = random_grid(seed, 40, 40, 0.06)
+    config = TravelConfig(clearance=0.3, soft_clearance=0.8, start_snap=2.0, goal_snap=0.0)
+    lengths = path_lengths(grid, (-0.9, 2.1), config)
+    goals = np.argwhere(np.isfinite(lengths) & (lengths > 3.0))
+    if len(goals) == 0:
+        return
+    goal = grid.points_of(goals[seed % len(goals)]) + 0.01
+    path = plan_path(grid, (-0.9, 2.1), goal, config)
+    assert tuple(path[0]) == (-0.9, 2.1)
+    np.testing.assert_allclose(path[-1], goal)
+    cells = grid.cells_of(path[1:])
+    assert (obstacle_distance(grid)[cells[:, 0], cells[:, 1]] >= 0.3).all()
+    assert grid.free[cells[:, 0], cells[:, 1]].all()
+    steps = np.abs(np.diff(cells, axis=0)).max(1)
+    assert (steps <= 1).all()
+    walked = np.linalg.norm(np.diff(path[1:], axis=0), axis=1).sum()
+    assert walked >= lengths[tuple(cells[-1])] - np.linalg.norm(path[1] - path[0]) - 2 * grid.resolution
+
+
+def corridor():
+    cells = np.full((40, 60), FREE, np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = OCCUPIED, OCCUPIED, OCCUPIED, OCCUPIED
+    return cells
+
+
+def test_path_prefers_the_middle_of_a_wide_room_to_its_walls():
+    grid = OccupancyGrid2D(corridor(), 0.1, (0.0, 0.0))
+    straight = TravelConfig(soft_clearance=0.22)
+    soft = TravelConfig(soft_clearance=1.0, soft_weight=4.0)
+    ends = (0.4, 0.45), (5.6, 0.45)
+    low = plan_path(grid, *ends, straight)[:, 1].mean()
+    high = plan_path(grid, *ends, soft)[:, 1].mean()
+    assert low < 0.5 and high > 0.8
+
+
+def test_unknown_cells_are_crossed_only_when_allowed():
+    cells = corridor()
+    cells[:, 30] = UNKNOWN
+    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+    with pytest.raises(NoPath) as refused:
+        plan_path(grid, (1, 2), (5, 2))
+    assert refused.value.reason is NoPathReason.NO_VALID_PATH
+    assert len(plan_path(grid, (1, 2), (5, 2), TravelConfig(unknown_ok=True))) > 30
+
+
+@pytest.mark.parametrize(
+    ("start", "goal", "reason"),
+    [
+        ((-5.0, 2.0), (5.0, 2.0), NoPathReason.START_OCCUPIED),
+        ((1.0, 2.0), (2.85, 2.0), NoPathReason.GOAL_OCCUPIED),
+        ((1.0, 2.0), (50.0, 2.0), NoPathReason.GOAL_OCCUPIED),
+        ((1.0, 2.0), (5.0, 2.0), NoPathReason.NO_VALID_PATH),
+    ],
+)
+def test_no_path_says_why(start, goal, reason):
+    cells = corridor()
+    cells[:, 28:31] = OCCUPIED
+    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+    with pytest.raises(NoPath) as refused:
+        plan_path(grid, start, goal)
+    assert refused.value.reason is reason
+
+
+def test_start_by_a_wall_is_moved_off_it_and_its_way_counts():
+    grid = OccupancyGrid2D(corridor(), 0.1, (0.0, 0.0))
+    lengths = path_lengths(grid, (0.15, 2.05))
+    assert np.isfinite(lengths).any()
+    assert lengths[20, 4] == pytest.approx(0.3, abs=0.06)
+    assert np.isinf(path_lengths(grid, (-3.0, 2.0))).all()
+
+
+def test_a_door_of_ninety_centimetres_is_passable_with_the_defaults():
+    cells = corridor()
+    cells[:, 30] = OCCUPIED
+    cells[16:24, 30] = FREE  # eight free cells: a 0.9 m door whose frame fills a cell
+    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+    path = plan_path(grid, (1, 3), (5, 3))
+    crossing = path[np.abs(path[:, 0] - 3.05).argmin()]
+    assert 1.7 < crossing[1] < 2.3
+
+
+def test_clearance_without_any_obstacle_is_infinite():
+    grid = OccupancyGrid2D(np.zeros((5, 5), np.int8), 0.1, (0.0, 0.0))
+    assert np.isinf(obstacle_distance(grid)).all()
+    assert traversable(grid, 5.0).all()
+
+
+def test_distance_is_between_cell_centres():
+    cells = np.zeros((7, 7), np.int8)
+    cells[3, 3] = OCCUPIED
+    distance = obstacle_distance(OccupancyGrid2D(cells, 0.5, (0.0, 0.0)))
+    assert distance[3, 3] == 0.0
+    assert distance[0, 0] == pytest.approx(0.5 * math.hypot(3, 3), rel=1e-6)

@@ -1,0 +1,259 @@
+"""The one list of processes: launch files and the starter read their executables, parameters and remaps here."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+SLAM = ("none", "slam_toolbox")
+NAVIGATORS = ("sim", "nav2")
+
+
+class StackError(ValueError):
+    """The stack cannot be composed or found; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class ProcessSpec:
+    """One process: which executable, under which name, with which parameters and remaps."""
+
+    package: str
+    executable: str
+    name: str
+    parameter_files: tuple[Path, ...] = ()
+    parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    remappings: tuple[tuple[str, str], ...] = ()
+    namespace: str = ""
+    environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def command(self) -> list[str]:
+        """Return the command line that starts it without `ros2 launch`; later parameters win over files."""
+        line = [str(executable_path(self.package, self.executable)), "--ros-args", "-r", f"__node:={self.name}"]
+        if self.namespace:
+            line += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
+        for path in self.parameter_files:
+            line += ["--params-file", str(path)]
+        for name, value in self.parameters.items():
+            line += ["-p", f"{name}:={json.dumps(value)}"]
+        for source, target in self.remappings:
+            line += ["-r", f"{source}:={target}"]
+        return line
+
+
+@dataclass(frozen=True)
+class StackOptions:
+    """What differs between two starts of the same use."""
+
+    world: str = "apartment"  # apartment | office | warehouse | a world file | a folder or yaml with a real map
+    seed: int = 1
+    slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: it leaves that to SLAM
+    navigator: str = "sim"  # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does
+    namespace: str = ""
+    profiles: tuple[Path, ...] = ()  # parameter files read after the use's own, so they win
+    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # node -> name -> value, wins
+
+    def __post_init__(self) -> None:
+        for name, value, known in (("slam", self.slam, SLAM), ("navigator", self.navigator, NAVIGATORS)):
+            if value not in known:
+                raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
+
+
+# --- topics --------------------------------------------------------------------------------------------
+
+# Short names that nodes subscribe under -> where the node that publishes them does so.
+WIRING: tuple[tuple[str, str], ...] = (
+    ("segmented", "perception/segmented"),
+    ("keyframes", "keyframes/keyframes"),
+    ("get_keyframe", "keyframes/get"),
+    ("instances", "semantic_voxels/instances"),
+    ("get_instances", "semantic_voxels/get_instances"),
+    ("pillars", "semantic_voxels/pillars"),
+    ("entities", "scene_dictionary/entities"),
+    ("get_entities", "scene_dictionary/get_entities"),
+    ("regions", "scene_dictionary/regions"),
+    ("embed", "text_embedder/embed"),
+    ("scene_description", "ego_vlm_expert/scene_description"),
+    ("directive", "goal_selector/directive"),
+    ("heartbeat", "goal_selector/heartbeat"),
+)
+
+SIM_CAMERA = (
+    ("image", "camera/color/image_raw"),
+    ("depth", "camera/depth/image_raw"),
+    ("camera_info", "camera/color/camera_info"),
+    ("labels", "camera/labels/image_raw"),
+    ("label_table", "camera/labels/table"),
+)
+
+# A RealSense as its ROS driver names it; depth has to be aligned to colour (align_depth.enable:=true).
+REALSENSE_CAMERA = (
+    ("image", "camera/camera/color/image_raw"),
+    ("depth", "camera/camera/aligned_depth_to_color/image_raw"),
+    ("camera_info", "camera/camera/color/camera_info"),
+)
+
+# Isaac Sim's ROS 2 bridge with its helpers for RGB, depth and semantic segmentation.
+ISAAC_CAMERA = (
+    ("image", "camera/color/image_raw"),
+    ("depth", "camera/depth/image_raw"),
+    ("camera_info", "camera/color/camera_info"),
+    ("labels", "camera/semantic_segmentation/image_raw"),
+    ("label_table", "camera/semantic_segmentation/labels"),
+)
+
+Remaps = tuple[tuple[str, str], ...]
+
+# --- the small lists -----------------------------------------------------------------------------------
+
+
+def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
+    return [ProcessSpec("lodestar_ros", name, name, remappings=WIRING + remappings) for name in names]
+
+
+def mapping_stack(camera: Remaps) -> list[ProcessSpec]:
+    """The grid, the keyframes and the semantic map."""
+    names = ("mapping", "perception", "keyframes", "semantic_voxels", "scene_dictionary", "text_embedder")
+    return _ros(*names, remappings=camera)
+
+
+def decision_stack(camera: Remaps) -> list[ProcessSpec]:
+    """The experts and the selector that turns their proposals into goals."""
+    names = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector")
+    return _ros(*names, remappings=camera)
+
+
+def motion_stack() -> list[ProcessSpec]:
+    """The last process before the base."""
+    return _ros("motion_gate", remappings=())
+
+
+def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
+    """The simulated building and robot, and its navigator unless Nav2 drives."""
+    sim = ProcessSpec(
+        "lodestar_sim",
+        "sim",
+        "sim",
+        parameters={
+            "world": options.world,
+            "seed": options.seed,
+            "publish_map_to_odom": options.slam == "none",
+        },
+    )
+    navigator = ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=WIRING)
+    return [sim, navigator] if options.navigator == "sim" else [sim]
+
+
+# --- the uses ------------------------------------------------------------------------------------------
+
+
+def _sim(options: StackOptions) -> list[ProcessSpec]:
+    camera = SIM_CAMERA
+    return simulator_stack(options) + mapping_stack(camera) + decision_stack(camera) + motion_stack()
+
+
+def _go2(options: StackOptions) -> list[ProcessSpec]:
+    camera = REALSENSE_CAMERA
+    return mapping_stack(camera) + decision_stack(camera) + motion_stack()
+
+
+def _isaac(options: StackOptions) -> list[ProcessSpec]:
+    camera = ISAAC_CAMERA
+    return mapping_stack(camera) + decision_stack(camera) + motion_stack()
+
+
+def _replay(options: StackOptions) -> list[ProcessSpec]:
+    """Mapping from a recording; nothing decides and nothing can move."""
+    return mapping_stack(SIM_CAMERA)
+
+
+_USES: dict[str, tuple[Callable[[StackOptions], list[ProcessSpec]], bool]] = {
+    "sim": (_sim, True),
+    "go2": (_go2, False),
+    "isaac": (_isaac, True),
+    "replay": (_replay, True),
+}
+USES = tuple(_USES)
+
+
+def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
+    """Return every process of a use, with the use's profile, the simulated clock and the options applied.
+
+    Raises StackError for an unknown use, a missing profile or parameters for a node that is not started.
+    """
+    options = options or StackOptions()
+    if use not in _USES:
+        raise StackError(f"unknown use {use!r}; it is one of {', '.join(USES)}")
+    compose, simulated_time = _USES[use]
+    files = (config_folder() / f"{use}.yaml", *(path.expanduser().resolve() for path in options.profiles))
+    for path in files:
+        if not path.is_file():
+            raise StackError(f"the parameter profile {path} does not exist")
+    specs = compose(options)
+    unknown = set(options.parameters) - {spec.name for spec in specs}
+    if unknown:
+        raise StackError(f"parameters for {', '.join(sorted(unknown))}, which {use} does not start")
+    return [
+        ProcessSpec(
+            spec.package,
+            spec.executable,
+            spec.name,
+            parameter_files=files,
+            parameters={
+                "use_sim_time": simulated_time,
+                **spec.parameters,
+                **options.parameters.get(spec.name, {}),
+            },
+            remappings=spec.remappings,
+            namespace=options.namespace.strip("/"),
+            environment=_thread_limits(spec.name),
+        )
+        for spec in specs
+    ]
+
+
+def _thread_limits(name: str) -> dict[str, str]:
+    """Keep a dozen processes from starting a thread pool per core each; the ray caster may use two."""
+    threads = "2" if name == "sim" else "1"
+    return {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MALLOC_ARENA_MAX": "2"}
+
+
+# --- places --------------------------------------------------------------------------------------------
+
+
+def _share() -> Path:
+    """Return the folder that holds config/ and launch/: the checkout, or this package's installed share."""
+    checkout = Path(__file__).resolve().parents[3]
+    if (checkout / "config" / "fastdds.xml").is_file():
+        return checkout
+    for prefix in _prefixes():
+        share = prefix / "share" / "lodestar_bringup"
+        if (share / "config").is_dir():
+            return share
+    raise StackError("config/ is neither in a checkout nor installed: run make setup, then . ./env.sh")
+
+
+def config_folder() -> Path:
+    """Return the folder of parameter profiles."""
+    return _share() / "config"
+
+
+def launch_folder() -> Path:
+    """Return the folder of launch files."""
+    return _share() / "launch"
+
+
+def executable_path(package: str, executable: str) -> Path:
+    """Return where a node's executable is installed. Raises StackError where it is not."""
+    for prefix in _prefixes():
+        path = prefix / "lib" / package / executable
+        if path.is_file():
+            return path
+    raise StackError(f"{package}/{executable} is not installed: run make setup, then . ./env.sh")
+
+
+def _prefixes() -> list[Path]:
+    return [Path(part) for part in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if part]

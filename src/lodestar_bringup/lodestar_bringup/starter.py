@@ -1,0 +1,223 @@
+"""Start a stack of processes without `ros2 launch`, watch them, and leave none behind."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from lodestar_bringup.memory import PssSampler
+from lodestar_bringup.stack import ProcessSpec, config_folder
+
+_LIBC = ctypes.CDLL(None, use_errno=True)
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class StopTimes:
+    """How long a process may take to follow each signal, seconds."""
+
+    interrupt: float = 4.0
+    terminate: float = 2.0
+    kill: float = 2.0
+
+
+@dataclass(frozen=True)
+class Death:
+    """A process that ended while it should have run."""
+
+    name: str
+    returncode: int  # negative: killed by that signal
+    log: Path
+    tail: str  # the end of what it wrote
+
+    def report(self) -> str:
+        """Return what happened and what to do, for a person."""
+        how = f"killed by {signal.Signals(-self.returncode).name}" if self.returncode < 0 else (
+            f"ended with status {self.returncode}"
+        )
+        end = f"\n{self.tail}" if self.tail else ""
+        return f"{self.name} {how}; its whole log is {self.log}{end}"
+
+
+class Starter:
+    """Run processes, each in a session of its own with its log in a folder, until `stop`.
+
+    As a context manager it stops them on the way out, also on an exception or KeyboardInterrupt; where this
+    process is killed outright the kernel kills them. That holds for the thread that calls `start`: call it from
+    one that lives as long as the processes should.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[ProcessSpec],
+        log_folder: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        stop_times: StopTimes | None = None,
+    ) -> None:
+        self._specs = {spec.name: spec for spec in specs}
+        if len(self._specs) != len(specs):
+            raise ValueError("two processes of the stack have the same name")
+        self._log_folder = Path(log_folder).absolute()
+        self._environment = dict(environment or {})
+        self._stop_times = stop_times or StopTimes()
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._reported: set[int] = set()
+        self._lock = threading.Lock()
+        self.memory = PssSampler(self.pids)
+
+    def __enter__(self) -> Starter:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def log_folder(self) -> Path:
+        """The folder with one `<name>.log` per process."""
+        return self._log_folder
+
+    def start(self) -> None:
+        """Start every process; if one cannot be started none is left running and the error is raised."""
+        self._log_folder.mkdir(parents=True, exist_ok=True)
+        clean_shared_memory()
+        try:
+            for name in self._specs:
+                self.start_one(name)
+        except BaseException:
+            self.stop()
+            raise
+        self.memory.start()
+
+    def start_one(self, name: str) -> None:
+        """Start one process of the stack (again, where it has ended)."""
+        spec = self._specs[name]
+        old = self._processes.get(name)
+        if old is not None and old.poll() is None:
+            raise ValueError(f"{name} runs already")
+        command = spec.command()
+        parent = os.getpid()
+
+        def die_with_parent() -> None:
+            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != parent:
+                os._exit(1)
+
+        with self._lock, (self._log_folder / f"{name}.log").open("ab") as log:
+            self._processes[name] = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self._process_environment(spec),
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+
+    def pids(self) -> list[int]:
+        """Return the process ids of those that run."""
+        with self._lock:
+            return [process.pid for process in self._processes.values() if process.poll() is None]
+
+    def pid(self, name: str) -> int:
+        """Return the process id of one; KeyError where it was never started."""
+        return self._processes[name].pid
+
+    def deaths(self) -> list[Death]:
+        """Return the processes that have ended since the last call."""
+        found = []
+        for name, process in list(self._processes.items()):
+            code = process.poll()
+            if code is not None and process.pid not in self._reported:
+                self._reported.add(process.pid)
+                log = self._log_folder / f"{name}.log"
+                found.append(Death(name, code, log, tail_of(log)))
+        return found
+
+    def send(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to one process and whatever it has started."""
+        _signal_group(self._processes[name], number)
+
+    def stop(self) -> None:
+        """Stop every process: SIGINT, then SIGTERM, then SIGKILL, each with a bounded wait. Safe to repeat."""
+        self.memory.stop()
+        times = self._stop_times
+        steps = (
+            (signal.SIGINT, times.interrupt),
+            (signal.SIGTERM, times.terminate),
+            (signal.SIGKILL, times.kill),
+        )
+        killed = any(process.poll() == -signal.SIGKILL for process in self._processes.values())
+        for number, seconds in steps:
+            running = [process for process in self._processes.values() if process.poll() is None]
+            if not running:
+                break
+            killed = killed or number is signal.SIGKILL
+            for process in running:
+                _signal_group(process, number)
+            _wait(running, seconds)
+        for process in self._processes.values():
+            _signal_group(process, signal.SIGKILL)  # what a node may have left in its group
+        self._reported.update(process.pid for process in self._processes.values())
+        if killed:
+            clean_shared_memory()
+
+    def _process_environment(self, spec: ProcessSpec) -> dict[str, str]:
+        environment = dict(os.environ)
+        environment.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(config_folder() / "fastdds.xml"))
+        environment["ROS_LOG_DIR"] = str(self._log_folder / "ros")
+        environment["PYTHONUNBUFFERED"] = "1"
+        environment.update(spec.environment)
+        environment.update(self._environment)
+        return environment
+
+
+def tail_of(log: Path, lines: int = 20, limit: int = 16384) -> str:
+    """Return the last lines of a log file, "" where there is none."""
+    try:
+        with log.open("rb") as file:
+            file.seek(0, os.SEEK_END)
+            file.seek(max(0, file.tell() - limit))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])
+
+
+def clean_shared_memory() -> None:
+    """Remove the Fast DDS segments that killed processes have left in /dev/shm; those in use stay."""
+    tool = shutil.which("fastdds")
+    if tool is None:
+        return
+    try:
+        subprocess.run([tool, "shm", "clean"], capture_output=True, timeout=10, check=False)
+    except subprocess.TimeoutExpired:
+        return  # only space is lost, and the next start tries again
+
+
+def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        pass
+
+
+def _wait(processes: Iterable[subprocess.Popen[bytes]], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    for process in processes:
+        try:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            continue

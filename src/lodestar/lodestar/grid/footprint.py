@@ -73,7 +73,7 @@ def _free(cells, resolution, x0, y0, occupied_from, unknown_ok, poses, half_leng
 def footprints_free(
     grid: OccupancyGrid2D, poses, footprint: Footprint = GO2, unknown_ok: bool = True
 ) -> np.ndarray:
-    """(N,) bool: at which poses (N, 3) no obstacle lies under the footprint, nor an unknown cell unless allowed.
+    """(N,) bool: at which poses (N, 3) no obstacle (nor unknown, unless allowed) lies under it.
 
     What lies off the grid is unknown.
     """

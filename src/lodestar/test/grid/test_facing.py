@@ -35,12 +35,11 @@ def test_distance_of_the_footprint(pose, distance):
 
 @given(coordinate, coordinate, st.floats(-4, 4), coordinate, coordinate, size, size)
 @settings(max_examples=150, deadline=None)
-def test_distance_equals_sampling_the_outline(x, y, yaw, bx, by, width, depth):
+def test_distance_equals_sampling_the_footprint(x, y, yaw, bx, by, width, depth):
     low, high = np.array([bx, by]), np.array([bx + width, by + depth])
     corners = GO2.corners((x, y, yaw))
-    along = np.linspace(0, 1, 200)[:, None]
-    edges = [corners[i - 1] + along * (corners[i] - corners[i - 1]) for i in range(4)]
-    points = np.vstack([*edges, np.array([[x, y]])])
+    u, v = (axis.reshape(-1, 1) for axis in np.meshgrid(np.linspace(0, 1, 101), np.linspace(0, 1, 51)))
+    points = corners[2] + u * (corners[3] - corners[2]) + v * (corners[1] - corners[2])
     sampled = np.linalg.norm(points - np.clip(points, low, high), axis=1).min()
     distance = footprint_distance((x, y, yaw), GO2, low, high)
     assert distance <= sampled + 1e-9

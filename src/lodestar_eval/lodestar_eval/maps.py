@@ -1,0 +1,229 @@
+"""Draws what a run knew and did: grid, path, entities with their names, goals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon, Rectangle
+from matplotlib.transforms import Bbox
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+_FLOOR, _WALL, _UNKNOWN, _PAPER = "#ffffff", "#39424e", "#e4e7eb", "#f4f5f7"
+_INK, _MUTED, _TARGET, _CLAIMED, _START = "#1f2933", "#7b8794", "#d64545", "#e8890c", "#0b7a75"
+EXPERT_COLORS = {"frontier": "#3e7cb1", "semantic_map": "#7d4fb3", "ego_vlm": "#c2571a"}
+
+
+@dataclass(frozen=True)
+class MapEntity:
+    """A thing with a name. box_min, box_max: (2+,) metres in map."""
+
+    name: str
+    box_min: np.ndarray
+    box_max: np.ndarray
+    claimed: bool = False
+
+    @property
+    def center(self) -> np.ndarray:
+        """(2,) metres."""
+        return (np.asarray(self.box_min)[:2] + np.asarray(self.box_max)[:2]) / 2.0
+
+
+@dataclass(frozen=True)
+class MapGoal:
+    """A goal that was pursued. pose: (3,) x, y, yaw in map."""
+
+    pose: np.ndarray
+    expert: str
+
+
+@dataclass(frozen=True)
+class MapPicture:
+    """What a map shows. path: (N, 2+) metres. targets: true boxes of what was asked for."""
+
+    grid: OccupancyGrid2D | None
+    path: np.ndarray
+    start: np.ndarray
+    entities: Sequence[MapEntity] = ()
+    goals: Sequence[MapGoal] = ()
+    targets: Sequence[MapEntity] = ()
+    title: str = ""
+    subtitle: str = ""
+    walls: Sequence[np.ndarray] = field(default_factory=tuple)  # (2, 2) segments, metres, for a grid-less map
+
+
+def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) -> None:
+    """`file` is a PNG of the known part of the building, at most 2600 pixels wide and high."""
+    low, high = _extent(picture)
+    size = high - low
+    scale = float(min(pixels_per_metre, 2400.0 / max(size)))
+    dpi = 100
+    width, height = size * scale / dpi
+    header = 0.9
+    figure = Figure(figsize=(max(width, 7.0) + 0.4, height + header + 0.75), dpi=dpi, facecolor=_PAPER)
+    FigureCanvasAgg(figure)
+    total_width, total_height = figure.get_size_inches()
+    axes = figure.add_axes(
+        (0.2 / total_width, 0.55 / total_height, 1 - 0.4 / total_width, height / total_height)
+    )
+    draw_map(axes, picture, low, high)
+    figure.text(0.2 / total_width, 1 - 0.38 / total_height, picture.title, fontsize=15, weight="bold", color=_INK)
+    figure.text(0.2 / total_width, 1 - 0.68 / total_height, picture.subtitle, fontsize=10.5, color=_MUTED)
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncols=7, frameon=False, fontsize=9, labelcolor=_INK)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, facecolor=_PAPER)
+
+
+def draw_map(axes: Axes, picture: MapPicture, low: np.ndarray | None = None, high: np.ndarray | None = None) -> None:
+    """`axes` show the picture between the corners `low` and `high` (2,), by default all that is known."""
+    if low is None or high is None:
+        low, high = _extent(picture)
+    axes.set_facecolor(_UNKNOWN)
+    axes.set_aspect("equal")
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for side in axes.spines.values():
+        side.set_visible(False)
+    if picture.grid is not None:
+        _draw_grid(axes, picture.grid)
+    for wall in picture.walls:
+        axes.plot(wall[:, 0], wall[:, 1], color=_WALL, linewidth=1.2, zorder=2)
+    _draw_boxes(axes, picture)
+    _draw_path(axes, picture)
+    _draw_goals(axes, picture.goals)
+    _draw_scale(axes, low, high)
+    _draw_names(axes, picture)
+
+
+def _extent(picture: MapPicture) -> tuple[np.ndarray, np.ndarray]:
+    """Corners of what is worth showing, with a margin of 0.4 m."""
+    points = [np.atleast_2d(np.asarray(picture.start, dtype=float)[:2])]
+    if len(picture.path):
+        points.append(np.asarray(picture.path)[:, :2])
+    if picture.grid is not None:
+        known = np.argwhere(~picture.grid.unknown)
+        if len(known):
+            points.append(picture.grid.points_of(np.stack([known.min(axis=0), known.max(axis=0)])))
+    for entity in picture.targets:
+        points.append(np.stack([np.asarray(entity.box_min)[:2], np.asarray(entity.box_max)[:2]]))
+    points.extend(np.asarray(wall) for wall in picture.walls)
+    corners = np.concatenate(points)
+    return corners.min(axis=0) - 0.4, corners.max(axis=0) + 0.4
+
+
+def _draw_grid(axes: Axes, grid: OccupancyGrid2D) -> None:
+    image = np.empty((*grid.cells.shape, 3))
+    image[grid.unknown] = _rgb(_UNKNOWN)
+    image[grid.free] = _rgb(_FLOOR)
+    image[grid.occupied] = _rgb(_WALL)
+    rows, columns = grid.cells.shape
+    x, y = grid.origin
+    extent = (x, x + columns * grid.resolution, y, y + rows * grid.resolution)
+    axes.imshow(image, origin="lower", extent=extent, interpolation="nearest", zorder=1)
+
+
+def _draw_boxes(axes: Axes, picture: MapPicture) -> None:
+    for entity in picture.entities:
+        color = _CLAIMED if entity.claimed else "#9aa5b1"
+        _box(axes, entity, edgecolor=color, facecolor=color, alpha=0.9 if entity.claimed else 0.28, zorder=3)
+    for index, target in enumerate(picture.targets):
+        label = "what was asked for" if index == 0 else None
+        _box(axes, target, 0.06, edgecolor=_TARGET, facecolor="none", linewidth=2.4, zorder=7, label=label)
+
+
+def _box(axes: Axes, entity: MapEntity, margin: float = 0.0, **style) -> None:
+    low = np.asarray(entity.box_min)[:2] - margin
+    size = np.asarray(entity.box_max)[:2] + margin - low
+    axes.add_patch(Rectangle(tuple(low), *size, **style))
+
+
+def _draw_path(axes: Axes, picture: MapPicture) -> None:
+    path = np.asarray(picture.path)[:, :2] if len(picture.path) else np.empty((0, 2))
+    if len(path) > 1:
+        segments = np.stack([path[:-1], path[1:]], axis=1)
+        line = LineCollection(segments, cmap="viridis", linewidths=2.2, zorder=5, alpha=0.9, capstyle="round")
+        line.set_array(np.linspace(0.0, 0.92, len(segments)))
+        axes.add_collection(line)
+        axes.plot([], [], color="#2a788e", linewidth=2.2, label="path (dark to bright)")
+        axes.scatter(*path[-1], s=95, marker="o", color=_CLAIMED, edgecolor="white", zorder=9, label="end")
+    start = np.asarray(picture.start, dtype=float)
+    axes.scatter(start[0], start[1], s=110, marker="D", color=_START, edgecolor="white", zorder=9, label="start")
+
+
+def _draw_goals(axes: Axes, goals: Sequence[MapGoal]) -> None:
+    named: set[str] = set()
+    for number, goal in enumerate(goals, 1):
+        x, y, yaw = np.asarray(goal.pose, dtype=float)[:3]
+        color = EXPERT_COLORS.get(goal.expert, _MUTED)
+        c, s = np.cos(yaw), np.sin(yaw)
+        arrow = np.array([[0.26, 0.0], [-0.16, 0.15], [-0.07, 0.0], [-0.16, -0.15]]) @ np.array([[c, s], [-s, c]])
+        axes.add_patch(Polygon(arrow + (x, y), facecolor=color, edgecolor="white", linewidth=0.9, zorder=8))
+        axes.annotate(
+            str(number), (x, y), (7, 6), textcoords="offset points", fontsize=7.5, color=color, weight="bold", zorder=8
+        )
+        if goal.expert not in named:
+            named.add(goal.expert)
+            label = f"goal by {goal.expert}"
+            axes.scatter([], [], marker=(3, 0, -90), s=90, color=color, label=label)
+
+
+def _draw_scale(axes: Axes, low: np.ndarray, high: np.ndarray) -> None:
+    length = max(step for step in (1, 2, 5, 10, 20) if step <= max(1.0, (high[0] - low[0]) / 5.0))
+    x, y = high[0] - 0.25 - length, low[1] + 0.16
+    axes.plot([x, x + length], [y, y], color=_INK, linewidth=2.5, zorder=10, solid_capstyle="butt")
+    axes.text(x + length / 2, y + 0.07, f"{length} m", ha="center", va="bottom", fontsize=8, color=_INK, zorder=10)
+
+
+def _draw_names(axes: Axes, picture: MapPicture) -> None:
+    """Names that do not cover each other, most important first; one without room is left out."""
+    entities = sorted(
+        picture.entities,
+        key=lambda e: (not e.claimed, -float(np.prod(np.asarray(e.box_max)[:2] - np.asarray(e.box_min)[:2]))),
+    )
+    renderer = axes.figure.canvas.get_renderer()
+    taken: list[Bbox] = [_disc(axes, np.asarray(goal.pose)[:2], 9) for goal in picture.goals]
+    taken.append(_disc(axes, np.asarray(picture.start, dtype=float)[:2], 10))
+    frame = axes.get_window_extent(renderer)
+    for entity in entities:
+        style = (
+            {"fontsize": 10, "color": _TARGET, "weight": "bold"}
+            if entity.claimed
+            else {"fontsize": 7, "color": _INK}
+        )
+        text = axes.annotate(
+            _short(entity.name), entity.center, (0, 0), textcoords="offset points",
+            ha="center", va="center", zorder=11,
+            bbox={"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7}, **style,
+        )  # fmt: skip
+        for offset in ((0, 0), (0, 9), (0, -9), (0, 16), (0, -16), (26, 0), (-26, 0), (26, 9), (-26, -9)):
+            text.set_position(offset)
+            box = text.get_window_extent(renderer)
+            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
+            if entity.claimed or (inside and not any(box.overlaps(other) for other in taken)):
+                taken.append(box)
+                break
+        else:
+            text.remove()
+
+
+def _disc(axes: Axes, point: np.ndarray, radius: float) -> Bbox:
+    x, y = axes.transData.transform(point)
+    return Bbox([[x - radius, y - radius], [x + radius, y + radius]])
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 24 else name[:22].rstrip() + "…"
+
+
+def _rgb(color: str) -> tuple[float, float, float]:
+    return tuple(int(color[i : i + 2], 16) / 255.0 for i in (1, 3, 5))  # type: ignore[return-value]

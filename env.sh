@@ -55,7 +55,11 @@ _lodestar_environment() {
     unset _lodestar_folder
     export PATH
     export FASTDDS_DEFAULT_PROFILES_FILE="$LODESTAR_ROOT/config/fastdds.xml"
+    # Nothing is written outside the checkout.
     export NUMBA_CACHE_DIR="$LODESTAR_ROOT/.cache/numba"
+    export MPLCONFIGDIR="$LODESTAR_ROOT/.cache/matplotlib"
+    export ROS_LOG_DIR="${ROS_LOG_DIR:-$LODESTAR_ROOT/out/log/ros}"
+    export HF_HUB_OFFLINE=1 # no model comes from a hub
     if [ "${ROS_DISTRO:-}" = humble ]; then
         export ROS_LOCALHOST_ONLY="${ROS_LOCALHOST_ONLY:-1}" # Humble knows no discovery range
     else

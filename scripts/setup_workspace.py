@@ -25,6 +25,7 @@ STAMPS = VENV / "stamps"
 VENV_PYTHON = VENV / "bin" / "python"
 PYTHONS = ((3, 10), (3, 11), (3, 12))
 SYSTEM_DISTRIBUTIONS = ("jazzy", "kilted", "humble")
+INDEX = "share/ament_index/resource_index/packages"
 COLCON_FOLDERS = ("build", "install", "log")
 # What a package's build depends on; with --symlink-install a changed .py needs no rebuild.
 BUILD_INPUTS = ("package.xml", "setup.py", "setup.cfg", "CMakeLists.txt", "*.msg", "*.srv", "*.action")
@@ -49,7 +50,7 @@ def main() -> int:
         try:
             prefix = system_ros()
             python = find_python(system=prefix is not None)
-            check_apt(python, wheels=prefix is None)
+            check_apt(python)
             make_environment(python, prefix)
             if not arguments.no_build:
                 build_workspace(prefix)
@@ -88,7 +89,7 @@ def find_python(*, system: bool) -> str:
         found = shutil.which(name)
         if found and version_of(found)[:2] in PYTHONS:
             return found
-    raise SetupError("Python 3.10, 3.11 or 3.12 is needed: install one (apt-get install python3) or set PYTHON")
+    raise SetupError("Python 3.10, 3.11 or 3.12 is needed: apt-get install python3, or set PYTHON")
 
 
 def version_of(python: str) -> tuple[int, ...]:
@@ -101,7 +102,7 @@ def version_of(python: str) -> tuple[int, ...]:
 # --- apt -----------------------------------------------------------------------------------------------
 
 
-def missing_apt(python: str, *, wheels: bool) -> list[str]:
+def missing_apt(python: str) -> list[str]:
     """Return the apt packages whose contents are not found on this machine."""
     probe = (
         "import importlib.util as u, os, sysconfig;"
@@ -127,9 +128,9 @@ def missing_apt(python: str, *, wheels: bool) -> list[str]:
     return [name for name, there in present.items() if not there]
 
 
-def check_apt(python: str, *, wheels: bool) -> None:
+def check_apt(python: str) -> None:
     """Install the missing apt packages as root; otherwise say which are missing and how to get them."""
-    missing = missing_apt(python, wheels=wheels)
+    missing = missing_apt(python)
     if not missing:
         return
     command = f"apt-get install -y --no-install-recommends {' '.join(missing)}"
@@ -173,7 +174,7 @@ def make_environment(python: str, prefix: Path | None) -> None:
 
 
 def patch_wheel_paths() -> None:
-    """Make the wheels' CMake files name this environment's headers, not those of the machine they came from."""
+    """Make the wheels' CMake files name this environment's headers, not those of their build machine."""
     code = "import numpy, sysconfig; print(sysconfig.get_path('include')); print(numpy.get_include())"
     python_include, numpy_include = subprocess.run(
         [str(VENV_PYTHON), "-c", code], capture_output=True, text=True, check=True
@@ -195,7 +196,7 @@ def packages_to_build(prefix: Path | None) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for manifest in sorted((ROOT / "src").glob("**/package.xml")):
         folder = manifest.parent
-        installed = prefix and (prefix / "share" / "ament_index/resource_index/packages" / folder.name).exists()
+        installed = prefix is not None and (prefix / INDEX / folder.name).exists()
         if not (folder.parent.name == "underlay" and installed):
             found[folder.name] = folder
     return found
@@ -245,13 +246,13 @@ def build_workspace(prefix: Path | None) -> None:
         f"-DPython3_EXECUTABLE={VENV_PYTHON}",
         "--no-warn-unused-cli",
     ]
-    advice = "the whole log is under log/latest_build; `make clean` and once more where a build folder is stale"
+    advice = "read log/latest_build; if a build folder is stale, `make clean` and once more"
     run_logged(command, "colcon", advice, build_environment(prefix))
     write_stamp("workspace", key)
 
 
 def build_environment(prefix: Path | None) -> dict[str, str]:
-    """Return the variables for colcon: the environment's Python first, its ROS or the system's to build on."""
+    """Return colcon's variables: the environment's Python first, its ROS or the system's to build on."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
     if prefix is not None:
         done = subprocess.run(

@@ -1,1 +1,1 @@
-"""The processes of each use of Lodestar, their launch files, profiles and a starter that needs no launch package."""
+"""The processes of each use of Lodestar, and a starter for them that needs no launch package."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -22,14 +23,17 @@ def pss_mib(pid: int) -> float:
 
 def summed_pss_mib(pids: Iterable[int]) -> float:
     """Return the summed PSS of processes and everything that they have started, MiB."""
-    everyone: set[int] = set()
+    roots = set(pids)
+    return sum(pss_mib(pid) for pid in roots | {child.pid for child in descendants_of(roots)})
+
+
+def descendants_of(pids: Iterable[int]) -> list[psutil.Process]:
+    """Return everything that processes have started and that still runs."""
+    found: list[psutil.Process] = []
     for pid in pids:
-        everyone.add(pid)
-        try:
-            everyone.update(child.pid for child in psutil.Process(pid).children(recursive=True))
-        except psutil.Error:
-            continue
-    return sum(pss_mib(pid) for pid in everyone)
+        with contextlib.suppress(psutil.Error):
+            found += psutil.Process(pid).children(recursive=True)
+    return found
 
 
 class PssSampler:

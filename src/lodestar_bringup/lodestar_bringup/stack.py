@@ -1,4 +1,4 @@
-"""The one list of processes: launch files and the starter read their executables, parameters and remaps here."""
+"""The one list of processes: launch files and the starter read executables, parameters, remaps here."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class ProcessSpec:
 
     def command(self) -> list[str]:
         """Return the command line that starts it without `ros2 launch`; later parameters win over files."""
-        line = [str(executable_path(self.package, self.executable)), "--ros-args", "-r", f"__node:={self.name}"]
+        line = [str(executable_path(self.package, self.executable)), "--ros-args"]
+        line += ["-r", f"__node:={self.name}"]
         if self.namespace:
             line += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
         for path in self.parameter_files:
@@ -48,13 +49,14 @@ class ProcessSpec:
 class StackOptions:
     """What differs between two starts of the same use."""
 
-    world: str = "apartment"  # apartment | office | warehouse | a world file | a folder or yaml with a real map
+    world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
     seed: int = 1
     slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: it leaves that to SLAM
     navigator: str = "sim"  # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does
     namespace: str = ""
     profiles: tuple[Path, ...] = ()  # parameter files read after the use's own, so they win
-    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)  # node -> name -> value, wins
+    # node -> parameter -> value; wins over everything
+    parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, value, known in (("slam", self.slam, SLAM), ("navigator", self.navigator, NAVIGATORS)):

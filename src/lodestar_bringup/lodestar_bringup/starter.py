@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import shutil
@@ -14,7 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from lodestar_bringup.memory import PssSampler
+import psutil
+
+from lodestar_bringup.memory import PssSampler, descendants_of
 from lodestar_bringup.stack import ProcessSpec, config_folder
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -52,8 +55,8 @@ class Starter:
     """Run processes, each in a session of its own with its log in a folder, until `stop`.
 
     As a context manager it stops them on the way out, also on an exception or KeyboardInterrupt; where this
-    process is killed outright the kernel kills them. That holds for the thread that calls `start`: call it from
-    one that lives as long as the processes should.
+    process is killed outright the kernel kills them. The kernel looks at the thread that calls
+    `start`: call it from one that lives as long as the processes should.
     """
 
     def __init__(
@@ -151,7 +154,7 @@ class Starter:
         _signal_group(self._processes[name], number)
 
     def stop(self) -> None:
-        """Stop every process: SIGINT, then SIGTERM, then SIGKILL, each with a bounded wait. Safe to repeat."""
+        """Stop every process: SIGINT, SIGTERM, SIGKILL, each with a bounded wait. Safe to repeat."""
         self.memory.stop()
         times = self._stop_times
         steps = (
@@ -159,6 +162,7 @@ class Starter:
             (signal.SIGTERM, times.terminate),
             (signal.SIGKILL, times.kill),
         )
+        descendants = descendants_of(self.pids())
         killed = any(process.poll() == -signal.SIGKILL for process in self._processes.values())
         for number, seconds in steps:
             running = [process for process in self._processes.values() if process.poll() is None]
@@ -168,8 +172,9 @@ class Starter:
             for process in running:
                 _signal_group(process, number)
             _wait(running, seconds)
-        for process in self._processes.values():
-            _signal_group(process, signal.SIGKILL)  # what a node may have left in its group
+        for child in descendants:  # what a node may have started and left behind
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
         self._reported.update(process.pid for process in self._processes.values())
         if killed:
             clean_shared_memory()
@@ -208,10 +213,9 @@ def clean_shared_memory() -> None:
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    try:
-        os.killpg(process.pid, number)
-    except ProcessLookupError:
-        pass
+    if process.poll() is None:  # a number that was given back may be another's by now
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
 
 
 def _wait(processes: Iterable[subprocess.Popen[bytes]], seconds: float) -> None:

@@ -1,0 +1,47 @@
+"""Things that people sit on, lie on, work at and store things in."""
+
+from __future__ import annotations
+
+from lodestar_sim.worlds.catalogue.category import Category, category
+
+_BRIGHT = "red orange yellow green blue purple white black gray brown"
+_WOOD = "brown beige white black gray"
+
+FURNITURE: tuple[Category, ...] = (
+    category(
+        "chair",
+        "chair/wooden wood wooden; chair/dining fabric padded; chair/folding plastic folding;"
+        "chair/office fabric office red,blue,green,black,gray,purple,orange",
+        (0.48, 0.46, 0.84), (0.56, 0.54, 0.98), _BRIGHT,
+        group="chair", movable=True,
+    ),
+    category("armchair", "sofa?seats=1 fabric; sofa?seats=1 leather leather", (0.78, 0.78, 0.8), (0.9, 0.92, 0.95),
+             "red green blue brown beige gray yellow purple", group="chair"),
+    category("stool", "stool/round wood; stool/bar wood bar", (0.32, 0.32, 0.45), (0.4, 0.4, 0.68),
+             "red yellow green blue white black brown", group="chair", movable=True),
+    category("bench", "bench/plain wood; bench/back wood", (0.38, 1.1, 0.44), (0.46, 1.5, 0.5),
+             "brown beige gray green", group="bench"),
+    category("sofa", "sofa?seats=2 fabric; sofa?seats=3 fabric; sofa?seats=3 leather leather", (0.82, 1.6, 0.78),
+             (0.95, 2.1, 0.92), "red green blue brown beige gray purple black", group="sofa"),
+    category("table", "table/square wood; table/trestle wood; table/round wood round", (0.8, 0.8, 0.72),
+             (0.95, 0.95, 0.76), _WOOD, group="table"),
+    category("coffee table", "table/square wood; table/glass glass glass black,gray", (0.5, 0.8, 0.38),
+             (0.65, 1.1, 0.45), _WOOD, group="table"),
+    category("desk", "desk/drawers wood; desk/plain wood; desk/standing wood standing", (0.65, 1.2, 0.72),
+             (0.75, 1.5, 0.76), _WOOD, group="table"),
+    category("nightstand", "cabinet/drawers?drawers=2 wood", (0.4, 0.42, 0.5), (0.45, 0.5, 0.58), _WOOD,
+             group="cabinet"),
+    category("kitchen counter", "counter/plain?doors=2 wood; counter/plain?doors=3&top=wood wood", (0.6, 1.2, 0.88),
+             (0.6, 1.8, 0.92), "white gray beige brown", group="counter"),
+    category("workbench", "workbench wood", (0.7, 1.4, 0.85), (0.8, 1.9, 0.92), "brown beige", group="table"),
+    category("bed", "bed?pillows=2 fabric", (2.0, 1.4, 0.8), (2.1, 1.6, 1.0),
+             "red blue green gray purple beige pink", group="bed"),
+    category("bookshelf", "shelf?boards=4 wood; shelf?boards=5 wood", (0.3, 0.8, 1.5), (0.36, 1.1, 1.9), _WOOD,
+             group="shelf"),
+    category("cabinet", "cabinet/doors wood; cabinet/doors metal metal gray,black,white", (0.4, 0.8, 0.8),
+             (0.5, 1.1, 1.3), _WOOD, group="cabinet"),
+    category("wardrobe", "cabinet/doors?doors=2 wood; cabinet/doors?doors=3 wood", (0.58, 1.0, 1.9),
+             (0.62, 1.5, 2.1), _WOOD, group="cabinet"),
+    category("dresser", "cabinet/drawers?drawers=3 wood; cabinet/drawers?drawers=4 wood", (0.45, 0.8, 0.8),
+             (0.5, 1.1, 1.0), _WOOD, group="cabinet"),
+)  # fmt: skip

@@ -1,0 +1,167 @@
+"""A floor plan on a lattice, and the walls, floors and ceilings that it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar_sim.worlds.world import Room, Slab, Wall
+
+CELL = 0.1  # m, lattice of plans; walls, rooms and doors begin and end on it
+
+
+@dataclass(frozen=True)
+class Door:
+    """An opening between two rooms, a rectangle x0, y0, x1, y1 within the wall, metres. `along` is the wall's axis."""
+
+    rect: tuple[float, float, float, float]
+    along: str
+    rooms: tuple[int, int]
+    locked: bool = False
+
+    @property
+    def center(self) -> tuple[float, float]:
+        """Middle of the opening."""
+        return (self.rect[0] + self.rect[2]) / 2, (self.rect[1] + self.rect[3]) / 2
+
+
+@dataclass
+class Plan:
+    """Rooms on a lattice. rooms: (rows, columns) uint16, 0 = solid or opening, else the room's id.
+
+    free: (rows, columns) bool, where there is no wall, openings included. origin: (x, y) of cell (0, 0)'s corner.
+    labels: room id -> label. finishes: room id -> floor (colour, material).
+    """
+
+    rooms: np.ndarray
+    free: np.ndarray
+    origin: tuple[float, float]
+    labels: dict[int, str]
+    doors: list[Door] = field(default_factory=list)
+    finishes: dict[int, tuple[str, str]] = field(default_factory=dict)
+    wall_colors: tuple[str, ...] = ("white",)
+    ceiling: float = 2.6
+    lintel: float = 2.1  # height of an opening
+
+    @property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """x0, y0, x1, y1, metres."""
+        rows, columns = self.free.shape
+        x, y = self.origin
+        return x, y, round(x + columns * CELL, 3), round(y + rows * CELL, 3)
+
+    @classmethod
+    def empty(cls, width: int, depth: int) -> Plan:
+        """Solid everywhere, `width` x `depth` cells about the origin of `map`."""
+        shape = (depth, width)
+        origin = (round(-CELL * (width // 2), 3), round(-CELL * (depth // 2), 3))
+        return cls(np.zeros(shape, np.uint16), np.zeros(shape, bool), origin, {})
+
+    def carve(self, label: str, column: int, row: int, width: int, depth: int) -> int:
+        """A room of `width` x `depth` cells whose lowest cell is (row, column); returns its id."""
+        room = len(self.labels) + 1
+        self.rooms[row : row + depth, column : column + width] = room
+        self.free[row : row + depth, column : column + width] = True
+        self.labels[room] = label
+        return room
+
+    def open(self, column: int, row: int, width: int, depth: int, rooms: tuple[int, int], locked: bool = False) -> None:
+        """A doorway through a wall; a locked one stays solid."""
+        x, y = self.origin
+        rect = (
+            round(x + column * CELL, 3),
+            round(y + row * CELL, 3),
+            round(x + (column + width) * CELL, 3),
+            round(y + (row + depth) * CELL, 3),
+        )
+        self.doors.append(Door(rect, "x" if width > depth else "y", rooms, locked))
+        if not locked:
+            self.free[row : row + depth, column : column + width] = True
+
+    def close(self, door: Door) -> None:
+        """The door's opening is solid."""
+        x, y = self.origin
+        c0, c1 = round((door.rect[0] - x) / CELL), round((door.rect[2] - x) / CELL)
+        r0, r1 = round((door.rect[1] - y) / CELL), round((door.rect[3] - y) / CELL)
+        self.free[r0:r1, c0:c1] = False
+
+    def rectangle(self, column: int, row: int, width: int, depth: int) -> tuple[float, float, float, float]:
+        """Metres of a rectangle of cells."""
+        x, y = self.origin
+        return (
+            round(x + column * CELL, 3),
+            round(y + row * CELL, 3),
+            round(x + (column + width) * CELL, 3),
+            round(y + (row + depth) * CELL, 3),
+        )
+
+    def walls(self) -> list[Wall]:
+        """Boxes around all free space, and the lintels above the openings."""
+        near = _dilate(self.free, 2)
+        walls = [
+            Wall(*self.rectangle(*r), 0.0, self.ceiling, self.wall_colors[0], "plaster")
+            for r in rectangles(near & ~self.free)
+        ]
+        for door in self.doors:
+            if door.locked:
+                walls.append(Wall(*_shrunk(door), 0.0, self.lintel, "brown", "wood"))
+            else:
+                walls.append(Wall(*door.rect, self.lintel, self.ceiling, self.wall_colors[0], "plaster"))
+        return walls
+
+    def slabs(self) -> list[Slab]:
+        """Floors by room, one ceiling over all."""
+        slabs = [Slab(*self.bounds, -0.002, "gray", "concrete")]
+        for room in self.labels:
+            color, material = self.finishes.get(room, ("beige", "wood"))
+            slabs += [
+                Slab(*self.rectangle(*r), 0.0, color, material) for r in rectangles(self.rooms == room)
+            ]
+        slabs.append(Slab(*self.bounds, self.ceiling, "white", "plaster", ceiling=True))
+        return slabs
+
+    def outlines(self) -> list[Room]:
+        """The rooms with their outlines."""
+        return [Room(room, label, self._outline(room)) for room, label in self.labels.items()]
+
+    def _outline(self, room: int) -> tuple[tuple[float, float], ...]:
+        import cv2
+
+        mask = np.kron(self.rooms == room, np.ones((2, 2))).astype(np.uint8)
+        contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
+        contour = max(contours, key=cv2.contourArea)[:, 0, :].astype(np.float64)
+        x, y = self.origin
+        middle = contour.mean(axis=0)  # a pixel reaches to its far edge
+        contour += np.where(contour > middle, 1.0, 0.0)
+        return tuple((round(x + c * CELL / 2, 3), round(y + r * CELL / 2, 3)) for c, r in contour)
+
+
+def rectangles(mask: np.ndarray) -> list[tuple[int, int, int, int]]:
+    """Disjoint rectangles (column, row, width, depth) that cover a mask: rows are cut into runs, equal runs join."""
+    found: list[tuple[int, int, int, int]] = []
+    running: dict[tuple[int, int], int] = {}
+    for row in range(mask.shape[0] + 1):
+        runs: set[tuple[int, int]] = set()
+        if row < mask.shape[0]:
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], mask[row].astype(np.int8), [0]])))
+            runs = {(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2])}
+        for run in [r for r in running if r not in runs]:
+            start = running.pop(run)
+            found.append((run[0], start, run[1] - run[0], row - start))
+        for run in runs:
+            running.setdefault(run, row)
+    return sorted(found)
+
+
+def _dilate(mask: np.ndarray, cells: int) -> np.ndarray:
+    import cv2
+
+    kernel = np.ones((2 * cells + 1, 2 * cells + 1), np.uint8)
+    return cv2.dilate(mask.astype(np.uint8), kernel).astype(bool)
+
+
+def _shrunk(door: Door) -> tuple[float, float, float, float]:
+    """The leaf of a locked door: a little proud of the wall, so that it shows on both sides."""
+    x0, y0, x1, y1 = door.rect
+    return (x0, y0 - 0.01, x1, y1 + 0.01) if door.along == "x" else (x0 - 0.01, y0, x1 + 0.01, y1)

@@ -1,0 +1,169 @@
+"""The free floor of one room while it is being furnished."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from lodestar_sim.worlds.plan import CELL, Door, Plan
+
+FINE = 0.05  # m, lattice of placement
+WALK = 0.40  # m, half a walkway's width: what the robot needs to turn in (circumscribed radius 0.385)
+REACH = 0.70  # m, how far from a thing's box the middle of the robot may have to stay
+DOOR_DEPTH = 0.9  # m that stay clear before a door
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class WallSide:
+    """A straight piece of wall seen from a room: from `start` to `end` along `along`; `yaw` points into the room."""
+
+    along: str
+    line: float
+    start: float
+    end: float
+    yaw: float
+
+
+class RoomSpace:
+    """Which cells of a room are still free, and whether one can still walk between its doors.
+
+    Rows and columns are FINE cells from `origin`; a margin of one coarse cell surrounds the room.
+    """
+
+    def __init__(self, plan: Plan, room: int) -> None:
+        mask = plan.rooms == room
+        rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+        r0, r1, c0, c1 = rows[0] - 1, rows[-1] + 2, columns[0] - 1, columns[-1] + 2
+        padded = np.pad(mask, 1)[r0 + 1 : r1 + 1, c0 + 1 : c1 + 1]
+        self.room, self.label = room, plan.labels[room]
+        self.origin = (plan.origin[0] + c0 * CELL, plan.origin[1] + r0 * CELL)
+        self._scale = round(CELL / FINE)
+        self.inside = np.kron(padded, np.ones((self._scale, self._scale), bool))
+        free = np.pad(plan.free, 1)[r0 + 1 : r1 + 1, c0 + 1 : c1 + 1]
+        self._solid = np.kron(~free, np.ones((self._scale, self._scale), bool))
+        self.clear = np.zeros_like(self.inside)  # must stay free of furniture
+        self.blocked = np.zeros_like(self.inside)
+        self.gates: list[tuple[float, float]] = []  # points before the doors that must stay connected
+        for door in plan.doors:
+            if room in door.rooms:
+                self._keep_door_clear(door)
+        self.walls = self._wall_sides()
+        self.area = float(mask.sum()) * CELL**2
+
+    @property
+    def rect(self) -> Box:
+        """Bounding box of the room, metres."""
+        (x, y), (rows, columns) = self.origin, self.inside.shape
+        return x + CELL, y + CELL, x + columns * FINE - CELL, y + rows * FINE - CELL
+
+    def _keep_door_clear(self, door: Door) -> None:
+        x0, y0, x1, y1 = door.rect
+        depth, side = DOOR_DEPTH, 0.1
+        reach = (x0 - side, y0 - depth, x1 + side, y1 + depth)
+        if door.along == "y":
+            reach = (x0 - depth, y0 - side, x1 + depth, y1 + side)
+        r0, r1, c0, c1 = self._span(reach)
+        self.clear[r0:r1, c0:c1] |= self.inside[r0:r1, c0:c1]
+        if door.locked:
+            return
+        rows, columns = np.nonzero(self.inside[r0:r1, c0:c1])
+        if len(rows):
+            x = self.origin[0] + (columns + c0 + 0.5) * FINE
+            y = self.origin[1] + (rows + r0 + 0.5) * FINE
+            away = np.hypot(x - door.center[0], y - door.center[1])
+            best = int(np.argmin(np.abs(away - 0.6)))
+            if door.along == "x":
+                best = int(np.argmin(np.abs(away - 0.6) + np.abs(x - door.center[0])))
+            else:
+                best = int(np.argmin(np.abs(away - 0.6) + np.abs(y - door.center[1])))
+            self.gates.append((float(x[best]), float(y[best])))
+
+    def _span(self, box: Box) -> tuple[int, int, int, int]:
+        """Rows r0:r1 and columns c0:c1 of all cells that a box touches, clipped."""
+        c0 = max(math.floor((box[0] - self.origin[0]) / FINE + 1e-6), 0)
+        r0 = max(math.floor((box[1] - self.origin[1]) / FINE + 1e-6), 0)
+        c1 = min(math.ceil((box[2] - self.origin[0]) / FINE - 1e-6), self.inside.shape[1])
+        r1 = min(math.ceil((box[3] - self.origin[1]) / FINE - 1e-6), self.inside.shape[0])
+        return r0, r1, c0, c1
+
+    def fits(self, box: Box) -> bool:
+        """Whether a box lies wholly on free floor of the room, off what is to stay clear."""
+        r0, r1, c0, c1 = self._span(box)
+        if r1 <= r0 or c1 <= c0 or box[0] < self.origin[0] or box[1] < self.origin[1]:
+            return False
+        area = (slice(r0, r1), slice(c0, c1))
+        return bool(self.inside[area].all() and not self.blocked[area].any() and not self.clear[area].any())
+
+    def on_floor(self, box: Box) -> bool:
+        """Whether a box lies wholly within the room, whatever stands there."""
+        r0, r1, c0, c1 = self._span(box)
+        return bool(r1 > r0 and c1 > c0 and self.inside[r0:r1, c0:c1].all())
+
+    def block(self, box: Box) -> None:
+        """The box is taken."""
+        r0, r1, c0, c1 = self._span(box)
+        self.blocked[r0:r1, c0:c1] = True
+
+    def unblock(self, box: Box) -> None:
+        """The box is free again; nothing else may have stood on its cells."""
+        r0, r1, c0, c1 = self._span(box)
+        self.blocked[r0:r1, c0:c1] = False
+
+    def walkable(self) -> np.ndarray:
+        """(rows, columns) bool: cells that hold a turning robot and are connected to every door."""
+        obstacles = self.blocked | self._solid
+        distance = cv2.distanceTransform((~obstacles).astype(np.uint8), cv2.DIST_L2, 5) * FINE
+        wide = (distance >= WALK) & self.inside
+        _, labels = cv2.connectedComponents(wide.astype(np.uint8), connectivity=4)
+        if not self.gates:
+            return wide
+        wanted = 0
+        for x, y in self.gates:
+            r = int((y - self.origin[1]) / FINE)
+            c = int((x - self.origin[0]) / FINE)
+            around = labels[max(r - 6, 0) : r + 7, max(c - 6, 0) : c + 7]
+            found = around[around > 0]
+            if not len(found):
+                return np.zeros_like(wide)
+            label = int(np.bincount(found).argmax())
+            if wanted and label != wanted:
+                return np.zeros_like(wide)
+            wanted = label
+        return labels == wanted
+
+    def reachable(self, boxes: list[Box], walkable: np.ndarray) -> bool:
+        """Whether each box has walkable floor within REACH of it."""
+        if not walkable.any():
+            return False
+        distance = cv2.distanceTransform((~walkable).astype(np.uint8), cv2.DIST_L2, 5) * FINE
+        for box in boxes:
+            r0, r1, c0, c1 = self._span(box)
+            if distance[r0:r1, c0:c1].min() > REACH:
+                return False
+        return True
+
+    def _wall_sides(self) -> list[WallSide]:
+        """Straight pieces of wall of at least half a metre that border the room."""
+        sides: list[WallSide] = []
+        padded = np.pad(self._solid, 1, constant_values=True)
+        room = np.pad(self.inside, 1)
+        for (dr, dc), yaw in (((-1, 0), math.pi / 2), ((1, 0), -math.pi / 2), ((0, -1), 0.0), ((0, 1), math.pi)):
+            border = room & np.roll(padded, (-dr, -dc), axis=(0, 1))
+            border = border[1:-1, 1:-1]
+            lines = border if dr else border.T
+            for index in range(lines.shape[0]):
+                edges = np.flatnonzero(np.diff(np.concatenate([[0], lines[index].astype(np.int8), [0]])))
+                for a, b in zip(edges[::2], edges[1::2]):
+                    if (b - a) * FINE < 0.5:
+                        continue
+                    side = index + (1 if dr + dc > 0 else 0)
+                    x, y = self.origin
+                    if dr:
+                        sides.append(WallSide("x", y + side * FINE, x + a * FINE, x + b * FINE, yaw))
+                    else:
+                        sides.append(WallSide("y", x + side * FINE, y + a * FINE, y + b * FINE, yaw))
+        return sides

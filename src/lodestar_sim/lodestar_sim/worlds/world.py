@@ -1,0 +1,246 @@
+"""A furnished building: what it is made of, what stands in it, and what happens when."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from lodestar.geometry.poses import rotation_z
+
+from lodestar_sim.worlds.geometry import Geometry, join
+from lodestar_sim.worlds.mesh import Mesh, Shape
+from lodestar_sim.worlds.references import load_shape
+from lodestar_sim.worlds.structure import decal_mesh, slab_mesh, wall_mesh
+
+EVENT_KINDS = ("move", "remove", "add", "walk")
+STRUCTURE = 0  # id of walls, floors and ceilings
+
+
+@dataclass(frozen=True)
+class WorldObject:
+    """A thing. `id` in 1..65535; pose: (x, y, z, yaw) of the middle of its foot, map, front towards +x of its frame.
+
+    size: (3,) metres along its own axes, filled exactly by its mesh. mesh: "param:shape/variant?key=value" or a
+    path beside the world file. supported_by: id of what it stands on, 0 = floor or wall. contained_in: id of the
+    thing whose compartment it stands in, 0 = none.
+    """
+
+    id: int
+    category: str
+    caption: str
+    color: str
+    material: str
+    size: tuple[float, float, float]
+    mesh: str
+    pose: tuple[float, float, float, float]
+    supported_by: int = STRUCTURE
+    contained_in: int = 0
+    movable: bool = False
+    mounted: bool = False  # hangs on a wall
+
+    @property
+    def xy(self) -> tuple[float, float]:
+        """Where it stands, metres."""
+        return self.pose[0], self.pose[1]
+
+
+@dataclass(frozen=True)
+class Room:
+    """A room; polygon: outline ((x, y), ...), metres. `label` is plain English ("kitchen")."""
+
+    id: int
+    label: str
+    polygon: tuple[tuple[float, float], ...]
+
+    @property
+    def rect(self) -> tuple[float, float, float, float]:
+        """Bounding box x0, y0, x1, y1."""
+        xs, ys = [p[0] for p in self.polygon], [p[1] for p in self.polygon]
+        return min(xs), min(ys), max(xs), max(ys)
+
+
+@dataclass(frozen=True)
+class Wall:
+    """A box of structure between two corners, metres."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    z0: float
+    z1: float
+    color: str = "white"
+    material: str = "plaster"
+
+
+@dataclass(frozen=True)
+class Slab:
+    """A level rectangle of floor (facing up) or ceiling (facing down), metres."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    z: float
+    color: str
+    material: str
+    ceiling: bool = False
+
+
+@dataclass(frozen=True)
+class Decal:
+    """Something flat on the floor: an ellipse of `size` (x, y) about `center`. `id` shares the objects' numbers."""
+
+    id: int
+    category: str
+    caption: str
+    color: str
+    material: str
+    center: tuple[float, float]
+    size: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happens at `time` seconds. move: to `pose`; add: `object`; walk: along `path` at `speed` m/s."""
+
+    time: float
+    kind: str
+    object_id: int = 0
+    pose: tuple[float, float, float, float] | None = None
+    object: WorldObject | None = None
+    path: tuple[tuple[float, float], ...] = ()
+    speed: float = 0.8
+
+    @property
+    def end(self) -> float:
+        """When it is over."""
+        if self.kind != "walk":
+            return self.time
+        points = np.asarray(self.path, dtype=np.float64)
+        return self.time + float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum()) / self.speed
+
+
+@dataclass(frozen=True)
+class World:
+    """A building in `map`, metres. start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none."""
+
+    name: str
+    kind: str
+    seed: int
+    bounds: tuple[float, float, float, float]
+    start: tuple[float, float, float]
+    rooms: tuple[Room, ...] = ()
+    walls: tuple[Wall, ...] = ()
+    slabs: tuple[Slab, ...] = ()
+    objects: tuple[WorldObject, ...] = ()
+    decals: tuple[Decal, ...] = ()
+    events: tuple[Event, ...] = ()
+    charging_station: int = 0
+    folder: str = field(default="", compare=False)  # where relative mesh paths start
+
+    @classmethod
+    def load(cls, path: str | Path) -> World:
+        """The world of a JSON file; raises WorldError with what to change where it cannot be used."""
+        from lodestar_sim.worlds.storage import load_world
+
+        return load_world(path)
+
+    def save(self, path: str | Path) -> None:
+        """A JSON file at `path` from which `load` gives an equal world."""
+        from lodestar_sim.worlds.storage import save_world
+
+        save_world(self, path)
+
+    @cached_property
+    def _by_id(self) -> dict[int, WorldObject]:
+        return {thing.id: thing for thing in self.objects}
+
+    def object(self, object_id: int) -> WorldObject:
+        """The object of this id as it stands at the start; KeyError where there is none."""
+        return self._by_id[object_id]
+
+    def shape(self, thing: WorldObject) -> Shape:
+        """The object's mesh and surfaces in its own frame."""
+        return load_shape(thing.mesh, thing.size, thing.color, thing.material, self.folder)
+
+    def placed_mesh(self, thing: WorldObject) -> Mesh:
+        """The object's mesh in map."""
+        return _place(self.shape(thing).mesh, thing.pose)
+
+    def object_mesh(self, thing: WorldObject) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices (V, 3) float32 in map and triangles (T, 3) uint32 of an object."""
+        mesh = self.placed_mesh(thing)
+        return mesh.vertices, mesh.triangles
+
+    def box(self, thing: WorldObject) -> tuple[np.ndarray, np.ndarray]:
+        """True axis-aligned box of an object in map: lowest and highest corner, (3,) float64 each."""
+        low, high = _place(self.shape(thing).mesh, thing.pose).bounds
+        return low.astype(np.float64), high.astype(np.float64)
+
+    def objects_at(self, time: float) -> tuple[WorldObject, ...]:
+        """What stands where `time` seconds after the start."""
+        things = dict(self._by_id)
+        for event in sorted(self.events, key=lambda e: e.time):
+            if event.time > time:
+                break
+            if event.kind == "remove":
+                things.pop(event.object_id, None)
+            elif event.kind == "add" and event.object is not None:
+                things[event.object.id] = event.object
+            elif event.object_id in things:
+                thing = things[event.object_id]
+                pose = event.pose if event.kind == "move" else _walked(event, time, thing.pose)
+                things[event.object_id] = replace(thing, pose=pose, supported_by=STRUCTURE, contained_in=0)
+        return tuple(things.values())
+
+    def at(self, time: float) -> World:
+        """The world as it stands at `time`, without events."""
+        return replace(self, objects=self.objects_at(time), events=()) if self.events else self
+
+    def next_change(self, time: float) -> float:
+        """When, at or after `time`, the geometry next differs from what it is at `time`; inf where it never does."""
+        ahead = [e.time for e in self.events if e.time > time]
+        walking = any(e.kind == "walk" and e.time <= time < e.end for e in self.events)
+        return time if walking else min(ahead, default=math.inf)
+
+    def walking(self, time: float) -> frozenset[int]:
+        """Ids of what walks at `time`."""
+        return frozenset(e.object_id for e in self.events if e.kind == "walk" and e.time <= time < e.end)
+
+    def labels(self, time: float = 0.0) -> dict[int, dict[str, str]]:
+        """What each id in the geometry is called: {"class", "caption"}."""
+        things = (*self.objects_at(time), *self.decals)
+        return {thing.id: {"class": thing.category, "caption": thing.caption} for thing in things}
+
+    def geometry(self, at_time: float = 0.0, *, ceiling: bool = True, without: frozenset[int] = frozenset()) -> Geometry:
+        """All triangles at `at_time`, but for the objects named in `without`."""
+        parts = [(STRUCTURE, wall_mesh(wall)) for wall in self.walls]
+        parts += [(STRUCTURE, slab_mesh(slab)) for slab in self.slabs if ceiling or not slab.ceiling]
+        parts += [(decal.id, decal_mesh(decal)) for decal in self.decals if decal.id not in without]
+        parts += [(t.id, self.placed_mesh(t)) for t in self.objects_at(at_time) if t.id not in without]
+        return join(parts)
+
+
+def _walked(event: Event, time: float, pose: tuple[float, ...]) -> tuple[float, float, float, float]:
+    """Pose on a walk at `time`, looking along it."""
+    points = np.asarray(event.path, dtype=np.float64)
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    marks = np.concatenate([[0.0], np.cumsum(steps)])
+    along = min((time - event.time) * event.speed, marks[-1])
+    index = min(int(np.searchsorted(marks, along, side="right")) - 1, len(steps) - 1)
+    fraction = (along - marks[index]) / max(steps[index], 1e-9)
+    delta = points[index + 1] - points[index]
+    x, y = points[index] + fraction * delta
+    return float(x), float(y), pose[2], math.atan2(delta[1], delta[0])
+
+
+def _place(mesh: Mesh, pose: tuple[float, float, float, float]) -> Mesh:
+    rotation = rotation_z(pose[3])
+    vertices = (mesh.vertices.astype(np.float64) @ rotation.T + np.array(pose[:3])).astype(np.float32)
+    return Mesh(vertices, mesh.triangles, mesh.colors, mesh.materials)
+
+

@@ -1,0 +1,154 @@
+"""Occupancy grid from a planar scan, for runs without OctoMap."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
+
+
+@dataclass(frozen=True)
+class ScanGridConfig:
+    """How beams become cells.
+
+    resolution: metres. hit, miss: log-odds added per scan (probabilities 0.7 and 0.4, Hornung et al. 2013).
+    lowest, highest: clamping of log-odds, so that a changed place is believed within ten scans.
+    max_range: metres; longer beams, and those without a return, count as free up to it.
+    min_range: metres; shorter returns are the robot itself. growth: metres, by which the grid grows at a time.
+    max_cells: the grid refuses to grow beyond this number of cells.
+    """
+
+    resolution: float = 0.1
+    hit: float = 0.85
+    miss: float = -0.4
+    lowest: float = -2.0
+    highest: float = 3.5
+    max_range: float = 12.0
+    min_range: float = 0.1
+    growth: float = 4.0
+    max_cells: int = 64_000_000
+
+
+@njit(cache=True)
+def _insert(log_odds, touched, mark, ends, is_hit, u0, v0, hit, miss, lowest, highest):
+    """Update the cells along rays from (u0, v0) to `ends`, all in cells; each cell once, hits before misses."""
+    rows, columns = log_odds.shape
+    for i in range(len(ends)):
+        if not is_hit[i]:
+            continue
+        column, row = math.floor(ends[i, 0]), math.floor(ends[i, 1])
+        if 0 <= row < rows and 0 <= column < columns and touched[row, column] != mark:
+            touched[row, column] = mark
+            value = log_odds[row, column]
+            value = 0.0 if math.isnan(value) else value
+            log_odds[row, column] = min(value + hit, highest)
+    for i in range(len(ends)):
+        du, dv = ends[i, 0] - u0, ends[i, 1] - v0
+        length = math.hypot(du, dv)
+        if length < 1e-9:
+            continue
+        du /= length
+        dv /= length
+        column, row = math.floor(u0), math.floor(v0)
+        step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
+        next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
+        next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
+        while True:
+            if 0 <= row < rows and 0 <= column < columns and touched[row, column] != mark:
+                touched[row, column] = mark
+                value = log_odds[row, column]
+                value = 0.0 if math.isnan(value) else value
+                log_odds[row, column] = max(value + miss, lowest)
+            if min(next_u, next_v) >= length:
+                break
+            if next_u < next_v:
+                column += step_u
+                next_u += abs(1.0 / du)
+            else:
+                row += step_v
+                next_v += abs(1.0 / dv)
+
+
+class ScanGridMapper:
+    """Accumulates planar scans in the map frame into a grid that grows where the beams reach."""
+
+    def __init__(self, config: ScanGridConfig = ScanGridConfig()):
+        self.config = config
+        self._log_odds = np.empty((0, 0), np.float32)  # NaN = never seen
+        self._touched = np.empty((0, 0), np.int32)
+        self._corner = np.zeros(2, np.int64)  # cell (column, row) of the array's first cell, from the map origin
+        self._scans = 0
+
+    def insert_scan(
+        self, ranges, angle_min: float, angle_increment: float, range_max: float, map_from_scan: np.ndarray
+    ) -> None:
+        """Take in one scan; NaN beams are skipped, infinite ones are free up to the range.
+
+        ranges: (N,), metres. map_from_scan: (4, 4) at the scan's stamp. Raises ValueError for a pose that is
+        not finite.
+        """
+        if not np.isfinite(map_from_scan).all():
+            raise ValueError("the pose of the scan is not finite")
+        config = self.config
+        ranges = np.asarray(ranges, np.float64)
+        angles = angle_min + angle_increment * np.arange(len(ranges))
+        usable = ~np.isnan(ranges) & (ranges >= config.min_range)
+        reach = min(config.max_range, range_max)
+        is_hit = usable & (ranges < reach)
+        lengths = np.where(is_hit, ranges, reach)[usable]
+        beams = np.stack([np.cos(angles[usable]) * lengths, np.sin(angles[usable]) * lengths], 1)
+        ends = beams @ map_from_scan[:2, :2].T + map_from_scan[:2, 3]
+        start = map_from_scan[:2, 3]
+        if len(ends) == 0:
+            return
+        self._grow(np.minimum(ends.min(0), start), np.maximum(ends.max(0), start))
+        self._scans += 1
+        to_cells = 1.0 / config.resolution
+        u0, v0 = start * to_cells - self._corner
+        _insert(
+            self._log_odds,
+            self._touched,
+            self._scans,
+            ends * to_cells - self._corner,
+            is_hit[usable],
+            u0,
+            v0,
+            config.hit,
+            config.miss,
+            config.lowest,
+            config.highest,
+        )
+
+    def _grow(self, low: np.ndarray, high: np.ndarray) -> None:
+        """Make room for points between `low` and `high`, (2,) metres, keeping every cell where it is."""
+        rows, columns = self._log_odds.shape
+        step = max(1, round(self.config.growth / self.config.resolution))
+        first = np.floor(low / self.config.resolution).astype(np.int64) // step * step
+        last = (np.floor(high / self.config.resolution).astype(np.int64) // step + 1) * step
+        if rows:
+            first = np.minimum(first, self._corner)
+            last = np.maximum(last, self._corner + (columns, rows))
+        size = last - first
+        if tuple(size) == (columns, rows):
+            return
+        if int(size[0]) * int(size[1]) > self.config.max_cells:
+            raise ValueError(f"a grid of {size[0]} x {size[1]} cells is larger than max_cells allows")
+        grown = np.full((size[1], size[0]), np.nan, np.float32)
+        if rows:
+            left, bottom = self._corner - first
+            grown[bottom : bottom + rows, left : left + columns] = self._log_odds
+        self._log_odds = grown
+        self._touched = np.zeros(grown.shape, np.int32)
+        self._corner = first
+
+    def grid(self, stamp: float = 0.0, frame: str = "map") -> OccupancyGrid2D:
+        """The grid as it stands: never seen = unknown, more likely occupied than not = occupied."""
+        cells = np.full(self._log_odds.shape, UNKNOWN, np.int8)
+        cells[self._log_odds <= 0.0] = FREE
+        cells[self._log_odds > 0.0] = OCCUPIED
+        x, y = self._corner * self.config.resolution
+        return OccupancyGrid2D(cells, self.config.resolution, (float(x), float(y)), stamp, frame)

@@ -1,0 +1,171 @@
+"""Detector that reads a simulator's label image and errs as a real one would."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+
+from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
+
+
+@dataclass(frozen=True)
+class NoiseConfig:
+    """What goes wrong, per mask and frame. The defaults are an error-free detector.
+
+    miss, split, merge, wrong_label: probabilities. erode_px: pixels taken off every edge.
+    merge_gap_px: pixels between masks that may be merged. score_mean, score_std: of the confidence.
+    min_pixels: smaller masks are not detected. max_border_share: share of a mask's box perimeter on the image
+    border above which it is dropped, 1 = never.
+    """
+
+    miss: float = 0.0
+    split: float = 0.0
+    merge: float = 0.0
+    wrong_label: float = 0.0
+    erode_px: int = 0
+    merge_gap_px: int = 2
+    score_mean: float = 0.85
+    score_std: float = 0.0
+    min_pixels: int = 60
+    max_border_share: float = 1.0
+
+
+@dataclass(frozen=True)
+class _Mask:
+    """Pixels (h, w) bool of a mask within its box, whose corner is (top, left), and its entry of the table."""
+
+    top: int
+    left: int
+    pixels: np.ndarray
+    entry: Mapping[str, str]
+
+    def _within(self, top: int, left: int, height: int, width: int) -> np.ndarray:
+        """The mask seen through another window of the image."""
+        window = np.zeros((height, width), bool)
+        y0, x0 = max(self.top, top), max(self.left, left)
+        y1 = min(self.top + self.pixels.shape[0], top + height)
+        x1 = min(self.left + self.pixels.shape[1], left + width)
+        if y1 > y0 and x1 > x0:
+            window[y0 - top : y1 - top, x0 - left : x1 - left] = self.pixels[
+                y0 - self.top : y1 - self.top, x0 - self.left : x1 - self.left
+            ]
+        return window
+
+    def touches(self, other: _Mask, gap: int) -> bool:
+        """Whether less than about `gap` pixels lie between the masks."""
+        height, width = self.pixels.shape
+        near = other._within(self.top - gap, self.left - gap, height + 2 * gap, width + 2 * gap)
+        if not near.any():
+            return False
+        grown = np.pad(self.pixels, gap).astype(np.uint8)
+        grown = cv2.dilate(grown, np.ones((2 * gap + 1, 2 * gap + 1), np.uint8))
+        return bool((grown.astype(bool) & near).any())
+
+    def union(self, other: _Mask) -> _Mask:
+        """Both masks as one that keeps this one's entry."""
+        top, left = min(self.top, other.top), min(self.left, other.left)
+        height = max(m.top + m.pixels.shape[0] for m in (self, other)) - top
+        width = max(m.left + m.pixels.shape[1] for m in (self, other)) - left
+        windows = [m._within(top, left, height, width) for m in (self, other)]
+        return _Mask(top, left, windows[0] | windows[1], self.entry)
+
+    def halves(self, angle: float) -> list[_Mask]:
+        """The mask cut in two by a line through its centre whose normal has this angle."""
+        rows, columns = np.nonzero(self.pixels)
+        y, x = np.indices(self.pixels.shape, sparse=True)
+        side = (x - columns.mean()) * np.cos(angle) + (y - rows.mean()) * np.sin(angle) > 0.0
+        return [replace(self, pixels=self.pixels & side), replace(self, pixels=self.pixels & ~side)]
+
+    def eroded(self, pixels: int) -> _Mask:
+        """The mask with this many pixels taken off its edges; all of them, the image border too."""
+        if pixels == 0:
+            return self
+        padded = np.pad(self.pixels, 1).astype(np.uint8)
+        kernel = np.ones((3, 3), np.uint8)
+        return replace(self, pixels=cv2.erode(padded, kernel, iterations=pixels)[1:-1, 1:-1].astype(bool))
+
+
+class GroundTruthDetector:
+    """Makes detections of a label image whose values have a table, as Isaac Sim's bridge and the simulator give.
+
+    Values of the input never reach the output: segments are numbered at random in every frame. `rng` decides
+    everything that is random, so the same seed and frames give the same detections.
+    """
+
+    name = "ground_truth"
+
+    def __init__(self, config: NoiseConfig = NoiseConfig(), rng: np.random.Generator | None = None):
+        self.config = config
+        self._rng = rng if rng is not None else np.random.default_rng(0)
+
+    def segment(
+        self, stamp: float, labels: np.ndarray, table: Mapping[int, Mapping[str, str]]
+    ) -> SegmentedFrame:
+        """Segments of one frame.
+
+        labels: (H, W) uint16, 0 = nothing. table: value -> {"class", "caption"}; values that it lacks are
+        background. Raises ValueError for labels of another rank or type.
+        """
+        labels = np.asarray(labels)
+        if labels.ndim != 2 or labels.dtype != np.uint16:
+            raise ValueError(f"labels must be (H, W) uint16, not {labels.shape} {labels.dtype}")
+        masks = []
+        # By their first pixels, an order that does not depend on the values: renumbering changes nothing.
+        for value, box, _ in label_extents(labels):
+            if value in table:
+                crop = labels[box.y : box.y + box.height, box.x : box.x + box.width] == value
+                masks.append(_Mask(box.y, box.x, crop, table[value]))
+        named = self._label(self._spoil(masks), table)
+        return self._number(stamp, labels.shape, named)
+
+    def _spoil(self, masks: list[_Mask]) -> list[_Mask]:
+        """The masks after misses, merges, splits and erosion."""
+        config, rng = self.config, self._rng
+        merged: list[_Mask] = []
+        for mask in [mask for mask in masks if rng.random() >= config.miss]:
+            if rng.random() < config.merge:
+                touching = [i for i, other in enumerate(merged) if mask.touches(other, config.merge_gap_px)]
+                if touching:
+                    merged[touching[0]] = merged[touching[0]].union(mask)
+                    continue
+            merged.append(mask)
+        result: list[_Mask] = []
+        for mask in merged:
+            parts = mask.halves(rng.uniform(0.0, np.pi)) if rng.random() < config.split else [mask]
+            result.extend(part.eroded(config.erode_px) for part in parts)
+        return result
+
+    def _label(self, masks: list[_Mask], table) -> list[tuple[_Mask, str, str]]:
+        """(mask, class, caption), some of them with those of another entry of the table."""
+        rng = self._rng
+        entries = sorted({(str(e.get("class", "")), str(e.get("caption", ""))) for e in table.values()})
+        named = []
+        for mask in masks:
+            label, caption = str(mask.entry.get("class", "")), str(mask.entry.get("caption", ""))
+            if rng.random() < self.config.wrong_label:
+                others = [e for e in entries if e[0] != label]
+                if others:
+                    label, caption = others[int(rng.integers(len(others)))]
+            named.append((mask, label, caption))
+        return named
+
+    def _number(self, stamp: float, shape, named: list[tuple[_Mask, str, str]]) -> SegmentedFrame:
+        """The frame with segments numbered at random; where masks overlap the later one shows."""
+        config, rng = self.config, self._rng
+        values = rng.permutation(np.arange(1, max(len(named) * 4, 16) + 1))[: len(named)]
+        image = np.zeros(shape, np.uint16)
+        names = {}
+        for value, (mask, label, caption) in zip(values, named):
+            height, width = mask.pixels.shape
+            image[mask.top : mask.top + height, mask.left : mask.left + width][mask.pixels] = value
+            score = float(np.clip(rng.normal(config.score_mean, config.score_std), 0.05, 1.0))
+            names[int(value)] = (label, caption, score)
+        detections = tuple(
+            Detection(value, *names[value], box, pixels) for value, box, pixels in label_extents(image)
+        )
+        rule = SegmentFilter(config.min_pixels, 0.0, config.max_border_share)
+        return filter_segments(SegmentedFrame(stamp, image, detections, self.name), rule)

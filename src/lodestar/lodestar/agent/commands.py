@@ -1,0 +1,131 @@
+"""What the decision loop asks of the world, and what it is told of the navigator."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Union
+
+import numpy as np
+
+from lodestar.agent.errors import ErrorCode
+from lodestar.experts.protocol import ProposalRequest
+from lodestar.selection.decision_log import Decision
+
+
+class State(IntEnum):
+    """Where the decision loop stands; the name goes into the heartbeat."""
+
+    IDLE = 0
+    DECIDING = 1
+    VALIDATING = 2
+    NAVIGATING = 3
+    VERIFYING = 4
+    HELD = 5
+
+
+class NavigationKind(Enum):
+    """What the navigator says of the goal it was given."""
+
+    ACCEPTED = "accepted"
+    FEEDBACK = "feedback"
+    SUCCEEDED = "succeeded"
+    ABORTED = "aborted"
+    REJECTED = "rejected"
+    CANCELED = "canceled"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True)
+class NavigationEvent:
+    """News of a goal. error_code: the navigator's own. distance_remaining: metres by path.
+
+    epoch: of the goal it speaks of, 0 = the newest; news of an older goal is ignored.
+    """
+
+    kind: NavigationKind
+    error_code: int = 0
+    error_msg: str = ""
+    distance_remaining: float = float("nan")
+    epoch: int = 0
+
+
+@dataclass(frozen=True)
+class RequestProposals:
+    """Ask the named experts; each answers with `on_answer`, one that stays silent past the deadline is late."""
+
+    request: ProposalRequest
+    experts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SendGoal:
+    """Send the robot to `goal` (3,) x, y, yaw in map; replaces any goal before it. entity_id: 0 = none."""
+
+    epoch: int
+    goal: np.ndarray
+    entity_id: int = 0
+    expert: str = ""
+    rationale: str = ""
+
+
+@dataclass(frozen=True)
+class CancelGoal:
+    """Stop the navigator, whatever it does."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class RecordDecision:
+    """Publish and log the decision: once when it is made, once more when its outcome is known."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True)
+class EmbedPhrases:
+    """Vectors of these phrases are missing from the phrase book; add them when there are any."""
+
+    phrases: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DirectiveResult:
+    """How the directive ended. distance_travelled: metres. duration: seconds. report: for a person."""
+
+    error_code: ErrorCode
+    error_msg: str
+    success: bool
+    entity_ids: tuple[int, ...] = ()
+    nearest_matches: tuple[int, ...] = ()
+    epochs: int = 0
+    distance_travelled: float = 0.0
+    duration: float = 0.0
+    report: str = ""
+    final_pose: np.ndarray | None = None  # (3,)
+
+
+@dataclass(frozen=True)
+class Finish:
+    """The directive is over."""
+
+    result: DirectiveResult
+
+
+Command = Union[RequestProposals, SendGoal, CancelGoal, RecordDecision, EmbedPhrases, Finish]
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """What it does and why. distances: metres. coverage: m^2 known free. goal: (3,) or None."""
+
+    phase: str
+    expert: str
+    subtask: int
+    epoch: int
+    distance_remaining: float
+    distance_travelled: float
+    coverage: float
+    goal: np.ndarray | None
+    text: str

@@ -1,0 +1,53 @@
+"""The decision loop's numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class LoopConfig:
+    """Times are seconds of the clock that `tick` is given, distances metres.
+
+    Deadlines: expert_deadline, after which an expert's silence counts as "late" for that epoch (DESIGN section 2);
+    no_map_timeout, without a grid or a pose; no_expert_timeout, without any proposal though not explored;
+    navigator_timeout, without a navigator; accept_timeout, without a word about a goal; verify_time, how long a
+    target may take to be seen again on arrival; look_time, how long a goal without a target is looked around at.
+    """
+
+    time_limit: float = 900.0  # of a directive that brings none
+    expert_deadline: float = 2.0
+    retry_interval: float = 0.5
+    no_map_timeout: float = 15.0
+    no_expert_timeout: float = 15.0
+    navigator_timeout: float = 10.0
+    accept_timeout: float = 5.0
+    verify_time: float = 3.0
+    look_time: float = 0.6
+    # A goal is given up when the robot stays in one place, or takes far longer than its path explains.
+    stuck_time: float = 12.0
+    stuck_distance: float = 0.15
+    stuck_angle: float = 0.30  # rad
+    goal_time_base: float = 30.0
+    slowest_speed: float = 0.12  # m/s, below which a goal is late
+    max_navigation_failures: int = 6  # in a row, at different goals
+    # Verification.
+    max_viewpoints: int = 3  # per entity, before it is excluded
+    target_check_interval: float = 0.5
+    confirm_distance: float = 1.0  # DESIGN section 3
+    confirm_bearing: float = math.radians(30.0)  # DESIGN section 3
+    sight_margin: float = 0.8  # the furniture that a target stands on does not hide it
+    # While it drives to explore, the experts are asked again; the goal changes only if it lost its worth.
+    review_interval: float = 2.0
+    review_distance: float = 0.75
+    # Goals that failed or that brought nothing are not proposed again until the map around them changes.
+    same_goal_distance: float = 0.35
+    same_goal_angle: float = math.radians(40.0)
+    retry_radius: float = 1.5
+    retry_changed_share: float = 0.10
+    max_retries: int = 2
+    return_tolerance: float = 0.5
+    largest_step: float = 0.5  # a longer step between two poses is a correction of the map, not travel
+    nearest_matches: int = 5
+    map_id: int = 1

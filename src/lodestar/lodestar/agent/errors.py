@@ -1,0 +1,48 @@
+"""How a directive ends, and why one is refused."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ErrorCode(IntEnum):
+    """FollowDirective's error codes."""
+
+    NONE = 0
+    EMPTY_DIRECTIVE = 11000
+    NOT_UNDERSTOOD = 11001
+    TARGET_NOT_FOUND = 11002
+    TARGET_UNREACHABLE = 11003
+    TIME_LIMIT = 11004
+    CANCELLED = 11005
+    HELD = 11006
+    BUSY = 11007
+    NAVIGATOR_UNAVAILABLE = 11008
+    NAVIGATION_FAILED = 11009
+    NO_MAP = 11010
+    NO_EXPERT = 11011
+    ENERGY = 11012
+    CONSTRAINT_VIOLATED = 11013
+    TARGET_NOT_CONFIRMED = 11014
+    AMBIGUOUS = 11015
+    BAD_IMAGE = 11016
+    TF_ERROR = 11017
+    UNKNOWN = 11099
+
+
+class DirectiveRefused(RuntimeError):
+    """The directive is not begun; `code` says why."""
+
+    code = ErrorCode.UNKNOWN
+
+
+class Busy(DirectiveRefused):
+    """Another directive runs."""
+
+    code = ErrorCode.BUSY
+
+
+class Held(DirectiveRefused):
+    """The robot is held; release the hold first."""
+
+    code = ErrorCode.HELD

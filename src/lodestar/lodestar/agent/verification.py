@@ -1,0 +1,49 @@
+"""Whether the robot stands before what was asked for, by what it perceives there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from lodestar.agent.config import LoopConfig
+from lodestar.geometry.boxes import nearest_point_on_box
+from lodestar.grid.facing import is_facing
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.visibility import line_of_sight
+from lodestar.scene.records import Entity
+
+
+class Evidence(Enum):
+    """What an arrival shows of one entity."""
+
+    CONFIRMED = "seen again, near and in front"
+    NOT_SEEN = "not seen again yet"
+    NOT_FACED = "not near enough or not in front"
+    HIDDEN = "no line of sight"
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """The robot stands at a goal. stamp: since when, seconds."""
+
+    goal: np.ndarray  # (3,)
+    entity_id: int
+    expert: str
+    stamp: float
+
+
+def inspect(
+    entity: Entity, pose: np.ndarray, grid: OccupancyGrid2D | None, since: float, config: LoopConfig
+) -> Evidence:
+    """What the newest facts say of an entity from pose (3,), by the definition of success (DESIGN section 3)."""
+    if not is_facing(
+        pose, entity.box_min, entity.box_max, max_distance=config.confirm_distance, max_bearing=config.confirm_bearing
+    ):
+        return Evidence.NOT_FACED
+    if grid is not None:
+        nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
+        if not line_of_sight(grid, pose[:2], nearest[None], ignore_last=config.sight_margin)[0]:
+            return Evidence.HIDDEN
+    return Evidence.CONFIRMED if entity.last_seen > since else Evidence.NOT_SEEN

@@ -1,0 +1,40 @@
+"""Port of whatever picks an expert."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a policy picked. arm: index into its arms.
+
+    estimates, bounds: (A,) expected reward and its upper confidence bound, NaN for inadmissible arms.
+    propensities: (A,) exact probabilities with which each arm would have been picked; they sum to 1.
+    """
+
+    arm: int
+    estimates: np.ndarray
+    bounds: np.ndarray
+    propensities: np.ndarray
+
+
+class Policy(Protocol):
+    """Picks one admissible arm by its context and learns from what came of it."""
+
+    arms: tuple[str, ...]
+
+    def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
+        """One of the admissible arms (A,) bool, at least one, by contexts (d,) or (A, d)."""
+        ...
+
+    def update(self, context: np.ndarray, arm: int, reward: float) -> None:
+        """Learn from the reward of an arm under a context (d,)."""
+        ...
+
+    def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
+        """Add a delayed share of reward to a turn that `update` already counted (RoboAtlas eq. 24)."""
+        ...

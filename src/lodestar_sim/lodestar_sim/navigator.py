@@ -1,0 +1,232 @@
+"""A small navigator that stands in for Nav2: plans on the grid, follows, and gives up with Nav2's codes.
+
+The same class runs headless and in the `sim_navigator` node.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+
+import numpy as np
+
+from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
+from lodestar.grid.paths import NoPath, NoPathReason, TravelConfig, plan_path
+from lodestar_sim.following import Clearance, FollowerConfig, PathFollower
+
+
+class NavigatorError(IntEnum):
+    """Codes of Nav2's FollowPath (1xx), ComputePathToPose (2xx) and NavigateToPose (9xxx)."""
+
+    NONE = 0
+    UNKNOWN_CONTROLLER = 100
+    CONTROLLER_TF_ERROR = 102
+    FAILED_TO_MAKE_PROGRESS = 105
+    NO_VALID_CONTROL = 106
+    UNKNOWN_PLANNER = 200
+    PLANNER_TF_ERROR = 202
+    START_OUTSIDE_MAP = 203
+    GOAL_OUTSIDE_MAP = 204
+    START_OCCUPIED = 205
+    GOAL_OCCUPIED = 206
+    PLANNER_TIMEOUT = 207
+    NO_VALID_PATH = 208
+    UNKNOWN = 9000
+    TF_ERROR = 9002
+
+
+class NavigatorStatus(Enum):
+    """What became of the goal."""
+
+    IDLE = "idle"
+    ACTIVE = "active"
+    SUCCEEDED = "succeeded"
+    ABORTED = "aborted"
+    CANCELED = "canceled"
+
+
+@dataclass(frozen=True)
+class NavigatorConfig:
+    """How patiently and how exactly a goal is pursued."""
+
+    replan_period: float = 1.0  # s
+    plan_failures: int = 3  # plans in a row that may fail while the robot drives
+    input_patience: float = 3.0  # s without a grid or a pose
+    control_patience: float = 3.0  # s without a motion that is free
+    progress_time: float = 8.0  # s in which the robot must have moved or turned
+    progress_distance: float = 0.15  # m
+    progress_angle: float = 0.3  # rad
+    escape_distance: float = 0.8  # m, how far from free space a start may be
+    travel: TravelConfig = field(default_factory=TravelConfig)
+    follower: FollowerConfig = field(default_factory=FollowerConfig)
+
+
+@dataclass(frozen=True)
+class NavigatorStep:
+    """What to do now. command: (3,) vx, vy, wz in the body frame; path: (N, 2) metres, in the grid's frame."""
+
+    command: np.ndarray
+    status: NavigatorStatus
+    error_code: int = 0
+    error_msg: str = ""
+    distance_remaining: float = 0.0
+    path: np.ndarray | None = None
+
+
+_REASONS = {
+    NoPathReason.START_OCCUPIED: NavigatorError.START_OCCUPIED,
+    NoPathReason.GOAL_OCCUPIED: NavigatorError.GOAL_OCCUPIED,
+    NoPathReason.NO_VALID_PATH: NavigatorError.NO_VALID_PATH,
+}
+
+
+class _Abort(Exception):
+    def __init__(self, code: NavigatorError, message: str):
+        super().__init__(message)
+        self.code = code
+
+
+class Navigator:
+    """Drives to one goal at a time; a new goal takes the place of the old one."""
+
+    def __init__(self, config: NavigatorConfig = NavigatorConfig()):
+        self.config = config
+        self._follower = PathFollower(config.follower)
+        self._goal: np.ndarray | None = None
+        self._status = NavigatorStatus.IDLE
+        self._error: tuple[int, str] = (0, "")
+        self._forget()
+
+    def _forget(self) -> None:
+        self._path: np.ndarray | None = None
+        self._planned_at = -math.inf
+        self._planned_on: OccupancyGrid2D | None = None
+        self._failures = 0
+        self._inputs_at: float | None = None
+        self._control_at: float | None = None
+        self._progress: tuple[float, np.ndarray] | None = None
+
+    @property
+    def active(self) -> bool:
+        """Whether a goal is pursued."""
+        return self._status is NavigatorStatus.ACTIVE
+
+    def set_goal(self, pose) -> None:
+        """Drive to (x, y, yaw) in the grid's frame. Raises ValueError where it is not finite."""
+        goal = np.array(pose, np.float64)
+        if goal.shape != (3,) or not np.isfinite(goal).all():
+            raise ValueError(f"a goal is three finite numbers (x, y, yaw), not {pose}")
+        self._goal = goal
+        self._status, self._error = NavigatorStatus.ACTIVE, (0, "")
+        self._follower.reset()
+        self._forget()
+
+    def cancel(self) -> None:
+        """Stop now; the next update says CANCELED. Nothing happens where nothing is pursued."""
+        if self.active:
+            self._finish(NavigatorStatus.CANCELED)
+
+    def _finish(self, status: NavigatorStatus, code: int = 0, message: str = "") -> None:
+        self._status, self._error, self._goal = status, (int(code), message), None
+
+    def update(
+        self,
+        now: float,
+        grid: OccupancyGrid2D | None,
+        pose,
+        velocity,
+        keep_out: np.ndarray | None = None,
+    ) -> NavigatorStep:
+        """The command for this moment.
+
+        pose: (x, y, yaw) in the grid's frame or None where it is not known; velocity: (3,) in the body frame.
+        keep_out: (rows, columns) bool on the grid, cells that must not be entered though nothing stands there.
+        """
+        if not self.active:
+            return NavigatorStep(np.zeros(3), self._status, *self._error)
+        try:
+            if not self._inputs_ready(now, grid, pose):
+                return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE, path=self._path)
+            if keep_out is not None:
+                grid = _with_keep_out(grid, keep_out)
+            return self._pursue(now, grid, np.asarray(pose, np.float64), np.asarray(velocity, np.float64))
+        except _Abort as abort:
+            self._finish(NavigatorStatus.ABORTED, abort.code, str(abort))
+            return NavigatorStep(np.zeros(3), self._status, *self._error, path=self._path)
+
+    def _inputs_ready(self, now: float, grid, pose) -> bool:
+        if grid is not None and pose is not None:
+            self._inputs_at = now
+            return True
+        self._inputs_at = now if self._inputs_at is None else self._inputs_at
+        if now - self._inputs_at > self.config.input_patience:
+            if grid is None:
+                raise _Abort(NavigatorError.PLANNER_TIMEOUT, "no grid has come to plan on")
+            if self._path is None:
+                raise _Abort(NavigatorError.PLANNER_TF_ERROR, "the robot's pose in the map is not known")
+            raise _Abort(NavigatorError.CONTROLLER_TF_ERROR, "the robot's pose in the map was lost")
+        return False
+
+    def _pursue(self, now, grid, pose, velocity) -> NavigatorStep:
+        clearance = Clearance(grid, self.config.follower)
+        if now - self._planned_at >= self.config.replan_period and grid is not self._planned_on:
+            self._plan(now, grid, pose)
+        if self._path is None:  # the first plans failed, but not often enough
+            return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE)
+        if self._follower.arrived(pose, self._goal):
+            self._finish(NavigatorStatus.SUCCEEDED)
+            return NavigatorStep(np.zeros(3), self._status, path=self._path)
+        command, remaining = self._follower.follow(self._path, self._goal, pose, velocity, clearance)
+        self._watch(now, pose, command is not None)
+        if command is None:
+            command = np.zeros(3)
+            self._planned_on = None  # what blocks may be on the grid by the next plan
+        return NavigatorStep(command, NavigatorStatus.ACTIVE, 0, "", remaining, self._path)
+
+    def _plan(self, now: float, grid: OccupancyGrid2D, pose: np.ndarray) -> None:
+        self._planned_at, self._planned_on = now, grid
+        for point, code, name in (
+            (pose, NavigatorError.START_OUTSIDE_MAP, "robot"),
+            (self._goal, NavigatorError.GOAL_OUTSIDE_MAP, "goal"),
+        ):
+            if not grid.contains(grid.cells_of(point[None, :2]))[0]:
+                raise _Abort(code, f"the {name} at ({point[0]:.2f}, {point[1]:.2f}) is off the map")
+        travel = self.config.travel
+        if self.config.escape_distance > travel.start_snap:
+            travel = TravelConfig(**{**vars(travel), "start_snap": self.config.escape_distance})
+        try:
+            self._path = plan_path(grid, pose[:2], self._goal[:2], travel)
+        except NoPath as error:
+            self._failures += 1
+            if self._path is None or self._failures >= self.config.plan_failures:
+                raise _Abort(_REASONS[error.reason], str(error)) from error
+            self._planned_on = None  # try again on the same grid
+            return
+        self._failures = 0
+        self._follower.take(self._path)
+
+    def _watch(self, now: float, pose: np.ndarray, has_control: bool) -> None:
+        """Raises where the robot cannot move or does not get anywhere."""
+        config = self.config
+        if has_control or self._control_at is None:
+            self._control_at = now
+        elif now - self._control_at > config.control_patience:
+            raise _Abort(NavigatorError.NO_VALID_CONTROL, "every motion would touch an obstacle")
+        if self._progress is not None:
+            since, anchor = self._progress
+            moved = math.hypot(pose[0] - anchor[0], pose[1] - anchor[1])
+            turned = abs(math.remainder(pose[2] - anchor[2], 2.0 * math.pi))
+            if moved < config.progress_distance and turned < config.progress_angle:
+                if now - since > config.progress_time:
+                    raise _Abort(
+                        NavigatorError.FAILED_TO_MAKE_PROGRESS,
+                        f"moved {moved:.2f} m in {config.progress_time:.0f} s",
+                    )
+                return
+        self._progress = (now, pose.copy())
+
+
+def _with_keep_out(grid: OccupancyGrid2D, keep_out: np.ndarray) -> OccupancyGrid2D:
+    cells = np.where(keep_out, np.int8(OCCUPIED), grid.cells)
+    return OccupancyGrid2D(cells, grid.resolution, grid.origin, grid.stamp, grid.frame, grid.occupied_from)

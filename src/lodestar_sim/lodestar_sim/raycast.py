@@ -1,0 +1,155 @@
+"""One ray-cast scene of the whole world: what stands still in one tree, what walks in small ones of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+import open3d as o3d
+
+from lodestar_sim.worlds.geometry import Geometry
+
+# OpenMP is safe for calls from several threads; the TBB that comes with torch is too old and warns.
+nb.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
+
+MISS = 0xFFFFFFFF  # Open3D's primitive id of a ray that hit nothing
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Where rays ended.
+
+    distance: (N,) float32, in lengths of the ray's direction, inf = nothing.
+    triangle: (N,) uint32, index into `RaycastWorld.objects` and its siblings, MISS = nothing.
+    normal: (N, 3) float32, unit, world, not oriented.
+    """
+
+    distance: np.ndarray
+    triangle: np.ndarray
+    normal: np.ndarray
+
+
+@nb.njit(cache=True, parallel=True)
+def _camera_rays(directions, rotation, origin, rays):
+    for i in nb.prange(directions.shape[0]):
+        x, y, z = directions[i, 0], directions[i, 1], directions[i, 2]
+        rays[i, 0] = origin[0]
+        rays[i, 1] = origin[1]
+        rays[i, 2] = origin[2]
+        rays[i, 3] = rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z
+        rays[i, 4] = rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z
+        rays[i, 5] = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z
+
+
+@nb.njit(cache=True)
+def _rays_near(rays, center, radius):
+    """Indices of the rays whose half-line passes a sphere."""
+    count = 0
+    indices = np.empty(rays.shape[0], np.int64)
+    for i in range(rays.shape[0]):
+        ox, oy, oz = center[0] - rays[i, 0], center[1] - rays[i, 1], center[2] - rays[i, 2]
+        dx, dy, dz = rays[i, 3], rays[i, 4], rays[i, 5]
+        along = ox * dx + oy * dy + oz * dz
+        offset = ox * ox + oy * oy + oz * oz
+        length = dx * dx + dy * dy + dz * dz
+        if offset <= radius * radius or (along > 0.0 and offset - along * along / length <= radius * radius):
+            indices[count] = i
+            count += 1
+    return indices[:count]
+
+
+def rays_from(directions: np.ndarray, world_from_sensor: np.ndarray) -> np.ndarray:
+    """Rays (N, 6) float32 (origin, direction) in the world, of directions (N, 3) float32 of a sensor."""
+    rays = np.empty((len(directions), 6), np.float32)
+    _camera_rays(
+        directions, world_from_sensor[:3, :3].astype(np.float32), world_from_sensor[:3, 3].astype(np.float32), rays
+    )
+    return rays
+
+
+def _scene_of(vertices: np.ndarray, triangles: np.ndarray) -> o3d.t.geometry.RaycastingScene:
+    scene = o3d.t.geometry.RaycastingScene()
+    if len(triangles):
+        scene.add_triangles(
+            o3d.core.Tensor(np.ascontiguousarray(vertices, np.float32)),
+            o3d.core.Tensor(np.ascontiguousarray(triangles, np.uint32)),
+        )
+    return scene
+
+
+class Mover:
+    """A body that moves rigidly: its mesh stands still in its own frame and the rays are taken there."""
+
+    def __init__(self, geometry: Geometry, first_triangle: int):
+        self.geometry = geometry
+        self.first_triangle = first_triangle
+        self.world_from_body = np.eye(4)
+        low, high = geometry.vertices.min(axis=0), geometry.vertices.max(axis=0)
+        self._center = (low + high) / 2.0
+        self._radius = float(np.linalg.norm(high - low)) / 2.0
+        self._scene = _scene_of(geometry.vertices, geometry.triangles)
+
+    def merge(self, rays: np.ndarray, hits: Hits) -> None:
+        """`hits` now also tells of this body, where it is the nearer one."""
+        rotation = self.world_from_body[:3, :3]
+        center = rotation @ self._center + self.world_from_body[:3, 3]
+        chosen = _rays_near(rays, center, self._radius)
+        if not len(chosen):
+            return
+        local = np.empty((len(chosen), 6), np.float32)
+        local[:, :3] = (rays[chosen, :3] - self.world_from_body[:3, 3].astype(np.float32)) @ rotation
+        local[:, 3:] = rays[chosen, 3:] @ rotation
+        answer = self._scene.cast_rays(o3d.core.Tensor.from_numpy(local))
+        distance = answer["t_hit"].numpy()
+        nearer = distance < hits.distance[chosen]
+        index = chosen[nearer]
+        hits.distance[index] = distance[nearer]
+        hits.triangle[index] = answer["primitive_ids"].numpy()[nearer] + np.uint32(self.first_triangle)
+        hits.normal[index] = answer["primitive_normals"].numpy()[nearer] @ rotation.T.astype(np.float32)
+
+
+class RaycastWorld:
+    """Answers rays against a world of which single bodies may move.
+
+    Open3D's scene forgets nothing, so `rebuild` makes a new one when the still part changes (a few tens of
+    milliseconds); a moving body costs only the rays that pass near it.
+    """
+
+    def __init__(self, still: Geometry, moving: dict[int, Geometry] | None = None):
+        self.movers: dict[int, Mover] = {}
+        self.rebuild(still, moving or {})
+
+    def rebuild(self, still: Geometry, moving: dict[int, Geometry]) -> None:
+        """The scene now holds `still` (world frame) and the bodies `moving` (own frame, at the identity)."""
+        self.still = still
+        self._scene = _scene_of(still.vertices, still.triangles)
+        parts = [still, *moving.values()]
+        self.objects = np.concatenate([part.object_of_triangle for part in parts]).astype(np.int32)
+        self.colors = np.ascontiguousarray(np.concatenate([part.color_of_triangle for part in parts]), np.uint8)
+        self.materials = np.concatenate([part.material_of_triangle for part in parts]).astype(np.uint8)
+        poses = {key: mover.world_from_body for key, mover in self.movers.items()}
+        self.movers = {}
+        first = len(still.triangles)
+        for key, geometry in moving.items():
+            mover = Mover(geometry, first)
+            mover.world_from_body = poses.get(key, mover.world_from_body)
+            self.movers[key] = mover
+            first += len(geometry.triangles)
+
+    def cast(self, rays: np.ndarray) -> Hits:
+        """First hits of rays (N, 6) float32 in the world frame; directions need no unit length."""
+        if len(self.still.triangles):
+            answer = self._scene.cast_rays(o3d.core.Tensor.from_numpy(rays))
+            hits = Hits(
+                answer["t_hit"].numpy(), answer["primitive_ids"].numpy(), answer["primitive_normals"].numpy()
+            )
+        else:
+            hits = Hits(
+                np.full(len(rays), np.inf, np.float32),
+                np.full(len(rays), MISS, np.uint32),
+                np.zeros((len(rays), 3), np.float32),
+            )
+        for mover in self.movers.values():
+            mover.merge(rays, hits)
+        return hits

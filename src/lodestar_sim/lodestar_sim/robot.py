@@ -1,0 +1,302 @@
+"""The simulated base: limits, contacts, odometry that drifts and the localisation that corrects it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+
+from lodestar.geometry.poses import inverse, planar_transform, yaw_of
+
+
+@dataclass(frozen=True)
+class RobotConfig:
+    """A Unitree Go2 that walks in any direction."""
+
+    length: float = 0.70  # m, footprint
+    width: float = 0.32  # m
+    body_bottom: float = 0.03  # m, lower things are stepped over
+    body_top: float = 0.55  # m, higher things are walked under
+    max_forward: float = 0.8  # m/s
+    max_lateral: float = 0.4  # m/s
+    max_turn: float = 1.2  # rad/s
+    acceleration: float = 1.5  # m/s^2
+    turn_acceleration: float = 3.0  # rad/s^2
+    command_timeout: float = 0.5  # s without a command until the robot stops
+    contact_gap: float = 0.3  # s of free motion after which a touch is a new contact
+
+
+@dataclass(frozen=True)
+class OdometryConfig:
+    """Drift of leg odometry."""
+
+    scale_sigma: float = 0.01  # systematic share of the distance, one draw per run
+    turn_scale_sigma: float = 0.01  # systematic share of the angle turned, one draw per run
+    yaw_per_meter: float = 0.004  # rad/m, one draw per run
+    step_sigma: float = 0.005  # m per sqrt(m) driven
+    turn_sigma: float = 0.003  # rad per sqrt(rad turned + m driven)
+
+
+@dataclass(frozen=True)
+class LocalizationConfig:
+    """Error of map <- odom over what would undo the drift exactly; SLAM's, when it has not closed a loop yet."""
+
+    error_per_meter: float = 0.0  # m per sqrt(m) driven, random walk
+    yaw_error_per_meter: float = 0.0  # rad per sqrt(m) driven
+    correction_every: float = 0.0  # s between loop closures, which take the error away at once; 0 = never
+
+
+@nb.njit(cache=True)
+def _clip_to_band(corners, low, high, polygon, scratch):
+    """Plan polygon of a triangle's part with low <= z <= high; returns its number of corners."""
+    count = 3
+    for i in range(3):
+        for k in range(3):
+            polygon[i, k] = corners[i, k]
+    for side in range(2):
+        sign = 1.0 if side == 0 else -1.0
+        level = low if side == 0 else high
+        kept = 0
+        for i in range(count):
+            j = (i + 1) % count
+            a = (polygon[i, 2] - level) * sign
+            b = (polygon[j, 2] - level) * sign
+            if a >= 0.0:
+                for k in range(3):
+                    scratch[kept, k] = polygon[i, k]
+                kept += 1
+            if (a >= 0.0) != (b >= 0.0):
+                share = a / (a - b)
+                for k in range(3):
+                    scratch[kept, k] = polygon[i, k] + share * (polygon[j, k] - polygon[i, k])
+                kept += 1
+        count = kept
+        for i in range(count):
+            for k in range(3):
+                polygon[i, k] = scratch[i, k]
+        if count == 0:
+            return 0
+    return count
+
+
+@nb.njit(cache=True)
+def _mark(cells, x, y):
+    row, column = int(math.floor(y)), int(math.floor(x))
+    if 0 <= row < cells.shape[0] and 0 <= column < cells.shape[1]:
+        cells[row, column] = 1
+
+
+@nb.njit(cache=True)
+def _rasterize(vertices, triangles, low, high, origin_x, origin_y, resolution, cells):
+    polygon, scratch = np.empty((8, 3)), np.empty((8, 3))
+    corners = np.empty((3, 3))
+    for t in range(triangles.shape[0]):
+        for i in range(3):
+            vertex = triangles[t, i]
+            corners[i, 0] = (vertices[vertex, 0] - origin_x) / resolution
+            corners[i, 1] = (vertices[vertex, 1] - origin_y) / resolution
+            corners[i, 2] = vertices[vertex, 2]
+        count = _clip_to_band(corners, low, high, polygon, scratch)
+        top, bottom = -1e18, 1e18
+        for i in range(count):  # the outline, at half a cell
+            j = (i + 1) % count
+            dx, dy = polygon[j, 0] - polygon[i, 0], polygon[j, 1] - polygon[i, 1]
+            steps = int(2.0 * max(abs(dx), abs(dy))) + 1
+            for s in range(steps + 1):
+                _mark(cells, polygon[i, 0] + dx * s / steps, polygon[i, 1] + dy * s / steps)
+            top, bottom = max(top, polygon[i, 1]), min(bottom, polygon[i, 1])
+        if count < 3:
+            continue
+        first, last = max(int(math.ceil(bottom - 0.5)), 0), min(int(math.floor(top - 0.5)), cells.shape[0] - 1)
+        for row in range(first, last + 1):  # the inside, by cell centres
+            y = row + 0.5
+            left, right = 1e18, -1e18
+            for i in range(count):
+                j = (i + 1) % count
+                ya, yb = polygon[i, 1], polygon[j, 1]
+                if (ya <= y) != (yb <= y):
+                    x = polygon[i, 0] + (y - ya) / (yb - ya) * (polygon[j, 0] - polygon[i, 0])
+                    left, right = min(left, x), max(right, x)
+            for column in range(max(int(math.ceil(left - 0.5)), 0), min(int(right - 0.5), cells.shape[1] - 1) + 1):
+                cells[row, column] = 1
+
+
+@nb.njit(cache=True)
+def _overlap(cells, origin_x, origin_y, resolution, body, x, y, yaw):
+    """How many of the body's sample points lie in occupied cells."""
+    c, s = math.cos(yaw), math.sin(yaw)
+    count = 0
+    for i in range(body.shape[0]):
+        column = int(math.floor((x + c * body[i, 0] - s * body[i, 1] - origin_x) / resolution))
+        row = int(math.floor((y + s * body[i, 0] + c * body[i, 1] - origin_y) / resolution))
+        if 0 <= row < cells.shape[0] and 0 <= column < cells.shape[1] and cells[row, column]:
+            count += 1
+    return count
+
+
+class CollisionRaster:
+    """Which places in plan the true geometry fills between the belly and the back of the robot."""
+
+    def __init__(self, vertices: np.ndarray, triangles: np.ndarray, config: RobotConfig, resolution: float = 0.02):
+        self.resolution = resolution
+        used = vertices if len(vertices) else np.zeros((1, 3), np.float32)
+        low, high = used.min(axis=0) - 0.1, used.max(axis=0) + 0.1
+        self.origin = (float(low[0]), float(low[1]))
+        shape = np.ceil((high[:2] - low[:2]) / resolution).astype(int)[::-1]
+        self.cells = np.zeros(tuple(shape), np.uint8)
+        _rasterize(
+            np.asarray(vertices, np.float64), np.asarray(triangles, np.int64), config.body_bottom, config.body_top,
+            *self.origin, resolution, self.cells,
+        )  # fmt: skip
+
+    def points(self) -> np.ndarray:
+        """Centres of the filled cells, (N, 2) float64, metres."""
+        rows, columns = np.nonzero(self.cells)
+        return np.stack([columns, rows], axis=1) * self.resolution + self.origin + self.resolution / 2.0
+
+    def overlap(self, pose, body: np.ndarray) -> int:
+        """Number of sample points (N, 2) of a body at pose (x, y, yaw) that lie in filled cells."""
+        return int(_overlap(self.cells, *self.origin, self.resolution, body, pose[0], pose[1], pose[2]))
+
+
+def _body_samples(config: RobotConfig, spacing: float) -> np.ndarray:
+    xs = np.linspace(-config.length / 2, config.length / 2, int(config.length / spacing) + 2)
+    ys = np.linspace(-config.width / 2, config.width / 2, int(config.width / spacing) + 2)
+    return np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+
+
+class Robot:
+    """A holonomic base on the true geometry. pose, odometry: (3,) x, y, yaw; velocity: (3,) body frame."""
+
+    def __init__(
+        self, config: RobotConfig, odometry: OdometryConfig, localization: LocalizationConfig, start,
+        rng: np.random.Generator,
+    ):  # fmt: skip
+        self.config = config
+        self.pose = np.array(start, np.float64)
+        self.odometry = np.zeros(3)
+        self.velocity = np.zeros(3)
+        self.collisions = 0
+        self.path_length = 0.0
+        self._rng = rng
+        self._drift = odometry
+        self._scale = 1.0 + rng.normal() * odometry.scale_sigma
+        self._turn_scale = 1.0 + rng.normal() * odometry.turn_scale_sigma
+        self._veer = rng.normal() * odometry.yaw_per_meter
+        self._localization = localization
+        self._error = np.eye(4)  # believed map <- true map
+        self._since_correction = 0.0
+        self._command = np.zeros(3)
+        self._command_age = math.inf
+        self._since_contact = math.inf  # s
+        self._body = _body_samples(config, 0.02)
+
+    def command(self, velocity) -> None:
+        """Ask for a velocity (vx, vy, wz) in the body frame; limits apply, a non-finite one stops."""
+        velocity = np.asarray(velocity, np.float64)
+        self._command = velocity.copy() if np.isfinite(velocity).all() else np.zeros(3)
+        self._command_age = 0.0
+
+    def step(self, dt: float, raster: CollisionRaster, bodies: list[tuple[CollisionRaster, np.ndarray]]) -> None:
+        """Advance by dt seconds. bodies: what moves, its raster in its own frame and world_from_body (4, 4)."""
+        self._command_age += dt
+        wanted = np.zeros(3) if self._command_age > self.config.command_timeout else self._command
+        self._accelerate(wanted, dt)
+        before = self.pose
+        self._move(dt, raster, bodies)
+        self._measure(before)
+        self._since_correction += dt
+        every = self._localization.correction_every
+        if every > 0.0 and self._since_correction >= every:
+            self._since_correction = 0.0
+            self._error = np.eye(4)
+
+    def _accelerate(self, wanted: np.ndarray, dt: float) -> None:
+        config = self.config
+        limits = np.array([config.max_forward, config.max_lateral, config.max_turn])
+        wanted = np.clip(wanted, -limits, limits)
+        change = wanted - self.velocity
+        planar = math.hypot(change[0], change[1])
+        if planar > config.acceleration * dt:
+            change[:2] *= config.acceleration * dt / planar
+        change[2] = np.clip(change[2], -config.turn_acceleration * dt, config.turn_acceleration * dt)
+        self.velocity = self.velocity + change
+
+    def _hits(self, pose, raster, bodies) -> int:
+        count = raster.overlap(pose, self._body)
+        for other, world_from_body in bodies:
+            body_from_world = inverse(world_from_body)
+            x, y = (body_from_world[:3, :3] @ (pose[0], pose[1], 0.0) + body_from_world[:3, 3])[:2]
+            count += other.overlap((x, y, pose[2] - yaw_of(world_from_body)), self._body)
+        return count
+
+    def _move(self, dt, raster, bodies) -> None:
+        """Go where the velocity leads, or slide along what is in the way."""
+        if not self.velocity.any():
+            return
+        c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
+        vx, vy, wz = self.velocity
+        dx, dy, turn = (c * vx - s * vy) * dt, (s * vx + c * vy) * dt, wz * dt
+        inside = self._hits(self.pose, raster, bodies)
+        options = ((dx, dy, turn), (dx, dy, 0.0), (dx, 0.0, turn), (0.0, dy, turn), (dx, 0.0, 0.0), (0.0, dy, 0.0),
+                   (0.0, 0.0, turn))  # fmt: skip
+        for number, (mx, my, mt) in enumerate(options):
+            pose = self.pose + (mx, my, mt)
+            hits = self._hits(pose, raster, bodies)
+            if hits == 0 or hits < inside:
+                break
+        else:
+            number, (mx, my, mt) = len(options), (0.0, 0.0, 0.0)
+        self._since_contact += dt
+        if number > 0:
+            self.collisions += self._since_contact > self.config.contact_gap
+            self._since_contact = 0.0
+        self.pose = self.pose + (mx, my, mt)
+        self.path_length += math.hypot(mx, my)
+        if number > 0:
+            self.velocity = np.array([(c * mx + s * my) / dt, (-s * mx + c * my) / dt, mt / dt])
+
+    def _measure(self, before: np.ndarray) -> None:
+        """Odometry and localisation error follow what was driven."""
+        c, s = math.cos(before[2]), math.sin(before[2])
+        dx, dy, turn = self.pose - before
+        moved = np.array([c * dx + s * dy, -s * dx + c * dy])
+        distance = float(np.hypot(dx, dy))
+        if distance == 0.0 and turn == 0.0:
+            return
+        drift, draw = self._drift, self._rng.normal(size=6)
+        moved = moved * self._scale + draw[:2] * drift.step_sigma * math.sqrt(distance)
+        turned = turn * self._turn_scale + self._veer * distance
+        turned += draw[2] * drift.turn_sigma * math.sqrt(distance + abs(turn))
+        middle = self.odometry[2] + turned / 2.0
+        c, s = math.cos(middle), math.sin(middle)
+        self.odometry = self.odometry + (c * moved[0] - s * moved[1], s * moved[0] + c * moved[1], turned)
+        walk = self._localization
+        if walk.error_per_meter > 0.0 or walk.yaw_error_per_meter > 0.0:
+            root = math.sqrt(distance)
+            shift = draw[3:5] * walk.error_per_meter * root
+            self.shift_belief(shift[0], shift[1], draw[5] * walk.yaw_error_per_meter * root)
+
+    def shift_belief(self, dx: float, dy: float, dyaw: float) -> None:
+        """The believed pose jumps by this in the map, about itself, as when SLAM corrects map <- odom."""
+        believed = self._error @ planar_transform(*self.pose)
+        x, y = believed[0, 3], believed[1, 3]
+        turn = planar_transform(x + dx, y + dy, dyaw) @ planar_transform(-x, -y, 0.0)
+        self._error = turn @ self._error
+
+    @property
+    def odom_from_base(self) -> np.ndarray:
+        """(4, 4)."""
+        return planar_transform(*self.odometry)
+
+    @property
+    def map_from_base(self) -> np.ndarray:
+        """(4, 4), what localisation believes."""
+        return self._error @ planar_transform(*self.pose)
+
+    @property
+    def map_from_odom(self) -> np.ndarray:
+        """(4, 4): undoes the drift up to the localisation error."""
+        return self.map_from_base @ inverse(self.odom_from_base)

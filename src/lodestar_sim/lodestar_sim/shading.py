@@ -1,0 +1,198 @@
+"""Colour images: ceiling light, shade in the corners, gloss and texture over the hits of a camera's rays."""
+
+from __future__ import annotations
+
+import math
+
+import numba as nb
+import numpy as np
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar_sim.raycast import MISS, Hits, RaycastWorld
+from lodestar_sim.textures import LEVELS, PLANKS, SIZE, texture_atlas
+from lodestar_sim.worlds.palette import MATERIALS
+from lodestar_sim.worlds.world import World
+
+_LAMP_HEIGHT = 2.35  # m
+_LAMP_REACH = 2.0  # m in plan, the lamp of a large room is never farther than this
+_ROOM_CELL = 0.25  # m
+_WOOD = MATERIALS.index("wood")
+_GLASS = MATERIALS.index("glass")
+_SKY = (168, 196, 226)  # sRGB of a ray that hits nothing
+
+
+def _linear_table() -> np.ndarray:
+    s = np.arange(256) / 255.0
+    return np.where(s <= 0.04045, s / 12.92, ((s + 0.055) / 1.055) ** 2.4).astype(np.float32)
+
+
+def _display_table() -> np.ndarray:
+    """sRGB byte of 4096 steps of linear light in 0..2, with a soft shoulder above 0.7."""
+    light = np.arange(4096) / 2048.0
+    light = np.where(light < 0.7, light, 0.7 + 0.3 * (1.0 - np.exp(-(light - 0.7) / 0.3)))
+    s = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
+    return np.clip(s * 255.0 + 0.5, 0, 255).astype(np.uint8)
+
+
+_OFFSETS = np.array(
+    [(math.cos(a) * r, math.sin(a) * r) for a, r in zip(np.arange(8) * 2.4, (0.35, 0.7, 1.0, 0.5, 0.85, 0.25, 0.6, 0.95))],
+    np.float32,
+)  # fmt: skip
+
+
+@nb.njit(cache=True, parallel=True, fastmath=True)
+def _occlusion(distance, normal, rays, focal, offsets, reach):
+    """Share of the near half-space that is open, (H / 2, W / 2) float32; screen-space."""
+    height, width = distance.shape
+    rows, columns = (height + 1) // 2, (width + 1) // 2
+    result = np.ones((rows, columns), np.float32)
+    for half_row in nb.prange(rows):
+        row = 2 * half_row
+        for half_column in range(columns):
+            column = 2 * half_column
+            index = row * width + column
+            t = distance[row, column]
+            if not t < 50.0:
+                continue
+            nx, ny, nz = normal[index, 0], normal[index, 1], normal[index, 2]
+            dx, dy, dz = rays[index, 3], rays[index, 4], rays[index, 5]
+            if nx * dx + ny * dy + nz * dz > 0.0:
+                nx, ny, nz = -nx, -ny, -nz
+            radius = min(max(reach * focal / t, 4.0), 60.0)
+            closed = np.float32(0.0)
+            for k in range(offsets.shape[0]):
+                other_row = row + int(offsets[k, 1] * radius)
+                other_column = column + int(offsets[k, 0] * radius)
+                if not (0 <= other_row < height and 0 <= other_column < width):
+                    continue
+                s = distance[other_row, other_column]
+                if not s < 50.0:
+                    continue
+                other = other_row * width + other_column
+                vx = rays[other, 3] * s - dx * t
+                vy = rays[other, 4] * s - dy * t
+                vz = rays[other, 5] * s - dz * t
+                length = math.sqrt(vx * vx + vy * vy + vz * vz) + np.float32(1e-4)
+                rise = (vx * nx + vy * ny + vz * nz) / length - np.float32(0.08)
+                if rise > 0.0 and length < 2.0 * reach:
+                    closed += rise * (np.float32(1.0) - length / (2.0 * reach))
+            result[half_row, half_column] = max(np.float32(0.25), np.float32(1.0) - closed * np.float32(0.42))
+    return result
+
+
+@nb.njit(inline="always")
+def _texel(atlas, material, level, u, v):
+    """Bilinear sample of a texture level that repeats every 1.0."""
+    size = SIZE >> level
+    x, y = (u - math.floor(u)) * size, (v - math.floor(v)) * size
+    x0, y0 = int(x), int(y)
+    fx, fy = x - x0, y - y0
+    x0, y0 = x0 & (size - 1), y0 & (size - 1)
+    x1, y1 = (x0 + 1) & (size - 1), (y0 + 1) & (size - 1)
+    upper = atlas[material, level, y0, x0] * (1.0 - fx) + atlas[material, level, y0, x1] * fx
+    lower = atlas[material, level, y1, x0] * (1.0 - fx) + atlas[material, level, y1, x1] * fx
+    return upper * (1.0 - fy) + lower * fy
+
+
+@nb.njit(cache=True, parallel=True, fastmath=True)
+def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, materials, atlas, repeats, gloss,
+           rooms, centers, origin, linear, display, image):  # fmt: skip
+    height, width = distance.shape
+    for row in nb.prange(height):
+        for column in range(width):
+            index = row * width + column
+            hit = triangle[index]
+            if hit == MISS:
+                image[row, column, 0], image[row, column, 1], image[row, column, 2] = _SKY
+                continue
+            t = distance[row, column]
+            dx, dy, dz = rays[index, 3], rays[index, 4], rays[index, 5]
+            nx, ny, nz = normal[index, 0], normal[index, 1], normal[index, 2]
+            facing = nx * dx + ny * dy + nz * dz
+            if facing > 0.0:
+                nx, ny, nz, facing = -nx, -ny, -nz, -facing
+            px, py, pz = rays[index, 0] + dx * t, rays[index, 1] + dy * t, rays[index, 2] + dz * t
+            ray_length = math.sqrt(dx * dx + dy * dy + dz * dz)
+            incidence = -facing / ray_length
+            # the texture, as fine as a pixel resolves it
+            material = int(materials[hit])
+            if material == _WOOD and objects[hit] == 0 and nz > 0.9:
+                material = PLANKS
+            if abs(nz) > 0.7:
+                u, v = px, py
+            else:
+                flat = math.sqrt(nx * nx + ny * ny) + np.float32(1e-6)
+                u, v = (nx * py - ny * px) / flat, pz
+            scale = repeats[material]
+            texels = t / focal * scale * SIZE / max(incidence, np.float32(0.25))
+            level = 0
+            while texels > 1.0 and level < LEVELS - 1:
+                texels *= 0.5
+                level += 1
+            factor = _texel(atlas, material, level, u * scale, v * scale)
+            # the lamp of the room, the light from all around, a little from the robot
+            room_column = int((px + nx * 0.15 - origin[0]) / _ROOM_CELL)
+            room_row = int((py + ny * 0.15 - origin[1]) / _ROOM_CELL)
+            lx, ly = np.float32(0.0), np.float32(0.0)
+            if 0 <= room_row < rooms.shape[0] and 0 <= room_column < rooms.shape[1]:
+                room = rooms[room_row, room_column]
+                lx, ly = centers[room, 0] - px, centers[room, 1] - py
+            plan = math.sqrt(lx * lx + ly * ly)
+            if plan > _LAMP_REACH:
+                lx, ly = lx * _LAMP_REACH / plan, ly * _LAMP_REACH / plan
+            lz = max(np.float32(_LAMP_HEIGHT) - pz, np.float32(0.15))
+            lamp = math.sqrt(lx * lx + ly * ly + lz * lz)
+            lx, ly, lz = lx / lamp, ly / lamp, lz / lamp
+            toward = nx * lx + ny * ly + nz * lz
+            opened = occlusion[row // 2, column // 2]
+            diffuse = max(toward * np.float32(0.9) + np.float32(0.1), np.float32(0.0))
+            diffuse *= np.float32(1.0) / (np.float32(0.55) + np.float32(0.12) * lamp * lamp)
+            ambient = np.float32(0.40) + np.float32(0.10) * nz + np.float32(0.05) * nx
+            light = ambient * opened + np.float32(0.55) * diffuse * (np.float32(0.45) + np.float32(0.55) * opened)
+            light += np.float32(0.10) * incidence / (np.float32(1.0) + np.float32(0.15) * t * t)
+            light *= factor
+            shine = np.float32(0.0)
+            if gloss[material, 0] > 0.0:
+                hx, hy, hz = lx - dx / ray_length, ly - dy / ray_length, lz - dz / ray_length
+                half = math.sqrt(hx * hx + hy * hy + hz * hz) + np.float32(1e-6)
+                along = max((nx * hx + ny * hy + nz * hz) / half, np.float32(0.0))
+                edge = np.float32(1.0) - incidence
+                shine = gloss[material, 0] * (along ** gloss[material, 1] * np.float32(0.6) + np.float32(0.12) * edge**4)
+                if material == _GLASS:
+                    shine += np.float32(0.06)
+            for channel in range(3):
+                value = linear[colors[hit, channel]] * light + shine * opened
+                image[row, column, channel] = display[min(int(value * np.float32(2048.0)), 4095)]
+
+
+class Shader:
+    """Paints what a camera's rays hit."""
+
+    def __init__(self, world: World):
+        self._atlas, self._repeats, self._gloss = texture_atlas()
+        self._linear, self._display = _linear_table(), _display_table()
+        x0, y0, x1, y1 = world.bounds
+        self._origin = np.array([x0, y0], np.float32)
+        shape = (max(int((y1 - y0) / _ROOM_CELL) + 1, 1), max(int((x1 - x0) / _ROOM_CELL) + 1, 1))
+        self._rooms = np.zeros(shape, np.int32)
+        centers = [((x0 + x1) / 2.0, (y0 + y1) / 2.0)]
+        for room in world.rooms:
+            low_x, low_y, high_x, high_y = room.rect
+            rows = slice(max(int((low_y - y0) / _ROOM_CELL), 0), max(math.ceil((high_y - y0) / _ROOM_CELL), 0))
+            columns = slice(max(int((low_x - x0) / _ROOM_CELL), 0), max(math.ceil((high_x - x0) / _ROOM_CELL), 0))
+            self._rooms[rows, columns] = len(centers)
+            centers.append(((low_x + high_x) / 2.0, (low_y + high_y) / 2.0))
+        self._centers = np.array(centers, np.float32)
+
+    def shade(self, hits: Hits, rays: np.ndarray, scene: RaycastWorld, camera: PinholeCamera) -> np.ndarray:
+        """RGB image (H, W, 3) uint8 of hits whose rays have z = 1 in the optical frame."""
+        size = (camera.height, camera.width)
+        distance, focal = hits.distance.reshape(size), np.float32(camera.fx)
+        occlusion = _occlusion(distance, hits.normal, rays, focal, _OFFSETS, np.float32(0.35))
+        image = np.empty((*size, 3), np.uint8)
+        _shade(
+            distance, hits.triangle, hits.normal, rays, occlusion, focal, scene.objects, scene.colors,
+            scene.materials, self._atlas, self._repeats, self._gloss, self._rooms, self._centers, self._origin,
+            self._linear, self._display, image,
+        )  # fmt: skip
+        return image

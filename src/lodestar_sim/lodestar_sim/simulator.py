@@ -1,0 +1,207 @@
+"""The embedded simulator: one world, one robot, its sensors and its clock; knows nothing of ROS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.geometry.poses import planar_transform
+from lodestar_sim import sensors
+from lodestar_sim.raycast import RaycastWorld, rays_from
+from lodestar_sim.robot import CollisionRaster, LocalizationConfig, OdometryConfig, Robot, RobotConfig
+from lodestar_sim.sensors import CameraFrame, Labeler, ScanFrame, SensorConfig
+from lodestar_sim.shading import Shader
+from lodestar_sim.worlds.geometry import Geometry, join
+from lodestar_sim.worlds.world import World
+
+
+@dataclass(frozen=True)
+class SimConfig:
+    """The simulated robot and its sensors."""
+
+    physics_step: float = 0.02  # s, 50 Hz
+    raster: float = 0.02  # m, cell of the collision raster
+    robot: RobotConfig = field(default_factory=RobotConfig)
+    odometry: OdometryConfig = field(default_factory=OdometryConfig)
+    localization: LocalizationConfig = field(default_factory=LocalizationConfig)
+    sensors: SensorConfig = field(default_factory=SensorConfig)
+
+
+class Simulator:
+    """Steps the world and the robot, and measures. Same world, seed and commands: same run.
+
+    `start` is (x, y, yaw) in the world, the world's own start by default. Every sensor draws from a generator of
+    its own, so that leaving one out does not change what another measures.
+    """
+
+    def __init__(self, world: World, config: SimConfig = SimConfig(), seed: int = 0, start=None):
+        self.world = world
+        self.config = config
+        self._ticks = 0
+        streams = np.random.SeedSequence(seed).spawn(5)
+        robot_rng, self._depth_rng, self._label_rng, self._lidar_rng, self._scan_rng = (
+            np.random.default_rng(stream) for stream in streams
+        )
+        pose = world.start if start is None else start
+        self.robot = Robot(config.robot, config.odometry, config.localization, pose, robot_rng)
+        self._walkers = frozenset(event.object_id for event in world.events if event.kind == "walk")
+        self._shader = Shader(world)
+        self._directions: dict[tuple[int, int], np.ndarray] = {}
+        self._lidar_directions = sensors.lidar_directions(config.sensors.lidar)
+        self._scan_directions, self._scan_first, self._scan_step = sensors.scan_directions(config.sensors.scan)
+        self._raycast: RaycastWorld | None = None
+        self._next_change = -np.inf
+        self._follow_world()
+
+    @property
+    def time(self) -> float:
+        """Seconds since the start."""
+        return self._ticks * self.config.physics_step
+
+    @property
+    def true_pose(self) -> np.ndarray:
+        """(3,) x, y, yaw in the world."""
+        return self.robot.pose
+
+    @property
+    def odom_pose(self) -> np.ndarray:
+        """(3,) x, y, yaw by odometry."""
+        return self.robot.odometry
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """(3,) vx, vy, wz in the body frame."""
+        return self.robot.velocity
+
+    @property
+    def odom_from_base(self) -> np.ndarray:
+        """(4, 4)."""
+        return self.robot.odom_from_base
+
+    @property
+    def map_from_odom(self) -> np.ndarray:
+        """(4, 4), what localisation says."""
+        return self.robot.map_from_odom
+
+    @property
+    def map_from_base(self) -> np.ndarray:
+        """(4, 4), what localisation and odometry say together."""
+        return self.robot.map_from_base
+
+    @property
+    def collisions(self) -> int:
+        """Contacts that the robot drove into, one per touch."""
+        return self.robot.collisions
+
+    @property
+    def path_length(self) -> float:
+        """Metres really driven."""
+        return self.robot.path_length
+
+    def set_command(self, vx: float, vy: float, wz: float) -> None:
+        """Ask for a body velocity; it holds until the command time-out."""
+        self.robot.command((vx, vy, wz))
+
+    def inject_correction(self, dx: float, dy: float, dyaw: float) -> None:
+        """map <- odom jumps so that the believed pose moves by this in the map."""
+        self.robot.shift_belief(dx, dy, dyaw)
+
+    def step(self, dt: float | None = None) -> None:
+        """Advance by `dt` seconds, one physics step by default; at least one, a whole number of them."""
+        for _ in range(1 if dt is None else max(1, round(dt / self.config.physics_step))):
+            self._ticks += 1
+            if self.time >= self._next_change:
+                self._follow_world()
+            self.robot.step(self.config.physics_step, self._raster, list(self._bodies.values()))
+
+    def _follow_world(self) -> None:
+        """Events up to now have happened; only what they changed is built anew."""
+        things = {thing.id: thing for thing in self.world.objects_at(self.time)}
+        standing = (tuple(t for t in things.values() if t.id not in self._walkers), self._walkers & things.keys())
+        if self._raycast is None or standing != self._standing:
+            self._standing = standing
+            self._rebuild(things)
+        for key in standing[1]:
+            x, y, z, yaw = things[key].pose
+            world_from_body = planar_transform(x, y, yaw, z)
+            self._raycast.movers[key].world_from_body = world_from_body
+            self._bodies[key] = (self._bodies[key][0], world_from_body)
+        self._next_change = self.world.next_change(self.time)
+
+    def _rebuild(self, things: dict) -> None:
+        still = self.world.geometry(self.time, without=self._walkers)
+        moving: dict[int, Geometry] = {}
+        self._bodies: dict[int, tuple[CollisionRaster, np.ndarray]] = {}
+        for key in sorted(self._standing[1]):
+            moving[key] = join([(key, self.world.shape(things[key]).mesh)])
+            raster = CollisionRaster(moving[key].vertices, moving[key].triangles, self.config.robot, self.config.raster)
+            self._bodies[key] = (raster, np.eye(4))
+        if self._raycast is None:
+            self._raycast = RaycastWorld(still, moving)
+        else:
+            self._raycast.rebuild(still, moving)
+        self._raster = CollisionRaster(still.vertices, still.triangles, self.config.robot, self.config.raster)
+        self._labeler = Labeler(self.world.labels(self.time))
+
+    @property
+    def _world_from_base(self) -> np.ndarray:
+        return planar_transform(*self.robot.pose)
+
+    def _camera_rays(self, camera, world_from_optical: np.ndarray) -> np.ndarray:
+        size = (camera.width, camera.height)
+        if size not in self._directions:
+            self._directions[size] = np.ascontiguousarray(camera.rays().reshape(-1, 3))
+        return rays_from(self._directions[size], world_from_optical)
+
+    def render(self, rgb: bool = True, width: int | None = None, height: int | None = None) -> CameraFrame:
+        """What the camera measures now, at its own size by default."""
+        config = self.config.sensors
+        camera = config.camera.pinhole(width, height)
+        rays = self._camera_rays(camera, self._world_from_base @ config.camera.base_from_optical)
+        hits = self._raycast.cast(rays)
+        depth_mm = sensors.measure_depth(hits, rays, camera, config.depth, self._depth_rng)
+        labels, table = self._labeler.label(hits, self._raycast, camera, self._label_rng)
+        return CameraFrame(
+            stamp=self.time,
+            camera=camera,
+            depth_mm=depth_mm,
+            depth=depth_mm * np.float32(0.001),
+            labels=labels,
+            label_table=table,
+            odom_from_camera=self.odom_from_base @ config.camera.base_from_optical,
+            map_from_odom=self.map_from_odom,
+            rgb=self._shader.shade(hits, rays, self._raycast, camera) if rgb else None,
+        )
+
+    def scan(self) -> ScanFrame:
+        """The planar scan now, in scan_link."""
+        config = self.config.sensors.scan
+        ranges = sensors.measure_scan(
+            self._raycast, self._world_from_base, self._scan_directions, config, self._scan_rng
+        )
+        return ScanFrame(self.time, ranges, self._scan_first, self._scan_step, config.far, config.near)
+
+    def lidar(self) -> np.ndarray:
+        """Points (N, 3) float32 of the LiDAR now, in lidar_link, metres."""
+        config = self.config.sensors.lidar
+        world_from_lidar = self._world_from_base @ planar_transform(0.0, 0.0, 0.0, config.z)
+        return sensors.measure_lidar(
+            self._raycast, world_from_lidar, self._lidar_directions, config, self._lidar_rng
+        )
+
+    def render_view(self, pose, width: int | None = None, height: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """RGB (H, W, 3) uint8 and noise-free depth (H, W) uint16 mm from a base pose.
+
+        pose: (x, y, yaw) or a (4, 4) map_from_base. Draws from no generator: the run goes on as if nobody looked.
+        """
+        world_from_base = np.asarray(pose, np.float64)
+        if world_from_base.shape != (4, 4):
+            world_from_base = planar_transform(*world_from_base)
+        config = self.config.sensors
+        camera = config.camera.pinhole(width, height)
+        rays = self._camera_rays(camera, world_from_base @ config.camera.base_from_optical)
+        hits = self._raycast.cast(rays)
+        depth = np.where(np.isfinite(hits.distance), hits.distance, 0.0)
+        depth_mm = np.minimum(depth * 1000.0 + 0.5, 65535.0).astype(np.uint16).reshape(camera.height, camera.width)
+        return self._shader.shade(hits, rays, self._raycast, camera), depth_mm

@@ -1,0 +1,8 @@
+"""A Unitree Go2 with a RealSense, SLAM Toolbox and Nav2; the drivers of robot and camera run beside it."""
+
+from launch import LaunchDescription
+from lodestar_bringup.launching import use_description
+
+
+def generate_launch_description() -> LaunchDescription:
+    return use_description("go2", slam="slam_toolbox")

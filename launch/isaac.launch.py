@@ -1,0 +1,8 @@
+"""A Go2 in Isaac Sim with its ROS 2 bridge, SLAM Toolbox and Nav2."""
+
+from launch import LaunchDescription
+from lodestar_bringup.launching import use_description
+
+
+def generate_launch_description() -> LaunchDescription:
+    return use_description("isaac", slam="slam_toolbox")

@@ -1,0 +1,8 @@
+"""The simulated building and robot with every node: what `make demo` starts."""
+
+from launch import LaunchDescription
+from lodestar_bringup.launching import use_description
+
+
+def generate_launch_description() -> LaunchDescription:
+    return use_description("sim", navigator="sim")

@@ -1,0 +1,149 @@
+"""What the launch files are made of; needs the `launch` and `launch_ros` packages of a ROS 2 installation."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from launch.actions import (
+    DeclareLaunchArgument,
+    IncludeLaunchDescription,
+    OpaqueFunction,
+    SetEnvironmentVariable,
+)
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from lodestar_bringup.navigation import navigation_profile
+from lodestar_bringup.stack import (
+    NAVIGATORS,
+    SLAM,
+    ProcessSpec,
+    StackError,
+    StackOptions,
+    config_folder,
+    launch_folder,
+    stack,
+)
+
+ARGUMENTS: dict[str, tuple[str, str]] = {
+    "world": (StackOptions.world, "simulator only: apartment, office, warehouse, a world file or a map"),
+    "seed": (str(StackOptions.seed), "simulator only: seed of the world and of the sensors' noise"),
+    "slam": ("none", "none: something else gives map->odom; slam_toolbox: SLAM Toolbox does"),
+    "navigator": ("nav2", "sim: the simulator's navigator; nav2: Nav2"),
+    "namespace": ("", "namespace of every node and relative topic"),
+    "params_file": ("", "a parameter file that wins over the profile"),
+    "rviz": ("false", "true: open RViz with Lodestar's layout"),
+    "use_sim_time": ("false", "true: run on /clock"),
+}
+_YES_OR_NO = ("true", "false")
+_CHOICES = {"slam": SLAM, "navigator": NAVIGATORS, "rviz": _YES_OR_NO, "use_sim_time": _YES_OR_NO}
+
+
+def declared(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
+    """Return the declarations of arguments of ARGUMENTS, some with another default."""
+    return [
+        DeclareLaunchArgument(
+            name,
+            default_value=defaults.get(name, ARGUMENTS[name][0]),
+            description=ARGUMENTS[name][1],
+            choices=_CHOICES.get(name),
+        )
+        for name in names
+    ]
+
+
+def given(context: LaunchContext, name: str, fallback: str = "") -> str:
+    """Return the value of an argument, the fallback where the launch file declares none."""
+    return LaunchConfiguration(name, default=fallback).perform(context)
+
+
+def node(spec: ProcessSpec) -> Node:
+    """Return the launch action that starts one process of the list."""
+    return Node(
+        package=spec.package,
+        executable=spec.executable,
+        name=spec.name,
+        namespace=spec.namespace,
+        parameters=[*(str(path) for path in spec.parameter_files), dict(spec.parameters)],
+        remappings=list(spec.remappings),
+        additional_env=dict(spec.environment),
+        output="screen",
+        emulate_tty=True,
+    )
+
+
+def use_description(use: str, **defaults: str) -> LaunchDescription:
+    """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz where asked for."""
+    names = ["slam", "navigator", "namespace", "params_file", "rviz"]
+    if use == "sim":
+        names += ["world", "seed"]
+    return LaunchDescription(
+        [
+            *declared(*names, **defaults),
+            SetEnvironmentVariable("FASTDDS_DEFAULT_PROFILES_FILE", str(config_folder() / "fastdds.xml")),
+            OpaqueFunction(function=lambda context: _use_actions(context, use)),
+        ]
+    )
+
+
+def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEntity]:
+    options = StackOptions(
+        world=given(context, "world", StackOptions.world),
+        seed=int(given(context, "seed", str(StackOptions.seed))),
+        slam=given(context, "slam"),
+        navigator=given(context, "navigator"),
+        namespace=given(context, "namespace"),
+        profiles=tuple(Path(path) for path in [given(context, "params_file")] if path),
+    )
+    specs = stack(use, options)
+    clock = str(specs[0].parameters["use_sim_time"]).lower()
+    actions: list[LaunchDescriptionEntity] = [node(spec) for spec in specs]
+    if options.slam == "slam_toolbox":
+        actions.append(included("slam.launch.py", use_sim_time=clock))
+    if options.navigator == "nav2":
+        actions.append(included("navigation.launch.py", use_sim_time=clock, namespace=options.namespace))
+    if given(context, "rviz") == "true":
+        actions.append(included("rviz.launch.py", use_sim_time=clock, namespace=options.namespace))
+    return actions
+
+
+def included(file: str, **arguments: str) -> IncludeLaunchDescription:
+    """Return the inclusion of another launch file of Lodestar, or of an absolute path."""
+    path = file if os.path.isabs(file) else str(launch_folder() / file)
+    return IncludeLaunchDescription(PythonLaunchDescriptionSource(path), launch_arguments=arguments.items())
+
+
+def description(
+    names: Iterable[str], function: Callable[[LaunchContext], list[LaunchDescriptionEntity]]
+) -> LaunchDescription:
+    """Return a launch description with arguments and the actions that a function makes of them."""
+    return LaunchDescription([*declared(*names), OpaqueFunction(function=function)])
+
+
+def navigation_parameters(namespace: str) -> str:
+    """Return the path of nav2.yaml as the running distribution and the namespace need it."""
+    source = config_folder() / "nav2.yaml"
+    text = source.read_text()
+    fitted = navigation_profile(text, os.environ.get("ROS_DISTRO", ""), namespace)
+    if fitted == text:
+        return str(source)
+    with tempfile.NamedTemporaryFile("w", prefix="lodestar_nav2_", suffix=".yaml", delete=False) as file:
+        file.write(fitted)
+    return file.name
+
+
+def required_share(package: str, what_for: str) -> Path:
+    """Return the share folder of an optional package. Raises StackError where it is not installed."""
+    from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
+    try:
+        return Path(get_package_share_directory(package))
+    except PackageNotFoundError as error:
+        distribution = os.environ.get("ROS_DISTRO", "jazzy")
+        name = f"ros-{distribution}-{package.replace('_', '-')}"
+        raise StackError(f"{what_for} needs {package}: sudo apt-get install {name}") from error

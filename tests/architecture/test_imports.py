@@ -1,0 +1,161 @@
+"""The dependency rules of ARCHITECTURE.md, read from the sources: no module is imported, none can hide."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src"
+CORE = SOURCE / "lodestar" / "lodestar"
+PACKAGES = ("lodestar", "lodestar_ros", "lodestar_sim", "lodestar_eval", "lodestar_bringup")
+
+# What comes with a ROS installation or speaks its types.
+ROS = re.compile(
+    r"^(rclpy|rclcpp|rosgraph_msgs|rosidl_\w+|ament_\w+|launch(_\w+)?|tf2\w*|builtin_interfaces|"
+    r"\w+_(msgs|srvs|interfaces)|message_filters|cv_bridge|lodestar_(?!$)\w+)$"
+)
+# Which of our own packages each may import; whatever is not named here is forbidden.
+ALLOWED = {
+    "lodestar": set(),
+    "lodestar_ros": {"lodestar", "lodestar_interfaces"},
+    "lodestar_sim": {"lodestar", "lodestar_ros", "lodestar_interfaces"},
+    "lodestar_bringup": set(),
+    "lodestar_eval": {
+        "lodestar",
+        "lodestar_ros",
+        "lodestar_sim",
+        "lodestar_bringup",
+        "lodestar_interfaces",
+    },
+}
+
+
+def rooms() -> list[str]:
+    """The rooms in their order, top first, as ARCHITECTURE.md lists them."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    section = text.split("## Rooms of the core and the dependency rule", 1)[1].split("\n## ", 1)[0]
+    return re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((SOURCE / package / package).rglob("*.py"))
+
+
+def imports(path: Path, package_root: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line, absolute dotted name) of every import of a file, relative and dynamic ones included."""
+    inside = [package_root.name, *path.relative_to(package_root).with_suffix("").parts]
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join([*inside[: len(inside) - node.level], *filter(None, [node.module])])
+            for alias in node.names:
+                yield node.lineno, f"{base}.{alias.name}"
+        elif isinstance(node, ast.Call) and _called(node) in ("import_module", "__import__"):
+            name = node.args[0] if node.args else None
+            known = isinstance(name, ast.Constant) and isinstance(name.value, str)
+            yield node.lineno, str(name.value) if known else "<computed>"  # type: ignore[union-attr]
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def where(path: Path, line: int, name: str) -> str:
+    return f"{path.relative_to(ROOT)}:{line} imports {name}"
+
+
+def test_every_room_stands_in_the_architecture_and_every_folder_is_a_room() -> None:
+    listed = rooms()
+    there = {path.parent.name for path in CORE.glob("*/__init__.py")}
+    assert len(listed) == len(set(listed)) > 5
+    assert there == set(listed), there.symmetric_difference(listed)
+    assert {path.name for path in CORE.glob("*.py")} == {"__init__.py"}, "modules belong into rooms"
+
+
+def test_the_core_imports_no_ros() -> None:
+    found = [
+        where(path, line, name)
+        for path in modules("lodestar")
+        for line, name in imports(path, CORE)
+        if name == "<computed>" or ROS.match(name.split(".")[0])
+    ]
+    assert found == []
+
+
+def test_rooms_import_only_rooms_above_them() -> None:
+    order = {room: place for place, room in enumerate(rooms())}
+    found = []
+    for path in modules("lodestar"):
+        parts = path.relative_to(CORE).parts
+        if len(parts) < 2:
+            continue
+        for line, name in imports(path, CORE):
+            package, room, *_ = [*name.split("."), ""]
+            if package == "lodestar" and order.get(room, len(order)) > order[parts[0]]:
+                found.append(where(path, line, name))
+    assert found == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_import_only_what_they_may(package: str) -> None:
+    own = {package, *ALLOWED[package]}
+    found = [
+        where(path, line, name)
+        for path in modules(package)
+        for line, name in imports(path, SOURCE / package / package)
+        if name.split(".")[0].startswith("lodestar") and name.split(".")[0] not in own
+    ]
+    assert modules(package), f"{package} has no modules"
+    assert found == []
+
+
+def test_only_nodes_of_the_simulator_and_the_demo_of_the_benchmarks_speak_ros() -> None:
+    """The same world, robot, sensors and episodes run headless, with no ROS on the machine."""
+    found = []
+    for package in ("lodestar_sim", "lodestar_eval"):
+        for path in modules(package):
+            inside = path.relative_to(SOURCE / package / package).parts
+            if inside[0] == "nodes" or inside[0].startswith("demo"):
+                continue
+            for line, name in imports(path, SOURCE / package / package):
+                top = name.split(".")[0]
+                if top == "lodestar_ros" or (ROS.match(top) and not top.startswith("lodestar_")):
+                    found.append(where(path, line, name))
+    assert found == []
+
+
+def test_the_rules_see_what_they_forbid(tmp_path: Path) -> None:
+    """The scanner finds plain, from, relative, nested and dynamic imports."""
+    package = tmp_path / "lodestar"
+    (package / "grid").mkdir(parents=True)
+    path = package / "grid" / "bad.py"
+    path.write_text(
+        "import rclpy.node\n"
+        "from sensor_msgs.msg import Image\n"
+        "from ..agent import loop\n"
+        "def late():\n"
+        "    from tf2_ros import Buffer\n"
+        "    importlib.import_module('launch_ros.actions')\n"
+        "    __import__(name)\n"
+    )
+    names = [name for _, name in imports(path, package)]
+    assert names == [
+        "rclpy.node",
+        "sensor_msgs.msg.Image",
+        "lodestar.agent.loop",
+        "tf2_ros.Buffer",
+        "launch_ros.actions",
+        "<computed>",
+    ]
+    ros = [name for name in names if ROS.match(name.split(".")[0])]
+    assert ros == ["rclpy.node", "sensor_msgs.msg.Image", "tf2_ros.Buffer", "launch_ros.actions"]
+    assert not any(ROS.match(name) for name in ("lodestar", "numpy", "cv2", "torch", "launchpad"))

@@ -46,7 +46,9 @@ class QueryGraph:
             raise ValueError("a query graph needs at least its target variable")
         for predicate in self.predicates:
             if any(not 0 <= a < len(self.variables) for a in predicate.arguments):
-                raise ValueError(f"{predicate.name} names a variable that does not exist: {predicate.arguments}")
+                raise ValueError(
+                    f"{predicate.name} names a variable that is not there: {predicate.arguments}"
+                )
 
     @property
     def target(self) -> QueryVariable:

@@ -1,0 +1,284 @@
+"""Directives and referring expressions in plain English to typed tasks, without a model.
+
+A recursive descent over phrase tables: a directive is steps, a step a verb and its noun phrase, a noun
+phrase has attributes and relations to further noun phrases. Words that no table knows are open vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lodestar.language.directive import (
+    Directive,
+    DirectiveKind,
+    EmptyDirective,
+    NotUnderstood,
+    Subtask,
+)
+from lodestar.language.noun_phrases import NounPhrase, to_graphs
+from lodestar.language.phrase_parser import NounPhraseParser
+from lodestar.language.query_graph import QueryGraph
+from lodestar.language.words import SEPARATOR, PhraseTable, tokenise
+
+MAX_CHARACTERS = 1000
+DEFAULT_KEEP_AWAY = 1.0  # m, as Directive.keep_away_distance
+EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
+
+
+@dataclass(frozen=True)
+class _Step:
+    kind: DirectiveKind
+    target: tuple[NounPhrase, ...] = ()  # alternatives
+
+
+def parse_directive(text: str) -> Directive:
+    """The task that a text asks for.
+
+    Raises EmptyDirective where there is no text, NotUnderstood (with an example) where there is no task.
+    """
+    tokens = _tokens(text)
+    parser = _DirectiveParser(tokens, text)
+    return parser.parse()
+
+
+def parse_query(text: str) -> tuple[QueryGraph, ...]:
+    """Readings of a referring expression, with or without a verb, best first. Raises as parse_directive."""
+    directive = parse_directive(text)
+    graphs = directive.subtasks[0].graphs
+    if not graphs:
+        raise NotUnderstood(f'"{_shown(text)}" names nothing to look up; {EXAMPLE}')
+    return graphs
+
+
+def _shown(text: str) -> str:
+    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+def _tokens(text: str) -> list[str]:
+    if not "".join(c for c in text if c.isprintable()).strip():
+        raise EmptyDirective(f"the directive is empty; {EXAMPLE}")
+    if len(text) > MAX_CHARACTERS:
+        raise NotUnderstood(
+            f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read; {EXAMPLE}"
+        )
+    tokens = tokenise(text)
+    if not tokens:
+        raise NotUnderstood(f'there are no words in "{_shown(text)}"; {EXAMPLE}')
+    return tokens
+
+
+class _DirectiveParser(NounPhraseParser):
+    """One pass over the tokens of a directive."""
+
+    def __init__(self, tokens: list[str], text: str) -> None:
+        super().__init__(tokens)
+        self._text = text
+        self._steps: list[_Step] = []
+        self._constraints: list[str] = []
+        self._keep_away = DEFAULT_KEEP_AWAY
+
+    def parse(self) -> Directive:
+        while True:
+            self._skip_links()
+            if self.done:
+                break
+            before = self.position
+            self._step()
+            if self.position == before:
+                raise self._not_understood()
+        return self._assemble()
+
+    def _not_understood(self, why: str = "") -> NotUnderstood:
+        reason = why or "no task was found in it"
+        return NotUnderstood(f'"{_shown(self._text)}" was not understood: {reason}; {EXAMPLE}')
+
+    def _skip_links(self) -> None:
+        """Past separators, "then", politeness and fillers."""
+        words = self.words
+        moved = True
+        while moved and not self.done:
+            moved = (
+                self.take_word({SEPARATOR, *words.conjunctions, *words.constraint_links})
+                or self.take(words.then) is not None
+                or (self.take_unless_verb(words.polite))
+                or (self.take_unless_verb(words.fillers))
+            )
+            if self.take(words.purposes) is not None:
+                self.skip_to_separator()
+                moved = True
+
+    def take_unless_verb(self, table: PhraseTable) -> bool:
+        """Consume a phrase of the table unless a longer verb begins at the same place."""
+        match = table.match(self.tokens, self.position)
+        verb = self.words.verbs.match(self.tokens, self.position)
+        if match is None or (verb is not None and verb[0] > match[0]):
+            return False
+        self.position += match[0]
+        return True
+
+    def _step(self) -> None:
+        if self._take_distance_constraint():
+            return
+        match = self.words.verbs.match(self.tokens, self.position)
+        if match is None:
+            self._bare_phrase()
+            return
+        length, kind = match
+        verb = " ".join(self.tokens[self.position : self.position + length])
+        self.position += length
+        self._polite_middle()
+        getattr(self, f"_{kind}")(verb)
+
+    def _polite_middle(self) -> None:
+        while self.take_word({"please", "back", "now", "quickly", "carefully"}):
+            pass
+
+    def _bare_phrase(self) -> None:
+        """A step without a verb stands where its noun is a known one, or after another step."""
+        alternatives = self._noun_phrases()
+        known = any(phrase.is_known for phrase in alternatives)
+        if not alternatives or not (known or self._steps):
+            raise self._not_understood()
+        kind = self._steps[-1].kind if self._steps else DirectiveKind.FIND
+        if kind in (DirectiveKind.EXPLORE, DirectiveKind.RETURN):
+            kind = DirectiveKind.FIND
+        self._steps.append(_Step(kind, alternatives))
+
+    def _noun_phrases(self) -> tuple[NounPhrase, ...]:
+        first = self.noun_phrase()
+        if first is None:
+            return ()
+        found = [first]
+        while self.peek() == "or" and not self.at_step(self.position + 1):
+            self.position += 1
+            further = self.noun_phrase()
+            if further is None:
+                break
+            found.append(further)
+        return tuple(found)
+
+    def _find(self, verb: str) -> None:
+        if verb.endswith("to") and self.take_home():
+            self._steps.append(_Step(DirectiveKind.RETURN))
+            return
+        alternatives = self._noun_phrases()
+        if not alternatives:
+            raise self._not_understood(f'"{verb}" what?')
+        if len(alternatives) == 1 and alternatives[0].is_place(self.words.places):
+            raise self._not_understood(f'"{alternatives[0].phrase}" is not an object')
+        self._steps.append(_Step(DirectiveKind.FIND, tuple(a.in_its_region() for a in alternatives)))
+
+    def _find_in(self, verb: str) -> None:
+        """After "search": "the kitchen for a mug", "the area", "the red chair"."""
+        place = self.noun_phrase()
+        if place is not None and self.take_word({"for"}):
+            alternatives = self._noun_phrases()
+            if not alternatives:
+                raise self._not_understood(f'"{verb}" for what?')
+            within = place.as_region()
+            self._steps.append(
+                _Step(
+                    DirectiveKind.FIND,
+                    tuple(a.related("InRegion", within) if within else a for a in alternatives),
+                )
+            )
+        elif place is None or place.is_place(self.words.places) or place.room is not None:
+            self._steps.append(_Step(DirectiveKind.EXPLORE))
+        else:
+            self._steps.append(_Step(DirectiveKind.FIND, (place,)))
+
+    def _explore(self, verb: str) -> None:
+        self.noun_phrase()
+        self._steps.append(_Step(DirectiveKind.EXPLORE))
+
+    def _inventory(self, verb: str) -> None:
+        self._of_inventory(self._noun_phrases())
+
+    def _inventory_of_place(self, verb: str) -> None:
+        related = self.relations_of(NounPhrase.anything())
+        filler = self.take_unless_verb(self.words.fillers)
+        if related.is_anything and not related.relations and not filler and not related.was_in_place:
+            raise self._not_understood()
+        self._of_inventory((related,))
+
+    def _of_inventory(self, alternatives: tuple[NounPhrase, ...]) -> None:
+        kept = tuple(
+            phrase
+            for phrase in alternatives
+            if not phrase.is_place(self.words.places) and not (phrase.is_anything and not phrase.relations)
+        )
+        self._steps.append(_Step(DirectiveKind.INVENTORY, kept))
+
+    def _return(self, verb: str) -> None:
+        took_to = self.take_word({"to", "from"})
+        if self.take_home() or not took_to:
+            self._steps.append(_Step(DirectiveKind.RETURN))
+            return
+        self._find(verb)
+
+    def _avoid(self, verb: str) -> None:
+        found = False
+        while True:
+            phrase = self.noun_phrase()
+            if phrase is None:
+                break
+            found = True
+            if phrase.phrase not in self._constraints:
+                self._constraints.append(phrase.phrase)
+            following = self.position + 1
+            link = self.peek() in (*self.words.conjunctions, SEPARATOR)
+            if not link or self.at_step(following) or not self.at_known_noun(following):
+                break
+            self.position = following
+        if not found:
+            raise self._not_understood(f'"{verb}" what?')
+
+    def _take_distance_constraint(self) -> bool:
+        """Such as "keep 2 m away from the wet floor"."""
+        start = self.position
+        if self.take(self.words.avoid_distance) is not None:
+            distance = self.take_number()
+            unit = self.words.distance_units.get(self.peek() or "")
+            if distance is not None and unit is not None:
+                self.position += 1
+                if self.take(self.words.avoid_distance_after) is not None:
+                    self._keep_away = distance * unit
+                    self._avoid("keep away from")
+                    return True
+        self.position = start
+        return False
+
+    def _assemble(self) -> Directive:
+        if not self._steps:
+            if self._constraints:
+                raise self._not_understood("it says what to keep away from, but not what to do")
+            raise self._not_understood()
+        kinds = {step.kind for step in self._steps}
+        if DirectiveKind.FIND in kinds or DirectiveKind.INVENTORY in kinds:
+            kinds.discard(DirectiveKind.EXPLORE)  # both explore as far as they must
+        if len(kinds) > 1:
+            names = " and ".join(sorted(kind.name for kind in kinds))
+            raise self._not_understood(
+                f"it asks for {names}; give one directive for each, one after the other"
+            )
+        kind = kinds.pop()
+        subtasks = tuple(self._subtask(step) for step in self._steps if step.kind == kind)
+        if kind in (DirectiveKind.EXPLORE, DirectiveKind.RETURN):
+            subtasks = subtasks[:1]
+        return Directive(kind, self._text, subtasks, self._keep_away)
+
+    def _subtask(self, step: _Step) -> Subtask:
+        if not step.target:
+            return Subtask(constraints=tuple(self._constraints))
+        graphs = tuple(graph for phrase in step.target for graph in to_graphs(phrase))
+        weight = sum(graph.weight for graph in graphs)
+        graphs = tuple(replace(graph, weight=graph.weight / weight) for graph in graphs)
+        anchors = dict.fromkeys(v.phrase for graph in graphs for v in graph.variables[1:])
+        return Subtask(
+            target=" or ".join(phrase.phrase for phrase in step.target),
+            neighbors=tuple(anchors),
+            constraints=tuple(self._constraints),
+            graphs=graphs,
+            count=max(phrase.count for phrase in step.target),
+        )

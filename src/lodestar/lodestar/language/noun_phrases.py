@@ -1,0 +1,139 @@
+"""Noun phrases with attributes and relations, and the query graphs they compile to (FARM 2.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from lodestar.language.directive import NotUnderstood
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
+from lodestar.models.lexicon import load_lexicon
+
+GENERIC = "object"
+MAX_VARIABLES = 16
+#: Share of "the mug on the table next to the window" read as mug on table and mug next to window.
+FLAT_READING_WEIGHT = 0.4
+
+
+@dataclass(frozen=True)
+class Relation:
+    """`name` of a phrase to its anchors; inverse: the anchor is constrained; value: a region's label."""
+
+    name: str
+    anchors: tuple[NounPhrase, ...] = ()
+    negated: bool = False
+    inverse: bool = False
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class NounPhrase:
+    """What a noun phrase says. `attributes`: canonical word and whether it is denied."""
+
+    phrase: str
+    category: str
+    attributes: tuple[tuple[str, bool], ...] = ()
+    relations: tuple[Relation, ...] = ()
+    count: int = 1
+    determiner: str = ""
+    was_in_place: bool = False
+
+    @staticmethod
+    def anything() -> NounPhrase:
+        """A phrase that any entity fits."""
+        return NounPhrase(GENERIC, GENERIC)
+
+    @property
+    def is_anything(self) -> bool:
+        """Whether it names no kind of thing and no attribute."""
+        return not self.attributes and load_lexicon().is_generic(self.category)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the lexicon has its noun."""
+        lexicon = load_lexicon()
+        return lexicon.known_suffix(self.category.split()) > 0 or (
+            lexicon.is_generic(self.category) and bool(self.relations)
+        )
+
+    @property
+    def room(self) -> str | None:
+        """Canonical room, where the phrase names one."""
+        return load_lexicon().room(self.category)
+
+    def is_place(self, places: frozenset[str]) -> bool:
+        """Whether it means the whole of where the robot is."""
+        if self.category not in places:
+            return False
+        return self.room is None or self.determiner in ("this", "")
+
+    def as_region(self) -> str | None:
+        """The label that a region must have, or None where the phrase sets none."""
+        return self.room
+
+    def in_its_region(self) -> NounPhrase:
+        """Where the phrase names a room: anything inside it; otherwise the phrase itself."""
+        room = self.room
+        if room is None or load_lexicon().canonical(self.category) is not None:
+            return self
+        anything = replace(
+            NounPhrase.anything(), phrase=self.phrase, count=self.count, relations=self.relations
+        )
+        return anything.related("InRegion", room)
+
+    def related(self, name: str, value: str) -> NounPhrase:
+        """The phrase with one more predicate without anchors."""
+        return replace(self, relations=(*self.relations, Relation(name, value=value)))
+
+
+def to_graphs(phrase: NounPhrase) -> tuple[QueryGraph, ...]:
+    """Readings of a phrase as query graphs, best first; variable 0 is the phrase itself.
+
+    A chain of two relations may also be read flat, both of the target.
+    Raises NotUnderstood past MAX_VARIABLES.
+    """
+    nested = _graph(phrase)
+    flat = _flattened(phrase)
+    if flat is None:
+        return (nested,)
+    return (
+        replace(nested, weight=1.0 - FLAT_READING_WEIGHT),
+        replace(_graph(flat), weight=FLAT_READING_WEIGHT),
+    )
+
+
+def _flattened(phrase: NounPhrase) -> NounPhrase | None:
+    anchored = [r for r in phrase.relations if r.anchors]
+    if len(anchored) != 1 or len(anchored[0].anchors) != 1:
+        return None
+    anchor = anchored[0].anchors[0]
+    moved = tuple(r for r in anchor.relations if r.anchors)
+    if not moved:
+        return None
+    kept = tuple(r for r in anchor.relations if not r.anchors)
+    first = replace(anchored[0], anchors=(replace(anchor, relations=kept),))
+    others = tuple(r for r in phrase.relations if not r.anchors)
+    return replace(phrase, relations=(*others, first, *moved))
+
+
+def _graph(phrase: NounPhrase) -> QueryGraph:
+    variables: list[QueryVariable] = []
+    predicates: list[Predicate] = []
+
+    def add(current: NounPhrase) -> int:
+        index = len(variables)
+        if index >= MAX_VARIABLES:
+            raise NotUnderstood(
+                f"more than {MAX_VARIABLES} things are related in one phrase; say it in parts"
+            )
+        variables.append(QueryVariable(current.phrase, current.category))
+        predicates.append(Predicate("IsCategory", (index,), current.category))
+        for attribute, denied in current.attributes:
+            predicates.append(Predicate("HasAttribute", (index,), attribute, denied))
+        for relation in current.relations:
+            others = tuple(add(anchor) for anchor in relation.anchors)
+            arguments = (*others, index) if relation.inverse else (index, *others)
+            predicates.append(Predicate(relation.name, arguments, relation.value, relation.negated))
+        return index
+
+    add(phrase)
+    return QueryGraph(tuple(variables), tuple(predicates))

@@ -1,0 +1,132 @@
+"""The word tables of `grammar.yaml` and a token stream that matches phrases of them."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+import yaml
+
+from lodestar.models.lexicon import words_of
+
+SEPARATOR = ","
+
+
+class PhraseTable:
+    """Phrases of words with a value each; the longest match wins."""
+
+    def __init__(self, phrases: dict[str, str]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        for phrase, value in phrases.items():
+            words = tuple(words_of(phrase))
+            self._by_first.setdefault(words[0], []).append((words, value))
+        for entries in self._by_first.values():
+            entries.sort(key=lambda entry: -len(entry[0]))
+
+    def match(self, tokens: list[str], start: int) -> tuple[int, str] | None:
+        """Length and value of the longest phrase at `start`, or None."""
+        if start >= len(tokens):
+            return None
+        for words, value in self._by_first.get(tokens[start], ()):
+            if tuple(tokens[start : start + len(words)]) == words:
+                return len(words), value
+        return None
+
+
+@dataclass(frozen=True)
+class GrammarWords:
+    """Every table of the grammar."""
+
+    polite: PhraseTable
+    fillers: PhraseTable
+    purposes: PhraseTable
+    verbs: PhraseTable
+    relations: PhraseTable  # value: "name", "name!" negated, "name^" inverse
+    relative: PhraseTable
+    determiners: PhraseTable
+    then: PhraseTable
+    home: PhraseTable
+    numbers: PhraseTable
+    avoid_distance: PhraseTable
+    avoid_distance_after: PhraseTable
+    superlatives: dict[str, str]
+    places: frozenset[str]
+    conjunctions: frozenset[str]
+    constraint_links: frozenset[str]
+    pronouns: frozenset[str]
+    measures: frozenset[str]
+    distance_units: dict[str, float]
+
+
+def _table(phrases: list[str]) -> PhraseTable:
+    return PhraseTable({phrase: phrase for phrase in phrases})
+
+
+@lru_cache(maxsize=1)
+def load_words() -> GrammarWords:
+    """The packaged tables, read once per process."""
+    text = resources.files("lodestar.language").joinpath("grammar.yaml").read_text(encoding="utf-8")
+    data = yaml.safe_load(text)
+    relations = {p: name for name, phrases in data["relations"].items() for p in phrases}
+    for suffix, key in (("^", "inverse_relations"), ("!", "negative_relations")):
+        relations.update({p: name + suffix for name, phrases in data[key].items() for p in phrases})
+    for phrase, name in list(relations.items()):
+        if not name.endswith(("!", "^")):
+            relations.setdefault(f"not {phrase}", name + "!")
+    verbs = {p: kind for kind, phrases in data["verbs"].items() for p in phrases}
+    return GrammarWords(
+        polite=_table(data["polite"]),
+        fillers=_table(data["fillers"]),
+        purposes=_table(data["purposes"]),
+        verbs=PhraseTable(verbs),
+        relations=PhraseTable(relations),
+        relative=_table(data["relative"]),
+        determiners=_table(data["determiners"]),
+        then=_table(data["then"]),
+        home=_table(data["home"]),
+        numbers=PhraseTable({p: str(n) for p, n in data["numbers"].items()}),
+        avoid_distance=_table(data["avoid_distance"]),
+        avoid_distance_after=_table(data["avoid_distance_after"]),
+        superlatives=data["superlatives"],
+        places=frozenset(data["places"]),
+        conjunctions=frozenset(data["conjunctions"]),
+        constraint_links=frozenset(data["constraint_links"]),
+        pronouns=frozenset(data["pronouns"]),
+        measures=frozenset(data["measures"]),
+        distance_units=data["distance_units"],
+    )
+
+
+def tokenise(text: str) -> list[str]:
+    """Words and separators of a directive; quotes and brackets vanish, "/" reads as "or".
+
+    A dot between digits stays in its number.
+    """
+    text = unicodedata.normalize("NFKC", text).casefold()
+    pieces: list[str] = []
+    for i, character in enumerate(text):
+        in_number = (
+            character == "." and 0 < i < len(text) - 1 and text[i - 1].isdigit() and text[i + 1].isdigit()
+        )
+        if in_number:
+            pieces.append("\x00")
+        elif character in ",;.:!?\n\u2013\u2014\u3001\u3002":
+            pieces.append("\x01")
+        elif character == "/":
+            pieces.append(" or ")
+        else:
+            pieces.append(character)
+    tokens: list[str] = []
+    for part in "".join(pieces).split("\x01"):
+        if tokens and tokens[-1] != SEPARATOR:
+            tokens.append(SEPARATOR)
+        for chunk in part.split():
+            if "\x00" in chunk:
+                tokens.append(chunk.replace("\x00", "."))
+            else:
+                tokens.extend(words_of(chunk))
+    while tokens and tokens[-1] == SEPARATOR:
+        tokens.pop()
+    return tokens

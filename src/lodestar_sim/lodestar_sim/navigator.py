@@ -64,7 +64,7 @@ class NavigatorConfig:
 
 @dataclass(frozen=True)
 class NavigatorStep:
-    """What to do now. command: (3,) vx, vy, wz in the body frame; path: (N, 2) metres, in the grid's frame."""
+    """What to do now. command: (3,) vx, vy, wz in the body frame; path: (N, 2) metres, frame of the grid."""
 
     command: np.ndarray
     status: NavigatorStatus
@@ -141,7 +141,7 @@ class Navigator:
         """The command for this moment.
 
         pose: (x, y, yaw) in the grid's frame or None where it is not known; velocity: (3,) in the body frame.
-        keep_out: (rows, columns) bool on the grid, cells that must not be entered though nothing stands there.
+        keep_out: (rows, columns) bool on the grid, cells not to be entered though nothing stands there.
         """
         if not self.active:
             return NavigatorStep(np.zeros(3), self._status, *self._error)
@@ -171,7 +171,7 @@ class Navigator:
     def _pursue(self, now, grid, pose, velocity) -> NavigatorStep:
         clearance = Clearance(grid, self.config.follower)
         if now - self._planned_at >= self.config.replan_period and grid is not self._planned_on:
-            self._plan(now, grid, pose)
+            self._plan(now, grid, pose, clearance)
         if self._path is None:  # the first plans failed, but not often enough
             return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE)
         if self._follower.arrived(pose, self._goal):
@@ -184,7 +184,7 @@ class Navigator:
             self._planned_on = None  # what blocks may be on the grid by the next plan
         return NavigatorStep(command, NavigatorStatus.ACTIVE, 0, "", remaining, self._path)
 
-    def _plan(self, now: float, grid: OccupancyGrid2D, pose: np.ndarray) -> None:
+    def _plan(self, now: float, grid: OccupancyGrid2D, pose: np.ndarray, clearance: Clearance) -> None:
         self._planned_at, self._planned_on = now, grid
         for point, code, name in (
             (pose, NavigatorError.START_OUTSIDE_MAP, "robot"),
@@ -196,6 +196,8 @@ class Navigator:
         if self.config.escape_distance > travel.start_snap:
             travel = TravelConfig(**{**vars(travel), "start_snap": self.config.escape_distance})
         try:
+            if clearance.covered(self._goal[None])[0, 0]:
+                raise NoPath(NoPathReason.GOAL_OCCUPIED, "the robot does not fit there at that heading")
             self._path = plan_path(grid, pose[:2], self._goal[:2], travel)
         except NoPath as error:
             self._failures += 1

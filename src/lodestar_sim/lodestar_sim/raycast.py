@@ -1,4 +1,4 @@
-"""One ray-cast scene of the whole world: what stands still in one tree, what walks in small ones of their own."""
+"""The world as rays meet it: what stands still in one tree, each thing that walks in a small one."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ import numpy as np
 import open3d as o3d
 
 from lodestar_sim.worlds.geometry import Geometry
-
-# OpenMP is safe for calls from several threads; the TBB that comes with torch is too old and warns.
-nb.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
 
 MISS = 0xFFFFFFFF  # Open3D's primitive id of a ray that hit nothing
 
@@ -30,9 +27,9 @@ class Hits:
     normal: np.ndarray
 
 
-@nb.njit(cache=True, parallel=True)
+@nb.njit(cache=True)
 def _camera_rays(directions, rotation, origin, rays):
-    for i in nb.prange(directions.shape[0]):
+    for i in range(directions.shape[0]):
         x, y, z = directions[i, 0], directions[i, 1], directions[i, 2]
         rays[i, 0] = origin[0]
         rays[i, 1] = origin[1]
@@ -62,9 +59,8 @@ def _rays_near(rays, center, radius):
 def rays_from(directions: np.ndarray, world_from_sensor: np.ndarray) -> np.ndarray:
     """Rays (N, 6) float32 (origin, direction) in the world, of directions (N, 3) float32 of a sensor."""
     rays = np.empty((len(directions), 6), np.float32)
-    _camera_rays(
-        directions, world_from_sensor[:3, :3].astype(np.float32), world_from_sensor[:3, 3].astype(np.float32), rays
-    )
+    matrix = world_from_sensor.astype(np.float32)
+    _camera_rays(directions, matrix[:3, :3], matrix[:3, 3], rays)
     return rays
 
 
@@ -126,7 +122,7 @@ class RaycastWorld:
         self._scene = _scene_of(still.vertices, still.triangles)
         parts = [still, *moving.values()]
         self.objects = np.concatenate([part.object_of_triangle for part in parts]).astype(np.int32)
-        self.colors = np.ascontiguousarray(np.concatenate([part.color_of_triangle for part in parts]), np.uint8)
+        self.colors = np.concatenate([part.color_of_triangle for part in parts]).astype(np.uint8)
         self.materials = np.concatenate([part.material_of_triangle for part in parts]).astype(np.uint8)
         poses = {key: mover.world_from_body for key, mover in self.movers.items()}
         self.movers = {}

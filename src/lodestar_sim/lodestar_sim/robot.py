@@ -23,8 +23,10 @@ class RobotConfig:
     max_lateral: float = 0.4  # m/s
     max_turn: float = 1.2  # rad/s
     acceleration: float = 1.5  # m/s^2
+    braking: float = 4.0  # m/s^2, while it slows down
     turn_acceleration: float = 3.0  # rad/s^2
-    command_timeout: float = 0.5  # s without a command until the robot stops
+    turn_braking: float = 6.0  # rad/s^2
+    command_timeout: float = 0.5  # s after the last command at which the robot stands
     contact_gap: float = 0.3  # s of free motion after which a touch is a new contact
 
 
@@ -41,7 +43,7 @@ class OdometryConfig:
 
 @dataclass(frozen=True)
 class LocalizationConfig:
-    """Error of map <- odom over what would undo the drift exactly; SLAM's, when it has not closed a loop yet."""
+    """Error of map <- odom beyond what undoes the drift; SLAM's while it has not closed a loop."""
 
     error_per_meter: float = 0.0  # m per sqrt(m) driven, random walk
     yaw_error_per_meter: float = 0.0  # rad per sqrt(m) driven
@@ -83,7 +85,7 @@ def _clip_to_band(corners, low, high, polygon, scratch):
 
 @nb.njit(cache=True)
 def _mark(cells, x, y):
-    row, column = int(math.floor(y)), int(math.floor(x))
+    row, column = math.floor(y), math.floor(x)
     if 0 <= row < cells.shape[0] and 0 <= column < cells.shape[1]:
         cells[row, column] = 1
 
@@ -109,7 +111,7 @@ def _rasterize(vertices, triangles, low, high, origin_x, origin_y, resolution, c
             top, bottom = max(top, polygon[i, 1]), min(bottom, polygon[i, 1])
         if count < 3:
             continue
-        first, last = max(int(math.ceil(bottom - 0.5)), 0), min(int(math.floor(top - 0.5)), cells.shape[0] - 1)
+        first, last = max(math.ceil(bottom - 0.5), 0), min(math.floor(top - 0.5), cells.shape[0] - 1)
         for row in range(first, last + 1):  # the inside, by cell centres
             y = row + 0.5
             left, right = 1e18, -1e18
@@ -119,7 +121,7 @@ def _rasterize(vertices, triangles, low, high, origin_x, origin_y, resolution, c
                 if (ya <= y) != (yb <= y):
                     x = polygon[i, 0] + (y - ya) / (yb - ya) * (polygon[j, 0] - polygon[i, 0])
                     left, right = min(left, x), max(right, x)
-            for column in range(max(int(math.ceil(left - 0.5)), 0), min(int(right - 0.5), cells.shape[1] - 1) + 1):
+            for column in range(max(math.ceil(left - 0.5), 0), min(int(right - 0.5), cells.shape[1] - 1) + 1):
                 cells[row, column] = 1
 
 
@@ -129,8 +131,8 @@ def _overlap(cells, origin_x, origin_y, resolution, body, x, y, yaw):
     c, s = math.cos(yaw), math.sin(yaw)
     count = 0
     for i in range(body.shape[0]):
-        column = int(math.floor((x + c * body[i, 0] - s * body[i, 1] - origin_x) / resolution))
-        row = int(math.floor((y + s * body[i, 0] + c * body[i, 1] - origin_y) / resolution))
+        column = math.floor((x + c * body[i, 0] - s * body[i, 1] - origin_x) / resolution)
+        row = math.floor((y + s * body[i, 0] + c * body[i, 1] - origin_y) / resolution)
         if 0 <= row < cells.shape[0] and 0 <= column < cells.shape[1] and cells[row, column]:
             count += 1
     return count
@@ -139,7 +141,9 @@ def _overlap(cells, origin_x, origin_y, resolution, body, x, y, yaw):
 class CollisionRaster:
     """Which places in plan the true geometry fills between the belly and the back of the robot."""
 
-    def __init__(self, vertices: np.ndarray, triangles: np.ndarray, config: RobotConfig, resolution: float = 0.02):
+    def __init__(
+        self, vertices: np.ndarray, triangles: np.ndarray, config: RobotConfig, resolution: float = 0.02
+    ):
         self.resolution = resolution
         used = vertices if len(vertices) else np.zeros((1, 3), np.float32)
         low, high = used.min(axis=0) - 0.1, used.max(axis=0) + 0.1
@@ -147,8 +151,8 @@ class CollisionRaster:
         shape = np.ceil((high[:2] - low[:2]) / resolution).astype(int)[::-1]
         self.cells = np.zeros(tuple(shape), np.uint8)
         _rasterize(
-            np.asarray(vertices, np.float64), np.asarray(triangles, np.int64), config.body_bottom, config.body_top,
-            *self.origin, resolution, self.cells,
+            np.asarray(vertices, np.float64), np.asarray(triangles, np.int64), config.body_bottom,
+            config.body_top, *self.origin, resolution, self.cells,
         )  # fmt: skip
 
     def points(self) -> np.ndarray:
@@ -199,11 +203,12 @@ class Robot:
         self._command = velocity.copy() if np.isfinite(velocity).all() else np.zeros(3)
         self._command_age = 0.0
 
-    def step(self, dt: float, raster: CollisionRaster, bodies: list[tuple[CollisionRaster, np.ndarray]]) -> None:
-        """Advance by dt seconds. bodies: what moves, its raster in its own frame and world_from_body (4, 4)."""
+    def step(
+        self, dt: float, raster: CollisionRaster, bodies: list[tuple[CollisionRaster, np.ndarray]]
+    ) -> None:
+        """Advance by dt seconds. bodies: rasters of what moves, each in its frame, and world_from_body (4, 4)."""
         self._command_age += dt
-        wanted = np.zeros(3) if self._command_age > self.config.command_timeout else self._command
-        self._accelerate(wanted, dt)
+        self._accelerate(np.zeros(3) if self._deserted() else self._command, dt)
         before = self.pose
         self._move(dt, raster, bodies)
         self._measure(before)
@@ -213,15 +218,25 @@ class Robot:
             self._since_correction = 0.0
             self._error = np.eye(4)
 
+    def _deserted(self) -> bool:
+        """Whether it must brake now to stand when the last command times out."""
+        config = self.config
+        speed, turn = math.hypot(self.velocity[0], self.velocity[1]), abs(self.velocity[2])
+        needed = max(speed / config.braking, turn / config.turn_braking)
+        return self._command_age >= config.command_timeout - needed
+
     def _accelerate(self, wanted: np.ndarray, dt: float) -> None:
         config = self.config
         limits = np.array([config.max_forward, config.max_lateral, config.max_turn])
-        wanted = np.clip(wanted, -limits, limits)
-        change = wanted - self.velocity
+        change = np.clip(wanted, -limits, limits) - self.velocity
         planar = math.hypot(change[0], change[1])
-        if planar > config.acceleration * dt:
-            change[:2] *= config.acceleration * dt / planar
-        change[2] = np.clip(change[2], -config.turn_acceleration * dt, config.turn_acceleration * dt)
+        slows = change[:2] @ self.velocity[:2] < 0.0
+        limit = (config.braking if slows else config.acceleration) * dt
+        if planar > limit:
+            change[:2] *= limit / planar
+        slows = change[2] * self.velocity[2] < 0.0
+        limit = (config.turn_braking if slows else config.turn_acceleration) * dt
+        change[2] = min(max(change[2], -limit), limit)
         self.velocity = self.velocity + change
 
     def _hits(self, pose, raster, bodies) -> int:
@@ -240,23 +255,22 @@ class Robot:
         vx, vy, wz = self.velocity
         dx, dy, turn = (c * vx - s * vy) * dt, (s * vx + c * vy) * dt, wz * dt
         inside = self._hits(self.pose, raster, bodies)
-        options = ((dx, dy, turn), (dx, dy, 0.0), (dx, 0.0, turn), (0.0, dy, turn), (dx, 0.0, 0.0), (0.0, dy, 0.0),
-                   (0.0, 0.0, turn))  # fmt: skip
-        for number, (mx, my, mt) in enumerate(options):
-            pose = self.pose + (mx, my, mt)
-            hits = self._hits(pose, raster, bodies)
+        slides = ((1, 1, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0))
+        for slide in slides:
+            motion = np.array([dx, dy, turn]) * slide
+            hits = self._hits(self.pose + motion, raster, bodies)
             if hits == 0 or hits < inside:
                 break
         else:
-            number, (mx, my, mt) = len(options), (0.0, 0.0, 0.0)
+            motion = np.zeros(3)
+        self.pose = self.pose + motion
+        self.path_length += math.hypot(motion[0], motion[1])
         self._since_contact += dt
-        if number > 0:
+        if slide is not slides[0]:
             self.collisions += self._since_contact > self.config.contact_gap
             self._since_contact = 0.0
-        self.pose = self.pose + (mx, my, mt)
-        self.path_length += math.hypot(mx, my)
-        if number > 0:
-            self.velocity = np.array([(c * mx + s * my) / dt, (-s * mx + c * my) / dt, mt / dt])
+            mx, my, mt = motion / dt
+            self.velocity = np.array([c * mx + s * my, -s * mx + c * my, mt])
 
     def _measure(self, before: np.ndarray) -> None:
         """Odometry and localisation error follow what was driven."""
@@ -272,7 +286,7 @@ class Robot:
         turned += draw[2] * drift.turn_sigma * math.sqrt(distance + abs(turn))
         middle = self.odometry[2] + turned / 2.0
         c, s = math.cos(middle), math.sin(middle)
-        self.odometry = self.odometry + (c * moved[0] - s * moved[1], s * moved[0] + c * moved[1], turned)
+        self.odometry = self.odometry + [c * moved[0] - s * moved[1], s * moved[0] + c * moved[1], turned]
         walk = self._localization
         if walk.error_per_meter > 0.0 or walk.yaw_error_per_meter > 0.0:
             root = math.sqrt(distance)

@@ -102,8 +102,8 @@ class SensorConfig:
 class CameraFrame:
     """One reading of the camera.
 
-    depth_mm: (H, W) uint16, 0 = invalid; depth: the same in metres, float32. labels: (H, W) uint16, 0 = nothing,
-    numbered anew in each frame; label_table: value -> {"class", "caption"} of every label in view.
+    depth_mm: (H, W) uint16, 0 = invalid; depth: the same in metres, float32. labels: (H, W) uint16,
+    0 = nothing, numbered anew in each frame; label_table: value -> {"class", "caption"} of each in view.
     odom_from_camera, map_from_odom: (4, 4), what the robot believes at `stamp`. rgb: (H, W, 3) uint8 or None.
     """
 
@@ -145,12 +145,12 @@ def _normal(bits):
     return (np.float32(total) - np.float32(510.0)) * np.float32(1.0 / 147.8)
 
 
-@nb.njit(cache=True, parallel=True)
+@nb.njit(cache=True)
 def _measure_depth(distance, normal, directions, seed, near, far, sigma, square, dropout, fade_from, fade,
                    edge_step, edge_dropout, grazing, noisy):  # fmt: skip
     height, width = distance.shape
     depth_mm = np.zeros((height, width), np.uint16)
-    for row in nb.prange(height):
+    for row in range(height):
         for column in range(width):
             z = distance[row, column]
             if not (z >= near and z <= far):
@@ -205,16 +205,16 @@ def _objects_in_view(triangle, object_of_triangle, rank_of_object, labels):
     return seen[:count]
 
 
-@nb.njit(cache=True, parallel=True)
+@nb.njit(cache=True)
 def _rename(labels, values):
-    for i in nb.prange(labels.size):
+    for i in range(labels.size):
         labels[i] = values[labels[i]]
 
 
 def measure_depth(
     hits: Hits, rays: np.ndarray, camera: PinholeCamera, config: DepthNoiseConfig, rng: np.random.Generator
 ) -> np.ndarray:
-    """Depth image (H, W) uint16, millimetres, 0 = invalid, of hits whose rays have z = 1 in the optical frame."""
+    """Depth image (H, W) uint16, mm, 0 = invalid, of hits whose rays have z = 1 in the optical frame."""
     seed = np.uint32(rng.integers(0, 2**32, dtype=np.uint32))
     f = np.float32
     return _measure_depth(
@@ -228,8 +228,8 @@ def measure_depth(
 class Labeler:
     """Names what a camera sees, with numbers that mean nothing beyond the frame.
 
-    descriptions: object id -> {"class", "caption"}. The numbers depend on the order in which objects appear in the
-    image and on the generator alone, never on an id.
+    descriptions: object id -> {"class", "caption"}. The numbers depend on the order in which objects appear
+    in the image and on the generator alone, never on an id.
     """
 
     def __init__(self, descriptions: dict[int, dict[str, str]]):

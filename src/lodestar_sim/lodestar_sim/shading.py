@@ -35,18 +35,21 @@ def _display_table() -> np.ndarray:
 
 
 _OFFSETS = np.array(
-    [(math.cos(a) * r, math.sin(a) * r) for a, r in zip(np.arange(8) * 2.4, (0.35, 0.7, 1.0, 0.5, 0.85, 0.25, 0.6, 0.95))],
+    [
+        (math.cos(2.4 * k) * radius, math.sin(2.4 * k) * radius)
+        for k, radius in enumerate((0.35, 0.7, 1.0, 0.5, 0.85, 0.25, 0.6, 0.95))
+    ],
     np.float32,
-)  # fmt: skip
+)
 
 
-@nb.njit(cache=True, parallel=True, fastmath=True)
+@nb.njit(cache=True, fastmath=True)
 def _occlusion(distance, normal, rays, focal, offsets, reach):
     """Share of the near half-space that is open, (H / 2, W / 2) float32; screen-space."""
     height, width = distance.shape
     rows, columns = (height + 1) // 2, (width + 1) // 2
     result = np.ones((rows, columns), np.float32)
-    for half_row in nb.prange(rows):
+    for half_row in range(rows):
         row = 2 * half_row
         for half_column in range(columns):
             column = 2 * half_column
@@ -94,11 +97,11 @@ def _texel(atlas, material, level, u, v):
     return upper * (1.0 - fy) + lower * fy
 
 
-@nb.njit(cache=True, parallel=True, fastmath=True)
-def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, materials, atlas, repeats, gloss,
-           rooms, centers, origin, linear, display, image):  # fmt: skip
+@nb.njit(cache=True, fastmath=True)
+def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, materials, atlas, repeats,
+           gloss, rooms, centers, origin, linear, display, image):  # fmt: skip
     height, width = distance.shape
-    for row in nb.prange(height):
+    for row in range(height):
         for column in range(width):
             index = row * width + column
             hit = triangle[index]
@@ -148,7 +151,8 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
             diffuse = max(toward * np.float32(0.9) + np.float32(0.1), np.float32(0.0))
             diffuse *= np.float32(1.0) / (np.float32(0.55) + np.float32(0.12) * lamp * lamp)
             ambient = np.float32(0.40) + np.float32(0.10) * nz + np.float32(0.05) * nx
-            light = ambient * opened + np.float32(0.55) * diffuse * (np.float32(0.45) + np.float32(0.55) * opened)
+            direct = np.float32(0.55) * diffuse * (np.float32(0.45) + np.float32(0.55) * opened)
+            light = ambient * opened + direct
             light += np.float32(0.10) * incidence / (np.float32(1.0) + np.float32(0.15) * t * t)
             light *= factor
             shine = np.float32(0.0)
@@ -157,7 +161,8 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
                 half = math.sqrt(hx * hx + hy * hy + hz * hz) + np.float32(1e-6)
                 along = max((nx * hx + ny * hy + nz * hz) / half, np.float32(0.0))
                 edge = np.float32(1.0) - incidence
-                shine = gloss[material, 0] * (along ** gloss[material, 1] * np.float32(0.6) + np.float32(0.12) * edge**4)
+                spot = along ** gloss[material, 1]
+                shine = gloss[material, 0] * (spot * np.float32(0.6) + np.float32(0.12) * edge**4)
                 if material == _GLASS:
                     shine += np.float32(0.06)
             for channel in range(3):
@@ -178,9 +183,9 @@ class Shader:
         centers = [((x0 + x1) / 2.0, (y0 + y1) / 2.0)]
         for room in world.rooms:
             low_x, low_y, high_x, high_y = room.rect
-            rows = slice(max(int((low_y - y0) / _ROOM_CELL), 0), max(math.ceil((high_y - y0) / _ROOM_CELL), 0))
-            columns = slice(max(int((low_x - x0) / _ROOM_CELL), 0), max(math.ceil((high_x - x0) / _ROOM_CELL), 0))
-            self._rooms[rows, columns] = len(centers)
+            top, left = (max(int(d / _ROOM_CELL), 0) for d in (low_y - y0, low_x - x0))
+            bottom, right = (max(math.ceil(d / _ROOM_CELL), 0) for d in (high_y - y0, high_x - x0))
+            self._rooms[top:bottom, left:right] = len(centers)
             centers.append(((low_x + high_x) / 2.0, (low_y + high_y) / 2.0))
         self._centers = np.array(centers, np.float32)
 
@@ -192,7 +197,7 @@ class Shader:
         image = np.empty((*size, 3), np.uint8)
         _shade(
             distance, hits.triangle, hits.normal, rays, occlusion, focal, scene.objects, scene.colors,
-            scene.materials, self._atlas, self._repeats, self._gloss, self._rooms, self._centers, self._origin,
-            self._linear, self._display, image,
+            scene.materials, self._atlas, self._repeats, self._gloss, self._rooms, self._centers,
+            self._origin, self._linear, self._display, image,
         )  # fmt: skip
         return image

@@ -31,8 +31,8 @@ class SimConfig:
 class Simulator:
     """Steps the world and the robot, and measures. Same world, seed and commands: same run.
 
-    `start` is (x, y, yaw) in the world, the world's own start by default. Every sensor draws from a generator of
-    its own, so that leaving one out does not change what another measures.
+    `start` is (x, y, yaw) in the world, the world's own start by default. Every sensor draws from a generator
+    of its own, so that leaving one out does not change what another measures.
     """
 
     def __init__(self, world: World, config: SimConfig = SimConfig(), seed: int = 0, start=None):
@@ -49,7 +49,8 @@ class Simulator:
         self._shader = Shader(world)
         self._directions: dict[tuple[int, int], np.ndarray] = {}
         self._lidar_directions = sensors.lidar_directions(config.sensors.lidar)
-        self._scan_directions, self._scan_first, self._scan_step = sensors.scan_directions(config.sensors.scan)
+        scan = config.sensors.scan
+        self._scan_directions, self._scan_first, self._scan_step = sensors.scan_directions(scan)
         self._raycast: RaycastWorld | None = None
         self._next_change = -np.inf
         self._follow_world()
@@ -118,7 +119,8 @@ class Simulator:
     def _follow_world(self) -> None:
         """Events up to now have happened; only what they changed is built anew."""
         things = {thing.id: thing for thing in self.world.objects_at(self.time)}
-        standing = (tuple(t for t in things.values() if t.id not in self._walkers), self._walkers & things.keys())
+        still = tuple(thing for thing in things.values() if thing.id not in self._walkers)
+        standing = (still, self._walkers & things.keys())
         if self._raycast is None or standing != self._standing:
             self._standing = standing
             self._rebuild(things)
@@ -135,14 +137,16 @@ class Simulator:
         self._bodies: dict[int, tuple[CollisionRaster, np.ndarray]] = {}
         for key in sorted(self._standing[1]):
             moving[key] = join([(key, self.world.shape(things[key]).mesh)])
-            raster = CollisionRaster(moving[key].vertices, moving[key].triangles, self.config.robot, self.config.raster)
-            self._bodies[key] = (raster, np.eye(4))
+            self._bodies[key] = (self._rasterize(moving[key]), np.eye(4))
         if self._raycast is None:
             self._raycast = RaycastWorld(still, moving)
         else:
             self._raycast.rebuild(still, moving)
-        self._raster = CollisionRaster(still.vertices, still.triangles, self.config.robot, self.config.raster)
+        self._raster = self._rasterize(still)
         self._labeler = Labeler(self.world.labels(self.time))
+
+    def _rasterize(self, geometry: Geometry) -> CollisionRaster:
+        return CollisionRaster(geometry.vertices, geometry.triangles, self.config.robot, self.config.raster)
 
     @property
     def _world_from_base(self) -> np.ndarray:
@@ -190,10 +194,13 @@ class Simulator:
             self._raycast, world_from_lidar, self._lidar_directions, config, self._lidar_rng
         )
 
-    def render_view(self, pose, width: int | None = None, height: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def render_view(
+        self, pose, width: int | None = None, height: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """RGB (H, W, 3) uint8 and noise-free depth (H, W) uint16 mm from a base pose.
 
-        pose: (x, y, yaw) or a (4, 4) map_from_base. Draws from no generator: the run goes on as if nobody looked.
+        pose: (x, y, yaw) or a (4, 4) map_from_base. Draws from no generator: the run goes on as if nobody
+        looked.
         """
         world_from_base = np.asarray(pose, np.float64)
         if world_from_base.shape != (4, 4):
@@ -203,5 +210,6 @@ class Simulator:
         rays = self._camera_rays(camera, world_from_base @ config.camera.base_from_optical)
         hits = self._raycast.cast(rays)
         depth = np.where(np.isfinite(hits.distance), hits.distance, 0.0)
-        depth_mm = np.minimum(depth * 1000.0 + 0.5, 65535.0).astype(np.uint16).reshape(camera.height, camera.width)
-        return self._shader.shade(hits, rays, self._raycast, camera), depth_mm
+        depth_mm = np.minimum(depth * 1000.0 + 0.5, 65535.0).astype(np.uint16)
+        rgb = self._shader.shade(hits, rays, self._raycast, camera)
+        return rgb, depth_mm.reshape(camera.height, camera.width)

@@ -58,7 +58,8 @@ def _plaster(rng):
 
 def _wood(rng):
     rings = _fractal(rng, 8, 3, stretch=8) * 5.0 + np.linspace(0, 14 * np.pi, SIZE, endpoint=False)[:, None]
-    return 1.0 + 0.10 * np.sin(rings) * (0.6 + 0.4 * _noise(rng, 4, 8)) + 0.07 * _fractal(rng, 32, 2, stretch=16)
+    bands = 0.10 * np.sin(rings) * (0.6 + 0.4 * _noise(rng, 4, 8))
+    return 1.0 + bands + 0.07 * _fractal(rng, 32, 2, stretch=16)
 
 
 def _planks(rng):
@@ -100,7 +101,8 @@ def _carpet(rng):
 
 
 def _concrete(rng):
-    return 1.0 + 0.09 * _fractal(rng, 3, 5) + 0.03 * _noise(rng, 128, 128) - 0.12 * (_noise(rng, 60, 60) > 0.93)
+    pores = _noise(rng, 60, 60) > 0.93
+    return 1.0 + 0.09 * _fractal(rng, 3, 5) + 0.03 * _noise(rng, 128, 128) - 0.12 * pores
 
 
 def _paper(rng):
@@ -121,8 +123,8 @@ def _smooth(rng):
 
 
 _MAKERS: dict[str, Callable] = {
-    "plaster": _plaster, "wood": _wood, "metal": _metal, "fabric": _fabric, "leather": _leather, "tile": _tile,
-    "carpet": _carpet, "concrete": _concrete, "paper": _paper, "leaf": _leaf, "water": _water,
+    "plaster": _plaster, "wood": _wood, "metal": _metal, "fabric": _fabric, "leather": _leather,
+    "tile": _tile, "carpet": _carpet, "concrete": _concrete, "paper": _paper, "leaf": _leaf, "water": _water,
 }  # fmt: skip
 
 
@@ -130,8 +132,8 @@ _MAKERS: dict[str, Callable] = {
 def texture_atlas() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All textures, their scales and their gloss.
 
-    Returns factors (PLANKS + 1, LEVELS, SIZE, SIZE) float32 about 1, each level half as fine and in its upper left
-    corner; repeats per metre (PLANKS + 1,) float32; gloss (PLANKS + 1, 2) float32, strength and exponent.
+    Returns factors (PLANKS + 1, LEVELS, SIZE, SIZE) float32 about 1, each level half as fine, in its upper
+    left corner; repeats per metre (PLANKS + 1,) float32; gloss (PLANKS + 1, 2) float32, strength and exponent.
     """
     atlas = np.ones((PLANKS + 1, LEVELS, SIZE, SIZE), np.float32)
     for index, name in enumerate((*MATERIALS, "planks")):

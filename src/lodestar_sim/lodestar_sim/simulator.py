@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar_sim import sensors
-from lodestar_sim.raycast import RaycastWorld, rays_from
+from lodestar_sim.raycast import MISS, Hits, RaycastWorld, rays_from
 from lodestar_sim.robot import CollisionRaster, LocalizationConfig, OdometryConfig, Robot, RobotConfig
 from lodestar_sim.sensors import CameraFrame, Labeler, ScanFrame, SensorConfig
 from lodestar_sim.shading import Shader
@@ -202,14 +203,28 @@ class Simulator:
         pose: (x, y, yaw) or a (4, 4) map_from_base. Draws from no generator: the run goes on as if nobody
         looked.
         """
-        world_from_base = np.asarray(pose, np.float64)
-        if world_from_base.shape != (4, 4):
-            world_from_base = planar_transform(*world_from_base)
-        config = self.config.sensors
-        camera = config.camera.pinhole(width, height)
-        rays = self._camera_rays(camera, world_from_base @ config.camera.base_from_optical)
-        hits = self._raycast.cast(rays)
+        hits, rays, camera = self._view(pose, width, height)
         depth = np.where(np.isfinite(hits.distance), hits.distance, 0.0)
         depth_mm = np.minimum(depth * 1000.0 + 0.5, 65535.0).astype(np.uint16)
         rgb = self._shader.shade(hits, rays, self._raycast, camera)
         return rgb, depth_mm.reshape(camera.height, camera.width)
+
+    def object_mask(
+        self, pose, object_ids, width: int | None = None, height: int | None = None
+    ) -> np.ndarray:
+        """Where objects of the world show in `render_view` from a base pose, (H, W) bool; for reports only."""
+        hits, _, camera = self._view(pose, width, height)
+        mask = np.zeros(len(hits.triangle), bool)
+        hit = hits.triangle != MISS
+        mask[hit] = np.isin(self._raycast.objects[hits.triangle[hit]], list(object_ids))
+        return mask.reshape(camera.height, camera.width)
+
+    def _view(self, pose, width: int | None, height: int | None) -> tuple[Hits, np.ndarray, PinholeCamera]:
+        """Hits and rays of the camera at a base pose, (x, y, yaw) or (4, 4)."""
+        world_from_base = np.asarray(pose, np.float64)
+        if world_from_base.shape != (4, 4):
+            world_from_base = planar_transform(*world_from_base)
+        config = self.config.sensors.camera
+        camera = config.pinhole(width, height)
+        rays = self._camera_rays(camera, world_from_base @ config.base_from_optical)
+        return self._raycast.cast(rays), rays, camera

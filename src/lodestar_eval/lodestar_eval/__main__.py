@@ -32,7 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(benchmark: Benchmark, arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(f"python -m lodestar_eval {benchmark.name}", description=benchmark.summary)
+    parser = argparse.ArgumentParser(
+        f"python -m lodestar_eval {benchmark.name}", description=benchmark.summary
+    )
     benchmark.add_options(parser)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the report goes")
     try:
@@ -49,9 +51,7 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
         print("interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     config = {"options": {key: value for key, value in vars(options).items() if key != "out"}}
-    _, page = write_report(
-        options.out, benchmark.name, benchmark.summary, config, describe_machine(), result
-    )
+    _, page = write_report(options.out, benchmark.name, benchmark.summary, config, describe_machine(), result)
     for bar in result.bars:
         print(f"  {'holds ' if bar.holds else 'MISSED'} {bar.name}: {number(bar.value)} ({bar.rule})")
     print(f"report: {page}")

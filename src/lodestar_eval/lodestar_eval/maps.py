@@ -74,7 +74,9 @@ def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) ->
         (0.2 / total_width, 0.55 / total_height, 1 - 0.4 / total_width, height / total_height)
     )
     draw_map(axes, picture, low, high)
-    figure.text(0.2 / total_width, 1 - 0.38 / total_height, picture.title, fontsize=15, weight="bold", color=_INK)
+    figure.text(
+        0.2 / total_width, 1 - 0.38 / total_height, picture.title, fontsize=15, weight="bold", color=_INK
+    )
     figure.text(0.2 / total_width, 1 - 0.68 / total_height, picture.subtitle, fontsize=10.5, color=_MUTED)
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="lower center", ncols=7, frameon=False, fontsize=9, labelcolor=_INK)
@@ -82,7 +84,9 @@ def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) ->
     figure.savefig(file, facecolor=_PAPER)
 
 
-def draw_map(axes: Axes, picture: MapPicture, low: np.ndarray | None = None, high: np.ndarray | None = None) -> None:
+def draw_map(
+    axes: Axes, picture: MapPicture, low: np.ndarray | None = None, high: np.ndarray | None = None
+) -> None:
     """`axes` show the picture between the corners `low` and `high` (2,), by default all that is known."""
     if low is None or high is None:
         low, high = _extent(picture)
@@ -157,7 +161,9 @@ def _draw_path(axes: Axes, picture: MapPicture) -> None:
         axes.plot([], [], color="#2a788e", linewidth=2.2, label="path (dark to bright)")
         axes.scatter(*path[-1], s=95, marker="o", color=_CLAIMED, edgecolor="white", zorder=9, label="end")
     start = np.asarray(picture.start, dtype=float)
-    axes.scatter(start[0], start[1], s=110, marker="D", color=_START, edgecolor="white", zorder=9, label="start")
+    axes.scatter(
+        start[0], start[1], s=110, marker="D", color=_START, edgecolor="white", zorder=9, label="start"
+    )
 
 
 def _draw_goals(axes: Axes, goals: Sequence[MapGoal]) -> None:
@@ -166,10 +172,21 @@ def _draw_goals(axes: Axes, goals: Sequence[MapGoal]) -> None:
         x, y, yaw = np.asarray(goal.pose, dtype=float)[:3]
         color = EXPERT_COLORS.get(goal.expert, _MUTED)
         c, s = np.cos(yaw), np.sin(yaw)
-        arrow = np.array([[0.26, 0.0], [-0.16, 0.15], [-0.07, 0.0], [-0.16, -0.15]]) @ np.array([[c, s], [-s, c]])
-        axes.add_patch(Polygon(arrow + (x, y), facecolor=color, edgecolor="white", linewidth=0.9, zorder=8))
+        arrow = np.array([[0.26, 0.0], [-0.16, 0.15], [-0.07, 0.0], [-0.16, -0.15]]) @ np.array(
+            [[c, s], [-s, c]]
+        )
+        axes.add_patch(
+            Polygon(arrow + np.array([x, y]), facecolor=color, edgecolor="white", linewidth=0.9, zorder=8)
+        )
         axes.annotate(
-            str(number), (x, y), (7, 6), textcoords="offset points", fontsize=7.5, color=color, weight="bold", zorder=8
+            str(number),
+            (x, y),
+            (7, 6),
+            textcoords="offset points",
+            fontsize=7.5,
+            color=color,
+            weight="bold",
+            zorder=8,
         )
         if goal.expert not in named:
             named.add(goal.expert)
@@ -181,7 +198,9 @@ def _draw_scale(axes: Axes, low: np.ndarray, high: np.ndarray) -> None:
     length = max(step for step in (1, 2, 5, 10, 20) if step <= max(1.0, (high[0] - low[0]) / 5.0))
     x, y = high[0] - 0.25 - length, low[1] + 0.16
     axes.plot([x, x + length], [y, y], color=_INK, linewidth=2.5, zorder=10, solid_capstyle="butt")
-    axes.text(x + length / 2, y + 0.07, f"{length} m", ha="center", va="bottom", fontsize=8, color=_INK, zorder=10)
+    axes.text(
+        x + length / 2, y + 0.07, f"{length} m", ha="center", va="bottom", fontsize=8, color=_INK, zorder=10
+    )
 
 
 def _draw_names(axes: Axes, picture: MapPicture) -> None:

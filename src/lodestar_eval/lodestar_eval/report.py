@@ -34,9 +34,7 @@ def write_report(
     return json_path, markdown_path
 
 
-def markdown(
-    name: str, summary: str, config: dict[str, Any], machine: dict[str, Any], result: Result
-) -> str:
+def markdown(name: str, summary: str, config: dict[str, Any], machine: dict[str, Any], result: Result) -> str:
     """The page for a person: bars first, then metrics, tables and pictures."""
     command = " ".join(["python -m lodestar_eval", name, *_options(config.get("options", {}))])
     lines = [f"# {name}", "", summary, "", "```", command, "```", ""]

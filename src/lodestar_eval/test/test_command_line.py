@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from lodestar_eval import __main__ as command
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table, all_benchmarks
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from lodestar_eval.metrics import bootstrap_interval, mean, share, spl
 from lodestar_eval.stages import StageClock
 

@@ -30,7 +30,9 @@ def summary_of(record: RunRecord) -> dict[str, Any]:
         "claimed_success": bool(record.claimed_success),
         "distance_m": _rounded(record.distance),
         "path_length_m": _rounded(record.path_length),
-        "spl": _rounded(spl(record.success, record.shortest, record.path_length) if measurable else float("nan")),
+        "spl": _rounded(
+            spl(record.success, record.shortest, record.path_length) if measurable else float("nan")
+        ),
         "duration_s": _rounded(record.duration),
         "wall_s": _rounded(record.wall),
         "real_time_factor": _rounded(record.real_time_factor),
@@ -43,7 +45,9 @@ def summary_of(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def write_demo_report(record: RunRecord, folder: Path, view: np.ndarray | None, mask: np.ndarray | None) -> Path:
+def write_demo_report(
+    record: RunRecord, folder: Path, view: np.ndarray | None, mask: np.ndarray | None
+) -> Path:
     """All files of the report lie in `folder`; returns the page that joins them.
 
     view: (H, W, 3) uint8, what the robot sees at the end. mask: (H, W) bool, where the target is in it.
@@ -105,7 +109,10 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("wall time", _with_unit(summary["wall_s"], "s")),
         ("real-time factor", _with_unit(summary["real_time_factor"], "")),
         ("decisions", decisions),
-        ("coverage", "–" if summary["coverage"] is None else f"{100 * summary['coverage']:.0f} % of the floor"),
+        (
+            "coverage",
+            "–" if summary["coverage"] is None else f"{100 * summary['coverage']:.0f} % of the floor",
+        ),
         ("collisions", str(summary["collisions"])),
         ("peak memory (PSS)", _with_unit(summary["peak_pss_mib"], "MiB")),
         ("error", error),
@@ -119,9 +126,19 @@ def _page(record: RunRecord, summary: dict[str, Any], with_view: bool) -> str:
         lines += [record.verdict, ""]
     lines += markdown_table(table)
     if with_view:
-        lines += ["## On arrival", "", "![What the robot sees at the end, the target outlined](arrival.png)", ""]
+        lines += [
+            "## On arrival",
+            "",
+            "![What the robot sees at the end, the target outlined](arrival.png)",
+            "",
+        ]
     lines += ["## What it knew and where it went", "", "![Grid, path, entities and goals](map.png)", ""]
-    lines += ["## Decisions", "", "Every decision with its context, arms and reward: [decisions.jsonl](decisions.jsonl)", ""]
+    lines += [
+        "## Decisions",
+        "",
+        "Every decision with its context, arms and reward: [decisions.jsonl](decisions.jsonl)",
+        "",
+    ]
     return "\n".join(lines)
 
 

@@ -1,0 +1,100 @@
+"""`python -m lodestar_eval.demo`: send one directive to the stack in a simulated building, judge the run.
+
+Exit status: 0 the robot stands before what was asked for, by ground truth; 1 it does not; 2 the options, the
+world or the directive cannot be used; 3 the nodes did not come up, or one died; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from lodestar_eval.demo.progress import ProgressLine
+from lodestar_eval.options import positive_seconds
+
+EXIT_FOUND = 0
+EXIT_NOT_FOUND = 1
+EXIT_USAGE = 2
+EXIT_STACK = 3
+EXIT_INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the demo; see the module for the exit status."""
+    began = time.monotonic()
+    options = _parse(arguments)
+    if isinstance(options, int):
+        return options
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cleans up as Ctrl-C does
+    from lodestar.language.directive import DirectiveError
+    from lodestar_eval.tasks import NoTask, prepare
+    from lodestar_sim.worlds import WorldError
+
+    line = ProgressLine()
+    line.note(f"Building the {options.world} of seed {options.seed} ...")
+    try:
+        prepared = prepare(options.world, options.seed, options.directive)
+    except (WorldError, NoTask, DirectiveError) as error:
+        print(f"lodestar demo: error: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    from lodestar_eval.demo.session import Interrupted, StackFailed, run_session
+
+    options.out.mkdir(parents=True, exist_ok=True)
+    world = replace(prepared.world, start=prepared.task.start)
+    world.save(options.out / "world.json")
+    try:
+        return run_session(prepared, world, options, line, began)
+    except StackFailed as error:
+        line.note(f"lodestar demo: error: {error}")
+        return EXIT_STACK
+    except (Interrupted, KeyboardInterrupt):
+        line.note("Interrupted; everything is stopped.")
+        return EXIT_INTERRUPTED
+
+
+def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
+    parser = argparse.ArgumentParser(
+        "python -m lodestar_eval.demo",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--directive", default=None, help='such as "find the red chair next to the desk"')
+    parser.add_argument("--seed", type=int, default=1, help="of the building and of every noise (default 1)")
+    parser.add_argument(
+        "--world", default="apartment",
+        help="apartment (default), office, warehouse, a world file, or the folder of a real occupancy map",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/demo"), metavar="FOLDER", help="default out/demo"
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=positive_seconds,
+        default=900.0,
+        metavar="S",
+        help="simulated seconds (default 900)",
+    )
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:  # argparse has said what is wrong, or shown its help
+        return int(stop.code or 0)
+    if options.directive is not None and not options.directive.strip():
+        print(
+            'lodestar demo: error: the directive is empty; write for example "find the red chair"',
+            file=sys.stderr,
+        )
+        return EXIT_USAGE
+    if options.out.exists() and not options.out.is_dir():
+        print(f"lodestar demo: error: {options.out} is not a folder", file=sys.stderr)
+        return EXIT_USAGE
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

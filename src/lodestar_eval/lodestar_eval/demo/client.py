@@ -1,0 +1,229 @@
+"""The demo's end of the ROS graph: sends the directive and listens."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import rclpy
+from nav2_msgs.action import NavigateToPose
+from nav_msgs.msg import OccupancyGrid, Odometry
+from rclpy.action import ActionClient
+from rclpy.context import Context
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.records import Entity
+from lodestar.selection.decision_log import decision_to_dict
+from lodestar_interfaces.action import FollowDirective, ProposeGoal
+from lodestar_interfaces.msg import Decision, SceneDelta, SimStatus
+from lodestar_interfaces.srv import EmbedTexts, GetEntities
+from lodestar_ros import conversions, qos
+
+_EXPERTS = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert")
+_ACCEPT_TIMEOUT = 20.0  # s of wall time for an answer to the goal
+_PATH_INTERVAL = 0.1  # s of simulated time between two kept poses
+
+
+class DirectiveRejected(RuntimeError):
+    """The goal selector did not take the directive."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The newest feedback. coverage: m^2 known free."""
+
+    phase: str = "STARTING"
+    expert: str = ""
+    distance_remaining: float = float("nan")
+    distance_travelled: float = 0.0
+    coverage: float = 0.0
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the action answered."""
+
+    success: bool
+    error_code: int
+    error_msg: str
+    entity_ids: tuple[int, ...]
+    nearest_matches: tuple[int, ...]
+    duration: float
+    report: str
+
+
+class DemoClient:
+    """Listens from construction to `close`; one thread spins. Each fact is replaced by the newest."""
+
+    def __init__(self, domain_id: int) -> None:
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
+        self.node = Node("lodestar_demo", context=self._context, start_parameter_services=False)
+        self._lock = threading.Lock()
+        self._path: list[tuple[float, float, float, float]] = []
+        self._decisions: list[dict[str, Any]] = []
+        self._entities: dict[int, Entity] = {}
+        self._grid: OccupancyGrid2D | None = None
+        self.status: SimStatus | None = None
+        self.progress = Progress()
+        self.clock = 0.0  # newest simulated stamp, seconds
+        self._goal_handle: Any = None
+        self._outcome: Outcome | None = None
+        self.finished = threading.Event()
+        self._connect()
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self.node)
+        self._thread = threading.Thread(target=self._spin, name="demo-client", daemon=True)
+        self._thread.start()
+
+    def _connect(self) -> None:
+        node = self.node
+        node.create_subscription(Odometry, "sim/ground_truth", self._on_truth, qos.EVENT)
+        node.create_subscription(SimStatus, "sim/status", self._on_status, qos.EVENT)
+        node.create_subscription(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
+        node.create_subscription(SceneDelta, "scene_dictionary/entities", self._on_entities, qos.EVENT)
+        node.create_subscription(Decision, "goal_selector/decision", self._on_decision, qos.EVENT)
+        self._follow = ActionClient(node, FollowDirective, "follow_directive")
+        self._get_entities = node.create_client(GetEntities, "scene_dictionary/get_entities")
+        self._needed: dict[str, Callable[[], bool]] = {
+            "goal_selector (follow_directive)": self._follow.server_is_ready,
+            "scene_dictionary (get_entities)": self._get_entities.service_is_ready,
+            "text_embedder (embed)": node.create_client(EmbedTexts, "text_embedder/embed").service_is_ready,
+            "sim_navigator (navigate_to_pose)": ActionClient(
+                node, NavigateToPose, "navigate_to_pose"
+            ).server_is_ready,
+            "sim (ground truth)": lambda: bool(self._path),
+            "mapping (grid)": lambda: self._grid is not None,
+        }
+        for expert in _EXPERTS:
+            client = ActionClient(node, ProposeGoal, f"{expert}/propose")
+            self._needed[f"{expert} (propose)"] = client.server_is_ready
+
+    def _spin(self) -> None:
+        try:
+            self._executor.spin()
+        except rclpy.executors.ExternalShutdownException:
+            return
+
+    def missing(self) -> list[str]:
+        """Nodes that have not shown up yet, with what they should offer."""
+        return [name for name, ready in self._needed.items() if not ready()]
+
+    # --- the directive -------------------------------------------------------------------------------
+
+    def send(self, directive: str, time_limit: float) -> None:
+        """The directive runs; `finished` is set when it is over. Raises DirectiveRejected."""
+        goal = FollowDirective.Goal(text=directive, time_limit=conversions.duration_to_msg(time_limit))
+        answered = threading.Event()
+        future = self._follow.send_goal_async(goal, feedback_callback=self._on_feedback)
+        future.add_done_callback(lambda _: answered.set())
+        if not answered.wait(_ACCEPT_TIMEOUT):
+            raise DirectiveRejected(f"the goal selector did not answer within {_ACCEPT_TIMEOUT:.0f} s")
+        self._goal_handle = future.result()
+        if not self._goal_handle.accepted:
+            raise DirectiveRejected("the goal selector refused the directive; its log says why")
+        self._goal_handle.get_result_async().add_done_callback(self._on_result)
+
+    def cancel(self, timeout: float) -> bool:
+        """Ask the goal selector to stop; whether it ended within `timeout` seconds."""
+        if self._goal_handle is None or self.finished.is_set():
+            return True
+        self._goal_handle.cancel_goal_async()
+        return self.finished.wait(timeout)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What the action answered, once it has."""
+        return self._outcome
+
+    # --- facts ---------------------------------------------------------------------------------------
+
+    @property
+    def path(self) -> np.ndarray:
+        """True poses so far, (N, 4) stamp, x, y, yaw."""
+        with self._lock:
+            return np.array(self._path, dtype=float).reshape(-1, 4)
+
+    @property
+    def grid(self) -> OccupancyGrid2D | None:
+        """The newest grid."""
+        return self._grid
+
+    @property
+    def decisions(self) -> list[dict[str, Any]]:
+        """Every decision record so far, as in the decision log."""
+        with self._lock:
+            return list(self._decisions)
+
+    def entities(self, timeout: float = 5.0) -> dict[int, Entity]:
+        """All entities, paged from the scene dictionary; what the deltas told where it does not answer."""
+        collected: dict[int, Entity] = {}
+        page, pages = 0, 1
+        while page < pages:
+            answered = threading.Event()
+            future = self._get_entities.call_async(GetEntities.Request(page=page, page_size=256))
+            future.add_done_callback(lambda _, event=answered: event.set())
+            if not answered.wait(timeout) or future.result() is None or future.result().error_code:
+                with self._lock:
+                    return dict(self._entities)
+            delta = conversions.scene_delta_from_msg(future.result().delta)
+            collected.update({entity.id: entity for entity in delta.updated})
+            pages, page = future.result().page_count, page + 1
+        return collected
+
+    def close(self) -> None:
+        """Nothing is heard any more."""
+        self._executor.shutdown(timeout_sec=2.0)
+        self._thread.join(timeout=2.0)
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    # --- callbacks -----------------------------------------------------------------------------------
+
+    def _on_truth(self, message: Odometry) -> None:
+        stamp = conversions.stamp_from_msg(message.header.stamp)
+        x, y, yaw = conversions.planar_from_msg(message.pose.pose)
+        self.clock = max(self.clock, stamp)
+        with self._lock:
+            if not self._path or stamp >= self._path[-1][0] + _PATH_INTERVAL:
+                self._path.append((stamp, float(x), float(y), float(yaw)))
+
+    def _on_status(self, message: SimStatus) -> None:
+        self.status = message
+
+    def _on_grid(self, message: OccupancyGrid) -> None:
+        self._grid = conversions.grid_from_msg(message)
+
+    def _on_entities(self, message: SceneDelta) -> None:
+        delta = conversions.scene_delta_from_msg(message)
+        with self._lock:
+            self._entities.update({entity.id: entity for entity in delta.updated})
+            for gone in [*(merge.loser for merge in delta.merges), *delta.removed]:
+                self._entities.pop(gone, None)
+
+    def _on_decision(self, message: Decision) -> None:
+        record = decision_to_dict(conversions.decision_from_msg(message))
+        with self._lock:
+            self._decisions.append(record)
+
+    def _on_feedback(self, message: Any) -> None:
+        f = message.feedback
+        self.progress = Progress(
+            f.phase, f.expert, f.distance_remaining, f.distance_travelled, f.coverage, f.text
+        )
+
+    def _on_result(self, future: Any) -> None:
+        result = future.result().result
+        duration = result.duration.sec + 1e-9 * result.duration.nanosec
+        self._outcome = Outcome(
+            result.success, result.error_code, result.error_msg, tuple(result.entity_ids),
+            tuple(result.nearest_matches), duration, result.report,
+        )  # fmt: skip
+        self.finished.set()

@@ -1,0 +1,174 @@
+"""One run of the demo: start the stack, send the directive, watch, stop, judge, report."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import socket
+import time
+from pathlib import Path
+
+from lodestar_bringup.stack import StackError, StackOptions, stack
+from lodestar_bringup.starter import Starter
+from lodestar_eval.demo.client import DemoClient, DirectiveRejected
+from lodestar_eval.demo.judging import judge_run
+from lodestar_eval.demo.progress import ProgressLine
+from lodestar_eval.demo.record import RunRecord
+from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report
+from lodestar_eval.maps import MapEntity
+from lodestar_eval.tasks import Prepared
+from lodestar_sim.worlds import World
+
+_READY_TIMEOUT = 120.0  # s of wall time for every node to come up
+_SILENCE_TIMEOUT = 60.0  # s of wall time without simulated time passing
+_CANCEL_TIMEOUT = 4.0  # s of wall time for a cancel to end the action
+_POLL = 0.1  # s
+
+
+class StackFailed(RuntimeError):
+    """The nodes did not come up or did not stay up; the message says which."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """A person stopped the run; the robot was told to stop first."""
+
+
+def run_session(
+    prepared: Prepared, world: World, options: argparse.Namespace, line: ProgressLine, began: float
+) -> int:
+    """The report of the run lies in options.out; 0 on success by ground truth, else 1.
+
+    began: `time.monotonic()` at the start of the program. Raises StackFailed or Interrupted.
+    """
+    folder: Path = options.out
+    record = RunRecord(prepared.task.directive, options.world, options.seed, prepared.start)
+    domain = free_domain()
+    try:
+        specs = stack("sim", StackOptions(world=str((folder / "world.json").resolve()), seed=options.seed))
+    except StackError as error:
+        raise StackFailed(str(error)) from error
+    line.note(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {folder / 'log'}) ...")
+    starter = Starter(specs, folder / "log", environment={"ROS_DOMAIN_ID": str(domain)})
+    client = DemoClient(domain)
+    try:
+        with starter:
+            _wait_until_ready(client, starter, line)
+            line.note(f"Directive: {record.directive!r}")
+            if not prepared.task.target_ids and prepared.is_find:
+                line.note(
+                    "(By ground truth nothing in this building is meant by it; the robot does not know that.)"
+                )
+            _follow(client, starter, record, options.time_limit, line)
+            record.wall = time.monotonic() - began
+            _collect(client, record)
+            starter.memory.sample()
+    finally:
+        client.close()
+    record.peak_pss_mib = starter.memory.peak_mib
+    return _report(prepared, world, record, folder, line)
+
+
+def free_domain() -> int:
+    """A ROS domain on which nothing on this machine listens now."""
+    candidates = list(range(1, 102))
+    random.SystemRandom().shuffle(candidates)
+    for domain in candidates:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.bind(
+                    ("", 7400 + 250 * domain + 10)
+                )  # unicast discovery of a domain's first participant
+            except OSError:
+                continue
+            return domain
+    raise StackFailed("every ROS_DOMAIN_ID from 1 to 101 is in use on this machine")
+
+
+def _raise_on_death(starter: Starter) -> None:
+    deaths = starter.deaths()
+    if deaths:
+        raise StackFailed("\n".join(death.report() for death in deaths))
+
+
+def _wait_until_ready(client: DemoClient, starter: Starter, line: ProgressLine) -> None:
+    deadline = time.monotonic() + _READY_TIMEOUT
+    while missing := client.missing():
+        _raise_on_death(starter)
+        if time.monotonic() > deadline:
+            raise StackFailed(
+                f"after {_READY_TIMEOUT:.0f} s these have not come up: {', '.join(missing)}; "
+                f"their logs are in {starter.log_folder}"
+            )
+        line.show(f"  waiting for {', '.join(missing)}")
+        time.sleep(_POLL)
+
+
+def _follow(
+    client: DemoClient, starter: Starter, record: RunRecord, time_limit: float, line: ProgressLine
+) -> None:
+    """Drive until the action ends; a dead node or a standing clock ends it too. Raises Interrupted."""
+    started_at, started_wall = client.clock, time.monotonic()
+    try:
+        client.send(record.directive, time_limit)
+        newest, newest_wall = client.clock, time.monotonic()
+        while not client.finished.wait(_POLL):
+            _raise_on_death(starter)
+            if client.clock > newest:
+                newest, newest_wall = client.clock, time.monotonic()
+            elif time.monotonic() - newest_wall > _SILENCE_TIMEOUT:
+                raise StackFailed(f"the simulator's clock has stood still for {_SILENCE_TIMEOUT:.0f} s")
+            line.show(_progress_text(client, started_at))
+    except DirectiveRejected as error:
+        record.error_msg = str(error)
+        record.error_code = 11099
+    except KeyboardInterrupt:
+        line.note("Stopping the robot ...")
+        client.cancel(_CANCEL_TIMEOUT)
+        raise Interrupted from None
+    record.duration = client.clock - started_at
+    wall = time.monotonic() - started_wall
+    record.real_time_factor = record.duration / wall if wall > 0.0 else float("nan")
+
+
+def _progress_text(client: DemoClient, started_at: float) -> str:
+    p = client.progress
+    expert = f" by {p.expert}" if p.expert else ""
+    distance = f", {p.distance_remaining:.1f} m to go" if p.distance_remaining == p.distance_remaining else ""
+    return (
+        f"{client.clock - started_at:6.1f} s  {p.phase}{expert}{distance}, "
+        f"{p.distance_travelled:.1f} m driven, {p.coverage:.0f} m² known  |  {p.text}"
+    )
+
+
+def _collect(client: DemoClient, record: RunRecord) -> None:
+    outcome, status = client.outcome, client.status
+    if outcome is not None:
+        record.claimed_success = outcome.success
+        record.claimed_entities = outcome.entity_ids
+        record.error_code, record.error_msg = outcome.error_code, outcome.error_msg
+        record.duration = outcome.duration or record.duration
+    if status is not None:
+        record.collisions, record.path_length = int(status.collisions), float(status.path_length)
+    record.path = client.path
+    record.grid = client.grid
+    record.decisions = client.decisions
+    record.entities = {
+        entity.id: MapEntity(
+            entity.caption or entity.label,
+            entity.box_min,
+            entity.box_max,
+            entity.id in record.claimed_entities,
+        )
+        for entity in client.entities().values()
+    }
+
+
+def _report(prepared: Prepared, world: World, record: RunRecord, folder: Path, line: ProgressLine) -> int:
+    line.note("Judging the run and writing the report ...")
+    view, mask = judge_run(prepared, world, record)
+    page = write_demo_report(record, folder, view, mask)
+    line.note("")
+    for row in summary_lines(summary_of(record)):
+        line.note(row)
+    line.note(f"\n{record.verdict}\nReport: {page}")
+    return 0 if record.success else 1

@@ -1,0 +1,318 @@
+"""Headless episodes: the classes of the nodes, stepped by the simulator's clock, with no ROS."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.agent.commands import (
+    CancelGoal,
+    Command,
+    DirectiveResult,
+    EmbedPhrases,
+    Finish,
+    NavigationEvent,
+    NavigationKind,
+    RecordDecision,
+    RequestProposals,
+    SendGoal,
+)
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.loop import DecisionLoop
+from lodestar.experts.protocol import Proposal, Rejection
+from lodestar.geometry.poses import yaw_of
+from lodestar.mapping.scan_grid import ScanGridConfig
+from lodestar.mapping.semantic_voxels import VoxelConfig
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.ground_truth import NoiseConfig
+from lodestar.scene.dictionary import SceneConfig
+from lodestar.selection.context import FEATURES
+from lodestar.selection.decision_log import Decision, DecisionLog
+from lodestar.selection.linucb import LinUcb, LinUcbConfig
+from lodestar.selection.policy import Policy
+from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.pipeline import Pipeline
+from lodestar_eval.stages import StageClock
+from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
+from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
+from lodestar_sim.simulator import SimConfig, Simulator
+from lodestar_sim.tasks import Task
+from lodestar_sim.worlds.world import World
+
+EXPERTS = ("frontier", "semantic_map", "ego_vlm")
+
+
+@dataclass(frozen=True)
+class EpisodeSettings:
+    """What an episode runs with. Times in simulated seconds, image size in pixels.
+
+    thinking: seconds that every expert takes to answer, None = what it was measured to take.
+    patience: how long the loop may go on after its own time limit before the episode is called stuck.
+    """
+
+    time_limit: float = 600.0
+    frame_interval: float = 0.25
+    control_interval: float = 0.1
+    region_interval: float = 5.0
+    width: int = 320
+    height: int = 240
+    thinking: float | None = None
+    patience: float = 30.0
+    noise: NoiseConfig = field(default_factory=NoiseConfig)
+    simulator: SimConfig = field(default_factory=SimConfig)
+    grid: ScanGridConfig = field(default_factory=ScanGridConfig)
+    voxels: VoxelConfig = field(default_factory=VoxelConfig)
+    scene: SceneConfig = field(default_factory=SceneConfig)
+    navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
+    loop: LoopConfig = field(default_factory=LoopConfig)
+
+
+PolicyFactory = Callable[[np.random.Generator], Policy]
+
+
+def linucb(rng: np.random.Generator) -> Policy:
+    """The selector of the goal_selector node, fresh."""
+    return LinUcb(LinUcbConfig(), EXPERTS, FEATURES, rng)
+
+
+@dataclass(frozen=True)
+class EpisodeRun:
+    """Everything of one episode. path: true poses, (N, 4) stamp, x, y, yaw."""
+
+    world: World
+    task: Task
+    outcome: EpisodeOutcome
+    verdict: Verdict
+    result: DirectiveResult
+    path: np.ndarray
+    decisions: tuple[Decision, ...]
+    pipeline: Pipeline
+
+    def save_map(self, file: Path) -> None:
+        """`file` is a PNG of what was known and done."""
+        from lodestar_eval.pictures import picture_of
+
+        picture_of(self, file)
+
+    def save_decisions(self, file: Path) -> None:
+        """`file` holds the decision log."""
+        file.unlink(missing_ok=True)
+        log = DecisionLog(file)
+        for decision in self.decisions:
+            log.write(decision)
+
+
+class EpisodeRunner:
+    """Runs episodes one after the other; only the phrase book, which is a cache, passes from one to the next.
+
+    policy: makes the selector of each episode; return the same object every time for one that learns across them.
+    observer: called with the episode after every control step.
+    """
+
+    def __init__(
+        self,
+        phrases: PhraseBook,
+        settings: EpisodeSettings = EpisodeSettings(),
+        policy: PolicyFactory = linucb,
+        observer: Callable[[Episode], None] | None = None,
+    ) -> None:
+        self.settings = settings
+        self.phrases = phrases
+        self._policy = policy
+        self._observer = observer
+
+    def run(self, world: World, task: Task, seed: int) -> EpisodeRun:
+        """The episode of one task from its start; the same seed gives the same run if `thinking` is set."""
+        began = time.process_time()
+        shortest = shortest_path_length(world, task.start, task.target_ids)
+        episode = Episode(world, task, seed, self.settings, self.phrases, self._policy)
+        setup = time.process_time() - began
+        began = time.process_time()
+        while episode.result is None:
+            episode.step()
+            if self._observer is not None:
+                self._observer(episode)
+        return episode.finish(shortest, time.process_time() - began, setup)
+
+
+class Episode:
+    """One episode under way."""
+
+    def __init__(
+        self,
+        world: World,
+        task: Task,
+        seed: int,
+        settings: EpisodeSettings,
+        phrases: PhraseBook,
+        policy: PolicyFactory,
+    ) -> None:
+        self.world, self.task, self.seed, self.settings = world, task, seed, settings
+        noise_rng, policy_rng = (np.random.default_rng(s) for s in np.random.SeedSequence((seed, 1)).spawn(2))
+        self.clock = StageClock()
+        self.simulator = Simulator(world, settings.simulator, seed, start=task.start)
+        self.pipeline = Pipeline(settings, phrases, noise_rng, self.clock)
+        self.navigator = Navigator(settings.navigator)
+        self.phrases = phrases
+        self.loop = DecisionLoop(settings.loop, policy(policy_rng), phrases, EXPERTS)
+        self.result: DirectiveResult | None = None
+        self.decisions: list[Decision] = []
+        self.frames = 0
+        self._goal_epoch = 0
+        self._pending: list[tuple[float, Proposal | Rejection]] = []
+        self._path: list[tuple[float, float, float, float]] = []
+        self._next_frame = 0.0
+        self._perceive()
+        self.loop.start(self.pipeline.parse(task.directive), self.simulator.time, settings.time_limit)
+
+    @property
+    def pose(self) -> np.ndarray:
+        """(3,), where the robot believes it is."""
+        map_from_base = self.simulator.map_from_base
+        return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+
+    def step(self) -> None:
+        """One control interval passes: the world moves, what is due is perceived, the loop decides."""
+        settings, simulator = self.settings, self.simulator
+        with self._stage("physics"):
+            simulator.step(settings.control_interval)
+        now = simulator.time
+        self._path.append((now, *simulator.true_pose))
+        if now + 1e-9 >= self._next_frame:
+            self._perceive()
+        due = [answer for at, answer in self._pending if at <= now]
+        self._pending = [item for item in self._pending if item[0] > now]
+        with self._stage("loop"):
+            self.loop.on_pose(self.pose, now)
+            for answer in due:
+                self.loop.on_answer(answer)
+        self._drive(now)
+        with self._stage("loop"):
+            commands = self.loop.tick(now)
+        for command in commands:
+            self._carry_out(command, now)
+        if self.result is None and now > settings.time_limit + settings.patience:
+            raise RuntimeError(
+                f"the loop did not end by its time limit; it is in state {self.loop.state.name}"
+            )
+
+    def _perceive(self) -> None:
+        settings, simulator = self.settings, self.simulator
+        self._next_frame = simulator.time + settings.frame_interval
+        self.frames += 1
+        with self._stage("scan"):
+            scan = simulator.scan()
+        with self._stage("render"):
+            image = simulator.render(rgb=False, width=settings.width, height=settings.height)
+        self.pipeline.take(scan, image, simulator.map_from_base)
+        with self._stage("loop"):
+            self.loop.on_grid(self.pipeline.grid)
+            self.loop.on_scene(self.pipeline.mirror)
+
+    def _drive(self, now: float) -> None:
+        was_active = self.navigator.active
+        with self._stage("navigate"):
+            step = self.navigator.update(now, self.pipeline.grid, self.pose, self.simulator.velocity)
+        self.simulator.set_command(*(step.command if self.loop.motion_allowed else np.zeros(3)))
+        if was_active:
+            kind = _KINDS[step.status]
+            self.loop.on_navigation(
+                NavigationEvent(
+                    kind, step.error_code, step.error_msg, step.distance_remaining, self._goal_epoch
+                )
+            )
+
+    def _carry_out(self, command: Command, now: float) -> None:
+        if isinstance(command, RequestProposals):
+            self._ask(command, now)
+        elif isinstance(command, SendGoal):
+            self._goal_epoch = command.epoch
+            self.navigator.set_goal(command.goal)
+            self.loop.on_navigation(NavigationEvent(NavigationKind.ACCEPTED, epoch=command.epoch))
+        elif isinstance(command, CancelGoal):
+            if self.navigator.active:
+                self.navigator.cancel()
+                self.loop.on_navigation(NavigationEvent(NavigationKind.CANCELED, epoch=self._goal_epoch))
+        elif isinstance(command, RecordDecision):
+            self.decisions.append(command.decision)
+        elif isinstance(command, EmbedPhrases):
+            with self._stage("embed"):
+                self.phrases.vectors(command.phrases)
+        elif isinstance(command, Finish):
+            self.navigator.cancel()
+            self.result = command.result
+
+    def _ask(self, command: RequestProposals, now: float) -> None:
+        """Every expert answers from what is known now; its answer arrives when it has thought."""
+        for name in command.experts:
+            expert = self.pipeline.experts[name]
+            began = time.process_time()
+            with self._stage(f"expert_{name}"):
+                answer = expert.propose(command.request)
+            thought = (
+                time.process_time() - began if self.settings.thinking is None else self.settings.thinking
+            )
+            self._pending.append((now + thought, answer))
+
+    def finish(self, shortest: float, cpu: float, setup_cpu: float) -> EpisodeRun:
+        """What came of it, judged by ground truth."""
+        assert self.result is not None
+        result, simulator = self.result, self.simulator
+        path = np.array(self._path, dtype=float).reshape(-1, 4)
+        verdict = judge_find(self.world.at(simulator.time), simulator.true_pose, self.task.target_ids)
+        success = bool(verdict.success)
+        outcome = EpisodeOutcome(
+            world=self.world.name, seed=self.seed, directive=self.task.directive, success=success,
+            claimed=result.success, error_code=int(result.error_code), error_msg=result.error_msg,
+            failure="" if success else _failure(result, verdict), distance=float(verdict.distance_m),
+            path_length=simulator.path_length, shortest=shortest, duration=simulator.time, cpu=cpu,
+            setup_cpu=setup_cpu, collisions=simulator.collisions,
+            coverage=self.pipeline.coverage_of(self.world), epochs=result.epochs, frames=self.frames,
+            decisions=_by_expert(self.decisions), stages=self.clock.totals(),
+        )  # fmt: skip
+        return EpisodeRun(
+            self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.pipeline
+        )
+
+    @contextmanager
+    def _stage(self, name: str) -> Iterator[None]:
+        with self.clock.stage(name):
+            yield
+
+
+_KINDS = {
+    NavigatorStatus.ACTIVE: NavigationKind.FEEDBACK,
+    NavigatorStatus.SUCCEEDED: NavigationKind.SUCCEEDED,
+    NavigatorStatus.ABORTED: NavigationKind.ABORTED,
+    NavigatorStatus.CANCELED: NavigationKind.CANCELED,
+}
+
+
+def _failure(result: DirectiveResult, verdict: Verdict) -> str:
+    if result.success:
+        return f"claimed, but {verdict.message}"
+    return f"{result.error_code.name}: {result.error_msg}"
+
+
+def _by_expert(decisions: list[Decision]) -> dict[str, int]:
+    chosen = {decision.epoch: decision.chosen for decision in decisions}
+    return {name: sum(one == name for one in chosen.values()) for name in sorted(set(chosen.values()))}
+
+
+@lru_cache(maxsize=1)
+def phrase_book() -> PhraseBook:
+    """The phrase book with the packaged text model; one per process."""
+    from lodestar.models.embedder import SentenceTransformerEmbedder
+
+    return PhraseBook(SentenceTransformerEmbedder())
+
+
+def runner_of(settings: EpisodeSettings) -> EpisodeRunner:
+    """A runner with the packaged text model and the node's policy."""
+    return EpisodeRunner(phrase_book(), settings)

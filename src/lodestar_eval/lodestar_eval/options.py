@@ -1,0 +1,63 @@
+"""Types of command-line options; each raises ArgumentTypeError that says what to write instead."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SeedList:
+    """Seeds in the order given, each once; `text` is how they were written."""
+
+    text: str
+    values: tuple[int, ...]
+
+    @property
+    def first(self) -> int:
+        """The first seed."""
+        return self.values[0]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def seed_list(text: str) -> SeedList:
+    """Seeds of "1-30" or "1,4,9-12"."""
+    seeds: dict[int, None] = {}
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        try:
+            low = int(first)
+            high = int(last) if dash else low
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{part!r} is no seed; write 1-30 or 1,4,9-12") from None
+        if low < 0 or high < low:
+            raise argparse.ArgumentTypeError(
+                f"{part!r} is no range of seeds; write the smaller one first, as 1-30"
+            )
+        seeds.update(dict.fromkeys(range(low, high + 1)))
+    return SeedList(text, tuple(seeds))
+
+
+def positive_int(text: str) -> int:
+    """A whole number of at least 1."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return value
+
+
+def positive_seconds(text: str) -> float:
+    """A finite time above 0, seconds."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0.0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time in seconds above 0")
+    return value

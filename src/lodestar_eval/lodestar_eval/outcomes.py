@@ -1,0 +1,55 @@
+"""How an episode ended, as plain numbers that cross processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from lodestar_eval.metrics import spl
+
+
+@dataclass(frozen=True)
+class EpisodeOutcome:
+    """One episode. Times in seconds (duration simulated, cpu of this process), lengths in metres.
+
+    success: by ground truth. claimed: the loop's own word. coverage: share of the reachable floor.
+    stages: processor seconds and calls by stage. failure: why it failed, empty on success.
+    """
+
+    world: str
+    seed: int
+    directive: str
+    success: bool
+    claimed: bool
+    error_code: int
+    error_msg: str
+    failure: str
+    distance: float
+    path_length: float
+    shortest: float
+    duration: float
+    cpu: float
+    setup_cpu: float
+    collisions: int
+    coverage: float
+    epochs: int
+    frames: int
+    decisions: dict[str, int] = field(default_factory=dict)
+    stages: dict[str, tuple[float, int]] = field(default_factory=dict)
+
+    @property
+    def spl(self) -> float:
+        """Success weighted by path length."""
+        return spl(self.success, self.shortest, self.path_length)
+
+    @property
+    def speed(self) -> float:
+        """Simulated seconds per processor second."""
+        return self.duration / self.cpu if self.cpu > 0.0 else float("nan")
+
+    def row(self) -> dict[str, Any]:
+        """One flat row of a table."""
+        row = {key: value for key, value in vars(self).items() if key not in ("decisions", "stages")}
+        row |= {"spl": round(self.spl, 4), "speed": round(self.speed, 2)}
+        row |= {f"decisions_{name}": count for name, count in sorted(self.decisions.items())}
+        return row

@@ -1,0 +1,50 @@
+"""The map of a headless episode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lodestar.scene.records import EntityState
+from lodestar_eval.maps import MapEntity, MapGoal, MapPicture, save_map
+
+if TYPE_CHECKING:
+    from lodestar_eval.episode import EpisodeRun
+
+
+def picture_of(run: EpisodeRun, file: Path) -> None:
+    """`file` is a PNG of the grid, the path, entities, goals and the true targets of an episode."""
+    entities = [
+        MapEntity(
+            entity.caption or entity.label, entity.box_min, entity.box_max, entity.id in run.result.entity_ids
+        )
+        for entity in run.pipeline.mirror.entities.values()
+        if entity.state is not EntityState.ARCHIVED
+    ]
+    pursued = {decision.epoch: decision for decision in run.decisions}
+    goals = [
+        MapGoal(arm.proposal.goal, arm.expert)
+        for decision in pursued.values()
+        for arm in decision.arms
+        if arm.expert == decision.chosen and arm.proposal is not None
+    ]
+    outcome = run.outcome
+    word = "found" if outcome.success else outcome.failure
+    save_map(
+        MapPicture(
+            run.pipeline.grid, run.path[:, 1:3], run.task.start, entities, goals, true_targets(run),
+            title=f"“{outcome.directive}”",
+            subtitle=f"{outcome.world}, seed {outcome.seed}: {outcome.duration:.0f} s, "
+            f"{outcome.path_length:.1f} m, "
+            f"SPL {outcome.spl:.2f}; {word}",
+        ),
+        file,
+        pixels_per_metre=60.0,
+    )  # fmt: skip
+
+
+def true_targets(run: EpisodeRun) -> list[MapEntity]:
+    """True boxes of what was asked for, as it stood at the end."""
+    world = run.world.at(run.outcome.duration)
+    things = {thing.id: thing for thing in world.objects}
+    return [MapEntity(things[i].caption, *world.box(things[i])) for i in run.task.target_ids if i in things]

@@ -1,0 +1,93 @@
+"""From sensor readings to the grid, the scene and the experts, as the nodes do it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar.experts.egocentric import EgocentricExpert
+from lodestar.experts.frontier import FrontierExpert
+from lodestar.experts.protocol import Expert
+from lodestar.experts.semantic_map import SemanticMapExpert
+from lodestar.geometry.poses import planar_transform
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.regions import segment_regions
+from lodestar.language.reasoner import OfflineReasoner
+from lodestar.mapping.scan_grid import ScanGridMapper
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import RgbdFrame
+from lodestar.perception.ground_truth import GroundTruthDetector
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.mirror import SceneMirror
+from lodestar_eval.stages import StageClock
+from lodestar_sim.sensors import CameraFrame, ScanConfig, ScanFrame
+
+if TYPE_CHECKING:
+    from lodestar_eval.episode import EpisodeSettings
+
+_BASE_FROM_SCAN = planar_transform(0.0, 0.0, 0.0, ScanConfig().z)
+
+
+class Pipeline:
+    """What the robot knows; `take` brings in one scan and one image of the same moment."""
+
+    def __init__(
+        self, settings: EpisodeSettings, phrases: PhraseBook, rng: np.random.Generator, clock: StageClock
+    ) -> None:
+        self.settings = settings
+        self.clock = clock
+        self.mapper = ScanGridMapper(settings.grid)
+        self.detector = GroundTruthDetector(settings.noise, rng)
+        self.voxels = SemanticVoxelMap(settings.voxels)
+        self.scene = SceneDictionary(settings.scene)
+        self.mirror = SceneMirror()
+        self.reasoner = OfflineReasoner()
+        self.frontier = FrontierExpert()
+        self.semantic_map = SemanticMapExpert(phrases=phrases, reasoner=self.reasoner)
+        self.egocentric = EgocentricExpert(phrases=phrases)
+        self.experts: dict[str, Expert] = {
+            expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
+        }
+        self.grid = OccupancyGrid2D(np.full((1, 1), -1, np.int8), settings.grid.resolution, (0.0, 0.0))
+        self._next_regions = 0.0
+
+    def take(self, scan: ScanFrame, image: CameraFrame, map_from_base: np.ndarray) -> None:
+        """Grid, instances, entities and experts know of this moment."""
+        self._map(scan, map_from_base)
+        frame = RgbdFrame(
+            image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
+        )
+        with self.clock.stage("detect"):
+            segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
+        with self.clock.stage("fuse"):
+            instances = self.voxels.fuse(frame, segmented)
+        with self.clock.stage("scene"):
+            delta = self.scene.update(instances)
+            if not self.mirror.apply(delta):
+                raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
+        with self.clock.stage("regions"):
+            self._find_regions(image.stamp)
+        for expert in (self.frontier, self.semantic_map, self.egocentric):
+            expert.set_grid(self.grid)
+            expert.set_scene(self.mirror)
+        self.egocentric.set_view(frame, segmented)
+
+    def _map(self, scan: ScanFrame, map_from_base: np.ndarray) -> None:
+        with self.clock.stage("grid"):
+            self.mapper.insert_scan(
+                scan.ranges,
+                scan.angle_min,
+                scan.angle_increment,
+                scan.range_max,
+                map_from_base @ _BASE_FROM_SCAN,
+            )
+            self.grid = self.mapper.grid(scan.stamp)
+
+    def _find_regions(self, stamp: float) -> None:
+        if stamp < self._next_regions:
+            return
+        self._next_regions = stamp + self.settings.region_interval
+        mask, regions = segment_regions(self.grid)
+        self.scene.assign_regions(mask, self.grid.origin, self.grid.resolution, regions)

@@ -6,11 +6,12 @@ import argparse
 import sys
 
 import rclpy
-from lodestar_interfaces.action import FollowDirective
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+
+from lodestar_interfaces.action import FollowDirective
 
 _SERVER_TIMEOUT = 15.0  # s of wall time
 _CANCEL_TIMEOUT = 5.0  # s of wall time

@@ -1,0 +1,306 @@
+"""Stamps, poses, boxes, images and clouds: messages there and back.
+
+Numbers travel as the bytes of images (`tobytes`), never element by element. Reading is a view on the message's
+bytes; the arrays are read-only where the message's buffer is.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Duration, Time
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Transform, Vector3
+from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField
+from std_msgs.msg import Header
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import (
+    make_transform,
+    planar_transform,
+    quaternion_from_rotation,
+    rotation_from_quaternion,
+    yaw_of,
+)
+from lodestar.perception.frames import ImageBox
+from lodestar_interfaces.msg import ImageBox as ImageBoxMsg
+
+DTYPES = {
+    "mono8": np.uint8,
+    "8UC1": np.uint8,
+    "rgb8": np.uint8,
+    "bgr8": np.uint8,
+    "rgba8": np.uint8,
+    "bgra8": np.uint8,
+    "mono16": np.uint16,
+    "16UC1": np.uint16,
+    "32SC1": np.int32,
+    "32FC1": np.float32,
+}
+CHANNELS = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4}
+
+
+class BadMessage(ValueError):
+    """A message contradicts itself; what it says is dropped and counted."""
+
+
+# --- time ----------------------------------------------------------------------------------------------
+
+
+def stamp_from_msg(stamp: Time) -> float:
+    """Seconds; the nearest double, so that going back gives the same double again."""
+    return (stamp.sec * 1_000_000_000 + stamp.nanosec) / 1_000_000_000
+
+
+def stamp_to_msg(seconds: float) -> Time:
+    whole = math.floor(seconds)
+    nanosec = round((seconds - whole) * 1e9)
+    if nanosec >= 1_000_000_000:
+        whole, nanosec = whole + 1, nanosec - 1_000_000_000
+    return Time(sec=whole, nanosec=nanosec)
+
+
+def duration_to_msg(seconds: float) -> Duration:
+    stamp = stamp_to_msg(seconds)
+    return Duration(sec=stamp.sec, nanosec=stamp.nanosec)
+
+
+def header(stamp: float, frame: str) -> Header:
+    return Header(stamp=stamp_to_msg(stamp), frame_id=frame)
+
+
+# --- geometry ------------------------------------------------------------------------------------------
+
+
+def point_to_msg(point: Any) -> Point:
+    return Point(x=float(point[0]), y=float(point[1]), z=float(point[2]) if len(point) > 2 else 0.0)
+
+
+def point_from_msg(point: Point | Vector3) -> np.ndarray:
+    """(3,) float64."""
+    return np.array([point.x, point.y, point.z])
+
+
+def pose_to_msg(transform: np.ndarray) -> Pose:
+    """Pose of the child frame of a (4, 4) transform."""
+    x, y, z, w = quaternion_from_rotation(transform[:3, :3])
+    return Pose(
+        position=point_to_msg(transform[:3, 3]),
+        orientation=Quaternion(x=float(x), y=float(y), z=float(z), w=float(w)),
+    )
+
+
+def pose_from_msg(pose: Pose) -> np.ndarray:
+    """(4, 4) float64. Raises BadMessage where it is not a pose."""
+    return _rigid(pose.position, pose.orientation)
+
+
+def transform_to_msg(transform: np.ndarray) -> Transform:
+    pose = pose_to_msg(transform)
+    position = pose.position
+    return Transform(
+        translation=Vector3(x=position.x, y=position.y, z=position.z), rotation=pose.orientation
+    )
+
+
+def transform_from_msg(transform: Transform) -> np.ndarray:
+    """(4, 4) float64. Raises BadMessage."""
+    return _rigid(transform.translation, transform.rotation)
+
+
+def _rigid(position: Point | Vector3, q: Quaternion) -> np.ndarray:
+    translation = point_from_msg(position)
+    if not np.isfinite(translation).all():
+        raise BadMessage(f"position {translation.tolist()} is not finite")
+    try:
+        return make_transform(rotation_from_quaternion((q.x, q.y, q.z, q.w)), translation)
+    except ValueError as error:
+        raise BadMessage(str(error)) from error
+
+
+def planar_to_msg(pose: Any) -> Pose:
+    """Pose on the ground plane from (x, y, yaw)."""
+    return pose_to_msg(planar_transform(float(pose[0]), float(pose[1]), float(pose[2])))
+
+
+def planar_from_msg(pose: Pose) -> np.ndarray:
+    """(3,) x, y, yaw. Raises BadMessage."""
+    transform = pose_from_msg(pose)
+    return np.array([transform[0, 3], transform[1, 3], yaw_of(transform)])
+
+
+def planar_to_stamped(pose: Any, stamp: float, frame: str = "map") -> PoseStamped:
+    return PoseStamped(header=header(stamp, frame), pose=planar_to_msg(pose))
+
+
+def covariance_to_list(covariance: np.ndarray) -> list[float]:
+    """Upper triangle xx, xy, xz, yy, yz, zz of a (3, 3) matrix."""
+    return [float(covariance[i, j]) for i, j in ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))]
+
+
+def covariance_from_list(values: Any) -> np.ndarray:
+    """(3, 3) float64."""
+    xx, xy, xz, yy, yz, zz = (float(value) for value in values)
+    return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+
+
+def box_to_msg(box: ImageBox) -> ImageBoxMsg:
+    return ImageBoxMsg(
+        x=max(0, int(box.x)), y=max(0, int(box.y)), width=int(box.width), height=int(box.height)
+    )
+
+
+def box_from_msg(box: ImageBoxMsg) -> ImageBox:
+    return ImageBox(box.x, box.y, box.width, box.height)
+
+
+# --- images --------------------------------------------------------------------------------------------
+
+
+def image_to_msg(array: np.ndarray, encoding: str, stamp: float = 0.0, frame: str = "") -> Image:
+    """Image message of an (H, W) or (H, W, C) array, which is cast to the encoding's type."""
+    array = np.ascontiguousarray(array, dtype=DTYPES[encoding])
+    message = Image(header=header(stamp, frame), height=array.shape[0], width=array.shape[1], encoding=encoding)
+    message.is_bigendian = int(sys.byteorder == "big")
+    message.step = array.strides[0] if array.size else 0
+    message.data = array.tobytes()
+    return message
+
+
+def image_from_msg(message: Image) -> np.ndarray:
+    """(H, W) or (H, W, C) view of an image's bytes, in this machine's byte order.
+
+    Raises BadMessage for an unknown encoding or where the size and the bytes do not fit.
+    """
+    dtype = DTYPES.get(message.encoding)
+    if dtype is None:
+        raise BadMessage(f"encoding {message.encoding!r} is not one of {', '.join(DTYPES)}")
+    if message.height == 0 or message.width == 0:
+        return np.zeros((message.height, message.width), dtype)
+    dtype = np.dtype(dtype).newbyteorder(">" if message.is_bigendian else "<")
+    channels = CHANNELS.get(message.encoding, 1)
+    row = message.width * channels * dtype.itemsize
+    step = message.step or row
+    data = np.frombuffer(message.data, np.uint8)
+    if step < row or data.size < step * message.height:
+        raise BadMessage(
+            f"{message.width}x{message.height} {message.encoding} with step {step} needs "
+            f"{max(step, row) * message.height} bytes and has {data.size}"
+        )
+    rows = data[: step * message.height].reshape(message.height, step)[:, :row]
+    array = np.ascontiguousarray(rows).view(dtype)
+    if not dtype.isnative:
+        array = array.astype(dtype.newbyteorder("="))
+    return array.reshape(message.height, message.width, channels) if channels > 1 else array
+
+
+def rgb_from_msg(message: Image) -> np.ndarray:
+    """(H, W, 3) uint8, red first. Raises BadMessage."""
+    array = image_from_msg(message)
+    if message.encoding in ("bgr8", "bgra8"):
+        return np.ascontiguousarray(array[..., 2::-1])
+    if message.encoding in ("rgb8", "rgba8"):
+        return np.ascontiguousarray(array[..., :3])
+    if array.dtype == np.uint8:
+        return np.repeat(array[..., None], 3, axis=2)
+    raise BadMessage(f"{message.encoding} is not a colour image")
+
+
+def depth_from_msg(message: Image) -> np.ndarray:
+    """(H, W) float32, metres, 0 = invalid, from 16UC1 (mm) or 32FC1 (m). Raises BadMessage."""
+    array = image_from_msg(message)
+    if message.encoding in ("16UC1", "mono16"):
+        return array.astype(np.float32) * np.float32(0.001)
+    if message.encoding == "32FC1":
+        return np.where(np.isfinite(array) & (array > 0.0), array, np.float32(0.0)).astype(np.float32)
+    raise BadMessage(f"{message.encoding} is not a depth image: 16UC1 (mm) or 32FC1 (m) is")
+
+
+def camera_from_msg(message: CameraInfo) -> PinholeCamera:
+    """Raises BadMessage where the calibration is empty, which drivers do until they are calibrated."""
+    fx, fy, cx, cy = message.k[0], message.k[4], message.k[2], message.k[5]
+    if not (fx > 0.0 and fy > 0.0 and message.width > 0 and message.height > 0):
+        raise BadMessage(f"camera_info has no calibration: {message.width}x{message.height}, fx {fx}, fy {fy}")
+    return PinholeCamera(int(message.width), int(message.height), float(fx), float(fy), float(cx), float(cy))
+
+
+def camera_to_msg(camera: PinholeCamera, stamp: float = 0.0, frame: str = "") -> CameraInfo:
+    message = CameraInfo(header=header(stamp, frame), width=camera.width, height=camera.height)
+    message.distortion_model = "plumb_bob"
+    message.d = [0.0] * 5
+    message.k = [camera.fx, 0.0, camera.cx, 0.0, camera.fy, camera.cy, 0.0, 0.0, 1.0]
+    message.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+    message.p = [camera.fx, 0.0, camera.cx, 0.0, 0.0, camera.fy, camera.cy, 0.0, 0.0, 0.0, 1.0, 0.0]
+    return message
+
+
+# --- rows of vectors -----------------------------------------------------------------------------------
+
+
+def vectors_to_msg(vectors: list[np.ndarray] | np.ndarray) -> Image:
+    """32FC1 image with a row per vector; rows of different lengths are padded with zeros on the right."""
+    if len(vectors) == 0:
+        return Image(encoding="32FC1")
+    width = max(len(vector) for vector in vectors)
+    rows = np.zeros((len(vectors), width), np.float32)
+    for row, vector in zip(rows, vectors):
+        row[: len(vector)] = vector
+    return image_to_msg(rows, "32FC1")
+
+
+def vectors_from_msg(message: Image) -> np.ndarray:
+    """(N, D) float32. Raises BadMessage."""
+    if message.height == 0 or message.width == 0:
+        return np.zeros((0, 0), np.float32)
+    if message.encoding != "32FC1":
+        raise BadMessage(f"vectors travel as 32FC1, not {message.encoding!r}")
+    return image_from_msg(message)
+
+
+# --- point clouds --------------------------------------------------------------------------------------
+
+
+def cloud_to_msg(points: np.ndarray, stamp: float, frame: str, rgb: np.ndarray | None = None) -> PointCloud2:
+    """PointCloud2 of (N, 3) float32 points, with (N, 3) uint8 colours where given."""
+    names = ["x", "y", "z"] + (["rgb"] if rgb is not None else [])
+    rows = np.empty((len(points), len(names)), np.float32)
+    rows[:, :3] = points
+    if rgb is not None:
+        packed = rgb.astype(np.uint32)
+        rows[:, 3] = ((packed[:, 0] << 16) | (packed[:, 1] << 8) | packed[:, 2]).view(np.float32)
+    message = PointCloud2(header=header(stamp, frame), height=1, width=len(points), is_dense=True)
+    message.fields = [
+        PointField(name=name, offset=4 * index, datatype=PointField.FLOAT32, count=1)
+        for index, name in enumerate(names)
+    ]
+    message.is_bigendian = sys.byteorder == "big"
+    message.point_step = 4 * len(names)
+    message.row_step = message.point_step * len(points)
+    message.data = rows.tobytes()
+    return message
+
+
+def cloud_from_msg(message: PointCloud2) -> np.ndarray:
+    """(N, 3) float32, finite points only. Raises BadMessage where x, y, z are not float32 fields."""
+    offsets = {
+        field.name: field.offset for field in message.fields if field.datatype == PointField.FLOAT32
+    }
+    if not {"x", "y", "z"} <= set(offsets):
+        raise BadMessage(f"cloud has no float32 x, y, z but {[field.name for field in message.fields]}")
+    step, count = message.point_step, message.width * message.height
+    data = np.frombuffer(message.data, np.uint8)
+    padded = message.row_step and message.row_step != step * message.width
+    if padded and data.size >= message.row_step * message.height:
+        data = data[: message.row_step * message.height].reshape(message.height, message.row_step)
+        data = np.ascontiguousarray(data[:, : step * message.width]).reshape(-1)
+    if step < 12 or data.size < step * count:
+        raise BadMessage(f"cloud of {count} points of {step} bytes has {data.size} bytes")
+    rows = data[: step * count].reshape(count, step)
+    order = ">" if message.is_bigendian else "<"
+    points = np.empty((count, 3), np.float32)
+    for column, name in enumerate("xyz"):
+        offset = offsets[name]
+        points[:, column] = np.ascontiguousarray(rows[:, offset : offset + 4]).view(f"{order}f4")[:, 0]
+    return points[np.isfinite(points).all(axis=1)]

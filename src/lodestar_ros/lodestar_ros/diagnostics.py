@@ -1,0 +1,157 @@
+"""What each node says of itself once a second: input age and rate, latency, drops, memory."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+
+from lodestar_ros import qos
+
+PERIOD = 1.0  # s
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True)
+class InputConfig:
+    """When a stamped message is not worth having."""
+
+    max_age: float = 5.0  # s behind the node's clock; older is late
+    restart_after: int = 10  # ascending stamps below the newest: the source has started again
+
+
+class InputMonitor:
+    """Counts a stream and says which of its messages to drop: late, duplicate, or older than one before."""
+
+    def __init__(self, name: str, config: InputConfig = InputConfig()) -> None:
+        self.name = name
+        self.received = 0
+        self.drops: Counter[str] = Counter()
+        self.age = 0.0  # s, of the last message when it arrived
+        self._config = config
+        self._newest: float | None = None
+        self._regressed: list[float] = []
+        self._arrivals: deque[float] = deque(maxlen=50)
+
+    def accept(self, stamp: float, now: float) -> bool:
+        """Whether to use a message; stamp and now in seconds of the node's clock."""
+        self.arrived()
+        self.age = now - stamp
+        if self._newest is not None and stamp == self._newest:
+            return self.drop("duplicate")
+        if self._newest is not None and stamp < self._newest:
+            if not self._regressed or stamp > self._regressed[-1]:
+                self._regressed.append(stamp)
+            else:
+                self._regressed = [stamp]
+            if len(self._regressed) <= self._config.restart_after:
+                return self.drop("out_of_order")
+        elif self.age > self._config.max_age:
+            self._newest = stamp
+            return self.drop("late")
+        self._regressed = []
+        self._newest = stamp
+        return True
+
+    def arrived(self) -> None:
+        """Count a message that has no stamp worth checking."""
+        self.received += 1
+        self._arrivals.append(time.monotonic())
+
+    def drop(self, reason: str) -> bool:
+        """Count a message that is not used; False, so that it can be returned."""
+        self.drops[reason] += 1
+        return False
+
+    def restart(self) -> None:
+        """The clock has jumped: stamps start anew."""
+        self._newest = None
+        self._regressed = []
+
+    def values(self) -> dict[str, str]:
+        now = time.monotonic()
+        span = now - self._arrivals[0] if self._arrivals else 0.0
+        rate = len(self._arrivals) / span if span > 0.0 else 0.0
+        silent = now - self._arrivals[-1] if self._arrivals else float("inf")
+        values = {
+            f"{self.name}.received": str(self.received),
+            f"{self.name}.rate_hz": f"{rate:.1f}",
+            f"{self.name}.age_s": f"{self.age:.3f}",
+            f"{self.name}.silent_s": f"{silent:.1f}",
+            f"{self.name}.dropped": str(sum(self.drops.values())),
+        }
+        return values | {f"{self.name}.dropped.{reason}": str(count) for reason, count in self.drops.items()}
+
+
+class Diagnostics:
+    """Publishes one DiagnosticStatus per second of wall time, also while the simulated clock stands."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._inputs: dict[str, InputMonitor] = {}
+        self._values: dict[str, Callable[[], object]] = {}
+        self._errors: Counter[str] = Counter()
+        self._status: tuple[int, str] = (DiagnosticStatus.OK, "running")
+        self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENT)
+        self._timer = node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def input(self, name: str, config: InputConfig = InputConfig()) -> InputMonitor:
+        """The monitor of an input; made on first use."""
+        if name not in self._inputs:
+            self._inputs[name] = InputMonitor(name, config)
+        return self._inputs[name]
+
+    def value(self, name: str, read: Callable[[], object]) -> None:
+        """Report what `read` returns; it is called on the executor and must not block."""
+        self._values[name] = read
+
+    def status(self, text: str, *, ok: bool = True) -> None:
+        """What the node is doing, in words; not ok makes it a warning."""
+        self._status = (DiagnosticStatus.OK if ok else DiagnosticStatus.WARN, text)
+
+    def error(self, error: Exception) -> None:
+        """Log and count something that went wrong; the node goes on."""
+        text = f"{error.__class__.__name__}: {error}"
+        self._errors[text[:200]] += 1
+        self._node.get_logger().error(text, throttle_duration_sec=1.0)
+
+    def restart(self) -> None:
+        for monitor in self._inputs.values():
+            monitor.restart()
+
+    def _publish(self) -> None:
+        level, text = self._status
+        values: dict[str, object] = {"memory_mib": f"{resident_mib():.1f}"}
+        for monitor in self._inputs.values():
+            values |= monitor.values()
+        for name, read in self._values.items():
+            values[name] = read()
+        if self._errors:
+            last, _ = self._errors.most_common(1)[0]
+            level, text = DiagnosticStatus.WARN, f"{text}; {last}"
+            values["errors"] = sum(self._errors.values())
+        status = DiagnosticStatus(level=level, name=self._node.get_name(), message=text)
+        status.values = [KeyValue(key=key, value=_text(value)) for key, value in values.items()]
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._publisher.publish(message)
+
+
+def _text(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def resident_mib() -> float:
+    """Resident memory of this process, MiB; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * PAGE / 2**20
+    except OSError:
+        return 0.0

@@ -1,0 +1,75 @@
+"""How every node runs: one executor, a clean end on a signal, a message in place of a traceback for bad parameters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import rclpy
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+
+from lodestar_ros.parameters import ParameterError, reject_unknown
+
+try:
+    from rclpy.experimental.events_executor import EventsExecutor
+except ImportError:  # Humble and Jazzy have none
+    EventsExecutor = None
+
+#: Seconds after which a spin looks around. It must be finite: without a deadline the events executor of the
+#: ROS 2 wheels never leaves its wait.
+SPIN_TIMEOUT = 0.5
+
+
+def make_executor():
+    """The cheapest single-threaded executor there is."""
+    return EventsExecutor() if EventsExecutor is not None else SingleThreadedExecutor()
+
+
+def spin(node: Node) -> None:
+    """Run the node's callbacks until its context ends."""
+    executor = make_executor()
+    executor.add_node(node)
+    try:
+        while node.context.ok():
+            executor.spin_once(timeout_sec=SPIN_TIMEOUT)
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        executor.remove_node(node)
+
+
+def run(make_node: Callable[[], Node], args: list[str] | None = None) -> int:
+    """Make a node, run it until it is interrupted, and return the process's exit status.
+
+    A parameter that is unknown or does not fit ends the process with status 2 and one line that says which.
+    """
+    rclpy.init(args=args)
+    node = None
+    try:
+        node = make_node()
+        reject_unknown(node)
+        node.get_logger().info("ready")
+        spin(node)
+    except ParameterError as error:
+        rclpy.logging.get_logger("parameters").fatal(str(error))
+        return 2
+    except (KeyboardInterrupt, ExternalShutdownException):
+        pass
+    finally:
+        if node is not None:
+            close = getattr(node, "close", None)
+            if close is not None:
+                close()
+            node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+def main_of(make_node: Callable[[], Node]) -> Callable[[], None]:
+    """The `main` of a node's executable."""
+
+    def main() -> None:
+        sys.exit(run(make_node))
+
+    return main

@@ -1,0 +1,99 @@
+"""What all nodes share: checked inputs, steady timers, workers that end with the node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.clock import Clock, JumpThreshold
+from rclpy.clock_type import ClockType
+from rclpy.duration import Duration
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
+from lodestar_ros.diagnostics import Diagnostics, InputConfig
+from lodestar_ros.transforms import TransformListener, TransformUnavailable
+
+
+class LodestarNode(Node):
+    """A node whose inputs are checked and counted, and whose workers end with it."""
+
+    def __init__(self, name: str, **kwargs: Any) -> None:
+        super().__init__(name, **kwargs)
+        self.diagnostics = Diagnostics(self)
+        self._closers: list[Callable[[], None]] = []
+        threshold = JumpThreshold(
+            min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
+        )
+        self._jump_handle = self.get_clock().create_jump_callback(
+            threshold, post_callback=lambda _: self.on_clock_jump()
+        )
+
+    @property
+    def now(self) -> float:
+        """Seconds of the node's clock."""
+        return self.get_clock().now().nanoseconds * 1e-9
+
+    def on_clock_jump(self) -> None:
+        """The clock went back: a simulator or a replay has started again."""
+        self.diagnostics.restart()
+
+    def listen(
+        self,
+        message_type: Any,
+        topic: str,
+        callback: Callable[[Any], None],
+        profile: QoSProfile,
+        *,
+        stamped: bool = False,
+        inputs: InputConfig | None = None,
+    ) -> None:
+        """Subscribe; a message that is late, repeated or broken is counted and dropped, and no error ends the node.
+
+        stamped: the header's stamp must ascend.
+        """
+        monitor = self.diagnostics.input(topic, inputs or InputConfig())
+
+        def receive(message: Any) -> None:
+            if not stamped:
+                monitor.arrived()
+            elif not monitor.accept(stamp_from_msg(message.header.stamp), self.now):
+                return
+            try:
+                callback(message)
+            except BadMessage as error:
+                monitor.drop("malformed")
+                self.get_logger().warning(f"{topic}: {error}", throttle_duration_sec=5.0)
+            except TransformUnavailable as error:
+                monitor.drop("no_transform")
+                self.get_logger().warning(f"{topic}: {error}", throttle_duration_sec=5.0)
+            except Exception as error:
+                monitor.drop("error")
+                self.diagnostics.error(error)
+
+        self.create_subscription(message_type, topic, receive, profile)
+
+    def steady_timer(self, period: float, callback: Callable[[], None]) -> Any:
+        """A timer that also runs while the simulated clock stands; no error in it ends the node."""
+
+        def fire() -> None:
+            try:
+                callback()
+            except Exception as error:
+                self.diagnostics.error(error)
+
+        return self.create_timer(period, fire, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def transforms(self, on_change: Callable[[], None] | None = None) -> TransformListener:
+        """A listener to /tf and /tf_static; `on_change` is called after each message."""
+        return TransformListener(self, on_change=on_change)
+
+    def on_close(self, close: Callable[[], None]) -> None:
+        """Have something ended with the node."""
+        self._closers.append(close)
+
+    def close(self) -> None:
+        """End the workers."""
+        while self._closers:
+            self._closers.pop()()

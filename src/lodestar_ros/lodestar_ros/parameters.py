@@ -1,0 +1,152 @@
+"""Parameters from the core's frozen dataclasses: declared with their defaults, read once, checked.
+
+A nested dataclass gives nested names ("fusion.voxel_size"). Parameters are read-only after the start: a frozen
+configuration cannot change under a running map.
+"""
+
+from __future__ import annotations
+
+import types
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.exceptions import ParameterAlreadyDeclaredException
+from rclpy.node import Node
+
+Config = TypeVar("Config")
+
+#: Parameters that ROS itself declares.
+ROS_PARAMETERS = ("use_sim_time", "start_type_description_service", "qos_overrides")
+
+
+class ParameterError(ValueError):
+    """A parameter is unknown or has a value that does not fit; the message says which and what would."""
+
+
+def declare_config(node: Node, config_type: type[Config], prefix: str = "") -> Config:
+    """The dataclass with the node's parameters where given and its own defaults elsewhere.
+
+    Raises ParameterError for a value of the wrong type or one that the dataclass refuses.
+    """
+    hints = get_type_hints(config_type)
+    values: dict[str, Any] = {}
+    for item in fields(config_type):  # type: ignore[arg-type]
+        if not item.init:
+            continue
+        name = f"{prefix}{item.name}"
+        hint = hints[item.name]
+        if is_dataclass(hint):
+            values[item.name] = declare_config(node, hint, f"{name}.")  # type: ignore[arg-type]
+            continue
+        if not _expressible(hint):
+            continue  # what a profile cannot say keeps its default
+        values[item.name] = declare(node, name, hint, _default_of(item))
+    try:
+        return config_type(**values)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"{prefix or config_type.__name__}: {error}") from error
+
+
+def declare(node: Node, name: str, hint: Any, default: Any) -> Any:
+    """One read-only parameter of a Python type. Raises ParameterError where the given value is of another."""
+    descriptor = ParameterDescriptor(read_only=True, dynamic_typing=True, description=_describe(hint))
+    plain = _to_parameter(default)
+    try:
+        given = node.declare_parameter(name, plain, descriptor).value
+    except ParameterAlreadyDeclaredException:
+        given = node.get_parameter(name).value
+    return default if given == plain or given is None else _coerce(name, given, hint)
+
+
+def reject_unknown(node: Node) -> None:
+    """Raise ParameterError where the node was given a parameter that it does not have."""
+    known = set(node._parameters)
+    given = getattr(node, "_parameter_overrides", {})
+    unknown = sorted(
+        name for name in given if name not in known and name.split(".")[0] not in ROS_PARAMETERS
+    )
+    if unknown:
+        own = sorted(name for name in known if name.split(".")[0] not in ROS_PARAMETERS)
+        raise ParameterError(
+            f"{node.get_name()} has no parameter {', '.join(map(repr, unknown))}; it has {', '.join(own)}"
+        )
+
+
+def _default_of(item: Field) -> Any:
+    if item.default is not MISSING:
+        return item.default
+    if item.default_factory is not MISSING:
+        return item.default_factory()
+    return None
+
+
+def _optional(hint: Any) -> tuple[Any, bool]:
+    """The type without None, and whether None was in it."""
+    if get_origin(hint) in (Union, types.UnionType):
+        others = [part for part in get_args(hint) if part is not type(None)]
+        if len(others) == 1:
+            return others[0], True
+    return hint, False
+
+
+def _expressible(hint: Any) -> bool:
+    hint, _ = _optional(hint)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (tuple, list):
+        return all(part is Ellipsis or part in (int, float, str, bool) for part in arguments)
+    return isinstance(hint, type) and issubclass(hint, (bool, int, float, str, Path, Enum))
+
+
+def _describe(hint: Any) -> str:
+    plain, optional = _optional(hint)
+    if isinstance(plain, type) and issubclass(plain, Enum):
+        text = " | ".join(member.name for member in plain)
+    else:
+        text = str(getattr(plain, "__name__", plain) if not get_args(plain) else plain)
+    return f"{text}, empty = none" if optional else text
+
+
+def _to_parameter(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, (tuple, list)):
+        return list(value)
+    return value
+
+
+def _coerce(name: str, given: Any, hint: Any) -> Any:
+    hint, optional = _optional(hint)
+    if optional and given == "":
+        return None
+    try:
+        if get_origin(hint) in (tuple, list):
+            parts = [part for part in get_args(hint) if part is not Ellipsis]
+            fixed = get_origin(hint) is tuple and Ellipsis not in get_args(hint)
+            if isinstance(given, str) or (fixed and len(given) != len(parts)):
+                raise ValueError(f"{len(parts) if fixed else 'a list of'} values")
+            kinds = parts if fixed else parts[:1] * len(given)
+            return get_origin(hint)(_scalar(value, kind) for value, kind in zip(given, kinds))
+        return _scalar(given, hint)
+    except (TypeError, ValueError, KeyError) as error:
+        raise ParameterError(f"parameter {name} = {given!r} is not {_describe(hint)} ({error})") from error
+
+
+def _scalar(value: Any, hint: type) -> Any:
+    if issubclass(hint, Enum):
+        return hint[value]
+    if hint is bool or isinstance(value, bool):
+        if hint is not bool or not isinstance(value, bool):
+            raise TypeError("true or false on one side only")
+        return value
+    if hint is int and isinstance(value, float) and not value.is_integer():
+        raise TypeError("a fraction")
+    if issubclass(hint, (str, Path)) != isinstance(value, str):
+        raise TypeError(f"it is {type(value).__name__}")
+    return hint(value)

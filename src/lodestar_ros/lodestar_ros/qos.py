@@ -1,0 +1,35 @@
+"""The QoS profiles of every topic; ARCHITECTURE.md says which topic has which."""
+
+from __future__ import annotations
+
+from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+
+
+def _profile(depth: int, *, reliable: bool, latched: bool = False) -> QoSProfile:
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=depth,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+    )
+
+
+SENSOR = _profile(5, reliable=False)
+#: Streams of which nothing may be lost in transit, but of which only the newest matter.
+RELIABLE = _profile(5, reliable=True)
+COMMAND = _profile(1, reliable=True)
+LATCHED = _profile(1, reliable=True, latched=True)
+EVENT = _profile(10, reliable=True)
+#: tf2's own profiles: a listener that joins late needs every static transform, each publisher latches its own.
+TF = _profile(100, reliable=True)
+TF_STATIC = _profile(100, reliable=True, latched=True)
+
+#: By the names that ARCHITECTURE.md's table uses.
+PROFILES = {
+    "SENSOR": SENSOR,
+    "RELIABLE": RELIABLE,
+    "COMMAND": COMMAND,
+    "LATCHED": LATCHED,
+    "EVENT": EVENT,
+    "TF": TF,
+}

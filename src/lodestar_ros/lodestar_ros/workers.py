@@ -1,0 +1,257 @@
+"""Threads for what would block a callback, and the way back to the node's executor."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+
+T = TypeVar("T")
+
+
+class Mailbox:
+    """Runs functions on the node's executor; anyone may post from any thread.
+
+    A timer empties it while an answer is expected: an executor's `create_task` and guard conditions are not safe
+    to use from another thread under rclpy's events executor.
+    """
+
+    PERIOD = 0.01  # s, the longest that a letter lies
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._letters: deque[Callable[[], None]] = deque()
+        self._expected = 0
+        self._timer = node.create_timer(self.PERIOD, self._drain, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer.cancel()
+
+    def expect(self) -> None:
+        """Start emptying; to be called on the executor before the work begins. `done` ends it."""
+        self._expected += 1
+        if self._timer.is_canceled():
+            self._timer.reset()
+
+    def post(self, function: Callable[[], None], *, done: bool = False) -> None:
+        """Has the function called on the executor soon, in the order of posting; `done` takes back one `expect`."""
+        self._letters.append(function)
+        if done:
+            self._letters.append(self._finished)
+
+    def _finished(self) -> None:
+        self._expected -= 1
+        if self._expected == 0 and not self._letters:
+            self._timer.cancel()
+
+    def _drain(self) -> None:
+        while self._letters:
+            try:
+                self._letters.popleft()()
+            except Exception as error:
+                self._node.get_logger().error(f"{error.__class__.__name__}: {error}")
+
+
+class LatestWorker(Generic[T]):
+    """One thread that works on the newest item; an item that a newer one overtakes is dropped and counted.
+
+    work: called on the thread. on_error: called on the thread with what `work` raised; the worker goes on.
+    """
+
+    def __init__(
+        self, name: str, work: Callable[[T], None], on_error: Callable[[Exception], None] | None = None
+    ) -> None:
+        self.dropped = 0
+        self.done = 0
+        self.failed = 0
+        self.latency = 0.0  # seconds the last item took
+        self._work = work
+        self._on_error = on_error
+        self._slot: list[T] = []
+        self._condition = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, item: T) -> None:
+        """Put the item into the slot; never blocks for longer than a lock."""
+        with self._condition:
+            if self._slot:
+                self.dropped += 1
+            self._slot = [item]
+            self._condition.notify()
+
+    @property
+    def busy(self) -> bool:
+        """Whether an item waits in the slot."""
+        return bool(self._slot)
+
+    def close(self, timeout: float = 2.0) -> None:
+        """End the thread after the item it works on."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify()
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while True:
+            with self._condition:
+                while not self._slot and not self._closing:
+                    self._condition.wait()
+                if self._closing:
+                    return
+                item = self._slot.pop()
+            start = time.monotonic()
+            try:
+                self._work(item)
+                self.done += 1
+            except Exception as error:
+                self.failed += 1
+                if self._on_error is not None:
+                    self._on_error(error)
+            self.latency = time.monotonic() - start
+
+
+class Job:
+    """One accepted goal of an action, as its worker sees it."""
+
+    def __init__(self, goal_handle: Any, mailbox: Mailbox) -> None:
+        self.request = goal_handle.request
+        self.accepted_at = time.monotonic()
+        self._goal_handle = goal_handle
+        self._mailbox = mailbox
+        self._canceled = threading.Event()
+
+    @property
+    def cancel_requested(self) -> bool:
+        """Whether the client has taken the goal back; the work should end soon."""
+        return self._canceled.is_set()
+
+    def request_cancel(self) -> None:
+        self._canceled.set()
+
+    def feedback(self, message: Any) -> None:
+        """Publish feedback; callable from any thread."""
+        self._mailbox.post(lambda: self._publish(message))
+
+    def _publish(self, message: Any) -> None:
+        if self._goal_handle.is_active:
+            self._goal_handle.publish_feedback(message)
+
+    def finish(self, result: Any) -> None:
+        """End the goal: succeeded where `result.error_code` is 0, canceled where it was taken back, else aborted."""
+        self._mailbox.post(
+            lambda: self._goal_handle.execute(lambda handle: self._conclude(handle, result)), done=True
+        )
+
+    def _conclude(self, handle: Any, result: Any) -> Any:
+        if handle.is_cancel_requested and result.error_code != 0:
+            handle.canceled()
+        elif result.error_code == 0:
+            handle.succeed()
+        else:
+            handle.abort()
+        return result
+
+
+class ActionWorker:
+    """Action server whose goals run one after another on one thread, so that no callback ever blocks.
+
+    execute(job) returns the action's Result. More than `capacity` goals waiting: the next is rejected.
+    fail(error) returns the Result for what `execute` raised. A goal that is cancelled while it waits gets
+    `cancelled()`.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        action_type: Any,
+        name: str,
+        execute: Callable[[Job], Any],
+        *,
+        fail: Callable[[Exception], Any],
+        cancelled: Callable[[], Any],
+        capacity: int = 8,
+    ) -> None:
+        self._node = node
+        self._execute = execute
+        self._fail = fail
+        self._cancelled = cancelled
+        self._capacity = capacity
+        self._mailbox = Mailbox(node)
+        self._jobs: deque[Job] = deque()
+        self._active: dict[bytes, Job] = {}
+        self._condition = threading.Condition()
+        self._closing = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._server = ActionServer(
+            node,
+            action_type,
+            name,
+            execute_callback=_not_called,
+            callback_group=ReentrantCallbackGroup(),
+            goal_callback=self._on_goal,
+            handle_accepted_callback=self._on_accepted,
+            cancel_callback=self._on_cancel,
+        )
+        self._thread.start()
+
+    def close(self, timeout: float = 2.0) -> None:
+        with self._condition:
+            self._closing = True
+            for job in self._active.values():
+                job.request_cancel()
+            self._condition.notify()
+        self._thread.join(timeout)
+        self._server.destroy()
+
+    def _on_goal(self, _request: Any) -> GoalResponse:
+        with self._condition:
+            full = len(self._jobs) >= self._capacity
+        return GoalResponse.REJECT if full else GoalResponse.ACCEPT
+
+    def _on_accepted(self, goal_handle: Any) -> None:
+        job = Job(goal_handle, self._mailbox)
+        self._mailbox.expect()
+        with self._condition:
+            self._active[bytes(goal_handle.goal_id.uuid)] = job
+            self._jobs.append(job)
+            self._condition.notify()
+
+    def _on_cancel(self, goal_handle: Any) -> CancelResponse:
+        job = self._active.get(bytes(goal_handle.goal_id.uuid))
+        if job is not None:
+            job.request_cancel()
+        return CancelResponse.ACCEPT
+
+    def _run(self) -> None:
+        while True:
+            with self._condition:
+                while not self._jobs and not self._closing:
+                    self._condition.wait()
+                if self._closing:
+                    return
+                job = self._jobs.popleft()
+            try:
+                result = self._cancelled() if job.cancel_requested else self._execute(job)
+            except Exception as error:
+                self._node.get_logger().error(f"{error.__class__.__name__}: {error}")
+                result = self._fail(error)
+            job.finish(result)
+            with self._condition:
+                self._active = {key: other for key, other in self._active.items() if other is not job}
+
+
+def action(node: Node, action_type: Any, name: str, execute: Callable[[Job], Any], **options: Any) -> ActionWorker:
+    """Serve an action on a worker of its own; see ActionWorker."""
+    return ActionWorker(node, action_type, name, execute, **options)
+
+
+def _not_called(_handle: Any) -> Any:
+    raise RuntimeError("goals are concluded by their job")

@@ -36,6 +36,7 @@ from lodestar.selection.context import FEATURES
 from lodestar.selection.decision_log import Decision, DecisionLog
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar.selection.policy import Policy
+from lodestar_eval.coverage import reachable_share
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.stages import StageClock
@@ -111,7 +112,7 @@ class EpisodeRun:
 class EpisodeRunner:
     """Runs episodes one after the other; only the phrase book, which is a cache, passes from one to the next.
 
-    policy: makes the selector of each episode; return the same object every time for one that learns across them.
+    policy: makes the selector of each episode; one that learns across episodes is returned every time.
     observer: called with the episode after every control step.
     """
 
@@ -265,15 +266,17 @@ class Episode:
         assert self.result is not None
         result, simulator = self.result, self.simulator
         path = np.array(self._path, dtype=float).reshape(-1, 4)
-        verdict = judge_find(self.world.at(simulator.time), simulator.true_pose, self.task.target_ids)
-        success = bool(verdict.success)
+        world_then = self.world.at(simulator.time)
+        verdict = judge_find(world_then, simulator.true_pose, self.task.target_ids)
+        success = bool(verdict.success) and result.success  # to stop before it and not to know it is no success
         outcome = EpisodeOutcome(
             world=self.world.name, seed=self.seed, directive=self.task.directive, success=success,
-            claimed=result.success, error_code=int(result.error_code), error_msg=result.error_msg,
+            reached=bool(verdict.success), claimed=result.success, error_code=int(result.error_code), error_msg=result.error_msg,
             failure="" if success else _failure(result, verdict), distance=float(verdict.distance_m),
             path_length=simulator.path_length, shortest=shortest, duration=simulator.time, cpu=cpu,
             setup_cpu=setup_cpu, collisions=simulator.collisions,
-            coverage=self.pipeline.coverage_of(self.world), epochs=result.epochs, frames=self.frames,
+            coverage=reachable_share(world_then, self.task.start, self.pipeline.grid),
+            epochs=result.epochs, frames=self.frames,
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
         )  # fmt: skip
         return EpisodeRun(

@@ -12,7 +12,7 @@ from lodestar_eval.metrics import spl
 class EpisodeOutcome:
     """One episode. Times in seconds (duration simulated, cpu of this process), lengths in metres.
 
-    success: by ground truth. claimed: the loop's own word. coverage: share of the reachable floor.
+    success: claimed, and true. reached: by ground truth. claimed: by the loop. coverage: share of the reachable floor.
     stages: processor seconds and calls by stage. failure: why it failed, empty on success.
     """
 
@@ -20,6 +20,7 @@ class EpisodeOutcome:
     seed: int
     directive: str
     success: bool
+    reached: bool
     claimed: bool
     error_code: int
     error_msg: str

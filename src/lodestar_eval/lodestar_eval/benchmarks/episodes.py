@@ -121,7 +121,7 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
         "spl_low": spl_low,
         "spl_high": spl_high,
         "claimed_precision": share(sum(o.success for o in claimed), len(claimed)),
-        "claimed_recall": share(sum(o.claimed for o in found), len(found)),
+        "reached": mean([float(o.reached) for o in outcomes]),
         "duration_s": mean([o.duration for o in outcomes]),
         "found_duration_s": mean([o.duration for o in found]),
         "path_length_m": mean([o.path_length for o in outcomes]),
@@ -144,6 +144,10 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
     return metrics
 
 
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
 def share_of(part: float, whole: float) -> float:
     """part / whole, NaN where there is no whole."""
     return part / whole if whole > 0.0 else float("nan")
@@ -154,9 +158,9 @@ def _result(outcomes: list[EpisodeOutcome], settings: object, wall: float, jobs:
     metrics["wall_s"] = wall
     rows = tuple(
         (
-            str(o.seed), o.directive, "yes" if o.success else "no", "yes" if o.claimed else "no",
-            f"{o.duration:.0f}", f"{o.path_length:.1f}", f"{o.shortest:.1f}", f"{o.spl:.2f}", str(o.collisions),
-            f"{o.speed:.1f}", o.failure,
+            str(o.seed), o.directive, _yes(o.success), _yes(o.claimed),
+            f"{o.duration:.0f}", f"{o.path_length:.1f}", f"{o.shortest:.1f}", f"{o.spl:.2f}",
+            str(o.collisions), f"{o.speed:.1f}", o.failure,
         )
         for o in outcomes
     )  # fmt: skip

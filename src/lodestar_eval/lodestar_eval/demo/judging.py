@@ -59,6 +59,9 @@ def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: 
     verdict = judge_find(world_then, record.final_pose, targets)
     record.distance = float(verdict.distance_m)
     record.success, record.verdict = bool(verdict.success), verdict.message
+    if record.success and not record.claimed_success:
+        record.success = False
+        record.verdict += " But the robot did not say that it had found it."
     record.shortest = shortest_path_length(world, record.start, targets)
     missed = _missed_step(world, record, directive)
     if record.success and missed:

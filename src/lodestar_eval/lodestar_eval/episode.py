@@ -268,10 +268,11 @@ class Episode:
         path = np.array(self._path, dtype=float).reshape(-1, 4)
         world_then = self.world.at(simulator.time)
         verdict = judge_find(world_then, simulator.true_pose, self.task.target_ids)
-        success = bool(verdict.success) and result.success  # to stop before it and not to know it is no success
+        success = bool(verdict.success) and result.success
         outcome = EpisodeOutcome(
             world=self.world.name, seed=self.seed, directive=self.task.directive, success=success,
-            reached=bool(verdict.success), claimed=result.success, error_code=int(result.error_code), error_msg=result.error_msg,
+            reached=bool(verdict.success), claimed=result.success,
+            error_code=int(result.error_code), error_msg=result.error_msg,
             failure="" if success else _failure(result, verdict), distance=float(verdict.distance_m),
             path_length=simulator.path_length, shortest=shortest, duration=simulator.time, cpu=cpu,
             setup_cpu=setup_cpu, collisions=simulator.collisions,

@@ -12,7 +12,8 @@ from lodestar_eval.metrics import spl
 class EpisodeOutcome:
     """One episode. Times in seconds (duration simulated, cpu of this process), lengths in metres.
 
-    success: claimed, and true. reached: by ground truth. claimed: by the loop. coverage: share of the reachable floor.
+    success: claimed, and true. reached: by ground truth. claimed: by the loop. coverage: share of the
+    reachable floor.
     stages: processor seconds and calls by stage. failure: why it failed, empty on success.
     """
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from lodestar.language.directive import DirectiveKind
+from lodestar.language.grammar import parse_directive
 from lodestar_sim.judge import valid_targets
+from lodestar_sim.starts import start_pose
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import World, world_from_spec
-
-
-class NoTask(ValueError):
-    """There is nothing to do in this world; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -19,18 +20,23 @@ class Prepared:
 
     world: World
     task: Task
+    kind: DirectiveKind = DirectiveKind.FIND
+
+    @property
+    def start(self) -> np.ndarray:
+        """(3,) x, y, yaw."""
+        return np.asarray(self.task.start, dtype=float)
 
 
 def prepare(spec: str, seed: int, directive: str | None) -> Prepared:
-    """The world of `spec` with the seed's own task, or with the given directive from the world's start.
+    """The world of `spec` with the seed's own task, or with the given directive from where that task starts.
 
-    Raises WorldError, NoTask where the world offers no task of its own, and DirectiveError for a directive
-    that cannot be used.
+    Raises WorldError for an unusable world, or one without a task of its own where no directive is given, and
+    DirectiveError for a directive that cannot be understood.
     """
     world = world_from_spec(spec, seed)
     if directive is None:
-        try:
-            return Prepared(world, default_task(world, seed))
-        except ValueError as error:
-            raise NoTask(f"{error}; say what to look for with --directive") from error
-    return Prepared(world, Task(directive, tuple(valid_targets(world, directive)), world.start))
+        return Prepared(world, default_task(world, seed))
+    kind = parse_directive(directive).kind
+    targets = tuple(valid_targets(world, directive)) if kind is DirectiveKind.FIND else ()
+    return Prepared(world, Task(directive, targets, start_pose(world, seed, "default")), kind)

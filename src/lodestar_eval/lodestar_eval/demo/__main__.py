@@ -31,14 +31,14 @@ def main(arguments: list[str] | None = None) -> int:
         return options
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cleans up as Ctrl-C does
     from lodestar.language.directive import DirectiveError
-    from lodestar_eval.tasks import NoTask, prepare
+    from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
 
     line = ProgressLine()
     line.note(f"Building the {options.world} of seed {options.seed} ...")
     try:
         prepared = prepare(options.world, options.seed, options.directive)
-    except (WorldError, NoTask, DirectiveError) as error:
+    except (WorldError, DirectiveError) as error:
         print(f"lodestar demo: error: {error}", file=sys.stderr)
         return EXIT_USAGE
     except KeyboardInterrupt:

@@ -8,6 +8,7 @@ import socket
 import time
 from pathlib import Path
 
+from lodestar.language.directive import DirectiveKind
 from lodestar_bringup.stack import StackError, StackOptions, stack
 from lodestar_bringup.starter import Starter
 from lodestar_eval.demo.client import DemoClient, DirectiveRejected
@@ -44,7 +45,7 @@ def run_session(
     record = RunRecord(prepared.task.directive, options.world, options.seed, prepared.start)
     domain = free_domain()
     try:
-        specs = stack("sim", StackOptions(world=str((folder / "world.json").resolve()), seed=options.seed))
+        specs = stack("sim", _stack_options(folder, options.seed))
     except StackError as error:
         raise StackFailed(str(error)) from error
     line.note(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {folder / 'log'}) ...")
@@ -54,7 +55,7 @@ def run_session(
         with starter:
             _wait_until_ready(client, starter, line)
             line.note(f"Directive: {record.directive!r}")
-            if not prepared.task.target_ids and prepared.is_find:
+            if not prepared.task.target_ids and prepared.kind is DirectiveKind.FIND:
                 line.note(
                     "(By ground truth nothing in this building is meant by it; the robot does not know that.)"
                 )
@@ -66,6 +67,12 @@ def run_session(
         client.close()
     record.peak_pss_mib = starter.memory.peak_mib
     return _report(prepared, world, record, folder, line)
+
+
+def _stack_options(folder: Path, seed: int) -> StackOptions:
+    """The world of the run; the start that it names is the task's."""
+    world = str((folder / "world.json").resolve())
+    return StackOptions(world=world, seed=seed, parameters={"sim": {"task": "none"}})
 
 
 def free_domain() -> int:

@@ -61,7 +61,8 @@ def admit(
     avoid: Sequence[Entity],
     keep_away: float,
 ) -> Admission:
-    """Judge every expert's answer; where targets are accepted and someone heads for one, only those may be chosen.
+    """Judge every expert's answer; where targets are accepted and someone heads for one, only those may be
+    chosen.
 
     excluded: entity -> reason. avoid: entities to stay `keep_away` metres from.
     """
@@ -95,12 +96,19 @@ def _judge(
     if goal.shape != (3,) or not np.isfinite(goal).all() or not math.isfinite(answer.confidence):
         return Arm(name, None, False, f"goal {goal.tolist()} is not a pose", RejectionReason.BAD_REQUEST)
     if answer.entity_id in excluded and answer.entity_id != 0:
-        return Arm(name, answer, False, f"entity {answer.entity_id} is excluded: {excluded[answer.entity_id]}")
+        return Arm(
+            name, answer, False, f"entity {answer.entity_id} is excluded: {excluded[answer.entity_id]}"
+        )
     failed = goals.reason(goal)
     if failed:
         return Arm(name, answer, False, f"goal is excluded: {failed}")
     here = np.array([goal[0], goal[1]])
     for entity in avoid:
-        if answer.entity_id != entity.id and box_distance(here, here, entity.box_min[:2], entity.box_max[:2]) < keep_away:
-            return Arm(name, answer, False, f"goal lies within {keep_away:.1f} m of {entity.caption or entity.label}")
+        if (
+            answer.entity_id != entity.id
+            and box_distance(here, here, entity.box_min[:2], entity.box_max[:2]) < keep_away
+        ):
+            return Arm(
+                name, answer, False, f"goal lies within {keep_away:.1f} m of {entity.caption or entity.label}"
+            )
     return Arm(name, answer, True)

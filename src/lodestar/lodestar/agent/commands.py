@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import Union
 
 import numpy as np
 
@@ -52,7 +51,9 @@ class NavigationEvent:
 
 @dataclass(frozen=True)
 class RequestProposals:
-    """Ask the named experts; each answers with `on_answer`, one that stays silent past the deadline is late."""
+    """Ask the named experts; each answers with `on_answer`, one that stays silent past the deadline is
+    late.
+    """
 
     request: ProposalRequest
     experts: tuple[str, ...]
@@ -113,7 +114,7 @@ class Finish:
     result: DirectiveResult
 
 
-Command = Union[RequestProposals, SendGoal, CancelGoal, RecordDecision, EmbedPhrases, Finish]
+Command = RequestProposals | SendGoal | CancelGoal | RecordDecision | EmbedPhrases | Finish
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,16 @@ from lodestar.agent.run import BELOW_ACCEPT, Navigation, Run
 from lodestar.agent.targets import Targets, TargetView
 from lodestar.agent.words import going
 from lodestar.experts.protocol import Proposal, ProposalRequest
+from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import DirectiveKind
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.similarity import similarity_count
 from lodestar.selection.decision_log import Decision, Outcome
+
+HOME = "return"  # whose goal the way back to the start is
+EXPLORER = "frontier"  # the expert whose EXPLORED ends exploration
 
 #: Says whether a decision may be carried out, and if not, why ("" = it may).
 Validator = Callable[[Decision, Proposal], str]
@@ -47,7 +51,12 @@ class LoopCore:
     """Facts, the open run and the commands that wait for the next tick."""
 
     def __init__(
-        self, config: LoopConfig, ledger: Ledger, targets: Targets, experts: tuple[str, ...], validator: Validator
+        self,
+        config: LoopConfig,
+        ledger: Ledger,
+        targets: Targets,
+        experts: tuple[str, ...],
+        validator: Validator,
     ) -> None:
         self.config = config
         self.experts = experts
@@ -148,7 +157,16 @@ class LoopCore:
             self._redecide(run)
             return
         run.text = going(proposal, self._entity(proposal.entity_id), view.is_accepted(proposal.entity_id))
-        self._send(run, proposal, request.epoch)
+        if run.navigation is not None and self._is_under_way(run.navigation, proposal):
+            run.navigation.proposal = proposal  # the navigator has this goal already
+            self.state = State.NAVIGATING
+        else:
+            self._send(run, proposal, request.epoch)
+
+    def _is_under_way(self, navigation: Navigation, proposal: Proposal) -> bool:
+        before, after = np.asarray(navigation.proposal.goal), np.asarray(proposal.goal)
+        turned = abs(float(wrap_angle(after[2] - before[2])))
+        return math.hypot(*(after - before)[:2]) < 0.05 and turned < 0.1
 
     def _send(self, run: Run, proposal: Proposal, epoch: int) -> None:
         """The navigator is given the goal; the robot is under way."""
@@ -184,7 +202,10 @@ class LoopCore:
     def _finish(self, run: Run, code: ErrorCode, message: str, outcome: Outcome = Outcome.ABORTED) -> None:
         """The directive is over and the robot has no goal."""
         view = self._look(run)
-        self._close(outcome, view, success=code is ErrorCode.NONE and run.directive.kind is DirectiveKind.FIND)
+        self._close(
+            outcome, view, success=code is ErrorCode.NONE and run.directive.kind is DirectiveKind.FIND
+        )
+        self._queue = [c for c in self._queue if not isinstance(c, SendGoal | RequestProposals)]
         if run.navigation is not None or code is not ErrorCode.NONE:
             self._queue.append(CancelGoal(message))
         entities = self._mirror.entities if self._mirror is not None else {}

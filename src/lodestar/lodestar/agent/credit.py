@@ -1,4 +1,5 @@
-"""Keeps the books of decisions: context, propensities, outcome, reward, and what the policy learns of them."""
+"""Keeps the books of decisions: context, propensities, outcome, reward, and what the policy learns of them.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +67,8 @@ class Ledger:
             arms=_records(self.arms, admission, choice),
             chosen=name,
             map_id=map_id,
-            evidence_entities=proposal.evidence_entities or ((proposal.entity_id,) if proposal.entity_id else ()),
+            evidence_entities=proposal.evidence_entities
+            or ((proposal.entity_id,) if proposal.entity_id else ()),
             evidence_keyframes=proposal.evidence_keyframes,
             explanation=_explanation(name, proposal, admission, choice),
         )

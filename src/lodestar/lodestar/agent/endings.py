@@ -28,7 +28,10 @@ def give_up(
             ErrorCode.TARGET_UNREACHABLE,
             f"{name_of(known[0])}, fits {target!r}, but no place from which it can be faced is reachable.",
         )
-    for reason, code in ((UNREACHABLE, ErrorCode.TARGET_UNREACHABLE), (UNCONFIRMED, ErrorCode.TARGET_NOT_CONFIRMED)):
+    for reason, code in (
+        (UNREACHABLE, ErrorCode.TARGET_UNREACHABLE),
+        (UNCONFIRMED, ErrorCode.TARGET_NOT_CONFIRMED),
+    ):
         for entity_id, why in run.excluded.items():
             if why == reason and view.score(entity_id) > 0.0 and entity_id in entities:
                 return code, f"{name_of(entities[entity_id])}, fits {target!r}: {reason}."

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import DirectiveError, Subtask
+from lodestar.language.grammar import parse_query
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.scoring import Candidate, QueryConfig, score_query
@@ -69,8 +70,7 @@ class SceneTargets:
         """Entities that match any constraint phrase."""
         found: dict[int, Entity] = {}
         for phrase in subtask.constraints:
-            graph = QueryGraph((QueryVariable(phrase, phrase.split()[-1] if phrase.split() else phrase),))
-            for candidate in self._score((graph,), mirror.entities).accepted:
+            for candidate in self._score(_graphs_of(phrase), mirror.entities).accepted:
                 found[candidate.entity_id] = mirror.entities[candidate.entity_id]
         return tuple(found.values())
 
@@ -84,3 +84,12 @@ class SceneTargets:
             return TargetView(missing=tuple(missing.phrases))
         accepted = tuple(c for c in candidates if c.score >= self._config.accept)
         return TargetView(tuple(candidates), accepted)
+
+
+def _graphs_of(phrase: str) -> tuple[QueryGraph, ...]:
+    """Readings of a constraint phrase; its last word is the category where the grammar knows none."""
+    try:
+        return parse_query(phrase)
+    except DirectiveError:
+        words = phrase.split()
+        return (QueryGraph((QueryVariable(phrase, words[-1]),)),) if words else ()

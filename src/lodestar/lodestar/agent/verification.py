@@ -37,9 +37,15 @@ class Arrival:
 def inspect(
     entity: Entity, pose: np.ndarray, grid: OccupancyGrid2D | None, since: float, config: LoopConfig
 ) -> Evidence:
-    """What the newest facts say of an entity from pose (3,), by the definition of success (DESIGN section 3)."""
+    """What the newest facts say of an entity from pose (3,), by the definition of success (DESIGN section
+    3).
+    """
     if not is_facing(
-        pose, entity.box_min, entity.box_max, max_distance=config.confirm_distance, max_bearing=config.confirm_bearing
+        pose,
+        entity.box_min,
+        entity.box_max,
+        max_distance=config.confirm_distance,
+        max_bearing=config.confirm_bearing,
     ):
         return Evidence.NOT_FACED
     if grid is not None:

@@ -1,8 +1,8 @@
 """Which cells the camera has looked at, from how near, and what a look from somewhere would add.
 
 A LiDAR knows the floor of a room long before the camera has looked into it. What is "unknown" to a search is
-therefore every cell that is unknown to the grid, or known and not yet looked at (the explored region of SnapMem
-App. 8, made exact).
+therefore every cell that is unknown to the grid, or known and not yet looked at (the explored region of
+SnapMem App. 8, made exact).
 """
 
 from __future__ import annotations
@@ -117,14 +117,24 @@ class LookedAt:
         grid = self._grid
         u0, v0 = ((float(xy[k]) - grid.origin[k]) / grid.resolution for k in (0, 1))
         reach = self.max_range / grid.resolution
-        _mark(grid.cells, grid.occupied_from, self._nearest, u0, v0, reach, float(fov), float(heading), grid.resolution)
+        _mark(
+            grid.cells,
+            grid.occupied_from,
+            self._nearest,
+            u0,
+            v0,
+            reach,
+            float(fov),
+            float(heading),
+            grid.resolution,
+        )
         self.count += 1
 
     def unseen(self, within: float) -> np.ndarray:
         """(rows, columns) bool: unknown, or free and not yet looked at from `within` metres.
 
-        An unknown cell that was looked at from within `settled` metres and stayed unknown is given up: the sensors
-        had their chance to fill it. Before the first view, only the unknown cells.
+        An unknown cell that was looked at from within `settled` metres and stayed unknown is given up: the
+        sensors had their chance to fill it. Before the first view, only the unknown cells.
         """
         assert self._grid is not None
         if self.count == 0:
@@ -133,7 +143,8 @@ class LookedAt:
         return waiting | (self._grid.free & (self._nearest > within))
 
     def sector_gains(self, points_xy: np.ndarray, unseen: np.ndarray, reach: float) -> np.ndarray:
-        """(N, SECTORS) unseen cells in view of points (N, 2) within `reach` metres (RoboAtlas eq. 15), by heading.
+        """(N, SECTORS) unseen cells in view of points (N, 2) within `reach` metres (RoboAtlas eq. 15), by
+        heading.
 
         Sector k covers headings [k, k + 1) * 360 / SECTORS degrees.
         """

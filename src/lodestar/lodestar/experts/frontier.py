@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import ndimage
@@ -27,8 +27,8 @@ class FrontierConfig:
     """Lengths in metres, areas in m^2.
 
     look_ranges: distances from which a cell counts as looked at, one pass after the other: first at a glance,
-    then, when nothing is left at that range, from near enough for small things. fov: of a camera that no view has
-    told yet. gain_range: of the sensor footprint S(c) of eq. 15. alpha: m^2 per metre (eq. 16).
+    then, when nothing is left at that range, from near enough for small things. fov: of a camera that no
+    view has told yet. gain_range: of the sensor footprint S(c) of eq. 15. alpha: m^2 per metre (eq. 16).
     turn_weight: metres that a radian of turning costs. tile: clusters are cut into pieces of this size.
     hysteresis: m^2 by which another goal must be better than the last one, which is still worth going to.
     """
@@ -49,7 +49,7 @@ class FrontierConfig:
     same_goal_angle: float = math.radians(40.0)
     same_frontier_distance: float = 1.0
     gain_scale: float = 5.0  # m^2 at which the confidence is 0.63
-    travel: TravelConfig = TravelConfig()
+    travel: TravelConfig = field(default_factory=TravelConfig)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,10 @@ class FrontierExpert:
         lengths = path_lengths(self._grid, request.robot_pose[:2], self.config.travel)
         if not np.isfinite(lengths).any():
             return Rejection(
-                self.name, request.epoch, RejectionReason.NO_PROPOSAL, "the robot stands too near an obstacle to plan"
+                self.name,
+                request.epoch,
+                RejectionReason.NO_PROPOSAL,
+                "the robot stands too near an obstacle to plan",
             )
         ranges = self.config.look_ranges
         if request.directive.kind is not DirectiveKind.FIND or self.looked.count == 0:
@@ -153,14 +156,16 @@ class FrontierExpert:
             stamp=self._grid.stamp,
         )
 
-    def _best(self, request: ProposalRequest, lengths: np.ndarray, look_range: float) -> FrontierRecord | None:
+    def _best(
+        self, request: ProposalRequest, lengths: np.ndarray, look_range: float
+    ) -> FrontierRecord | None:
         """The most useful piece of frontier, and all pieces as `frontiers()`."""
         assert self._grid is not None
         grid = self._grid
         unseen = self.looked.unseen(look_range)
         pieces = self._pieces(unseen, lengths)
         points, owner = self._candidates(pieces, lengths)
-        goals = [point for point in points]
+        goals = list(points)
         if self._last_goal is not None:
             goals.append(self._last_goal[:2])
             owner = [*owner, -1]
@@ -188,7 +193,9 @@ class FrontierExpert:
         return best if best is not None else last
 
     def _pieces(self, unseen: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
-        """Clusters (n, 2) of cells that border on or are unseen space (eq. 14), cut into tiles, nearest first."""
+        """Clusters (n, 2) of cells that border on or are unseen space (eq. 14), cut into tiles, nearest
+        first.
+        """
         assert self._grid is not None
         grid = self._grid
         border = ndimage.binary_dilation(unseen & ~grid.occupied, _EIGHT) & grid.free
@@ -198,9 +205,11 @@ class FrontierExpert:
         if count == 0:
             return []
         cells = np.argwhere(border)
-        tile = max(int(round(self.config.tile / grid.resolution)), 1)
+        tile = max(round(self.config.tile / grid.resolution), 1)
         shift = np.array([round(grid.origin[1] / grid.resolution), round(grid.origin[0] / grid.resolution)])
-        tiles = (cells + shift) // tile  # fixed in map, so that pieces keep their identity while the grid grows
+        tiles = (
+            cells + shift
+        ) // tile  # fixed in map, so that pieces keep their identity while the grid grows
         tiles -= tiles.min(axis=0)
         key = (labels[cells[:, 0], cells[:, 1]].astype(np.int64) * (tiles[:, 0].max() + 1) + tiles[:, 0]) * (
             tiles[:, 1].max() + 1
@@ -212,32 +221,41 @@ class FrontierExpert:
         ranked = sorted(range(len(pieces)), key=lambda i: (near[i], -len(pieces[i])))
         return [pieces[i] for i in ranked[: self.config.max_pieces]]
 
-    def _candidates(self, pieces: list[np.ndarray], lengths: np.ndarray) -> tuple[list[np.ndarray], list[int]]:
-        """Up to three reachable points (2,) per piece: the nearest by path, the clearest, the closest to it."""
+    def _candidates(
+        self, pieces: list[np.ndarray], lengths: np.ndarray
+    ) -> tuple[list[np.ndarray], list[int]]:
+        """Up to three reachable points (2,) per piece: the nearest by path, the clearest, the closest to
+        it.
+        """
         assert self._grid is not None
         grid = self._grid
         clear = obstacle_distance(grid)
         usable = np.isfinite(lengths) & (clear >= self.config.clearance)
-        reach = int(math.ceil(self.config.standoff / grid.resolution))
+        reach = math.ceil(self.config.standoff / grid.resolution)
         points: list[np.ndarray] = []
         owner: list[int] = []
         for index, piece in enumerate(pieces):
             middle = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
             top, left = np.maximum(middle - reach, 0)
             window = (slice(top, middle[0] + reach + 1), slice(left, middle[1] + reach + 1))
-            cells = np.argwhere(usable[window]) + (top, left)
+            cells = np.argwhere(usable[window]) + np.array([top, left])
             if len(cells) == 0:
                 continue
             away = np.hypot(*(cells - middle).T)
             rows, columns = cells[:, 0], cells[:, 1]
-            picks = {int(away.argmin()), int(lengths[rows, columns].argmin()), int(clear[rows, columns].argmax())}
+            picks = {
+                int(away.argmin()),
+                int(lengths[rows, columns].argmin()),
+                int(clear[rows, columns].argmax()),
+            }
             for pick in sorted(picks):
                 points.append(grid.points_of(cells[pick]))
                 owner.append(index)
         return points, owner
 
     def _records(self, pieces: list[np.ndarray]) -> dict[int, FrontierRecord]:
-        """A record per piece without a viewpoint; a piece near one of the last request's takes over its id."""
+        """A record per piece without a viewpoint; a piece near one of the last request's takes over its id.
+        """
         assert self._grid is not None
         known = list(self._frontiers)
         records: dict[int, FrontierRecord] = {}

@@ -1,0 +1,141 @@
+"""On the way to a goal: news of the navigator and of the scene, and when to think again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar.agent.admission import heads_for
+from lodestar.agent.arriving import Arriving
+from lodestar.agent.commands import CancelGoal, NavigationKind
+from lodestar.agent.core import EXPLORER, HOME
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.run import UNREACHABLE, Navigation, Run
+from lodestar.agent.words import name_of
+from lodestar.experts.protocol import ActionKind, Rejection
+from lodestar.geometry.poses import wrap_angle
+from lodestar.selection.decision_log import Outcome
+
+
+class Driving(Arriving):
+    """What the loop does while the navigator has a goal."""
+
+    def _hear_navigator(self, run: Run) -> None:
+        events, run.events = run.events, []
+        for event in events:
+            navigation = run.navigation
+            if self._run is not run or navigation is None or event.epoch not in (0, navigation.epoch):
+                continue
+            if event.kind is not NavigationKind.UNAVAILABLE:
+                run.unavailable_since = None
+            if event.kind in (NavigationKind.ACCEPTED, NavigationKind.FEEDBACK):
+                navigation.accepted = True
+                if math.isfinite(event.distance_remaining):
+                    navigation.distance_remaining = event.distance_remaining
+            elif event.kind is NavigationKind.SUCCEEDED:
+                self._arrived(run, navigation)
+            elif event.kind is NavigationKind.UNAVAILABLE:
+                self._unavailable(run, event.error_msg)
+            else:
+                detail = f"{event.error_msg or event.kind.value} ({event.error_code})"
+                self._failed(run, navigation, f"the navigator {event.kind.value} it: {detail}")
+
+    def _failed(self, run: Run, navigation: Navigation, why: str) -> None:
+        """The goal is excluded, unless the robot already faces a target from where it stands."""
+        view = self._look(run)
+        if self._faced(view) is not None:
+            self._queue.append(CancelGoal(why))
+            self._arrived(run, navigation)
+            return
+        run.navigation = None
+        run.failures += 1
+        run.last_failure = why
+        self._close(Outcome.ABORTED, view)
+        run.goals.exclude(navigation.proposal.goal, why, self._grid)
+        entity = self._entity(navigation.proposal.entity_id)
+        if entity is not None:
+            self._spend_viewpoint(run, entity, UNREACHABLE)
+        if run.failures >= self.config.max_navigation_failures:
+            self._finish(
+                run,
+                ErrorCode.NAVIGATION_FAILED,
+                f"Navigation failed {run.failures} times in a row; the last: {why}.",
+            )
+            return
+        run.text = f"That goal failed ({why}); choosing another."
+        self._redecide(run, self.config.retry_interval)
+
+    def _unavailable(self, run: Run, message: str) -> None:
+        if run.unavailable_since is None:
+            run.unavailable_since = self._now
+        detail = f": {message}" if message else ""
+        if self._now - run.unavailable_since >= self.config.navigator_timeout:
+            self._finish(run, ErrorCode.NAVIGATOR_UNAVAILABLE, f"The navigator is not available{detail}.")
+            return
+        run.text = f"Waiting for the navigator{detail}."
+        run.navigation = None
+        self._close(Outcome.ABORTED)
+        self._redecide(run, self.config.retry_interval)
+
+    def _navigating(self, run: Run) -> None:
+        navigation = run.navigation
+        assert navigation is not None and self._pose is not None
+        config = self.config
+        if not navigation.accepted and self._now - navigation.sent > config.accept_timeout:
+            self._halt(run, "the navigator does not answer")
+            self._unavailable(run, "it does not answer")
+        elif self._now > navigation.deadline:
+            self._halt(run, "it takes too long")
+            self._failed(run, navigation, "it took too long")
+        elif navigation.accepted and self._odometer.still_for(self._now) > config.stuck_time:
+            self._halt(run, "stuck")
+            self._failed(run, navigation, f"no movement for {config.stuck_time:.0f} s")
+        elif navigation.proposal.expert != HOME:
+            if self._now - run.last_check >= config.target_check_interval:
+                run.last_check = self._now
+                if self._target_news(run, navigation):
+                    self._redecide(run)
+                    return
+            self._review(run, navigation)
+
+    def _target_news(self, run: Run, navigation: Navigation) -> bool:
+        """Whether the scene now says to go elsewhere: a target appeared, or this one is none any more."""
+        view = self._look(run)
+        accepted = self._accepted_entities(view)
+        if accepted and not heads_for(navigation.proposal, accepted):
+            new = {entity.id for entity in accepted} - run.known_targets
+            patience_over = self._now - run.last_decision > 3.0 * self.config.review_interval
+            if new or patience_over:
+                run.text = f"{name_of(accepted[0])}, may be it; deciding anew."
+                return True
+        if navigation.proposal.entity_id and self._entity(navigation.proposal.entity_id) is None:
+            run.text = "What I was going to is not there any more."
+            return True
+        return False
+
+    def _review(self, run: Run, navigation: Navigation) -> None:
+        """Ask the explorer on the way whether its goal is still worth it; decide anew where it is not."""
+        proposal = navigation.proposal
+        if run.request is not None and run.is_review:
+            if not run.complete and self._now < run.request.deadline:
+                return
+            answer = run.answers.get(EXPLORER)
+            run.request = None
+            if answer is None:
+                return
+            moved = isinstance(answer, Rejection) or (
+                math.hypot(*(np.asarray(answer.goal)[:2] - np.asarray(proposal.goal)[:2]))
+                > self.config.review_distance
+                or abs(float(wrap_angle(answer.goal[2] - proposal.goal[2]))) > math.pi / 2
+            )
+            if moved:
+                run.text = "What I was going to look at is known by now; deciding anew."
+                self._redecide(run)
+        elif (
+            proposal.expert == EXPLORER
+            and proposal.action is ActionKind.GO
+            and self._now - run.last_review >= self.config.review_interval
+        ):
+            run.last_review = self._now
+            self._ask(run, (EXPLORER,), review=True)

@@ -1,0 +1,77 @@
+"""Segments of one image, lifted to boxes in map by their depth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
+
+
+@dataclass(frozen=True)
+class LiftConfig:
+    """Depths in metres. trim: share of the points at either end of each axis that the box leaves out, because
+    masks bleed over edges. max_pixels: of a mask that are lifted.
+    """
+
+    min_depth: float = 0.15
+    max_depth: float = 8.0
+    min_pixels: int = 20
+    max_pixels: int = 400
+    spread: float = 0.6  # a pixel farther than this behind or before the median is not of the thing
+    trim: float = 0.05
+
+
+@dataclass(frozen=True)
+class LiftedDetection:
+    """A detection in map, metres. center, box_min, box_max: (3,). distance: of the median pixel, along the
+    ray.
+    """
+
+    detection: Detection
+    center: np.ndarray
+    box_min: np.ndarray
+    box_max: np.ndarray
+    distance: float
+    bearing: float  # radians from the camera's axis in plan, left positive
+
+
+def lift(frame: RgbdFrame, segmented: SegmentedFrame, config: LiftConfig) -> list[LiftedDetection]:
+    """Every detection with enough valid depth, in the order of the frame.
+
+    Images of unlike size give none: they do not belong together.
+    """
+    if frame.depth.shape != segmented.labels.shape:
+        return []
+    lifted = []
+    map_from_camera = frame.map_from_camera
+    for detection in segmented.detections:
+        box = detection.box
+        rows = slice(max(box.y, 0), box.y + box.height)
+        columns = slice(max(box.x, 0), box.x + box.width)
+        depth = frame.depth[rows, columns]
+        mask = segmented.labels[rows, columns] == detection.label_value
+        mask &= (depth >= config.min_depth) & (depth <= config.max_depth)  # NaN and 0 fail both
+        v, u = np.nonzero(mask)
+        if len(v) < config.min_pixels:
+            continue
+        step = max(len(v) // config.max_pixels, 1)
+        pixels = np.stack([u[::step] + columns.start, v[::step] + rows.start], axis=1)
+        points = frame.camera.backproject(frame.depth, pixels).astype(np.float64)
+        median = float(np.median(points[:, 2]))
+        points = points[np.abs(points[:, 2] - median) <= config.spread]
+        points_map = points @ map_from_camera[:3, :3].T + map_from_camera[:3, 3]
+        low, high = np.quantile(points_map, [config.trim, 1.0 - config.trim], axis=0)
+        middle = np.median(points, axis=0)
+        lifted.append(
+            LiftedDetection(
+                detection=detection,
+                center=np.median(points_map, axis=0),
+                box_min=low,
+                box_max=high,
+                distance=float(np.linalg.norm(middle)),
+                bearing=float(np.arctan2(-middle[0], middle[2])),
+            )
+        )
+    return lifted

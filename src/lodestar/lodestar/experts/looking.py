@@ -1,0 +1,68 @@
+"""Where the robot has looked from about here, and where to turn when nothing is in view."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.experts.protocol import ActionKind
+from lodestar.geometry.poses import wrap_angle
+
+#: Turn of each action, radians, left positive (RoboAtlas eq. 21).
+TURNS = {
+    ActionKind.TURN_LEFT: math.radians(75.0),
+    ActionKind.TURN_RIGHT: math.radians(-75.0),
+    ActionKind.TURN_AROUND: math.pi,
+}
+
+
+@dataclass(frozen=True)
+class TurnConfig:
+    """horizon: turns in a row at one place (RoboAtlas IV-F, H = 3). place: metres within which it is one
+    place. looked_angle: radians within which a heading was looked along already.
+    """
+
+    horizon: int = 3
+    place: float = 1.0
+    looked_angle: float = math.radians(40.0)
+    memory: int = 500  # views that are remembered
+
+
+class TurnMemory:
+    """Headings looked along, by place, and the turns proposed there."""
+
+    def __init__(self, config: TurnConfig) -> None:
+        self._config = config
+        self._views: list[tuple[float, float, float]] = []
+        self._anchor: tuple[float, float] | None = None
+        self._turns = 0
+
+    def looked(self, x: float, y: float, heading: float) -> None:
+        """The camera looked along `heading` from (x, y)."""
+        last = self._views[-1] if self._views else None
+        if last is not None and math.hypot(last[0] - x, last[1] - y) < 0.1:
+            if abs(float(wrap_angle(last[2] - heading))) < math.radians(5.0):
+                return
+        self._views.append((x, y, heading))
+        del self._views[: -self._config.memory]
+
+    def has_looked(self, x: float, y: float, heading: float) -> bool:
+        """Whether a view from about here went along about this heading."""
+        views = np.array(self._views).reshape(-1, 3)
+        near = np.hypot(views[:, 0] - x, views[:, 1] - y) <= self._config.place
+        return bool((near & (np.abs(wrap_angle(views[:, 2] - heading)) <= self._config.looked_angle)).any())
+
+    def choose(self, pose: np.ndarray, openness: dict[ActionKind, float]) -> ActionKind | None:
+        """The most open turn that shows something new; None where there is none or the horizon is reached."""
+        here = (float(pose[0]), float(pose[1]))
+        if self._anchor is None or math.dist(here, self._anchor) > self._config.place:
+            self._anchor, self._turns = here, 0
+        if self._turns >= self._config.horizon:
+            return None
+        fresh = [a for a in TURNS if not self.has_looked(*here, float(wrap_angle(pose[2] + TURNS[a])))]
+        if not fresh:
+            return None
+        self._turns += 1
+        return max(fresh, key=lambda action: openness.get(action, 0.0))

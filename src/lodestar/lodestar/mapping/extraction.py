@@ -1,0 +1,138 @@
+"""Geometry of instances from their voxels (RoboAtlas eq. 6), all instances of a batch at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+_BINS = 4096
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Of the voxels of M instances, metres: count (M,), centroid (M, 3), covariance (M, 3, 3),
+
+    box_min, box_max (M, 3) with `trim` of the voxels cut off at either end, occupancy (M,) in [0, 1].
+    """
+
+    count: np.ndarray
+    centroid: np.ndarray
+    covariance: np.ndarray
+    box_min: np.ndarray
+    box_max: np.ndarray
+    occupancy: np.ndarray
+
+
+@njit(cache=True)
+def _gather(coords, owner, weights, occupancy, used, row_of, solid_weight, size, rotation, offset):
+    """Centres of the voxels of wanted instances, in the target frame, sorted by row; weakly voted ones last."""
+    total = 0
+    rows = row_of.max() + 1
+    count = np.zeros(rows + 1, np.int64)
+    solid = np.zeros(rows, np.int64)
+    filled = np.zeros(rows, np.float64)
+    for i in range(used):
+        who = owner[i]
+        if who > 0 and who < len(row_of) and row_of[who] >= 0:
+            row = row_of[who]
+            count[row + 1] += 1
+            total += 1
+            filled[row] += 1.0 / (1.0 + math.exp(-0.2 * (occupancy[i] + 1)))
+            if weights[i].max() >= solid_weight:
+                solid[row] += 1
+    start = np.cumsum(count)
+    points = np.empty((total, 3), np.float64)
+    head = start[:-1].copy()
+    tail = start[1:].copy()
+    for i in range(used):
+        who = owner[i]
+        if who > 0 and who < len(row_of) and row_of[who] >= 0:
+            row = row_of[who]
+            if weights[i].max() >= solid_weight:
+                place = head[row]
+                head[row] += 1
+            else:
+                tail[row] -= 1
+                place = tail[row]
+            x, y, z = (coords[i, 0] + 0.5) * size, (coords[i, 1] + 0.5) * size, (coords[i, 2] + 0.5) * size
+            for a in range(3):
+                points[place, a] = rotation[a, 0] * x + rotation[a, 1] * y + rotation[a, 2] * z + offset[a]
+    return points, start, solid, filled
+
+
+@njit(cache=True)
+def _bounds(values, trim, step):
+    """Bounds of values (N,) with a share `trim` of them cut off at either end, to within `step`."""
+    low, high = values.min(), values.max()
+    cut = int(trim * len(values))
+    bins = int((high - low) / step) + 1
+    if cut == 0 or bins > _BINS:
+        return low, high
+    counts = np.zeros(bins, np.int64)
+    for value in values:
+        counts[int((value - low) / step)] += 1
+    first, last = 0, bins - 1
+    passed = counts[0]
+    while passed <= cut:
+        first += 1
+        passed += counts[first]
+    passed = counts[last]
+    while passed <= cut:
+        last -= 1
+        passed += counts[last]
+    inner_low, inner_high = high, low
+    for value in values:
+        place = int((value - low) / step)
+        if first <= place <= last:
+            inner_low, inner_high = min(inner_low, value), max(inner_high, value)
+    return inner_low, inner_high
+
+
+@njit(cache=True)
+def _measure(points, start, solid, trim, size):
+    rows = len(start) - 1
+    centroid = np.zeros((rows, 3))
+    covariance = np.zeros((rows, 3, 3))
+    box = np.zeros((rows, 2, 3))
+    for row in range(rows):
+        n = start[row + 1] - start[row]
+        if n == 0:
+            continue
+        if 2 * solid[row] >= n:  # enough voxels were voted for often: trust only them
+            n = solid[row]
+        own = points[start[row] : start[row] + n]
+        for a in range(3):
+            centroid[row, a] = own[:, a].mean()
+            low, high = _bounds(np.ascontiguousarray(own[:, a]), trim, size / 2.0)
+            box[row, 0, a], box[row, 1, a] = low - size / 2.0, high + size / 2.0
+        for a in range(3):
+            for b in range(a, 3):
+                value = 0.0
+                for i in range(n):
+                    value += (own[i, a] - centroid[row, a]) * (own[i, b] - centroid[row, b])
+                value = value / n + (size**2 / 12.0 if a == b else 0.0)
+                covariance[row, a, b] = covariance[row, b, a] = value
+    return centroid, covariance, box
+
+
+def extract(store, ids: np.ndarray, frame_from_voxels: np.ndarray, trim: float, solid_weight: int) -> Geometry:
+    """Geometry of instances `ids` (M,), in the frame that `frame_from_voxels` (4, 4) leads to.
+
+    One pass over the voxels whatever M is. `trim`: share of voxels cut off at either end of a box.
+    `solid_weight`: votes from which a voxel counts, where at least half of the instance's voxels have them.
+    """
+    ids = np.asarray(ids, np.int64)
+    row_of = np.full(int(ids.max(initial=0)) + 1, -1, np.int64)
+    row_of[ids] = np.arange(len(ids))
+    rotation = np.ascontiguousarray(frame_from_voxels[:3, :3])
+    offset = np.ascontiguousarray(frame_from_voxels[:3, 3])
+    points, start, solid, filled = _gather(
+        store.coords, store.owner, store.weights, store.occupancy, store.used, row_of, solid_weight, store.size,
+        rotation, offset,
+    )  # fmt: skip
+    centroid, covariance, box = _measure(points, start, solid, trim, store.size)
+    count = np.diff(start)
+    return Geometry(count, centroid, covariance, box[:, 0], box[:, 1], filled / np.maximum(count, 1))

@@ -1,0 +1,58 @@
+"""Defaults of the semantic voxel map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lodestar.mapping.association import AssociationConfig
+from lodestar.mapping.samples import SampleConfig
+
+
+@dataclass(frozen=True)
+class VoxelConfig:
+    """Defaults of the semantic voxel map.
+
+    voxel: metres. capacity: voxels at most; what finds no room is counted and dropped.
+    vote, background_vote: weight of a frame's vote in a voxel, for an instance and for "no instance".
+    solid_votes: frames from which a voxel counts for its instance's geometry.
+    hit: occupancy gained when seen (lost: 1 when seen empty); occupancy_top: its maximum.
+    margin, margin_per_metre: metres by which depth must pass a voxel to show it empty.
+    confirm: observations after which an instance counts. min_points: trusted samples of a usable mask.
+    min_voxels: voxels of a mask that starts an instance. min_score: of a detection.
+    trim: share of voxels cut off at either end of a box. captions: pairs kept per instance.
+    batch: instances in `updated` at most (RoboAtlas eq. 7); recent: seconds; round_robin: instances of it.
+    absence_free, absence_inside, absence_voxels, absence_interval: an absence is reported for a confirmed
+    instance of at least so many voxels, so large a share of them unhidden in the image, of which so large a share
+    was seen empty; at most once per interval in seconds.
+    forget: seconds after which an unconfirmed instance that was not seen again is dropped.
+    jump, jump_deg: change of map <- odom between two frames from which the map moves with it; smaller ones are
+    drift being taken out, under which what was mapped stays.
+    """
+
+    voxel: float = 0.05
+    capacity: int = 4_000_000
+    vote: int = 4
+    background_vote: int = 1
+    solid_votes: int = 3
+    hit: int = 2
+    occupancy_top: int = 12
+    margin: float = 0.10
+    margin_per_metre: float = 0.02
+    confirm: int = 3
+    min_points: int = 12
+    min_voxels: int = 3
+    min_score: float = 0.2
+    trim: float = 0.02
+    captions: int = 16
+    batch: int = 64
+    recent: float = 1.0
+    round_robin: int = 8
+    absence_free: float = 0.6
+    absence_inside: float = 0.6
+    absence_voxels: int = 6
+    absence_interval: float = 0.5
+    forget: float = 30.0
+    jump: float = 0.1
+    jump_deg: float = 2.0
+    samples: SampleConfig = field(default_factory=SampleConfig)
+    association: AssociationConfig = field(default_factory=AssociationConfig)

@@ -1,4 +1,7 @@
-"""`python -m lodestar_ros.send_directive "find the red chair"`: one directive from a terminal, Ctrl-C cancels it."""
+"""`python -m lodestar_ros.send_directive "find the red chair"`: one directive from a terminal.
+
+Ctrl-C cancels it.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Exit status 0 when success was claimed, 1 when not, 3 when no server was there, 130 when cancelled."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_ros.send_directive", description=__doc__)
     parser.add_argument("directive", help='what to do, e.g. "find the red chair next to the desk"')
-    parser.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 = the goal selector's default")
+    parser.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 = the node's default")
     options = parser.parse_args(arguments)
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node("send_directive", start_parameter_services=False)

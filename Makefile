@@ -28,7 +28,7 @@ demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=offic
 test: setup lint unit ## lint and every test (TESTS=path narrows it)
 
 lint: setup ## ruff, and mypy on the core
-	@$(ENVIRONMENT) && ruff check . && mypy
+	@$(ENVIRONMENT) && python -m ruff check . && python -m mypy
 
 unit: setup
 	@$(ENVIRONMENT) && exec python -m pytest -q $(TESTS)

@@ -222,8 +222,11 @@ def build_workspace(prefix: Path | None) -> None:
     if read_stamp("workspace") == key and (ROOT / "install" / "setup.sh").exists():
         return
     say(f"colcon build of {len(packages)} packages (about two minutes the first time)")
+    # Not .venv/bin/colcon: with a system ROS 2, colcon may be the system's.
     command = [
-        str(VENV / "bin" / "colcon"),
+        str(VENV_PYTHON),
+        "-c",
+        "import sys; from colcon_core.command import main; sys.exit(main())",
         "--log-base",
         str(ROOT / "log"),
         "build",

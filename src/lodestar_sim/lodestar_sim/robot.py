@@ -206,7 +206,7 @@ class Robot:
     def step(
         self, dt: float, raster: CollisionRaster, bodies: list[tuple[CollisionRaster, np.ndarray]]
     ) -> None:
-        """Advance by dt seconds. bodies: rasters of what moves, each in its frame, and world_from_body (4, 4)."""
+        """Advance by dt seconds. bodies: raster of each mover, in its frame, and world_from_body (4, 4)."""
         self._command_age += dt
         self._accelerate(np.zeros(3) if self._deserted() else self._command, dt)
         before = self.pose
@@ -286,7 +286,8 @@ class Robot:
         turned += draw[2] * drift.turn_sigma * math.sqrt(distance + abs(turn))
         middle = self.odometry[2] + turned / 2.0
         c, s = math.cos(middle), math.sin(middle)
-        self.odometry = self.odometry + [c * moved[0] - s * moved[1], s * moved[0] + c * moved[1], turned]
+        step = (c * moved[0] - s * moved[1], s * moved[0] + c * moved[1], turned)
+        self.odometry = self.odometry + np.array(step)
         walk = self._localization
         if walk.error_per_meter > 0.0 or walk.yaw_error_per_meter > 0.0:
             root = math.sqrt(distance)

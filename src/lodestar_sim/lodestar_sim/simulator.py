@@ -212,7 +212,7 @@ class Simulator:
     def object_mask(
         self, pose, object_ids, width: int | None = None, height: int | None = None
     ) -> np.ndarray:
-        """Where objects of the world show in `render_view` from a base pose, (H, W) bool; for reports only."""
+        """Where objects of the world show in `render_view` from a base pose, (H, W) bool; for reports."""
         hits, _, camera = self._view(pose, width, height)
         mask = np.zeros(len(hits.triangle), bool)
         hit = hits.triangle != MISS

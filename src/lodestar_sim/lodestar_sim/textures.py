@@ -133,7 +133,7 @@ def texture_atlas() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All textures, their scales and their gloss.
 
     Returns factors (PLANKS + 1, LEVELS, SIZE, SIZE) float32 about 1, each level half as fine, in its upper
-    left corner; repeats per metre (PLANKS + 1,) float32; gloss (PLANKS + 1, 2) float32, strength and exponent.
+    left corner; repeats per metre (PLANKS + 1,) float32; gloss (PLANKS + 1, 2) float32: strength, exponent.
     """
     atlas = np.ones((PLANKS + 1, LEVELS, SIZE, SIZE), np.float32)
     for index, name in enumerate((*MATERIALS, "planks")):

@@ -1,0 +1,51 @@
+"""What the navigator says, as messages."""
+
+from __future__ import annotations
+
+import numpy as np
+from geometry_msgs.msg import Twist, TwistStamped, Vector3
+from nav2_msgs.action import NavigateToPose
+from nav_msgs.msg import Path
+
+from lodestar_ros.conversions import duration_to_msg, header, planar_to_stamped
+
+PATH_STRIDE = 3  # every third cell of a path is published
+
+
+def command_to_msg(command: np.ndarray, stamp: float, stamped: bool) -> Twist | TwistStamped:
+    """A body velocity (vx, vy, wz)."""
+    vx, vy, wz = (float(v) for v in command)
+    twist = Twist(linear=Vector3(x=vx, y=vy), angular=Vector3(z=wz))
+    return TwistStamped(header=header(stamp, "base_link"), twist=twist) if stamped else twist
+
+
+def path_to_msg(path: np.ndarray, stamp: float) -> Path:
+    """A path (N, 2), N >= 2, in map, each pose looking to the next point."""
+    ahead = np.diff(path, axis=0, append=path[-1:])
+    ahead[-1] = ahead[-2]
+    yaws = np.arctan2(ahead[:, 1], ahead[:, 0])
+    kept = [*range(0, len(path) - 1, PATH_STRIDE), len(path) - 1]
+    message = Path(header=header(stamp, "map"))
+    message.poses = [planar_to_stamped((*path[i], yaws[i]), stamp) for i in kept]
+    return message
+
+
+def feedback_to_msg(
+    pose: tuple[float, float, float], stamp: float, since: float, remaining: float, speed: float
+) -> NavigateToPose.Feedback:
+    """Feedback at a pose in map, `since` seconds into the goal, `remaining` metres to go at `speed` m/s."""
+    return NavigateToPose.Feedback(
+        current_pose=planar_to_stamped(pose, stamp),
+        navigation_time=duration_to_msg(max(since, 0.0)),
+        estimated_time_remaining=duration_to_msg(remaining / max(speed, 0.2)),
+        distance_remaining=float(remaining),
+    )
+
+
+def result_to_msg(code: int, text: str) -> NavigateToPose.Result:
+    """A result; Humble's has no fields, Jazzy's and later ones say why."""
+    result = NavigateToPose.Result()
+    for name, value in (("error_code", int(code)), ("error_msg", text)):
+        if hasattr(result, name):
+            setattr(result, name, value)
+    return result

@@ -1,0 +1,53 @@
+"""Keeps simulated time from running ahead of real time, and says how far it falls behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+
+class Pacer:
+    """Holds simulated time to `factor` times real time; 0 lets it run as fast as it can.
+
+    When a step takes too long nothing is skipped: the reference moves on, so that the clock stays late rather
+    than hurrying after. `clock` and `sleep` are those of `time` unless a test brings its own.
+    """
+
+    SLACK = 0.05  # s that may be caught up
+
+    def __init__(
+        self,
+        factor: float,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ):
+        if factor < 0.0:
+            raise ValueError(f"real_time_factor is {factor}; give 0 for as fast as possible, or more")
+        self.overruns = 0
+        self._factor = factor
+        self._clock, self._sleep = clock, sleep
+        self._reference: tuple[float, float] | None = None  # real, simulated
+        self._window: tuple[float, float] | None = None
+
+    def wait(self, simulated: float) -> None:
+        """Return when simulated time may have come this far (seconds)."""
+        now = self._clock()
+        if self._reference is None:
+            self._reference = self._window = (now, simulated)
+        if self._factor == 0.0:
+            return
+        ahead = self._reference[0] + (simulated - self._reference[1]) / self._factor - now
+        if ahead > 0.0:
+            self._sleep(ahead)
+        elif ahead < -self.SLACK:
+            self.overruns += 1
+            self._reference = (now, simulated)
+
+    def report(self, simulated: float) -> float | None:
+        """The real-time factor since the last report, once a real second; None in between."""
+        now = self._clock()
+        if self._window is None or now - self._window[0] < 1.0:
+            return None
+        factor = (simulated - self._window[1]) / (now - self._window[0])
+        self._window = (now, simulated)
+        return factor

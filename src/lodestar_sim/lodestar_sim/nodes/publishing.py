@@ -1,0 +1,146 @@
+"""What the simulator measures, as messages: one class per group of topics."""
+
+from __future__ import annotations
+
+import array
+import json
+
+import numpy as np
+from geometry_msgs.msg import TransformStamped, Twist, Vector3
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar_ros import qos
+from lodestar_ros.conversions import (
+    camera_to_msg,
+    cloud_to_msg,
+    header,
+    image_to_msg,
+    pose_to_msg,
+    stamp_to_msg,
+    transform_to_msg,
+)
+from lodestar_sim.sensors import SensorConfig
+from lodestar_sim.simulator import Simulator
+
+OPTICAL = "camera_optical_frame"
+
+
+def _stamped(parent: str, child: str, transform: np.ndarray, stamp: float) -> TransformStamped:
+    return TransformStamped(
+        header=header(stamp, parent), child_frame_id=child, transform=transform_to_msg(transform)
+    )
+
+
+def _odometry(parent: str, child: str, pose: np.ndarray, velocity: np.ndarray, stamp: float) -> Odometry:
+    message = Odometry(header=header(stamp, parent), child_frame_id=child)
+    message.pose.pose = pose_to_msg(pose)
+    vx, vy, wz = (float(v) for v in velocity)
+    message.twist.twist = Twist(linear=Vector3(x=vx, y=vy), angular=Vector3(z=wz))
+    for index, variance in ((0, 1e-3), (7, 1e-3), (14, 1e-6), (21, 1e-6), (28, 1e-6), (35, 1e-3)):
+        message.pose.covariance[index] = variance
+        message.twist.covariance[index] = variance
+    return message
+
+
+class StatePublisher:
+    """/clock, odom, TF and ground truth, at every step; the sensors' places once."""
+
+    def __init__(self, node: Node, sensors: SensorConfig, publish_map_to_odom: bool):
+        self._map_to_odom = publish_map_to_odom
+        self._clock = node.create_publisher(Clock, "/clock", qos.SENSOR)
+        self._odom = node.create_publisher(Odometry, "odom", qos.RELIABLE)
+        self._truth = node.create_publisher(Odometry, "sim/ground_truth", qos.EVENT)
+        self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
+        self._tf_static = node.create_publisher(TFMessage, "/tf_static", qos.LATCHED)
+        places = (
+            ("base_link", "camera_link", sensors.camera.base_from_camera_link),
+            ("camera_link", OPTICAL, BODY_FROM_OPTICAL),
+            ("base_link", "lidar_link", planar_transform(0.0, 0.0, 0.0, sensors.lidar.z)),
+            ("base_link", "scan_link", planar_transform(0.0, 0.0, 0.0, sensors.scan.z)),
+        )
+        self._tf_static.publish(TFMessage(transforms=[_stamped(*place, 0.0) for place in places]))
+
+    def publish(self, sim: Simulator) -> None:
+        """The state now. The clock goes first, and transforms before any measurement that needs them."""
+        stamp = sim.time
+        self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
+        transforms = [_stamped("odom", "base_link", sim.odom_from_base, stamp)]
+        if self._map_to_odom:
+            transforms.append(_stamped("map", "odom", sim.map_from_odom, stamp))
+        self._tf.publish(TFMessage(transforms=transforms))
+        self._odom.publish(_odometry("odom", "base_link", sim.odom_from_base, sim.velocity, stamp))
+        if self._truth.get_subscription_count():
+            pose = planar_transform(*sim.true_pose)
+            self._truth.publish(_odometry("map", "base_link", pose, sim.velocity, stamp))
+
+
+class CameraPublisher:
+    """Colour, depth and labels of one frame with one stamp; only what somebody listens to is rendered."""
+
+    def __init__(self, node: Node, width: int, height: int):
+        self._size = (width or None, height or None)
+        self._color = node.create_publisher(Image, "camera/color/image_raw", qos.SENSOR)
+        self._color_info = node.create_publisher(CameraInfo, "camera/color/camera_info", qos.SENSOR)
+        self._depth = node.create_publisher(Image, "camera/depth/image_raw", qos.SENSOR)
+        self._depth_info = node.create_publisher(CameraInfo, "camera/depth/camera_info", qos.SENSOR)
+        self._labels = node.create_publisher(Image, "camera/labels/image_raw", qos.SENSOR)
+        self._table = node.create_publisher(String, "camera/labels/table", qos.EVENT)
+
+    def publish(self, sim: Simulator) -> bool:
+        """Render and publish; False where nobody listens."""
+        color, depth, labels, table = (
+            publisher.get_subscription_count() > 0
+            for publisher in (self._color, self._depth, self._labels, self._table)
+        )
+        info = camera_to_msg(sim.config.sensors.camera.pinhole(*self._size), sim.time, OPTICAL)
+        self._color_info.publish(info)
+        self._depth_info.publish(info)
+        if not (color or depth or labels or table):
+            return False
+        frame = sim.render(color, *self._size)
+        if table:
+            text = json.dumps(_table_of(frame.stamp, frame.label_table))
+            self._table.publish(String(data=text))
+        if labels:
+            self._labels.publish(image_to_msg(frame.labels, "mono16", frame.stamp, OPTICAL))
+        if depth:
+            self._depth.publish(image_to_msg(frame.depth_mm, "16UC1", frame.stamp, OPTICAL))
+        if color:
+            self._color.publish(image_to_msg(frame.rgb, "rgb8", frame.stamp, OPTICAL))
+        return True
+
+
+def _table_of(stamp: float, labels: dict[int, dict[str, str]]) -> dict:
+    time = stamp_to_msg(stamp)
+    entries = {str(value): entry for value, entry in labels.items()}
+    return {"stamp": [time.sec, time.nanosec], "labels": entries}
+
+
+class RangePublisher:
+    """The 3-D LiDAR and the planar scan."""
+
+    def __init__(self, node: Node, rate: float):
+        self._period = 1.0 / rate
+        self._points = node.create_publisher(PointCloud2, "points", qos.SENSOR)
+        self._scan = node.create_publisher(LaserScan, "scan", qos.RELIABLE)  # SLAM Toolbox hears no other
+
+    def publish(self, sim: Simulator) -> None:
+        """Measure and publish what somebody listens to."""
+        if self._points.get_subscription_count():
+            self._points.publish(cloud_to_msg(sim.lidar(), sim.time, "lidar_link"))
+        if self._scan.get_subscription_count():
+            frame = sim.scan()
+            message = LaserScan(header=header(frame.stamp, "scan_link"))
+            message.angle_min = frame.angle_min
+            message.angle_increment = frame.angle_increment
+            message.angle_max = frame.angle_min + (len(frame.ranges) - 1) * frame.angle_increment
+            message.scan_time = self._period
+            message.range_min, message.range_max = frame.range_min, frame.range_max
+            message.ranges = array.array("f", frame.ranges.tobytes())
+            self._scan.publish(message)

@@ -1,0 +1,157 @@
+"""ROS shell around `Navigator`: a NavigateToPose server that stands in for Nav2."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+
+import numpy as np
+from geometry_msgs.msg import Twist, TwistStamped
+from nav2_msgs.action import NavigateToPose
+from nav_msgs.msg import OccupancyGrid, Odometry, Path
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+
+from lodestar.geometry.poses import yaw_of
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_ros import qos
+from lodestar_ros.conversions import (
+    BadMessage,
+    grid_from_msg,
+    planar_from_msg,
+    pose_from_msg,
+    stamp_from_msg,
+)
+from lodestar_ros.executors import main_of
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.transforms import TransformUnavailable
+from lodestar_ros.workers import Mailbox
+from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
+from lodestar_sim.nodes.navigation_messages import command_to_msg, feedback_to_msg, path_to_msg, result_to_msg
+
+PERIOD = 0.05  # s between commands, simulated
+FEEDBACK_EVERY = 4  # commands
+ODOMETRY_PATIENCE = 2.0  # s of real time without odometry after which a goal is given up
+
+
+class SimNavigatorNode(LodestarNode):
+    """Drive to poses on the grid; the odometry's stamps are its clock.
+
+    Subscribes: ``grid``, ``odom``, TF. Publishes: ``cmd_vel`` (20 Hz while it drives), ``plan``.
+    Action: ``navigate_to_pose``, of which the newest goal wins, as with Nav2.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("sim_navigator", **kwargs)
+        self._navigator = Navigator(declare_config(self, NavigatorConfig))
+        self._stamped = declare(self, "cmd_vel_stamped", bool, False)
+        self._grid: OccupancyGrid2D | None = None
+        self._goal: ServerGoalHandle | None = None
+        self._now = self._started = self._updated = 0.0  # s, by odometry
+        self._heard = time.monotonic()
+        self._updates = 0
+        self._path: np.ndarray | None = None
+        self._mailbox = Mailbox(self)
+        self._transforms = self.transforms().buffer
+        command_type = TwistStamped if self._stamped else Twist
+        self._command = self.create_publisher(command_type, "cmd_vel", qos.COMMAND)
+        self._plan = self.create_publisher(Path, "plan", qos.EVENT)
+        self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
+        self.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
+        self.steady_timer(0.5, self._check_odometry)
+        self._server = ActionServer(
+            self, NavigateToPose, "navigate_to_pose", lambda handle: None, goal_callback=self._on_goal,
+            handle_accepted_callback=self._on_accepted, cancel_callback=self._on_cancel,
+        )  # fmt: skip
+
+    def _on_grid(self, message: OccupancyGrid) -> None:
+        self._grid = grid_from_msg(message)
+
+    def _on_goal(self, request: NavigateToPose.Goal) -> GoalResponse:
+        try:
+            planar_from_msg(request.pose.pose)
+        except BadMessage as error:
+            self.get_logger().warning(f"goal rejected: {error}")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _on_accepted(self, handle: ServerGoalHandle) -> None:
+        if self._goal is not None:
+            self._conclude(NavigatorStatus.ABORTED, 0, "a newer goal took its place")
+        self._goal, self._started, self._path = handle, self._now, None
+        pose = handle.request.pose
+        try:
+            map_from_goal = pose_from_msg(pose.pose)
+            if pose.header.frame_id not in ("", "map"):
+                map_from_goal = self._transforms.lookup("map", pose.header.frame_id) @ map_from_goal
+        except TransformUnavailable as error:
+            self._conclude(NavigatorStatus.ABORTED, NavigatorError.TF_ERROR, str(error))
+            return
+        self._navigator.set_goal((map_from_goal[0, 3], map_from_goal[1, 3], yaw_of(map_from_goal)))
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        """The robot is told to stop before the client is told that it was."""
+        if handle != self._goal:
+            return CancelResponse.REJECT
+        self._navigator.cancel()
+        self._send(np.zeros(3))
+        self._mailbox.post(lambda: self._goal == handle and self._conclude(NavigatorStatus.CANCELED))
+        return CancelResponse.ACCEPT
+
+    def _on_odometry(self, message: Odometry) -> None:
+        self._now, self._heard = stamp_from_msg(message.header.stamp), time.monotonic()
+        if self._now < self._updated:  # the simulation started again
+            self._updated = self._now
+        if self._goal is None or not self._navigator.active or self._now - self._updated < PERIOD - 1e-6:
+            return
+        self._updated = self._now
+        pose = None
+        with contextlib.suppress(TransformUnavailable):
+            transform = self._transforms.lookup("map", "base_link")
+            pose = (transform[0, 3], transform[1, 3], yaw_of(transform))
+        twist = message.twist.twist
+        velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
+        step = self._navigator.update(self._now, self._grid, pose, velocity)
+        self._send(step.command)
+        if step.path is not None and step.path is not self._path:
+            self._path = step.path
+            self._plan.publish(path_to_msg(step.path, self._now))
+        if step.status is not NavigatorStatus.ACTIVE:
+            self._conclude(step.status, step.error_code, step.error_msg)
+        elif pose is not None and self._updates % FEEDBACK_EVERY == 0:
+            speed = float(np.hypot(*step.command[:2]))
+            since = self._now - self._started
+            self._goal.publish_feedback(
+                feedback_to_msg(pose, self._now, since, step.distance_remaining, speed)
+            )
+        self._updates += 1
+
+    def _check_odometry(self) -> None:
+        if self._goal is not None and time.monotonic() - self._heard > ODOMETRY_PATIENCE:
+            self._navigator.cancel()
+            text = "no odometry comes: is the base up?"
+            self._conclude(NavigatorStatus.ABORTED, NavigatorError.CONTROLLER_TF_ERROR, text)
+
+    def _conclude(self, status: NavigatorStatus, code: int = 0, text: str = "") -> None:
+        """End the goal; the robot has been told to stand still before."""
+        handle, self._goal = self._goal, None
+        self._send(np.zeros(3))
+        result = result_to_msg(code, text)
+
+        def finish(goal: ServerGoalHandle) -> NavigateToPose.Result:
+            if goal.is_cancel_requested:
+                goal.canceled()
+            elif status is NavigatorStatus.SUCCEEDED:
+                goal.succeed()
+            else:
+                goal.abort()
+            return result
+
+        handle.execute(finish)
+
+    def _send(self, command: np.ndarray) -> None:
+        self._command.publish(command_to_msg(command, self._now, self._stamped))
+
+
+main = main_of(SimNavigatorNode)

@@ -1,0 +1,123 @@
+"""ROS shell around `Simulator`: one thread steps it, publishes and owns the time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+
+from geometry_msgs.msg import Twist, TwistStamped
+from rclpy.task import Future
+
+from lodestar_interfaces.msg import SimStatus
+from lodestar_interfaces.srv import RenderView
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, header, image_to_msg, pose_from_msg
+from lodestar_ros.executors import main_of
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import ParameterError, declare_config
+from lodestar_sim.nodes.pacing import Pacer
+from lodestar_sim.nodes.publishing import OPTICAL, CameraPublisher, RangePublisher, StatePublisher
+from lodestar_sim.starts import SimNodeConfig
+
+
+class SimNode(LodestarNode):
+    """The building, the robot and its sensors.
+
+    Subscribes: ``cmd_vel_out``. Publishes: ``/clock``, ``odom``, ``/tf``, ``camera/...``, ``points``,
+    ``scan``, ``sim/status``, ``sim/ground_truth``. Serves: ``sim/render_view``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("sim", **kwargs)
+        config = declare_config(self, SimNodeConfig)
+        try:
+            self._sim = config.make_simulator()
+            self._pacer = Pacer(config.real_time_factor)
+        except ValueError as error:  # WorldError too
+            raise ParameterError(str(error)) from error
+        self._commands: deque[tuple[float, float, float]] = deque(maxlen=1)
+        self._views: deque[tuple[object, Future]] = deque()
+        self._render_ms = 0.0
+        self._every = tuple(
+            max(1, round(1.0 / (rate * config.simulator.physics_step)))
+            for rate in (config.camera_rate, config.lidar_rate)
+        )
+        self._state = StatePublisher(self, config.simulator.sensors, config.publish_map_to_odom)
+        self._camera = CameraPublisher(self, config.camera_width, config.camera_height)
+        self._ranges = RangePublisher(self, config.lidar_rate)
+        self._status = self.create_publisher(SimStatus, "sim/status", qos.EVENT)
+        if config.cmd_vel_stamped:
+            self.listen(TwistStamped, "cmd_vel_out", lambda m: self._on_command(m.twist), qos.COMMAND)
+        else:
+            self.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
+        self.create_service(RenderView, "sim/render_view", self._on_render_view)
+        self._running = True
+        self._thread = threading.Thread(target=self._run, name="simulation")
+        self.on_close(self._stop)
+        self._thread.start()
+
+    def _on_command(self, twist: Twist) -> None:
+        self._commands.append((twist.linear.x, twist.linear.y, twist.angular.z))
+
+    async def _on_render_view(self, request, response):
+        """The stepping thread renders; the executor goes on meanwhile."""
+        try:
+            pose = pose_from_msg(request.base_pose)
+        except BadMessage as error:
+            response.success, response.error_msg = False, str(error)
+            return response
+        future = Future(executor=self.executor)
+        self._views.append((pose, future))
+        rgb, depth_mm = await future
+        response.success = True
+        response.image = image_to_msg(rgb, "rgb8", self._sim.time, OPTICAL)
+        response.depth = image_to_msg(depth_mm, "16UC1", self._sim.time, OPTICAL)
+        return response
+
+    def _run(self) -> None:
+        try:
+            tick = 0
+            while self._running and self.context.ok():
+                self._step(tick)
+                tick += 1
+        except Exception as error:
+            if self.context.ok():
+                self.get_logger().fatal(f"the simulation ended: {error.__class__.__name__}: {error}")
+                self.context.try_shutdown()
+
+    def _step(self, tick: int) -> None:
+        sim = self._sim
+        if self._commands:
+            sim.set_command(*self._commands.popleft())
+        sim.step()
+        self._pacer.wait(sim.time)
+        self._state.publish(sim)
+        if tick % self._every[0] == 0:
+            start = time.perf_counter()
+            if self._camera.publish(sim):
+                self._render_ms = (time.perf_counter() - start) * 1000.0
+        if tick % self._every[1] == self._every[1] // 2:
+            self._ranges.publish(sim)
+        while self._views:
+            pose, future = self._views.popleft()
+            future.set_result(sim.render_view(pose))
+        factor = self._pacer.report(sim.time)
+        if factor is not None:
+            self._publish_status(factor)
+
+    def _publish_status(self, factor: float) -> None:
+        message = SimStatus(header=header(self._sim.time, "map"), world=self._sim.world.name)
+        message.real_time_factor = factor
+        message.collisions = self._sim.collisions
+        message.path_length = self._sim.path_length
+        message.render_ms = self._render_ms
+        message.overruns = self._pacer.overruns
+        self._status.publish(message)
+
+    def _stop(self) -> None:
+        self._running = False
+        self._thread.join()
+
+
+main = main_of(SimNode)

@@ -1,0 +1,189 @@
+"""The list of processes and the launch files name what exists: executables, topics, processes, profiles."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import runpy
+from collections import Counter
+from pathlib import Path
+
+import declared
+import pytest
+
+from lodestar_bringup.stack import (
+    ISAAC_CAMERA,
+    REALSENSE_CAMERA,
+    SIM_CAMERA,
+    USES,
+    WIRING,
+    StackError,
+    StackOptions,
+    executable_path,
+    stack,
+)
+
+LAUNCH = declared.ROOT / "launch"
+HAS_LAUNCH = all(importlib.util.find_spec(name) for name in ("launch", "launch_ros"))
+needs_launch = pytest.mark.skipif(
+    not HAS_LAUNCH, reason="the launch and launch_ros packages come with a ROS installation, not as wheels"
+)
+
+ALL_OPTIONS = [
+    StackOptions(),
+    StackOptions(world="office", seed=7, navigator="nav2", slam="slam_toolbox", namespace="robot1"),
+]
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("options", ALL_OPTIONS)
+def test_every_process_is_an_executable_with_a_main(use: str, options: StackOptions) -> None:
+    specs = stack(use, options)
+    assert [name for name, count in Counter(spec.name for spec in specs).items() if count > 1] == []
+    for spec in specs:
+        assert spec.executable in declared.executables(spec.package), spec
+        path = declared.node_source(spec.package, spec.executable)
+        assert path.is_file(), f"{spec.name}: {path} does not exist"
+        _, function = declared.executables(spec.package)[spec.executable].split(":")
+        assert function in _defined(path), f"{path} defines no {function}"
+        assert all(profile.is_file() for profile in spec.parameter_files)
+
+
+def _defined(path: Path) -> set[str]:
+    import ast
+
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+@pytest.mark.skipif("AMENT_PREFIX_PATH" not in os.environ, reason="the workspace is not sourced")
+@pytest.mark.parametrize("use", USES)
+def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
+    for spec in stack(use):
+        assert os.access(executable_path(spec.package, spec.executable), os.X_OK)
+        assert spec.command()[1] == "--ros-args"
+
+
+def test_every_installed_node_is_in_the_list() -> None:
+    listed = {(spec.package, spec.executable) for use in USES for spec in stack(use)}
+    installed = {
+        (package, name)
+        for package in ("lodestar_ros", "lodestar_sim")
+        for name in declared.executables(package)
+    }
+    assert listed == installed
+
+
+@pytest.mark.parametrize("use", USES)
+def test_every_remap_leads_from_a_name_that_a_node_uses(use: str) -> None:
+    used: set[str] = set()
+    for package in ("lodestar_ros", "lodestar_sim"):
+        for path in (declared.ROOT / "src" / package / package).rglob("*.py"):
+            used |= declared.names_in(path)
+    sources = {source for spec in stack(use) for source, _ in spec.remappings}
+    assert sources - used == set()
+
+
+def test_the_wiring_ends_at_names_that_the_architecture_documents() -> None:
+    documented = declared.documented_names()
+    assert len(documented) > 40
+    targets = {target for _, target in (*WIRING, *SIM_CAMERA)}
+    assert targets - documented == set()
+
+
+def test_a_name_is_wired_once_and_every_camera_offers_the_same() -> None:
+    sources = [source for source, _ in (*WIRING, *SIM_CAMERA)]
+    assert len(sources) == len(set(sources))
+    simulated = {source for source, _ in SIM_CAMERA}
+    assert {source for source, _ in ISAAC_CAMERA} == simulated
+    assert {source for source, _ in REALSENSE_CAMERA} == simulated - {"labels", "label_table"}
+
+
+def test_motion_always_passes_the_gate_and_nothing_moves_in_a_replay() -> None:
+    for use in USES:
+        names = {spec.name for spec in stack(use)}
+        assert ("motion_gate" in names) == ("goal_selector" in names) == (use != "replay")
+        assert {"sim", "sim_navigator"} <= names if use == "sim" else not names & {"sim", "sim_navigator"}
+
+
+def test_options_reach_the_processes() -> None:
+    options = StackOptions(
+        world="warehouse", seed=9, slam="slam_toolbox", navigator="nav2", namespace="/robot1/"
+    )
+    specs = {spec.name: spec for spec in stack("sim", options)}
+    assert "sim_navigator" not in specs
+    assert dict(specs["sim"].parameters) == {
+        "use_sim_time": True,
+        "world": "warehouse",
+        "seed": 9,
+        "publish_map_to_odom": False,
+    }
+    assert all("__ns:=/robot1" in spec.command() for spec in specs.values())
+    assert stack("go2")[0].parameters["use_sim_time"] is False
+    given = StackOptions(parameters={"sim": {"seed": 4}})
+    assert next(spec for spec in stack("sim", given) if spec.name == "sim").parameters["seed"] == 4
+
+
+def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:
+    with pytest.raises(StackError, match="sim, go2, isaac, replay"):
+        stack("moon")
+    with pytest.raises(StackError, match="none, slam_toolbox"):
+        StackOptions(slam="cartographer")
+    with pytest.raises(StackError, match="does not exist"):
+        stack("sim", StackOptions(profiles=(tmp_path / "mine.yaml",)))
+    with pytest.raises(StackError, match="nobody"):
+        stack("sim", StackOptions(parameters={"nobody": {"a": 1}}))
+
+
+def test_there_is_a_launch_file_for_every_use_and_each_small_one_is_included() -> None:
+    files = {path.name.removesuffix(".launch.py") for path in LAUNCH.glob("*.py")}
+    small = files - set(USES)
+    assert set(USES) <= files
+    text = (declared.ROOT / "src/lodestar_bringup/lodestar_bringup/launching.py").read_text()
+    assert {name for name in small if f'"{name}.launch.py"' in text} == small
+
+
+# --- with the launch package ---------------------------------------------------------------------------
+
+
+@needs_launch
+@pytest.mark.parametrize("path", sorted(LAUNCH.glob("*.py")), ids=lambda path: path.name)
+def test_every_launch_file_loads(path: Path) -> None:
+    from launch import LaunchDescription
+
+    described = runpy.run_path(str(path))["generate_launch_description"]()
+    assert isinstance(described, LaunchDescription)
+    assert described.entities
+
+
+@needs_launch
+@pytest.mark.parametrize("use", USES)
+def test_a_launch_file_starts_exactly_the_list(use: str) -> None:
+    from launch.actions import DeclareLaunchArgument, OpaqueFunction
+    from launch_ros.actions import Node
+
+    from launch import LaunchContext
+
+    context = LaunchContext()
+    context.launch_configurations.update(slam="none", navigator="sim", namespace="robot1", seed="5")
+    described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
+    nodes: list[Node] = []
+    for entity in described.entities:
+        if isinstance(entity, DeclareLaunchArgument):
+            entity.execute(context)
+        elif isinstance(entity, OpaqueFunction):
+            nodes += [action for action in entity.execute(context) or [] if isinstance(action, Node)]
+    specs = stack(use, StackOptions(seed=5, namespace="robot1"))
+    for node in nodes:
+        node._perform_substitutions(context)
+    assert [(node.node_package, node.node_name) for node in nodes] == [
+        (spec.package, f"/robot1/{spec.name}") for spec in specs
+    ]
+    assert [dict(node.expanded_remapping_rules or []) for node in nodes] == [
+        dict(spec.remappings) for spec in specs
+    ]

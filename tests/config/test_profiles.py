@@ -1,0 +1,166 @@
+"""Every shipped profile names nodes that run and parameters that they have, with values of their type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from xml.etree import ElementTree
+
+import declared
+import pytest
+import yaml
+
+from lodestar_bringup.navigation import navigation_profile
+from lodestar_bringup.stack import USES, StackOptions, config_folder, stack
+
+CONFIG = declared.ROOT / "config"
+
+
+def load(path: Path) -> dict[str, dict[str, object]]:
+    """Return node name -> flat parameters; a key has to match in every namespace."""
+    loaded = {}
+    for key, section in (yaml.safe_load(path.read_text()) or {}).items():
+        assert key.startswith("/**/"), f"{path.name}: write {key!r} as '/**/{key}', or a namespace loses it"
+        assert set(section) == {"ros__parameters"}, f"{path.name}: {key}"
+        loaded[key.removeprefix("/**/")] = dict(flat(section["ros__parameters"] or {}))
+    return loaded
+
+
+def flat(section: dict[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in section.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def fits(value: object, default: object) -> bool:
+    """Whether a YAML value can be given for a parameter with this default."""
+    if default is None:
+        return True
+    if isinstance(default, bool) or isinstance(value, bool):
+        return isinstance(default, bool) and isinstance(value, bool)
+    if isinstance(default, float):
+        return isinstance(value, (int, float))
+    if isinstance(default, int):
+        return isinstance(value, int)
+    if isinstance(default, (tuple, list)):
+        return isinstance(value, list) and all(fits(item, default[0]) for item in value if default)
+    return isinstance(value, str)  # text, paths, names of an enumeration
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_profile_overrides_only_what_its_nodes_have(use: str) -> None:
+    specs = {spec.name: spec for spec in stack(use)}
+    profile = load(CONFIG / f"{use}.yaml")
+    wrong = []
+    for name, values in profile.items():
+        if name not in specs:
+            wrong.append(f"{name} is not started")
+            continue
+        known = declared.parameters(specs[name].package, specs[name].executable)
+        for parameter, value in values.items():
+            if parameter not in known:
+                wrong.append(f"{name} has no parameter {parameter}")
+            elif not fits(value, known[parameter]):
+                wrong.append(f"{name}.{parameter} = {value!r} is not like {known[parameter]!r}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("options", [StackOptions(), StackOptions(slam="slam_toolbox", navigator="nav2")])
+def test_the_list_gives_only_parameters_that_its_nodes_have(use: str, options: StackOptions) -> None:
+    wrong = []
+    for spec in stack(use, options):
+        known = declared.parameters(spec.package, spec.executable)
+        for parameter, value in spec.parameters.items():
+            if parameter not in known or not fits(value, known[parameter]):
+                wrong.append(f"{spec.name}: {parameter} = {value!r}")
+    assert wrong == []
+
+
+@pytest.mark.parametrize("use", USES)
+def test_every_node_declares_its_configuration(use: str) -> None:
+    """The scanner reads each node: one that declares nothing is one that it cannot see into."""
+    bare = [
+        spec.name
+        for spec in stack(use)
+        if set(declared.parameters(spec.package, spec.executable)) == set(declared.ROS_PARAMETERS)
+    ]
+    assert bare == []
+
+
+def test_no_profile_is_left_over() -> None:
+    known = {*USES, "nav2", "slam_toolbox"}
+    assert {path.stem for path in CONFIG.glob("*.yaml")} == known
+    assert config_folder() == CONFIG
+
+
+def test_the_middleware_profile_is_the_one_that_images_need() -> None:
+    space = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
+    tree = ElementTree.parse(CONFIG / "fastdds.xml").getroot()
+    shared = next(
+        element
+        for element in tree.iter(f"{space}transport_descriptor")
+        if element.findtext(f"{space}type") == "SHM"
+    )
+    assert int(shared.findtext(f"{space}segment_size", "0")) == 64 * 2**20
+    assert int(shared.findtext(f"{space}maxMessageSize", "0")) == 16 * 2**20
+    types = {element.text for element in tree.iter(f"{space}type")}
+    assert types == {"SHM", "UDPv4"}
+    assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
+
+
+# --- Nav2 and SLAM Toolbox -----------------------------------------------------------------------------
+
+
+def test_nav2_drives_the_same_robot_as_the_core_thinks_of() -> None:
+    from lodestar.grid.footprint import Footprint
+
+    nav2 = load(CONFIG / "nav2.yaml")
+    footprint = Footprint()
+    for costmap in ("local_costmap", "global_costmap"):
+        corners = yaml.safe_load(str(nav2[costmap]["footprint"]))
+        xs, ys = zip(*corners)
+        assert max(xs) - min(xs) == pytest.approx(footprint.length)
+        assert max(ys) - min(ys) == pytest.approx(footprint.width)
+    controller = nav2["controller_server"]
+    assert controller["FollowPath.motion_model"] == "Omni"
+    assert controller["FollowPath.CostCritic.consider_footprint"] is True
+    assert str(nav2["planner_server"]["GridBased.plugin"]).startswith("nav2_smac_planner::")
+    smoother = nav2["velocity_smoother"]
+    assert [controller[f"FollowPath.{name}_max"] for name in ("vx", "vy", "wz")] == smoother["max_velocity"]
+
+
+def test_nav2_reads_the_grid_that_the_experts_plan_on_and_speaks_unstamped_velocities() -> None:
+    nav2 = load(CONFIG / "nav2.yaml")
+    assert nav2["global_costmap"]["static_layer.map_topic"] == "/grid"
+    assert nav2["global_costmap"]["static_layer.map_subscribe_transient_local"] is True
+    for name in ("controller_server", "behavior_server", "velocity_smoother"):
+        assert nav2[name]["enable_stamped_cmd_vel"] is False
+
+
+def test_nav2_and_slam_use_the_frames_of_the_stack() -> None:
+    nav2, slam = load(CONFIG / "nav2.yaml"), load(CONFIG / "slam_toolbox.yaml")["slam_toolbox"]
+    assert (slam["map_frame"], slam["odom_frame"], slam["base_frame"]) == ("map", "odom", "base_link")
+    frames = {
+        value
+        for values in nav2.values()
+        for name, value in values.items()
+        if name.endswith(("_frame", "_base_frame"))
+    }
+    assert frames == {"map", "odom", "base_link"}
+
+
+def test_a_namespace_and_humble_get_their_own_nav2_profile() -> None:
+    text = (CONFIG / "nav2.yaml").read_text()
+    assert navigation_profile(text, "jazzy", "") == text
+    spaced = yaml.safe_load(navigation_profile(text, "jazzy", "/robot1/"))
+    costmap = spaced["/**/global_costmap"]["ros__parameters"]
+    assert costmap["static_layer"]["map_topic"] == "/robot1/grid"
+    assert costmap["obstacle_layer"]["scan"]["topic"] == "/robot1/scan"
+    humble = yaml.safe_load(navigation_profile(text, "humble", ""))
+    planner = humble["/**/planner_server"]["ros__parameters"]["GridBased"]["plugin"]
+    controller = humble["/**/controller_server"]["ros__parameters"]["FollowPath"]["plugin"]
+    assert planner == "nav2_smac_planner/SmacPlanner2D"
+    assert controller == "nav2_mppi_controller::MPPIController"

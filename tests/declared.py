@@ -1,0 +1,117 @@
+"""What nodes, packages and the documentation declare, read from their sources so that no ROS is needed."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import runpy
+import typing
+from dataclasses import MISSING, fields, is_dataclass
+from functools import lru_cache
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Parameters that ROS itself gives every node.
+ROS_PARAMETERS = {"use_sim_time": False}
+
+
+@lru_cache
+def executables(package: str) -> dict[str, str]:
+    """Return executable -> "module:function" as the package's setup.py installs them."""
+    with mock.patch("setuptools.setup") as setup:
+        runpy.run_path(str(ROOT / "src" / package / "setup.py"))
+    scripts = setup.call_args.kwargs.get("entry_points", {}).get("console_scripts", [])
+    return dict(tuple(part.strip() for part in line.split("=", 1)) for line in scripts)
+
+
+def node_source(package: str, executable: str) -> Path:
+    """Return the file of a node's entry point."""
+    module, _ = executables(package)[executable].split(":")
+    return ROOT / "src" / package / Path(*module.split(".")).with_suffix(".py")
+
+
+@lru_cache
+def parameters(package: str, executable: str) -> dict[str, object]:
+    """Return parameter name -> default of everything that a node declares.
+
+    Nodes declare through `declare_config(self, Config[, prefix])`, `declare(self, name, type, default)` or
+    rclpy's `declare_parameter(name, default)`.
+    """
+    path = node_source(package, executable)
+    tree = ast.parse(path.read_text(), str(path))
+    origins = _imported(tree)
+    found = dict(ROS_PARAMETERS)
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name == "declare_config":
+            config = call.args[1]
+            assert isinstance(config, ast.Name), f"{path.name}:{call.lineno}: name the dataclass itself"
+            prefix = ast.literal_eval(call.args[2]) if len(call.args) > 2 else ""
+            module = importlib.import_module(origins.get(config.id, _module_of(path)))
+            found.update(_flatten(getattr(module, config.id), prefix))
+        elif name in ("declare", "declare_parameter"):
+            parameter, *rest = call.args[1:] if name == "declare" else call.args
+            assert _is_text(parameter), f"{path.name}:{call.lineno}: name the parameter itself"
+            found[ast.literal_eval(parameter)] = _literal(rest[-1])
+    return found
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _literal(node: ast.expr) -> object:
+    try:
+        return ast.literal_eval(node)
+    except ValueError:
+        return None  # a named constant: its type is not checked
+
+
+def _module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT / "src").with_suffix("").parts[1:])
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    return {
+        alias.asname or alias.name: node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def _flatten(config: type, prefix: str) -> dict[str, object]:
+    assert is_dataclass(config), f"{config} is no dataclass"
+    hints = typing.get_type_hints(config)
+    found: dict[str, object] = {}
+    for item in fields(config):
+        name = f"{prefix}{item.name}"
+        if is_dataclass(hints[item.name]):
+            found.update(_flatten(hints[item.name], f"{name}."))
+        elif item.default is not MISSING:
+            found[name] = item.default
+        elif item.default_factory is not MISSING:
+            found[name] = item.default_factory()
+        else:
+            found[name] = None
+    return found
+
+
+def names_in(path: Path) -> set[str]:
+    """Return every string literal of a source file."""
+    return {
+        node.value
+        for node in ast.walk(ast.parse(path.read_text(), str(path)))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+@lru_cache
+def documented_names() -> frozenset[str]:
+    """Return every topic, service and action in the tables of ARCHITECTURE.md."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    section = text.split("## Topics, services and actions", 1)[1].split("\n## ", 1)[0]
+    return frozenset(re.findall(r"^\| (\S+) \| \S+/(?:msg|srv|action)/\S+ \|", section, re.MULTILINE))

@@ -1,0 +1,93 @@
+"""Which entities belong together: seen together, or close by (FARM 2.2, D.1 step 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def hellinger_distance(
+    mean: np.ndarray, covariance: np.ndarray, means: np.ndarray, covariances: np.ndarray
+) -> np.ndarray:
+    """Hellinger distances (N,) in [0, 1] of one Gaussian (3,), (3, 3) from N others (N, 3), (N, 3, 3).
+
+    A millimetre is added to every axis, so that flat things have a volume.
+    """
+    floor = np.eye(3) * 1e-6
+    first = covariance + floor
+    others = covariances + floor
+    middle = 0.5 * (first + others)
+    offset = means - mean
+    quadratic = np.einsum("ni,ni->n", offset, np.linalg.solve(middle, offset[..., None])[..., 0])
+    log_first = np.linalg.slogdet(first)[1]
+    log_others = np.linalg.slogdet(others)[1]
+    log_middle = np.linalg.slogdet(middle)[1]
+    coefficient = np.exp(0.25 * (log_first + log_others) - 0.5 * log_middle - 0.125 * quadratic)
+    return np.sqrt(np.clip(1.0 - coefficient, 0.0, 1.0))
+
+
+def nearest_by_hellinger(
+    mean: np.ndarray,
+    covariance: np.ndarray,
+    ids: np.ndarray,
+    means: np.ndarray,
+    covariances: np.ndarray,
+    count: int,
+    radius: float,
+) -> dict[int, float]:
+    """Weight 1 - distance of at most `count` entities within `radius` of the mean, those that overlap at all."""
+    gaps = np.linalg.norm(means - mean, axis=1)
+    close = np.flatnonzero(gaps <= radius)
+    if len(close) > 4 * count:
+        close = close[np.argsort(gaps[close], kind="stable")[: 4 * count]]
+    if len(close) == 0:
+        return {}
+    distance = hellinger_distance(mean, covariance, means[close], covariances[close])
+    order = np.argsort(distance, kind="stable")[:count]
+    return {int(ids[close[i]]): float(1.0 - distance[i]) for i in order}
+
+
+class Covisibility:
+    """Decaying weights in [0, 1] between entities that were seen together."""
+
+    def __init__(self, gain: float, half_life: float, limit: int) -> None:
+        self._gain = gain
+        self._half_life = half_life
+        self._limit = limit
+        self._edges: dict[int, dict[int, tuple[float, float]]] = {}  # a -> b -> weight, stamp
+
+    def _weight(self, edge: tuple[float, float], stamp: float) -> float:
+        return edge[0] * 0.5 ** (max(stamp - edge[1], 0.0) / self._half_life)
+
+    def seen_together(self, a: int, b: int, stamp: float) -> None:
+        """Strengthen the edge between two different entities."""
+        weight = self._weight(self._edges.get(a, {}).get(b, (0.0, stamp)), stamp)
+        edge = (weight + self._gain * (1.0 - weight), stamp)
+        for one, other in ((a, b), (b, a)):
+            edges = self._edges.setdefault(one, {})
+            edges[other] = edge
+            if len(edges) > 2 * self._limit:
+                weakest = min(edges, key=lambda key: self._weight(edges[key], stamp))
+                self._edges.get(weakest, {}).pop(one, None)
+                del edges[weakest]
+
+    def of(self, identity: int, stamp: float) -> dict[int, float]:
+        """The strongest partners at `stamp`, at most the limit."""
+        edges = self._edges.get(identity, {})
+        ranked = sorted(((self._weight(edge, stamp), other) for other, edge in edges.items()), reverse=True)
+        return {other: weight for weight, other in ranked[: self._limit] if weight >= 0.01}
+
+    def remove(self, identity: int) -> None:
+        """Forget an entity."""
+        for other in self._edges.pop(identity, {}):
+            self._edges.get(other, {}).pop(identity, None)
+
+    def merge(self, loser: int, winner: int) -> None:
+        """The loser's edges pass to the winner; of two to the same partner the stronger stays."""
+        for other, edge in self._edges.pop(loser, {}).items():
+            self._edges.get(other, {}).pop(loser, None)
+            if other == winner:
+                continue
+            kept = self._edges.get(winner, {}).get(other)
+            strongest = edge if kept is None or edge[0] > kept[0] else kept
+            self._edges.setdefault(winner, {})[other] = strongest
+            self._edges.setdefault(other, {})[winner] = strongest

@@ -1,0 +1,59 @@
+"""Labels, captions and attributes by vote; what detectors and captioners write is untrusted text."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import lru_cache
+
+from lodestar.mapping.records import CaptionVote
+from lodestar.models.lexicon import load_lexicon
+
+MAX_CHARACTERS = 200
+
+
+@lru_cache(maxsize=8192)
+def clean_text(text: str) -> str:
+    """The text on one line without control characters, at most MAX_CHARACTERS long."""
+    printable = "".join(c if c.isprintable() else " " for c in text[: 4 * MAX_CHARACTERS])
+    return " ".join(printable.split())[:MAX_CHARACTERS].rstrip()
+
+
+@lru_cache(maxsize=8192)
+def attributes_of(caption: str) -> tuple[str, ...]:
+    """Canonical attributes that a caption names."""
+    return load_lexicon().attributes_in(caption)
+
+
+def merge_votes(*groups: Iterable[CaptionVote]) -> tuple[CaptionVote, ...]:
+    """Votes of several sources, summed per label and caption, heaviest first."""
+    weights: dict[tuple[str, str], float] = defaultdict(float)
+    for group in groups:
+        for vote in group:
+            if vote.weight > 0.0:
+                weights[clean_text(vote.label), clean_text(vote.caption)] += vote.weight
+    ranked = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(CaptionVote(label, caption, weight) for (label, caption), weight in ranked)
+
+
+def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, str, tuple[str, ...]]:
+    """Label, caption and attributes that votes carry: the heaviest label, its heaviest caption, and attributes
+    that at least `attribute_share` of that label's votes name, heaviest first. No votes give empty ones.
+    """
+    labels: dict[str, float] = defaultdict(float)
+    captions: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for vote in votes:
+        label = clean_text(vote.label)
+        labels[label] += vote.weight
+        captions[label][clean_text(vote.caption)] += vote.weight
+    if not labels:
+        return "", "", ()
+    label = min(labels, key=lambda name: (-labels[name], name))
+    caption = min(captions[label], key=lambda text: (-captions[label][text], not text, text))
+    shares: dict[str, float] = defaultdict(float)
+    for text, weight in captions[label].items():
+        for attribute in attributes_of(text):
+            shares[attribute] += weight
+    enough = attribute_share * labels[label]
+    kept = [a for a in shares if shares[a] >= enough > 0.0]
+    return label, caption or label, tuple(sorted(kept, key=lambda a: (-shares[a], a)))

@@ -1,0 +1,173 @@
+"""The working record of one entity and how it lives and dies (VLM-DEWM B.6)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.mapping.records import CaptionVote, Instance, Observation
+from lodestar.scene.captions import elect, merge_votes
+from lodestar.scene.config import SceneConfig
+from lodestar.scene.records import Embedding, Entity, EntityState, View
+from lodestar.scene.views import KeptView, join_views, keep_view
+
+
+@dataclass
+class EntityRecord:
+    """What the dictionary keeps of an entity; `entity()` is what others see of it."""
+
+    instance: Instance
+    label: str = ""
+    caption: str = ""
+    attributes: tuple[str, ...] = ()
+    inherited: tuple[CaptionVote, ...] = ()  # votes of entities that were merged into this one
+    embeddings: dict[str, Embedding] = field(default_factory=dict)
+    views: tuple[KeptView, ...] = ()
+    region_id: int = 0
+    confidence: float = 1.0
+    state: EntityState = EntityState.ACTIVE
+    looks_in_vain: int = 0
+    last_scan: float = -np.inf
+    first_seen: float = 0.0
+    last_seen: float = 0.0
+    birthplace: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    neighbors: dict[int, float] = field(default_factory=dict)
+    neighbors_at: np.ndarray | None = None
+    revision: int = 0
+
+    @staticmethod
+    def of(instance: Instance, config: SceneConfig) -> EntityRecord:
+        """The record of a newly confirmed instance."""
+        record = EntityRecord(instance, first_seen=instance.first_seen, last_seen=instance.last_seen)
+        record.birthplace = np.array(instance.centroid, float)
+        record.update(instance, config)
+        return record
+
+    def update(self, instance: Instance, config: SceneConfig) -> None:
+        """Take over a newer state of the instance; a sighting since the last one brings it back to life."""
+        seen = instance.last_seen > self.last_seen
+        self.instance = instance
+        self.first_seen = min(self.first_seen, instance.first_seen)
+        self.elect(config)
+        if seen:
+            self.sighted(instance.last_seen)
+
+    def elect(self, config: SceneConfig) -> None:
+        """Label, caption and attributes from every vote there is."""
+        votes = merge_votes(self.instance.votes, self.inherited) if self.inherited else self.instance.votes
+        label, caption, attributes = elect(votes, config.attribute_share)
+        if label:
+            self.label, self.caption, self.attributes = label, caption, attributes
+
+    def sighted(self, stamp: float) -> None:
+        """It was seen: active, and sure."""
+        self.last_seen = max(self.last_seen, stamp)
+        self.confidence = 1.0
+        self.looks_in_vain = 0
+        self.state = EntityState.ACTIVE
+
+    def observe(self, observation: Observation, map_from_odom: np.ndarray, config: SceneConfig) -> None:
+        """Take in one detection of it."""
+        self.sighted(observation.stamp)
+        mean = np.asarray(self.instance.centroid, float)
+        self.views = keep_view(self.views, observation, map_from_odom, mean, config)
+
+    def looked_through(self, config: SceneConfig) -> None:
+        """A clear look went through its place: uncertain, and archived after `clear_looks` of them."""
+        self.looks_in_vain += 1
+        self._believe(self.confidence * config.absence_decay, config)
+        if self.looks_in_vain >= config.clear_looks:
+            self.confidence = min(self.confidence, config.archive_below)
+            self.state = EntityState.ARCHIVED
+
+    def missed(self, stamp: float, config: SceneConfig) -> bool:
+        """A scan of its room did not detect it (eq. B.17). False where the last one is too recent to count."""
+        if stamp - self.last_scan < config.scan_interval:
+            return False
+        self.last_scan = stamp
+        self._believe(self.confidence * config.decay, config)
+        return True
+
+    def _believe(self, confidence: float, config: SceneConfig) -> None:
+        self.confidence = confidence
+        if self.state == EntityState.ARCHIVED:
+            return
+        if confidence < config.archive_below:
+            self.state = EntityState.ARCHIVED
+        elif confidence < config.uncertain_below:
+            self.state = EntityState.UNCERTAIN
+
+    def absorb(self, loser: EntityRecord, config: SceneConfig) -> None:
+        """The loser was the same thing: its views, votes, embeddings and history pass to this record."""
+        self.inherited = merge_votes(self.inherited, loser.instance.votes, loser.inherited)[:MAX_INHERITED]
+        self.views = join_views(self.views, loser.views, config.max_views)
+        for name, embedding in loser.embeddings.items():
+            self.embeddings.setdefault(name, embedding)
+        if loser.first_seen < self.first_seen:
+            self.first_seen, self.birthplace = loser.first_seen, loser.birthplace
+        self.last_seen = max(self.last_seen, loser.last_seen)
+        self.region_id = self.region_id or loser.region_id
+        self.elect(config)
+
+    def link(self, stamp: float, keyframe_id: int) -> bool:
+        """Name the keyframe of a view that was taken at `stamp`. False where no view was."""
+        linked = False
+        kept: list[KeptView] = []
+        for each in self.views:
+            view = each.view
+            if abs(view.stamp - stamp) < 1e-6 and view.keyframe_id != keyframe_id:
+                view = View(view.stamp, view.map_from_camera, view.box, keyframe_id, view.quality)
+                linked = True
+            kept.append(KeptView(view, each.direction, each.distance))
+        self.views = tuple(kept)
+        return linked
+
+    def move(self, correction: np.ndarray) -> None:
+        """Carry the views along with a (4, 4) correction of the map."""
+        self.birthplace = correction[:3, :3] @ self.birthplace + correction[:3, 3]
+        self.views = tuple(
+            KeptView(
+                View(
+                    k.view.stamp,
+                    correction @ k.view.map_from_camera,
+                    k.view.box,
+                    k.view.keyframe_id,
+                    k.view.quality,
+                ),
+                correction[:3, :3] @ k.direction,
+                k.distance,
+            )
+            for k in self.views
+        )
+
+    def entity(
+        self, covisible: dict[int, float], config: SceneConfig, map_id: int, session_id: str
+    ) -> Entity:
+        """The public, immutable record."""
+        instance = self.instance
+        moved = float(np.linalg.norm(np.asarray(instance.centroid, float) - self.birthplace))
+        return Entity(
+            id=instance.id,
+            label=self.label,
+            caption=self.caption,
+            mean=np.array(instance.centroid, float),
+            covariance=np.array(instance.covariance, float),
+            box_min=np.array(instance.box_min, float),
+            box_max=np.array(instance.box_max, float),
+            attributes=self.attributes,
+            embeddings=dict(self.embeddings),
+            views=tuple(kept.view for kept in self.views),
+            region_id=self.region_id,
+            occupancy_probability=instance.occupancy_probability,
+            confidence=self.confidence,
+            state=self.state,
+            is_static=moved < config.static_motion,
+            observation_count=instance.observation_count,
+            first_seen=self.first_seen,
+            last_seen=self.last_seen,
+            covisible=covisible,
+            neighbors=dict(self.neighbors),
+            map_id=map_id,
+            session_id=session_id,
+        )

@@ -1,0 +1,85 @@
+"""A follower's copy of the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lodestar.scene.records import Entity, Region, SceneDelta
+
+
+class SceneMirror:
+    """Entities as the deltas told them. Not safe for threads: who reads it applies to it."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.stamp = 0.0
+        self.map_id = 1
+        self.session_id = ""
+        self.entities: dict[int, Entity] = {}
+        self.regions: dict[int, Region] = {}
+        self._forward: dict[int, int] = {}
+
+    def apply(self, delta: SceneDelta) -> bool:
+        """Take in a delta. False = something is missing before it: page from `revision`, nothing was changed.
+
+        A delta that says nothing new is taken as applied. One with previous_revision 0 holds all and starts anew
+        where the session changed.
+        """
+        if self._is_other(delta):
+            if delta.previous_revision != 0:
+                return False
+            self.clear()
+        if delta.revision < self.revision:
+            return True
+        if delta.previous_revision > self.revision:
+            return False
+        self._take(delta)
+        self.revision = delta.revision
+        return True
+
+    def fill(self, pages: Iterable[SceneDelta]) -> None:
+        """Close a gap with every page of what changed since `revision`; the pages have one revision."""
+        for delta in pages:
+            if self._is_other(delta) or delta.revision < self.revision:
+                self.clear()
+            self._take(delta)
+            self.revision = max(self.revision, delta.revision)
+
+    def _is_other(self, delta: SceneDelta) -> bool:
+        fresh = self.revision == 0 and not self.entities
+        return not fresh and (delta.map_id, delta.session_id) != (self.map_id, self.session_id)
+
+    def _take(self, delta: SceneDelta) -> None:
+        self.map_id, self.session_id = delta.map_id, delta.session_id
+        self.stamp = max(self.stamp, delta.stamp)
+        for merge in delta.merges:
+            if merge.loser != merge.winner:
+                self._forward[merge.loser] = merge.winner
+                self.entities.pop(merge.loser, None)
+        for identity in delta.removed:
+            self.entities.pop(identity, None)
+        for entity in delta.updated:
+            if entity.id not in self._forward:
+                self.entities[entity.id] = entity
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.revision = 0
+        self.stamp = 0.0
+        self.entities.clear()
+        self.regions.clear()
+        self._forward.clear()
+
+    def set_regions(self, regions: Iterable[Region]) -> None:
+        """Replace the regions."""
+        self.regions = {region.id: region for region in regions}
+
+    def resolve(self, identity: int) -> int:
+        """The id under which a thing is known now."""
+        while identity in self._forward:
+            identity = self._forward[identity]
+        return identity
+
+    def get(self, identity: int) -> Entity | None:
+        """The entity that an id means now, or None."""
+        return self.entities.get(self.resolve(identity))

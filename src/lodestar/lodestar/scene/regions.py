@@ -1,0 +1,72 @@
+"""What room a region is, from what stands in it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+from scipy import ndimage
+
+from lodestar.models.lexicon import load_lexicon
+from lodestar.scene.records import Entity, EntityState, Region
+
+UNSURE = 1.0  # evidence for "no room that has a name"; a single telling thing outweighs it
+
+
+def label_region(entities: Iterable[Entity]) -> tuple[str, float]:
+    """Room label and its weight in [0, 1] from the entities inside; ("", 0) where nothing tells."""
+    lexicon = load_lexicon()
+    evidence: dict[str, float] = defaultdict(float)
+    for entity in entities:
+        if entity.state == EntityState.ARCHIVED:
+            continue
+        name = lexicon.canonical(entity.label)
+        for candidate in (name, *lexicon.wider(name or "")):
+            weights = lexicon.room_evidence.get(candidate or "")
+            if weights:
+                for room, weight in weights.items():
+                    evidence[room] += weight * entity.confidence
+                break
+    if not evidence:
+        return "", 0.0
+    best = min(evidence, key=lambda room: (-evidence[room], room))
+    return best, evidence[best] / (sum(evidence.values()) + UNSURE)
+
+
+class RegionMap:
+    """Which region a place belongs to. `regions` holds their records by id."""
+
+    def __init__(self, reach: float) -> None:
+        self.regions: dict[int, Region] = {}
+        self._reach = reach
+        self._mask = np.zeros((0, 0), np.int64)
+        self._gap = np.zeros((0, 0))
+        self._origin = np.zeros(2)
+        self._resolution = 1.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no place has a region."""
+        return self._mask.size == 0
+
+    def set_mask(self, mask: np.ndarray, origin: tuple[float, float], resolution: float) -> None:
+        """Replace the regions' cells: (rows, columns) unsigned, 0 = none, row 0 has the lowest y."""
+        self._origin, self._resolution = np.asarray(origin, float), resolution
+        if mask.size == 0 or not mask.any():
+            self._mask = np.zeros((0, 0), np.int64)
+            return
+        gap, (rows, columns) = ndimage.distance_transform_edt(mask == 0, return_indices=True)
+        self._gap = gap * resolution
+        self._mask = np.asarray(mask)[rows, columns].astype(np.int64)
+
+    def at(self, points: np.ndarray) -> np.ndarray:
+        """Region ids (N,) of points (N, 2+): of their cell or the nearest one within reach; 0 where none is."""
+        if self.is_empty:
+            return np.zeros(len(points), np.int64)
+        rows, columns = self._mask.shape
+        cells = np.floor((np.asarray(points)[:, :2] - self._origin) / self._resolution).astype(np.int64)
+        row = np.clip(cells[:, 1], 0, rows - 1)
+        column = np.clip(cells[:, 0], 0, columns - 1)
+        outside = np.hypot(cells[:, 1] - row, cells[:, 0] - column) * self._resolution
+        return np.where(self._gap[row, column] + outside <= self._reach, self._mask[row, column], 0)

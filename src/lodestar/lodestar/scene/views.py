@@ -1,0 +1,75 @@
+"""Which views of an entity are kept: few, from different sides, near (FARM D.1 step 6)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.mapping.records import Observation
+from lodestar.scene.config import SceneConfig
+from lodestar.scene.records import View
+
+FULL_PIXELS = 150.0**2  # a segment of so many pixels fills its view well
+
+
+@dataclass(frozen=True)
+class KeptView:
+    """A view with what its choice hangs on. direction: (3,) unit, entity -> camera. distance: metres."""
+
+    view: View
+    direction: np.ndarray
+    distance: float
+
+
+def view_quality(observation: Observation) -> float:
+    """How well a detection shows its thing: size in the image times the share of its box it fills, times score."""
+    area = max(observation.box.width * observation.box.height, 1)
+    fill = min(observation.pixel_count / area, 1.0)
+    size = math.sqrt(min(observation.pixel_count / FULL_PIXELS, 1.0))
+    return float(np.clip(size * (0.5 + 0.5 * fill) * observation.score, 0.0, 1.0))
+
+
+def keep_view(
+    views: tuple[KeptView, ...],
+    observation: Observation,
+    map_from_odom: np.ndarray,
+    mean: np.ndarray,
+    config: SceneConfig,
+) -> tuple[KeptView, ...]:
+    """The views after one more observation, oldest first, at most `max_views`.
+
+    A new direction is added; one like a kept view's replaces it where it is sufficiently closer, or as close and
+    better. Where there is no room, the one of least quality goes.
+    """
+    map_from_camera = map_from_odom @ observation.odom_from_camera
+    offset = map_from_camera[:3, 3] - mean
+    distance = float(np.linalg.norm(offset))
+    if not math.isfinite(distance) or distance < 1e-3:
+        return views
+    quality = view_quality(observation)
+    view = View(observation.stamp, map_from_camera, observation.box, 0, quality)
+    new = KeptView(view, offset / distance, distance)
+    limit = math.cos(config.view_separation)
+    similar = [i for i, kept in enumerate(views) if float(kept.direction @ new.direction) > limit]
+    if similar:
+        nearest = min(views[i].distance for i in similar)
+        best = max(views[i].view.quality for i in similar)
+        closer = distance < config.view_closer * nearest and quality >= 0.5 * best
+        better = distance < 1.1 * nearest and quality > 1.2 * best
+        if not (closer or better):
+            return views
+        return (*(kept for i, kept in enumerate(views) if i not in similar), new)
+    if len(views) < config.max_views:
+        return (*views, new)
+    worst = min(range(len(views)), key=lambda i: views[i].view.quality)
+    if views[worst].view.quality >= quality:
+        return views
+    return (*(kept for i, kept in enumerate(views) if i != worst), new)
+
+
+def join_views(first: tuple[KeptView, ...], second: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...]:
+    """The best views of two entities that are one."""
+    best = sorted((*first, *second), key=lambda kept: (-kept.view.quality, kept.view.stamp))[:limit]
+    return tuple(sorted(best, key=lambda kept: kept.view.stamp))

@@ -1,5 +1,4 @@
-"""Keeps the books of decisions: context, propensities, outcome, reward, and what the policy learns of them.
-"""
+"""Keeps the books of decisions: context, propensities, outcome, reward, and what the policy learns of them."""
 
 from __future__ import annotations
 

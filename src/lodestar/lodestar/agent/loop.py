@@ -21,6 +21,7 @@ from lodestar.agent.commands import (
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.core import EXPLORER, HOME, Validator, passes
 from lodestar.agent.credit import Ledger
+from lodestar.agent.driving import Driving
 from lodestar.agent.endings import give_up
 from lodestar.agent.errors import Busy, ErrorCode, Held
 from lodestar.agent.goals import GoalMemory
@@ -51,8 +52,8 @@ class DecisionLoop(Driving):
         experts: tuple[str, ...],
         *,
         targets: Targets | None = None,
-        context: ContextConfig = ContextConfig(),
-        rewards: RewardConfig = RewardConfig(),
+        context: ContextConfig | None = None,
+        rewards: RewardConfig | None = None,
         validator: Validator = passes,
     ) -> None:
         if tuple(policy.arms) != tuple(experts):
@@ -61,7 +62,9 @@ class DecisionLoop(Driving):
             if phrases is None:
                 raise ValueError("a phrase book or targets are needed")
             targets = SceneTargets(phrases)
-        ledger = Ledger(policy, ContextBuilder(context, experts), rewards)
+        ledger = Ledger(
+            policy, ContextBuilder(context or ContextConfig(), experts), rewards or RewardConfig()
+        )
         super().__init__(config, ledger, targets, experts, validator)
 
     # --- requests -------------------------------------------------------------------------------------------

@@ -51,9 +51,9 @@ class Targets(Protocol):
 class SceneTargets:
     """Scores subtasks with `query.scoring`, once per revision of the scene."""
 
-    def __init__(self, phrases: PhraseBook, config: QueryConfig = QueryConfig()) -> None:
+    def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
         self._phrases = phrases
-        self._config = config
+        self._config = config or QueryConfig()
         self._cache: dict[tuple[int, int], tuple[Subtask, TargetView]] = {}
 
     def look(self, mirror: SceneMirror, subtask: Subtask) -> TargetView:

@@ -21,11 +21,11 @@ SECTORS = 36  # of 10 degrees, the headings that are told apart
 def _mark(cells, occupied_from, nearest, u0, v0, reach, fov, heading, resolution):
     """Lower `nearest` (metres) of the cells in view; rays end at occupied cells, which are marked too."""
     rows, columns = cells.shape
-    rays = max(8, int(math.ceil(fov * reach * 1.5)))
+    rays = max(8, math.ceil(fov * reach * 1.5))
     for i in range(rays):
         angle = heading - fov / 2.0 + fov * i / (rays - 1)
         du, dv = math.cos(angle), math.sin(angle)
-        column, row = int(math.floor(u0)), int(math.floor(v0))
+        column, row = math.floor(u0), math.floor(v0)
         step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
         next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
         next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
@@ -53,14 +53,14 @@ def _sector_gains(cells, occupied_from, unseen, starts, reach, sectors):
     rows, columns = cells.shape
     stamp = np.zeros(cells.shape, np.int32)
     gains = np.zeros((len(starts), sectors), np.int64)
-    rays = sectors * max(1, int(math.ceil(2.0 * math.pi * reach * 1.2 / sectors)))
+    rays = sectors * max(1, math.ceil(2.0 * math.pi * reach * 1.2 / sectors))
     for i in range(len(starts)):
         u0, v0 = starts[i]
         for k in range(rays):
             angle = 2.0 * math.pi * (k + 0.5) / rays
             sector = k * sectors // rays
             du, dv = math.cos(angle), math.sin(angle)
-            column, row = int(math.floor(u0)), int(math.floor(v0))
+            column, row = math.floor(u0), math.floor(v0)
             step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
             next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
             next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
@@ -156,5 +156,5 @@ class LookedAt:
 
 def window_sums(gains: np.ndarray, fov: float) -> np.ndarray:
     """(N, SECTORS) gain of a camera of `fov` radians whose heading is the middle of each sector."""
-    half = max(int(round(fov / 2.0 / (2.0 * math.pi / SECTORS) - 0.5)), 0)
+    half = max(round(fov / 2.0 / (2.0 * math.pi / SECTORS) - 0.5), 0)
     return sum(np.roll(gains, -k, axis=1) for k in range(-half, half + 1))

@@ -227,8 +227,7 @@ class EgocentricExpert:
         )
 
     def _openness(self) -> dict[ActionKind, float]:
-        """Share of `open_depth` that lies open at the left and right edge of the view; behind is not known.
-        """
+        """Share of `open_depth` that lies open at the left and right edge of the view; behind is not known."""
         assert self._frame is not None
         depth = self._frame.depth
         third = max(depth.shape[1] // 3, 1)

@@ -254,8 +254,7 @@ class FrontierExpert:
         return points, owner
 
     def _records(self, pieces: list[np.ndarray]) -> dict[int, FrontierRecord]:
-        """A record per piece without a viewpoint; a piece near one of the last request's takes over its id.
-        """
+        """A record per piece without a viewpoint; a piece near one of the last request's takes over its id."""
         assert self._grid is not None
         known = list(self._frontiers)
         records: dict[int, FrontierRecord] = {}

@@ -42,9 +42,9 @@ class TurnMemory:
     def looked(self, x: float, y: float, heading: float) -> None:
         """The camera looked along `heading` from (x, y)."""
         last = self._views[-1] if self._views else None
-        if last is not None and math.hypot(last[0] - x, last[1] - y) < 0.1:
-            if abs(float(wrap_angle(last[2] - heading))) < math.radians(5.0):
-                return
+        still = last is not None and math.hypot(last[0] - x, last[1] - y) < 0.1
+        if last is not None and still and abs(float(wrap_angle(last[2] - heading))) < math.radians(5.0):
+            return
         self._views.append((x, y, heading))
         del self._views[: -self._config.memory]
 

@@ -1,0 +1,221 @@
+"""A world of one square room in which experts, scene and navigator do what a test says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lodestar.agent.commands import (
+    CancelGoal,
+    Command,
+    Finish,
+    NavigationEvent,
+    NavigationKind,
+    RecordDecision,
+    RequestProposals,
+    SendGoal,
+)
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.targets import TargetView
+from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.query.scoring import Candidate
+from lodestar.scene.records import Entity
+from lodestar.selection.context import FEATURES
+from lodestar.selection.linucb import LinUcb, LinUcbConfig
+
+EXPERTS = ("frontier", "semantic_map", "ego_vlm")
+ACCEPT = 0.6
+
+
+def room(side: float = 10.0, resolution: float = 0.1) -> OccupancyGrid2D:
+    """A free square from (0, 0) to (side, side), with walls around it."""
+    n = round(side / resolution)
+    cells = np.zeros((n, n), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
+    return OccupancyGrid2D(cells, resolution, (0.0, 0.0))
+
+
+def entity(identity: int, x: float, y: float, caption: str = "red chair", **changes) -> Entity:
+    """A cube of 0.4 m on the floor at (x, y)."""
+    half = np.array([0.2, 0.2, 0.0])
+    middle = np.array([x, y, 0.2])
+    base = Entity(
+        id=identity,
+        label=caption.split()[-1],
+        caption=caption,
+        mean=middle,
+        covariance=np.eye(3) * 0.01,
+        box_min=middle - half - (0, 0, 0.2),
+        box_max=middle + half + (0, 0, 0.2),
+    )
+    return replace(base, **changes)
+
+
+def find(target: str = "red chair", *more: str, **changes) -> Directive:
+    """Find the target, then the others."""
+    subtasks = tuple(Subtask(t, graphs=(QueryGraph((QueryVariable(t, t.split()[-1]),)),)) for t in (target, *more))
+    return Directive(DirectiveKind.FIND, f"find the {target}", subtasks, **changes)
+
+
+@dataclass
+class FakeMirror:
+    """The scene, changed by the test."""
+
+    entities: dict[int, Entity] = field(default_factory=dict)
+    revision: int = 0
+    merged: dict[int, int] = field(default_factory=dict)
+
+    def put(self, *entities: Entity) -> None:
+        for one in entities:
+            self.entities[one.id] = one
+        self.revision += 1
+
+    def remove(self, identity: int) -> None:
+        self.entities.pop(identity, None)
+        self.revision += 1
+
+    def resolve(self, identity: int) -> int:
+        return self.merged.get(identity, identity)
+
+
+@dataclass
+class FakeTargets:
+    """Scores by entity id; whatever is in the mirror is a candidate."""
+
+    scores: dict[int, float] = field(default_factory=dict)
+    avoid: tuple[Entity, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def look(self, mirror, subtask) -> TargetView:
+        if self.missing:
+            return TargetView(missing=self.missing)
+        candidates = sorted(
+            (
+                Candidate(i, self.scores.get(i, 0.0), self.scores.get(i, 0.0), explanation="by the test")
+                for i, e in mirror.entities.items()
+                if self.scores.get(i, 0.0) > 0.0 and e.label == subtask.target.split()[-1]
+            ),
+            key=lambda c: -c.score,
+        )
+        return TargetView(tuple(candidates), tuple(c for c in candidates if c.score >= ACCEPT))
+
+    def constraints(self, mirror, subtask) -> tuple[Entity, ...]:
+        return self.avoid
+
+
+@dataclass
+class World:
+    """Steps a loop through simulated time; `answers` maps an expert to what it says to a request."""
+
+    config: LoopConfig = field(default_factory=LoopConfig)
+    seed: int = 0
+    mixing: float = 0.0
+    answers: dict = field(default_factory=dict)
+    speed: float = 1.0
+    now: float = 0.0
+    step: float = 0.1
+    navigates: bool = True  # False: the navigator says nothing
+    accepts: bool = True
+    sees: bool = True  # entities within 3 m are re-observed at each step
+    experts: tuple[str, ...] = EXPERTS
+
+    def __post_init__(self) -> None:
+        self.mirror = FakeMirror()
+        self.targets = FakeTargets()
+        config = LinUcbConfig(mixing=self.mixing)
+        policy = LinUcb(config, self.experts, FEATURES, np.random.default_rng(self.seed))
+        self.policy = policy
+        self.loop = DecisionLoop(self.config, policy, None, self.experts, targets=self.targets)
+        self.pose = np.array([2.0, 2.0, 0.0])
+        self.goal: np.ndarray | None = None
+        self.commands: list[Command] = []
+        self.abort_with: tuple[int, str] | None = None
+        self.loop.on_grid(room())
+        self.loop.on_scene(self.mirror)
+        self.loop.on_pose(self.pose, 0.0)
+
+    def of(self, kind) -> list:
+        """Every command of a kind so far."""
+        return [c for c in self.commands if isinstance(c, kind)]
+
+    @property
+    def result(self):
+        """The result, once there is one."""
+        finished = self.of(Finish)
+        return finished[-1].result if finished else None
+
+    @property
+    def decisions(self) -> list:
+        """Final records of every decision."""
+        return [c.decision for c in self.of(RecordDecision) if c.decision.reward]
+
+    def advance(self) -> None:
+        """One step of time: the robot drives, the camera sees, the loop ticks, its commands are carried out."""
+        self.now += self.step
+        self._drive()
+        self.loop.on_pose(self.pose.copy(), self.now)
+        if self.sees:
+            for one in list(self.mirror.entities.values()):
+                if np.hypot(*(one.mean[:2] - self.pose[:2])) < 3.0:
+                    self.mirror.put(replace(one, last_seen=self.now))
+        for command in self.loop.tick(self.now):
+            self.commands.append(command)
+            self._carry_out(command)
+
+    def run(self, seconds: float = 300.0, until=None) -> None:
+        """Advance until the directive is over, `until()` holds, or the time is up."""
+        end = self.now + seconds
+        while self.now < end and self.result is None and not (until is not None and until()):
+            self.advance()
+
+    def _carry_out(self, command: Command) -> None:
+        if isinstance(command, RequestProposals):
+            for name in command.experts:
+                answer = self._answer(name, command.request)
+                if answer is not None:
+                    self.loop.on_answer(answer)
+        elif isinstance(command, SendGoal):
+            self.goal = command.goal
+            if self.navigates and self.accepts:
+                self.loop.on_navigation(NavigationEvent(NavigationKind.ACCEPTED, epoch=command.epoch))
+        elif isinstance(command, CancelGoal):
+            self.goal = None
+
+    def _answer(self, name: str, request: ProposalRequest):
+        answer = self.answers.get(name)
+        if callable(answer):
+            answer = answer(request)
+        if answer == "silent":
+            return None
+        if answer is None:
+            reason = RejectionReason.EXPLORED if name == "frontier" else RejectionReason.NO_PROPOSAL
+            return Rejection(name, request.epoch, reason, "nothing")
+        return replace(answer, epoch=request.epoch, expert=name)
+
+    def _drive(self) -> None:
+        if self.goal is None or not self.navigates:
+            return
+        if self.abort_with is not None:
+            code, message = self.abort_with
+            self.goal = None
+            self.loop.on_navigation(NavigationEvent(NavigationKind.ABORTED, code, message))
+            return
+        offset = self.goal[:2] - self.pose[:2]
+        distance = float(np.hypot(*offset))
+        if distance <= self.speed * self.step:
+            self.pose = self.goal.copy()
+            self.goal = None
+            self.loop.on_navigation(NavigationEvent(NavigationKind.SUCCEEDED))
+        else:
+            self.pose = np.array([*(self.pose[:2] + offset / distance * self.speed * self.step), self.pose[2]])
+            self.loop.on_navigation(NavigationEvent(NavigationKind.FEEDBACK, distance_remaining=distance))
+
+
+def proposal(x: float, y: float, yaw: float = 0.0, confidence: float = 0.5, entity_id: int = 0, **more) -> Proposal:
+    """A goal; expert and epoch are filled in by the world."""
+    return Proposal("", 0, np.array([x, y, yaw]), confidence, f"towards ({x}, {y})", entity_id, **more)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import cv2
 import numba as nb
 import numpy as np
 
@@ -34,13 +35,17 @@ def _display_table() -> np.ndarray:
     return np.clip(s * 255.0 + 0.5, 0, 255).astype(np.uint8)
 
 
-_OFFSETS = np.array(
-    [
-        (math.cos(2.4 * k) * radius, math.sin(2.4 * k) * radius)
-        for k, radius in enumerate((0.35, 0.7, 1.0, 0.5, 0.85, 0.25, 0.6, 0.95))
-    ],
-    np.float32,
-)
+def _offsets() -> np.ndarray:
+    """Where occlusion is sampled: (16, 8, 2) float32, in radii, turned differently for each of 4 x 4 cells."""
+    order = np.array([0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5])
+    angle = np.arange(8) * 2.4 + order[:, None] * (2.0 * np.pi / 16)
+    radius = (np.arange(8) + 0.3 + order[:, None] / 20.0) / 9.0
+    return np.stack([np.cos(angle) * radius, np.sin(angle) * radius], axis=-1).astype(np.float32)
+
+
+_OFFSETS = _offsets()
+_LAMP_COLOR = np.array([1.03, 1.0, 0.94], np.float32)
+_AMBIENT_COLOR = np.array([0.98, 1.0, 1.03], np.float32)
 
 
 @nb.njit(cache=True, fastmath=True)
@@ -63,9 +68,10 @@ def _occlusion(distance, normal, rays, focal, offsets, reach):
                 nx, ny, nz = -nx, -ny, -nz
             radius = min(max(reach * focal / t, 4.0), 60.0)
             closed = np.float32(0.0)
-            for k in range(offsets.shape[0]):
-                other_row = row + int(offsets[k, 1] * radius)
-                other_column = column + int(offsets[k, 0] * radius)
+            turn = (half_row & 3) * 4 + (half_column & 3)
+            for k in range(offsets.shape[1]):
+                other_row = row + int(offsets[turn, k, 1] * radius)
+                other_column = column + int(offsets[turn, k, 0] * radius)
                 if not (0 <= other_row < height and 0 <= other_column < width):
                     continue
                 s = distance[other_row, other_column]
@@ -99,7 +105,7 @@ def _texel(atlas, material, level, u, v):
 
 @nb.njit(cache=True, fastmath=True)
 def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, materials, atlas, repeats,
-           gloss, rooms, centers, origin, linear, display, image):  # fmt: skip
+           gloss, rooms, centers, origin, lamp_color, ambient_color, linear, display, image):  # fmt: skip
     height, width = distance.shape
     for row in range(height):
         for column in range(width):
@@ -150,11 +156,11 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
             opened = occlusion[row // 2, column // 2]
             diffuse = max(toward * np.float32(0.9) + np.float32(0.1), np.float32(0.0))
             diffuse *= np.float32(1.0) / (np.float32(0.55) + np.float32(0.12) * lamp * lamp)
-            ambient = np.float32(0.40) + np.float32(0.10) * nz + np.float32(0.05) * nx
-            direct = np.float32(0.55) * diffuse * (np.float32(0.45) + np.float32(0.55) * opened)
-            light = ambient * opened + direct
-            light += np.float32(0.10) * incidence / (np.float32(1.0) + np.float32(0.15) * t * t)
-            light *= factor
+            ambient = np.float32(0.42) + np.float32(0.05) * nz + np.float32(0.04) * nx
+            direct = np.float32(0.50) * diffuse * (np.float32(0.45) + np.float32(0.55) * opened)
+            direct += np.float32(0.10) * incidence / (np.float32(1.0) + np.float32(0.15) * t * t)
+            ambient *= opened * factor
+            direct *= factor
             shine = np.float32(0.0)
             if gloss[material, 0] > 0.0:
                 hx, hy, hz = lx - dx / ray_length, ly - dy / ray_length, lz - dz / ray_length
@@ -166,6 +172,7 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
                 if material == _GLASS:
                     shine += np.float32(0.06)
             for channel in range(3):
+                light = ambient * ambient_color[channel] + direct * lamp_color[channel]
                 value = linear[colors[hit, channel]] * light + shine * opened
                 image[row, column, channel] = display[min(int(value * np.float32(2048.0)), 4095)]
 
@@ -194,10 +201,11 @@ class Shader:
         size = (camera.height, camera.width)
         distance, focal = hits.distance.reshape(size), np.float32(camera.fx)
         occlusion = _occlusion(distance, hits.normal, rays, focal, _OFFSETS, np.float32(0.35))
+        occlusion = cv2.blur(occlusion, (4, 4))  # the 4 x 4 turns of the samples, averaged
         image = np.empty((*size, 3), np.uint8)
         _shade(
             distance, hits.triangle, hits.normal, rays, occlusion, focal, scene.objects, scene.colors,
             scene.materials, self._atlas, self._repeats, self._gloss, self._rooms, self._centers,
-            self._origin, self._linear, self._display, image,
+            self._origin, _LAMP_COLOR, _AMBIENT_COLOR, self._linear, self._display, image,
         )  # fmt: skip
         return image

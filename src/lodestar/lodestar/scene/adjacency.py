@@ -34,7 +34,7 @@ def nearest_by_hellinger(
     count: int,
     radius: float,
 ) -> dict[int, float]:
-    """Weight 1 - distance of at most `count` entities within `radius` of the mean, those that overlap at all."""
+    """Weight 1 - distance of at most `count` entities within `radius` of the mean."""
     gaps = np.linalg.norm(means - mean, axis=1)
     close = np.flatnonzero(gaps <= radius)
     if len(close) > 4 * count:

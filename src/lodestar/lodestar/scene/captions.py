@@ -37,8 +37,10 @@ def merge_votes(*groups: Iterable[CaptionVote]) -> tuple[CaptionVote, ...]:
 
 
 def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, str, tuple[str, ...]]:
-    """Label, caption and attributes that votes carry: the heaviest label, its heaviest caption, and attributes
-    that at least `attribute_share` of that label's votes name, heaviest first. No votes give empty ones.
+    """Label, caption and attributes that votes carry; no votes give empty ones.
+
+    The heaviest label, its heaviest caption, and attributes that at least `attribute_share` of that label's
+    votes name, heaviest first.
     """
     labels: dict[str, float] = defaultdict(float)
     captions: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))

@@ -332,7 +332,7 @@ class SceneDictionary:
     ) -> tuple[Region, ...]:
         """Put every entity into its region and name the regions by what stands in them.
 
-        mask: (rows, columns) uint16, 0 = none, row 0 has the lowest y. origin: outer corner of cell (0, 0), map.
+        mask: (rows, columns) uint16, 0 = none, row 0 has the lowest y. origin: corner of cell (0, 0), map.
         regions: (id, area, centroid, neighbors) each, as grid.regions gives them.
         """
         with self._lock:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from lodestar.geometry.boxes import box_iou
 from lodestar.mapping.records import CaptionVote, Instance, Observation
+from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.captions import elect, merge_votes
 from lodestar.scene.config import SceneConfig
-from lodestar.scene.records import Embedding, Entity, EntityState, View
+from lodestar.scene.records import Embedding, Entity, EntityState
 from lodestar.scene.views import KeptView, join_views, keep_view
+
+MAX_INHERITED = 32  # votes kept of merged entities
+SAME_BOX = 0.25  # box IoU from which a new entity is an archived one of its kind again
 
 
 @dataclass
@@ -82,7 +88,7 @@ class EntityRecord:
             self.state = EntityState.ARCHIVED
 
     def missed(self, stamp: float, config: SceneConfig) -> bool:
-        """A scan of its room did not detect it (eq. B.17). False where the last one is too recent to count."""
+        """A scan of its room missed it (eq. B.17). False where the last one is too recent to count."""
         if stamp - self.last_scan < config.scan_interval:
             return False
         self.last_scan = stamp
@@ -117,7 +123,7 @@ class EntityRecord:
         for each in self.views:
             view = each.view
             if abs(view.stamp - stamp) < 1e-6 and view.keyframe_id != keyframe_id:
-                view = View(view.stamp, view.map_from_camera, view.box, keyframe_id, view.quality)
+                view = replace(view, keyframe_id=keyframe_id)
                 linked = True
             kept.append(KeptView(view, each.direction, each.distance))
         self.views = tuple(kept)
@@ -126,20 +132,11 @@ class EntityRecord:
     def move(self, correction: np.ndarray) -> None:
         """Carry the views along with a (4, 4) correction of the map."""
         self.birthplace = correction[:3, :3] @ self.birthplace + correction[:3, 3]
-        self.views = tuple(
-            KeptView(
-                View(
-                    k.view.stamp,
-                    correction @ k.view.map_from_camera,
-                    k.view.box,
-                    k.view.keyframe_id,
-                    k.view.quality,
-                ),
-                correction[:3, :3] @ k.direction,
-                k.distance,
-            )
-            for k in self.views
-        )
+        moved: list[KeptView] = []
+        for kept in self.views:
+            view = replace(kept.view, map_from_camera=correction @ kept.view.map_from_camera)
+            moved.append(KeptView(view, correction[:3, :3] @ kept.direction, kept.distance))
+        self.views = tuple(moved)
 
     def entity(
         self, covisible: dict[int, float], config: SceneConfig, map_id: int, session_id: str
@@ -171,3 +168,23 @@ class EntityRecord:
             map_id=map_id,
             session_id=session_id,
         )
+
+
+def archived_twin(
+    record: EntityRecord, records: Mapping[int, EntityRecord], config: SceneConfig
+) -> int | None:
+    """The archived entity in whose place a new one of the same kind stands (VLM-DEWM B.6 b), or None."""
+    lexicon = load_lexicon()
+    kind = lexicon.canonical(record.label) or record.label
+    found: list[tuple[float, int]] = []
+    for identity, other in records.items():
+        if other is record or other.state != EntityState.ARCHIVED:
+            continue
+        if (lexicon.canonical(other.label) or other.label) != kind:
+            continue
+        a, b = record.instance, other.instance
+        gap = float(np.linalg.norm(np.asarray(a.centroid) - b.centroid))
+        overlap = float(box_iou(a.box_min, a.box_max, b.box_min, b.box_max))
+        if gap <= config.restore_distance or overlap >= SAME_BOX:
+            found.append((gap, identity))
+    return min(found)[1] if found else None

@@ -22,8 +22,8 @@ class SceneMirror:
     def apply(self, delta: SceneDelta) -> bool:
         """Take in a delta. False = something is missing before it: page from `revision`, nothing was changed.
 
-        A delta that says nothing new is taken as applied. One with previous_revision 0 holds all and starts anew
-        where the session changed.
+        A delta that says nothing new is taken as applied. One with previous_revision 0 holds all and starts
+        anew where the session changed.
         """
         if self._is_other(delta):
             if delta.previous_revision != 0:

@@ -61,7 +61,7 @@ class RegionMap:
         self._mask = np.asarray(mask)[rows, columns].astype(np.int64)
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Region ids (N,) of points (N, 2+): of their cell or the nearest one within reach; 0 where none is."""
+        """Region ids (N,) of points (N, 2+): of their cell or the nearest one within reach, else 0."""
         if self.is_empty:
             return np.zeros(len(points), np.int64)
         rows, columns = self._mask.shape

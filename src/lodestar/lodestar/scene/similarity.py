@@ -13,7 +13,7 @@ TIERS = (0.4, 0.6, 0.8)
 
 
 def similarity_field(pillars: PillarMap, entity_scores: Mapping[int, float]) -> np.ndarray:
-    """The best score among the instances of each pillar (eq. 12). (rows, columns) float32; 0 where none has one."""
+    """The best score among each pillar's instances (eq. 12), 0 where none has one. (rows, columns) float32."""
     ids = pillars.ids
     if ids.size == 0:
         return np.zeros(ids.shape[1:], np.float32)
@@ -34,7 +34,7 @@ def best_of(scores: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def tier_counts(scores: Iterable[float], tiers: tuple[float, float, float] = TIERS) -> tuple[int, int, int]:
-    """N_k: how many scores reach each tier (eq. 3). Raises ValueError unless 0 < tau_1 < tau_2 < tau_3 <= 1."""
+    """N_k: how many scores reach each tier (eq. 3). Raises ValueError for tiers that do not rise in (0, 1]."""
     low, middle, high = tiers
     if not 0.0 < low < middle < high <= 1.0:
         raise ValueError(f"tiers must rise within (0, 1], not {tiers}")

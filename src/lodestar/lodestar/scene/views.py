@@ -24,7 +24,7 @@ class KeptView:
 
 
 def view_quality(observation: Observation) -> float:
-    """How well a detection shows its thing: size in the image times the share of its box it fills, times score."""
+    """How well a detection shows its thing, in [0, 1]: its size, the share of its box that it fills, its score."""
     area = max(observation.box.width * observation.box.height, 1)
     fill = min(observation.pixel_count / area, 1.0)
     size = math.sqrt(min(observation.pixel_count / FULL_PIXELS, 1.0))
@@ -40,8 +40,8 @@ def keep_view(
 ) -> tuple[KeptView, ...]:
     """The views after one more observation, oldest first, at most `max_views`.
 
-    A new direction is added; one like a kept view's replaces it where it is sufficiently closer, or as close and
-    better. Where there is no room, the one of least quality goes.
+    A new direction is added; one like a kept view's replaces it where it is sufficiently closer,
+    or as close and better. Where there is no room, the one of least quality goes.
     """
     map_from_camera = map_from_odom @ observation.odom_from_camera
     offset = map_from_camera[:3, 3] - mean

@@ -59,7 +59,14 @@ def apartment_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
 
 
 def _row(
-    plan: Plan, rng: np.random.Generator, labels: list[str], widths: list[int], row: int, depth: int, wall: int, hall: int
+    plan: Plan,
+    rng: np.random.Generator,
+    labels: list[str],
+    widths: list[int],
+    row: int,
+    depth: int,
+    wall: int,
+    hall: int,
 ) -> None:
     """Rooms side by side from column 2 on, each with a door in the hall's wall at row `wall`."""
     column = 2

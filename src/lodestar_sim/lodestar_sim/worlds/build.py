@@ -2,84 +2,188 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
+
 import cv2
 import numpy as np
 
+from lodestar_sim.worlds.catalogue import CATALOGUE, Category
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.furnish import Furnisher, Made
 from lodestar_sim.worlds.plan import Plan
-from lodestar_sim.worlds.programs import PROGRAMS, Put
+from lodestar_sim.worlds.programs import ANY, PROGRAMS, Put
 from lodestar_sim.worlds.space import RoomSpace
-from lodestar_sim.worlds.catalogue import CATALOGUE
-from lodestar_sim.worlds.world import World
+from lodestar_sim.worlds.truth import Truth
+from lodestar_sim.worlds.world import Decal, World
+
+STATION = "charging station"
+WET_ROOMS = ("bathroom", "kitchen", "kitchenette", "toilets", "corridor", "laundry room", "warehouse", "hall")
 
 
-def build_world(name: str, kind: str, plan: Plan, seed: int, rng: np.random.Generator) -> World:
-    """The plan's building, furnished room by room; it starts where there is most room about its middle."""
-    furnisher = Furnisher(rng)
-    for room in plan.labels:
-        furnish_room(furnisher, RoomSpace(plan, room))
-    return World(
+@dataclass
+class Site:
+    """A plan being furnished. spaces: by room id; open_rooms: those that can be entered."""
+
+    plan: Plan
+    furnisher: Furnisher
+    spaces: dict[int, RoomSpace] = field(default_factory=dict)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """The one source of chance."""
+        return self.furnisher.rng
+
+    def space(self, room: int) -> RoomSpace:
+        """The room's floor, made at the first call."""
+        if room not in self.spaces:
+            self.spaces[room] = RoomSpace(self.plan, room)
+        return self.spaces[room]
+
+
+def build_world(name: str, kind: str, site: Site, seed: int) -> World:
+    """The furnished building; whatever cannot be walked up to and seen is taken out again."""
+    for room in site.plan.labels:
+        furnish_room(site, room)
+    plan = site.plan
+    world = World(
         name=name,
         kind=kind,
         seed=seed,
         bounds=plan.bounds,
-        start=_start(plan, furnisher),
+        start=(0.0, 0.0, 0.0),
         rooms=tuple(plan.outlines()),
         walls=tuple(plan.walls()),
         slabs=tuple(plan.slabs()),
-        objects=furnisher.objects,
+        objects=site.furnisher.objects,
+    )
+    station = _station(site)
+    start = _in_front(station) if station else roomiest(plan, site.furnisher.made)
+    return _with_decal(
+        prune(replace(world, start=start, charging_station=station.thing.id if station else 0)), site
     )
 
 
-def furnish_room(furnisher: Furnisher, space: RoomSpace) -> None:
+def furnish_room(site: Site, room: int) -> None:
     """Places what the room's program asks for, as far as it fits."""
-    placed: dict[str, list[Made]] = {}
+    space, placed = site.space(room), dict[str, list[Made]]()
     for put in PROGRAMS.get(space.label, ()):
-        if furnisher.rng.random() >= put.chance:
+        if site.rng.random() >= put.chance:
             continue
         low, high = put.count
-        for _ in range(int(furnisher.rng.integers(low, high + 1))):
-            made = _place(furnisher, space, put, placed)
+        share = space.area / 10.0 if put.per_area else 1.0
+        number = min(round(int(site.rng.integers(low, high + 1)) * share), 40)
+        for _ in range(number):
+            made = _place(site, space, put, placed)
             if made:
                 placed.setdefault(put.key or put.name, []).append(made)
 
 
-def _place(furnisher: Furnisher, space: RoomSpace, put: Put, placed: dict[str, list[Made]]) -> Made | None:
-    thing = furnisher.design(put.name, word=put.word)
-    if put.how == "wall" or put.how == "corner":
+def _place(site: Site, space: RoomSpace, put: Put, placed: dict[str, list[Made]]) -> Made | None:
+    furnisher, rng = site.furnisher, site.rng
+    name = put.name
+    if name == ANY:
+        choices = _at_home(space.label, ("top", "shelf") if put.how == "on" else ("shelf",))
+        name = choices[int(rng.integers(len(choices)))].name
+    thing = furnisher.design(name, word=put.word)
+    if put.how in ("wall", "corner"):
         return furnisher.against_wall(space, thing, corner=put.how == "corner")
     if put.how in ("centre", "free"):
         return furnisher.free_standing(space, thing, centre=put.how == "centre")
     if put.how == "mount":
-        return furnisher.mount(space, thing, CATALOGUE[put.name].mount_height)
-    anchors = placed.get(put.of, [])
+        return furnisher.mount(space, thing, CATALOGUE[name].mount_height)
+    anchors = [made for key in put.of.split("|") for made in placed.get(key, [])]
     if not anchors:
         return None
-    anchor = anchors[int(furnisher.rng.integers(len(anchors)))]
-    if put.how == "before":
+    for index in rng.permutation(len(anchors))[:4]:
+        made = _relate(furnisher, space, put.how, thing, anchors[int(index)])
+        if made:
+            return made
+    return None
+
+
+def _relate(furnisher: Furnisher, space: RoomSpace, how: str, thing, anchor: Made) -> Made | None:
+    if how == "before":
         return furnisher.before(space, thing, anchor)
-    if put.how == "beside":
+    if how == "beside":
         return furnisher.beside(space, thing, anchor)
-    if put.how == "around":
+    if how == "around":
         return furnisher.around(space, thing, anchor)
     return furnisher.put_on(thing, anchor)
 
 
-def _start(plan: Plan, furnisher: Furnisher) -> tuple[float, float, float]:
-    """The roomiest free spot near the middle, looking along the longer side of the building."""
+def _at_home(label: str, places: tuple[str, ...]) -> list[Category]:
+    """Small things that belong into a room of this label."""
+    kinds = [c for c in CATALOGUE.values() if c.place in places and max(c.size_high) <= 0.4]
+    return [c for c in kinds if label in c.rooms] or [c for c in kinds if not c.rooms]
+
+
+def _station(site: Site) -> Made | None:
+    """The charging station, put where there is room if no program asked for one."""
+    for made in site.furnisher.made:
+        if made.thing.category == STATION:
+            return made
+    rooms = sorted(site.plan.labels, key=lambda r: -site.space(r).area)
+    for room in rooms[:3]:
+        made = site.furnisher.against_wall(site.space(room), site.furnisher.design(STATION))
+        if made:
+            return made
+    return None
+
+
+def _in_front(station: Made) -> tuple[float, float, float]:
+    """Where a robot stands that has just left the station."""
+    x, y, _, yaw = station.thing.pose
+    away = station.thing.size[0] / 2 + 0.55
+    return round(x + away * np.cos(yaw), 3), round(y + away * np.sin(yaw), 3), yaw
+
+
+def prune(world: World) -> World:
+    """The world without what cannot be walked up to and seen from its start, nor what stands on such things."""
+    for _ in range(3):
+        truth = Truth(world)
+        lost = {thing.id for thing in world.objects if not truth.views(thing)}
+        lost.discard(world.charging_station)
+        if not lost:
+            return world
+        before = -1
+        while before != len(lost):
+            before = len(lost)
+            lost |= {t.id for t in world.objects if t.supported_by in lost}
+        world = replace(world, objects=tuple(t for t in world.objects if t.id not in lost))
+    return world
+
+
+def _with_decal(world: World, site: Site) -> World:
+    """A puddle on a free piece of floor of a room where water is spilt, off every doorway."""
+    rooms = [r for r, label in site.plan.labels.items() if label in WET_ROOMS]
+    for index in site.rng.permutation(len(rooms)):
+        space = site.space(rooms[int(index)])
+        x0, y0, x1, y1 = space.rect
+        for _ in range(30):
+            size = (round(site.rng.uniform(0.6, 0.9), 2), round(site.rng.uniform(0.5, 0.8), 2))
+            x, y = round(site.rng.uniform(x0, x1), 2), round(site.rng.uniform(y0, y1), 2)
+            box = (x - size[0] / 2, y - size[1] / 2, x + size[0] / 2, y + size[1] / 2)
+            if space.fits(box) and np.hypot(x - world.start[0], y - world.start[1]) > 1.2:
+                decal = Decal(
+                    site.furnisher.new_id(), "wet floor", "wet floor", "#7fa8c9", "water", (x, y), size
+                )
+                return replace(world, decals=(decal,))
+    return world
+
+
+def roomiest(plan: Plan, made: list[Made]) -> tuple[float, float, float]:
+    """The roomiest free spot near the middle, looking along the longer side; WorldError where there is none."""
     x0, y0, x1, y1 = plan.bounds
-    scale = 2
-    free = np.kron(plan.free & (plan.rooms > 0), np.ones((scale, scale), np.uint8)).astype(np.uint8)
+    free = np.kron(plan.free & (plan.rooms > 0), np.ones((2, 2), np.uint8)).astype(np.uint8)
     res = (x1 - x0) / free.shape[1]
-    for made in furnisher.made:
-        bx0, by0, bx1, by1 = made.box
-        free[int((by0 - y0) / res) : int((by1 - y0) / res) + 1, int((bx0 - x0) / res) : int((bx1 - x0) / res) + 1] = 0
-    distance = np.minimum(cv2.distanceTransform(free, cv2.DIST_L2, 5) * res, 0.8)
+    for entry in made:
+        columns = [int((v - x0) / res) for v in (entry.box[0], entry.box[2])]
+        rows = [int((v - y0) / res) for v in (entry.box[1], entry.box[3])]
+        free[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1] = 0
+    distance = np.minimum(cv2.distanceTransform(np.pad(free, 1), cv2.DIST_L2, 5)[1:-1, 1:-1] * res, 0.8)
     rows, columns = np.indices(free.shape)
     away = np.hypot(rows - free.shape[0] / 2, columns - free.shape[1] / 2) * res
-    score = distance - 0.02 * away
-    row, column = np.unravel_index(int(np.argmax(score)), free.shape)
+    row, column = np.unravel_index(int(np.argmax(distance - 0.02 * away)), free.shape)
     if distance[row, column] < 0.45:
         raise WorldError("the building has no place of 0.9 m width to start from")
     yaw = 0.0 if x1 - x0 >= y1 - y0 else round(np.pi / 2, 6)

@@ -25,7 +25,9 @@ def draw_world(world: World, path: str | Path, names: bool = True, time: float =
     for slab in world.slabs:
         if not slab.ceiling:
             face = np.clip(np.array(rgb(slab.color)) / 255 * 0.5 + 0.5, 0, 1)
-            axes.add_patch(Rectangle((slab.x0, slab.y0), slab.x1 - slab.x0, slab.y1 - slab.y0, color=face, lw=0))
+            axes.add_patch(
+                Rectangle((slab.x0, slab.y0), slab.x1 - slab.x0, slab.y1 - slab.y0, color=face, lw=0)
+            )
     for decal in world.decals:
         axes.add_patch(Ellipse(decal.center, *decal.size, color=np.array(rgb(decal.color)) / 255, alpha=0.6))
     for wall in world.walls:

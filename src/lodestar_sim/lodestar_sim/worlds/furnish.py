@@ -16,6 +16,7 @@ from lodestar_sim.worlds.world import WorldObject
 GAP = 0.02  # m between a thing and the wall behind it
 ATTEMPTS = 40
 TOP_REACH = 0.16  # m from the front edge within which small things stand, so that a low camera sees them
+OUTWARD = ("window", "curtain")  # what hangs on outer walls alone
 MAX_HEIGHT = 1.5  # m, highest foot of a thing that is to be found
 
 
@@ -60,7 +61,15 @@ class Furnisher:
             size = (size[0], size[0], size[2])
         caption = " ".join(part for part in (color, variant.word, name) if part)
         return WorldObject(
-            0, name, caption, color, variant.material, size, variant.mesh, (0.0, 0.0, 0.0, 0.0), movable=kind.movable
+            0,
+            name,
+            caption,
+            color,
+            variant.material,
+            size,
+            variant.mesh,
+            (0.0, 0.0, 0.0, 0.0),
+            movable=kind.movable,
         )
 
     # -- on the floor ------------------------------------------------------------------------------------------
@@ -167,14 +176,20 @@ class Furnisher:
                 return made
         return None
 
-    def _try(self, space: RoomSpace, thing: WorldObject, pose: tuple[float, float, float, float]) -> Made | None:
+    def _try(
+        self, space: RoomSpace, thing: WorldObject, pose: tuple[float, float, float, float]
+    ) -> Made | None:
         """Places it if it fits and everything stays reachable."""
         pose = (round(pose[0], 3), round(pose[1], 3), round(pose[2], 3), round(_wrapped(pose[3]), 6))
         box = plan_box(thing.size, pose)
         if not space.fits(box) or any(_overlap(box, b) and z0 < thing.size[2] for b, z0, _ in self.mounted):
             return None
         space.block(box)
-        here = [m.box for m in self.made if m.room == space.room and not m.thing.supported_by and not m.thing.mounted]
+        here = [
+            m.box
+            for m in self.made
+            if m.room == space.room and not m.thing.supported_by and not m.thing.mounted
+        ]
         if not space.reachable([*here, box], space.walkable()):
             space.unblock(box)
             return None
@@ -194,6 +209,8 @@ class Furnisher:
             side = sides[int(self.rng.integers(len(sides)))]
             low, high = side.start + thing.size[1] / 2 + 0.05, side.end - thing.size[1] / 2 - 0.05
             at = low + (high - low) * self.rng.random()
+            if thing.category in OUTWARD and not space.is_outer(side, at):
+                continue
             x, y, _, yaw = _wall_pose(side.along, side.line, at, side.yaw, thing.size[0] / 2 + 0.002)
             pose = (round(x, 3), round(y, 3), round(height, 3), round(_wrapped(yaw), 6))
             box = plan_box(thing.size, pose)
@@ -208,7 +225,9 @@ class Furnisher:
     ) -> bool:
         if not space.on_floor(box):
             return False
-        depth = thing.size[0] / 2 + 0.5  # somebody must be able to stand before it, if only past low furniture
+        depth = (
+            thing.size[0] / 2 + 0.5
+        )  # somebody must be able to stand before it, if only past low furniture
         front = (pose[0] + depth * math.cos(pose[3]), pose[1] + depth * math.sin(pose[3]))
         if not space.on_floor((front[0] - 0.05, front[1] - 0.05, front[0] + 0.05, front[1] + 0.05)):
             return False
@@ -239,13 +258,16 @@ class Furnisher:
                 foot = plan_box(thing.size, (local[0], local[1], 0.0, yaw))
                 if any(i == index and _overlap(foot, tuple(b)) for i, *b in anchor.taken):
                     continue
-                anchor.taken.append((int(index), foot[0] - 0.01, foot[1] - 0.01, foot[2] + 0.01, foot[3] + 0.01))
+                anchor.taken.append(
+                    (int(index), foot[0] - 0.01, foot[1] - 0.01, foot[2] + 0.01, foot[3] + 0.01)
+                )
                 return self._stand(thing, anchor, surface, local, yaw)
         return None
 
     def _spot(self, thing: WorldObject, surface: Surface) -> tuple[tuple[float, float], float] | None:
         """A place for a thing on a surface, in the owner's frame, and how it is turned."""
-        yaw = 0.0 if surface.inside else float(self.rng.uniform(-0.25, 0.25))
+        turn = 0.0 if surface.inside or max(thing.size) > 0.45 else 0.25
+        yaw = float(self.rng.uniform(-turn, turn))
         foot = plan_box(thing.size, (0.0, 0.0, 0.0, yaw))
         hx, hy = foot[2] + 0.005, foot[3] + 0.005
         if surface.x1 - surface.x0 < 2 * hx or surface.y1 - surface.y0 < 2 * hy:
@@ -287,9 +309,9 @@ def _wrapped(angle: float) -> float:
     return math.atan2(math.sin(angle), math.cos(angle))
 
 
-def _wall_pose(along: str, line: float, at: float, yaw: float, depth: float) -> tuple[float, float, float, float]:
+def _wall_pose(
+    along: str, line: float, at: float, yaw: float, depth: float
+) -> tuple[float, float, float, float]:
     if along == "x":
         return at, line + depth * math.sin(yaw), 0.0, yaw
     return line + depth * math.cos(yaw), at, 0.0, yaw
-
-

@@ -92,7 +92,12 @@ class Assembly:
         self.add(low_array + _BOX_CORNERS * (high_array - low_array), _BOX_TRIANGLES, color, material)
 
     def tilted_box(
-        self, center: Sequence[float], size: Sequence[float], pitch: float, color: str = "", material: str = ""
+        self,
+        center: Sequence[float],
+        size: Sequence[float],
+        pitch: float,
+        color: str = "",
+        material: str = "",
     ) -> None:
         """A box turned by `pitch` radians about y: its top leans towards +x."""
         c, s = math.cos(pitch), math.sin(pitch)
@@ -156,7 +161,12 @@ class Assembly:
         self.lathe(profile, (center[0], center[1], 0.0), segments, color, material)
 
     def bar(
-        self, start: Sequence[float], end: Sequence[float], thickness: float, color: str = "", material: str = ""
+        self,
+        start: Sequence[float],
+        end: Sequence[float],
+        thickness: float,
+        color: str = "",
+        material: str = "",
     ) -> None:
         """A square bar from `start` to `end`."""
         a, b = np.asarray(start, dtype=np.float64), np.asarray(end, dtype=np.float64)
@@ -182,7 +192,9 @@ class Assembly:
         """A faceted ellipsoid."""
         angles = np.linspace(-math.pi / 2, math.pi / 2, rings + 1)
         sphere = Assembly("white", "plaster")
-        profile = [(max(0.0, math.cos(a)) if 0 < i < rings else 0.0, math.sin(a)) for i, a in enumerate(angles)]
+        profile = [
+            (max(0.0, math.cos(a)) if 0 < i < rings else 0.0, math.sin(a)) for i, a in enumerate(angles)
+        ]
         sphere.lathe(profile, segments=segments)
         self.add(
             np.concatenate(sphere._vertices) * np.asarray(radii) + np.asarray(center),
@@ -192,7 +204,12 @@ class Assembly:
         )
 
     def surface(
-        self, low: Sequence[float], high: Sequence[float], z: float, headroom: float = math.inf, inside: bool = False
+        self,
+        low: Sequence[float],
+        high: Sequence[float],
+        z: float,
+        headroom: float = math.inf,
+        inside: bool = False,
     ) -> None:
         """Things can stand at height `z` between two corners in plan."""
         self._surfaces.append(Surface(low[0], low[1], high[0], high[1], z, headroom, inside))

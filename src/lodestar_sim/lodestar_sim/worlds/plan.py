@@ -66,7 +66,9 @@ class Plan:
         self.labels[room] = label
         return room
 
-    def open(self, column: int, row: int, width: int, depth: int, rooms: tuple[int, int], locked: bool = False) -> None:
+    def open(
+        self, column: int, row: int, width: int, depth: int, rooms: tuple[int, int], locked: bool = False
+    ) -> None:
         """A doorway through a wall; a locked one stays solid."""
         x, y = self.origin
         rect = (
@@ -78,6 +80,12 @@ class Plan:
         self.doors.append(Door(rect, "x" if width > depth else "y", rooms, locked))
         if not locked:
             self.free[row : row + depth, column : column + width] = True
+
+    def is_free(self, x: float, y: float) -> bool:
+        """Whether a place lies in a room or a doorway."""
+        column, row = int((x - self.origin[0]) // CELL), int((y - self.origin[1]) // CELL)
+        rows, columns = self.free.shape
+        return bool(0 <= row < rows and 0 <= column < columns and self.free[row, column])
 
     def close(self, door: Door) -> None:
         """The door's opening is solid."""
@@ -115,9 +123,7 @@ class Plan:
         slabs = [Slab(*self.bounds, -0.002, "gray", "concrete")]
         for room in self.labels:
             color, material = self.finishes.get(room, ("beige", "wood"))
-            slabs += [
-                Slab(*self.rectangle(*r), 0.0, color, material) for r in rectangles(self.rooms == room)
-            ]
+            slabs += [Slab(*self.rectangle(*r), 0.0, color, material) for r in rectangles(self.rooms == room)]
         slabs.append(Slab(*self.bounds, self.ceiling, "white", "plaster", ceiling=True))
         return slabs
 

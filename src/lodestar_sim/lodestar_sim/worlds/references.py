@@ -45,7 +45,9 @@ def _from_file(
 ) -> Shape:
     path = Path(folder) / reference
     if path.suffix.lower() not in MESH_SUFFIXES:
-        raise WorldError(f"mesh {reference!r}: use param:shape/variant or a file of {', '.join(MESH_SUFFIXES)}")
+        raise WorldError(
+            f"mesh {reference!r}: use param:shape/variant or a file of {', '.join(MESH_SUFFIXES)}"
+        )
     if not path.is_file():
         raise WorldError(f"mesh {reference!r} is missing: no file at {path}")
     import open3d

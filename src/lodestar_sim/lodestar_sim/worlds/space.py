@@ -35,6 +35,7 @@ class RoomSpace:
     """
 
     def __init__(self, plan: Plan, room: int) -> None:
+        self._plan = plan
         mask = plan.rooms == room
         rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
         r0, r1, c0, c1 = rows[0] - 1, rows[-1] + 2, columns[0] - 1, columns[-1] + 2
@@ -59,6 +60,15 @@ class RoomSpace:
         """Bounding box of the room, metres."""
         (x, y), (rows, columns) = self.origin, self.inside.shape
         return x + CELL, y + CELL, x + columns * FINE - CELL, y + rows * FINE - CELL
+
+    def is_outer(self, side: WallSide, at: float) -> bool:
+        """Whether there is no room within a metre behind a wall, at `at` along it."""
+        steps = np.arange(0.25, 1.0, CELL)
+        if side.along == "x":
+            points = [(at, side.line - s * math.sin(side.yaw)) for s in steps]
+        else:
+            points = [(side.line - s * math.cos(side.yaw), at) for s in steps]
+        return not any(self._plan.is_free(x, y) for x, y in points)
 
     def _keep_door_clear(self, door: Door) -> None:
         x0, y0, x1, y1 = door.rect
@@ -151,7 +161,12 @@ class RoomSpace:
         sides: list[WallSide] = []
         padded = np.pad(self._solid, 1, constant_values=True)
         room = np.pad(self.inside, 1)
-        for (dr, dc), yaw in (((-1, 0), math.pi / 2), ((1, 0), -math.pi / 2), ((0, -1), 0.0), ((0, 1), math.pi)):
+        for (dr, dc), yaw in (
+            ((-1, 0), math.pi / 2),
+            ((1, 0), -math.pi / 2),
+            ((0, -1), 0.0),
+            ((0, 1), math.pi),
+        ):
             border = room & np.roll(padded, (-dr, -dc), axis=(0, 1))
             border = border[1:-1, 1:-1]
             lines = border if dr else border.T

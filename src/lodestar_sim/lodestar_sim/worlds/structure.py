@@ -50,4 +50,6 @@ def decal_mesh(decal: Decal, segments: int = 20) -> Mesh:
 def _flat(vertices: np.ndarray, triangles: np.ndarray, color: str, material: str) -> Mesh:
     number = len(triangles)
     colors = np.tile(np.array(rgb(color), np.uint8), (number, 1))
-    return Mesh(vertices, np.ascontiguousarray(triangles), colors, np.full(number, material_index(material), np.uint8))
+    return Mesh(
+        vertices, np.ascontiguousarray(triangles), colors, np.full(number, material_index(material), np.uint8)
+    )

@@ -6,14 +6,18 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-from lodestar.geometry.poses import rotation_z
 
+from lodestar.geometry.poses import rotation_z
 from lodestar_sim.worlds.geometry import Geometry, join
 from lodestar_sim.worlds.mesh import Mesh, Shape
 from lodestar_sim.worlds.references import load_shape
 from lodestar_sim.worlds.structure import decal_mesh, slab_mesh, wall_mesh
+
+if TYPE_CHECKING:
+    from lodestar_sim.worlds.truth import Truth
 
 EVENT_KINDS = ("move", "remove", "add", "walk")
 STRUCTURE = 0  # id of walls, floors and ceilings
@@ -159,6 +163,13 @@ class World:
     def _by_id(self) -> dict[int, WorldObject]:
         return {thing.id: thing for thing in self.objects}
 
+    @cached_property
+    def truth(self) -> Truth:
+        """What holds in the world as it stands at the start, whatever a robot believes."""
+        from lodestar_sim.worlds.truth import Truth
+
+        return Truth(self)
+
     def object(self, object_id: int) -> WorldObject:
         """The object of this id as it stands at the start; KeyError where there is none."""
         return self._by_id[object_id]
@@ -216,7 +227,9 @@ class World:
         things = (*self.objects_at(time), *self.decals)
         return {thing.id: {"class": thing.category, "caption": thing.caption} for thing in things}
 
-    def geometry(self, at_time: float = 0.0, *, ceiling: bool = True, without: frozenset[int] = frozenset()) -> Geometry:
+    def geometry(
+        self, at_time: float = 0.0, *, ceiling: bool = True, without: frozenset[int] = frozenset()
+    ) -> Geometry:
         """All triangles at `at_time`, but for the objects named in `without`."""
         parts = [(STRUCTURE, wall_mesh(wall)) for wall in self.walls]
         parts += [(STRUCTURE, slab_mesh(slab)) for slab in self.slabs if ceiling or not slab.ceiling]
@@ -242,5 +255,3 @@ def _place(mesh: Mesh, pose: tuple[float, float, float, float]) -> Mesh:
     rotation = rotation_z(pose[3])
     vertices = (mesh.vertices.astype(np.float64) @ rotation.T + np.array(pose[:3])).astype(np.float32)
     return Mesh(vertices, mesh.triangles, mesh.colors, mesh.materials)
-
-

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from lodestar_sim.worlds.catalogue.carried import CARRIED
 from lodestar_sim.worlds.catalogue.category import Category, Variant
+from lodestar_sim.worlds.catalogue.equipment import EQUIPMENT
 from lodestar_sim.worlds.catalogue.furniture import FURNITURE
+from lodestar_sim.worlds.catalogue.household import HOUSEHOLD
 
-CATALOGUE: dict[str, Category] = {category.name: category for category in FURNITURE}
+CATALOGUE: dict[str, Category] = {c.name: c for c in (*FURNITURE, *HOUSEHOLD, *CARRIED, *EQUIPMENT)}
 
 
 def group_of(name: str) -> str:

@@ -1,6 +1,32 @@
-"""Parametric shapes, by the name that a mesh reference uses."""
+"""Parametric shapes, by the name that a mesh reference uses; each module registers its own."""
 
+from lodestar_sim.worlds.shapes import (
+    appliances,
+    beds,
+    beings,
+    devices,
+    industrial,
+    panels,
+    seats,
+    small,
+    storage,
+    tables,
+    turned,
+)
 from lodestar_sim.worlds.shapes.design import SHAPES, Design
-from lodestar_sim.worlds.shapes import beds, seats, storage, tables  # noqa: F401, I001  (they register themselves)
 
-__all__ = ["SHAPES", "Design"]
+__all__ = [
+    "SHAPES",
+    "Design",
+    "appliances",
+    "beds",
+    "beings",
+    "devices",
+    "industrial",
+    "panels",
+    "seats",
+    "small",
+    "storage",
+    "tables",
+    "turned",
+]

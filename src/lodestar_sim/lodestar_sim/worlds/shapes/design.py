@@ -12,7 +12,12 @@ class Design(Assembly):
     """Parts of one object: `size` (x, y, z) to fill, its `variant` and its options; front towards +x."""
 
     def __init__(
-        self, size: tuple[float, float, float], variant: str, options: dict[str, str], color: str, material: str
+        self,
+        size: tuple[float, float, float],
+        variant: str,
+        options: dict[str, str],
+        color: str,
+        material: str,
     ) -> None:
         super().__init__(color, material)
         self.size = size

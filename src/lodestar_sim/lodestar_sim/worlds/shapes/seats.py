@@ -43,7 +43,12 @@ def _office_chair(d: Design) -> None:
     d.tilted_box((-0.88 * hx, 0.0, (seat + h) / 2 + 0.02), (0.06, 1.6 * hy, h - seat - 0.06), -0.06)
     if d.number("arms", 1):
         for side in (-1, 1):
-            d.box((-0.3 * hx, side * hy, seat + 0.16), (0.55 * hx, side * (hy - 0.06), seat + 0.20), "black", "plastic")
+            d.box(
+                (-0.3 * hx, side * hy, seat + 0.16),
+                (0.55 * hx, side * (hy - 0.06), seat + 0.20),
+                "black",
+                "plastic",
+            )
             d.box((0.0, side * hy, seat - 0.06), (0.04, side * (hy - 0.04), seat + 0.16), "black", "plastic")
 
 
@@ -53,7 +58,13 @@ def stool(d: Design) -> None:
     hx, hy, h = d.half
     for sx in (-1, 1):
         for sy in (-1, 1):
-            d.bar((sx * 0.9 * hx, sy * 0.9 * hy, 0.0), (sx * 0.5 * hx, sy * 0.5 * hy, h - 0.03), 0.03, "brown", "wood")
+            d.bar(
+                (sx * 0.9 * hx, sy * 0.9 * hy, 0.0),
+                (sx * 0.5 * hx, sy * 0.5 * hy, h - 0.03),
+                0.03,
+                "brown",
+                "wood",
+            )
     d.cylinder(min(hx, hy), h - 0.05, h, segments=12)
     if d.variant == "bar":
         d.cylinder(0.75 * hx, 0.3 * h, 0.3 * h + 0.02, segments=10, color="gray", material="metal")

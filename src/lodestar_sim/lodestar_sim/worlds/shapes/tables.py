@@ -37,7 +37,9 @@ def desk(d: Design) -> None:
         d.box((-hx + 0.03, hy - width, 0.03), (hx - 0.05, hy - 0.02, h - top))
         for i in range(3):
             z = 0.06 + i * (h - 0.12) / 3
-            d.box((hx - 0.05, hy - width + 0.02, z), (hx - 0.035, hy - 0.04, z + (h - 0.12) / 3 - 0.02), "beige")
+            d.box(
+                (hx - 0.05, hy - width + 0.02, z), (hx - 0.035, hy - 0.04, z + (h - 0.12) / 3 - 0.02), "beige"
+            )
         d.box((-hx + 0.03, -hy + 0.02, 0.0), (hx - 0.05, -hy + 0.05, h - top))
         d.box((-hx + 0.03, -hy + 0.05, 0.35 * h), (-hx + 0.05, hy - width, h - top))
     else:
@@ -62,7 +64,9 @@ def counter(d: Design) -> None:
     for i in range(doors):
         y = -hy + i * width
         d.box((hx - 0.04, y + 0.015, 0.1), (hx - 0.02, y + width - 0.015, h - 0.08))
-        d.box((hx - 0.02, y + width - 0.1, 0.6 * h), (hx - 0.005, y + width - 0.07, 0.78 * h), "gray", "metal")
+        d.box(
+            (hx - 0.02, y + width - 0.1, 0.6 * h), (hx - 0.005, y + width - 0.07, 0.78 * h), "gray", "metal"
+        )
     top = "gray" if d.text("top", "stone") == "stone" else "beige"
     d.box((-hx, -hy, h - 0.04), (hx, hy, h), top, "concrete")
     if d.variant == "sink":

@@ -1,0 +1,96 @@
+"""Judges by ground truth: whether the robot found it, what was meant, and how short the way could have been."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.grid.facing import MAX_BEARING, MAX_DISTANCE, bearing_to_box, footprint_distance
+from lodestar.grid.footprint import GO2
+from lodestar.language.directive import DirectiveError
+from lodestar.language.grammar import parse_directive
+from lodestar_sim.referring import Scene
+from lodestar_sim.worlds.truth import Truth
+from lodestar_sim.worlds.world import World
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Success as DESIGN section 3 defines it, for the target that comes nearest to it.
+
+    distance_m: footprint to box in plan, inf where there is no target. bearing: radians, positive to the left.
+    in_sight: any of the object's sampled points is seen from the camera.
+    """
+
+    success: bool
+    distance_m: float
+    bearing: float
+    in_sight: bool
+    message: str
+    target_id: int = 0
+
+
+def judge_find(world_at_time: World, robot_pose: Iterable[float], target_ids: Iterable[int]) -> Verdict:
+    """Whether a robot at (x, y, yaw) has found one of the targets in a world as it stands."""
+    pose = np.asarray(list(robot_pose), np.float64)[:3]
+    standing = {thing.id: thing for thing in world_at_time.objects}
+    targets = [standing[i] for i in target_ids if i in standing]
+    if not targets:
+        return Verdict(False, math.inf, 0.0, False, "There is no such thing in the building.")
+    truth = world_at_time.truth
+    verdicts = []
+    for thing in targets:
+        low, high = world_at_time.box(thing)
+        distance = footprint_distance(pose, GO2, low, high)
+        bearing = bearing_to_box(pose, low, high)
+        near = distance <= 4.0 * MAX_DISTANCE
+        in_sight = bool(near and truth.seen(thing, pose[None])[0] > 0.0)
+        success = distance <= MAX_DISTANCE and abs(bearing) <= MAX_BEARING and in_sight
+        verdicts.append(
+            Verdict(
+                success,
+                distance,
+                bearing,
+                in_sight,
+                _say(thing.caption, distance, bearing, in_sight),
+                thing.id,
+            )
+        )
+    return min(verdicts, key=lambda v: (not v.success, v.distance_m))
+
+
+def _say(caption: str, distance: float, bearing: float, in_sight: bool) -> str:
+    place = f"The {caption} is {distance:.2f} m away at {math.degrees(bearing):.0f} degrees"
+    if distance > MAX_DISTANCE:
+        return f"{place}; it must be within {MAX_DISTANCE:.1f} m."
+    if abs(bearing) > MAX_BEARING:
+        return f"{place}; it must be within {math.degrees(MAX_BEARING):.0f} degrees of straight ahead."
+    return f"{place}, in sight." if in_sight else f"{place}, but out of sight."
+
+
+def valid_targets(world: World, directive_text: str, time: float = 0.0) -> tuple[int, ...]:
+    """Ids of what the last step of a directive may mean; empty where the building holds no such thing.
+
+    Raises DirectiveError where the text is no directive that names something.
+    """
+    directive = parse_directive(directive_text)
+    graphs = directive.subtasks[-1].graphs if directive.subtasks else ()
+    if not graphs:
+        raise DirectiveError(f'"{directive_text}" names nothing that could be found')
+    scene = Scene(world, time)
+    found: dict[int, None] = {}
+    for graph in graphs:
+        found.update(dict.fromkeys(scene.matching(graph)))
+    return tuple(found)
+
+
+def shortest_path_length(world: World, start: Iterable[float], target_ids: Iterable[int]) -> float:
+    """Metres of the shortest way from (x, y, ...) to a pose of success, inf where there is none."""
+    xy = tuple(float(v) for v in list(start)[:2])
+    wanted = set(target_ids)
+    truth: Truth = world.truth
+    lengths = [truth.shortest_path((xy[0], xy[1]), thing) for thing in world.objects if thing.id in wanted]
+    return min(lengths, default=math.inf)

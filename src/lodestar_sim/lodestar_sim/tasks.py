@@ -1,0 +1,173 @@
+"""The directive that a world is explored for by default: one thing, meant without doubt, out of sight at first."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar_sim.referring import Scene, confusable
+from lodestar_sim.worlds.catalogue import CATALOGUE
+from lodestar_sim.worlds.errors import WorldError
+from lodestar_sim.worlds.truth import Truth
+from lodestar_sim.worlds.world import World, WorldObject
+
+MIN_PATH = 5.0  # m from the start to the nearest pose of success
+MAX_PATH = 40.0  # m, so that a task ends within its time on a campus floor too
+MIN_LENGTH, MIN_WIDTH = 0.30, 0.20  # m, longest and second longest side of a target
+MIN_TOP = 0.30  # m, height of its upper edge above the floor: lower things leave the camera's view on arrival
+MIN_ANCHOR = 0.45  # m, longest side of what it stands next to
+DISTRACTOR = 2.5  # m, how far away something of its class stands
+TOGETHER_GAP, TOGETHER = 0.40, 1.1  # m between boxes and between middles where a relation surely holds
+APART_GAP, APART = 1.5, 2.4  # m where it surely does not
+VISIBLE = 0.2  # share of its points seen from a pose of success
+PLAIN = (
+    "window",
+    "curtain",
+    "mirror",
+    "radiator",
+    "picture",
+    "poster",
+    "door",
+    "charging station",
+    "keyboard",
+    "books",
+)
+KINDS = ("both", "color", "relation")
+KIND_WEIGHTS = (0.6, 0.2, 0.2)
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked, which objects are meant, and where the robot starts: (x, y, yaw)."""
+
+    directive: str
+    target_ids: tuple[int, ...]
+    start: tuple[float, float, float]
+
+
+def default_task(world: World, seed: int = 1) -> Task:
+    """A task of the world, the same for the same seed; raises WorldError where nothing in it would do.
+
+    Exactly one object satisfies the directive, and by a margin; something of its class stands elsewhere; the start
+    is at least 5 m away by path and the target is not in view from it.
+    """
+    return _Tasks(world, seed).choose()
+
+
+class _Tasks:
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.rng = np.random.default_rng([seed, 0x7A5C])
+        self.scene = Scene(world)
+        self.truth: Truth = world.truth
+        self.things = self.scene.things
+
+    def choose(self) -> Task:
+        """The first of the shuffled targets that can be described, seen and started away from."""
+        targets = [t for t in self.things if self._may_be_target(t)]
+        order = [targets[int(i)] for i in self.rng.permutation(len(targets))]
+        kinds = list(self.rng.choice(KINDS, size=3, replace=False, p=KIND_WEIGHTS))
+        for kind in kinds:
+            for thing in order:
+                phrase = self._describe(thing, kind)
+                if phrase and self.truth.views(thing, VISIBLE, 0.8):
+                    start = self._start(thing)
+                    if start:
+                        return Task(f"find the {phrase}", (thing.id,), start)
+        raise WorldError(
+            f"{self.world.name}: no object makes a default task (one of its kind elsewhere, unique by colour or by "
+            "what it stands next to, seen from a reachable place, 5 m from a start out of its sight); give a directive"
+        )
+
+    def _may_be_target(self, thing: WorldObject) -> bool:
+        if thing.category in PLAIN or thing.mounted or thing.contained_in or thing.category not in CATALOGUE:
+            return False
+        sides = sorted(thing.size)
+        if sides[2] < MIN_LENGTH or sides[1] < MIN_WIDTH or thing.pose[2] + thing.size[2] < MIN_TOP:
+            return False
+        if thing.color not in thing.caption.split():
+            return False
+        return any(
+            other.category == thing.category and self.scene.distance(other, thing) >= DISTRACTOR
+            for other in self.things
+            if other.id != thing.id
+        )
+
+    def _rivals(self, thing: WorldObject) -> list[WorldObject]:
+        """What a listener might mean by the class alone."""
+        return [t for t in self.things if t.id != thing.id and confusable(t.category, thing.category)]
+
+    def _describe(self, thing: WorldObject, kind: str) -> str:
+        """A noun phrase that only this thing fits, empty where there is none of this kind."""
+        rivals = self._rivals(thing)
+        name = thing.category if kind == "relation" else f"{thing.color} {thing.category}"
+        if kind != "relation":
+            rivals = [t for t in rivals if t.color == thing.color]
+        if kind == "color":
+            return name if not rivals else ""
+        for index in self.rng.permutation(len(self.things)):
+            anchor = self.things[int(index)]
+            relation = self._relation(thing, anchor)
+            if relation and self._is_unique(relation, anchor, rivals):
+                return f"{name} {relation} the {anchor.category}"
+        return ""
+
+    def _relation(self, thing: WorldObject, anchor: WorldObject) -> str:
+        """The relation that surely holds, empty where none does."""
+        if (
+            anchor.id == thing.id
+            or confusable(anchor.category, thing.category)
+            or max(anchor.size) < MIN_ANCHOR
+        ):
+            return ""
+        if anchor.category in PLAIN or anchor.mounted or anchor.contained_in or anchor.supported_by:
+            return ""
+        if thing.supported_by == anchor.id:
+            return "on" if self._on_top(thing, anchor) else ""
+        if thing.supported_by or self.scene.rooms[thing.id] != self.scene.rooms[anchor.id]:
+            return ""
+        together = (
+            self.scene.gap(thing, anchor) <= TOGETHER_GAP and self.scene.distance(thing, anchor) <= TOGETHER
+        )
+        return "next to" if together else ""
+
+    def _on_top(self, thing: WorldObject, anchor: WorldObject) -> bool:
+        """On its top, not on a seat below its back: "on" is then plain from the boxes."""
+        return thing.pose[2] >= self.scene.boxes[anchor.id][1][2] - 0.05
+
+    def _is_unique(self, relation: str, anchor: WorldObject, rivals: list[WorldObject]) -> bool:
+        """Whether no rival stands anywhere near anything that might be taken for the anchor."""
+        anchors = [t for t in self.things if confusable(t.category, anchor.category)]
+        return all(
+            self.scene.gap(rival, other) >= APART_GAP and self.scene.distance(rival, other) >= APART
+            for rival in rivals
+            for other in anchors
+            if other.id != rival.id
+        )
+
+    def _start(self, thing: WorldObject) -> tuple[float, float, float] | None:
+        """A roomy place far enough away, out of sight of the thing; the world's own start where that will do."""
+        own = self.world.start
+        if MIN_PATH <= self.truth.shortest_path(own[:2], thing) <= MAX_PATH and self._hidden(thing, own[:2]):
+            return own
+        lengths = self.truth.lengths(own[:2])
+        roomy = np.argwhere(np.isfinite(lengths) & (self.truth.clearance >= 0.5))
+        if not len(roomy):
+            return None
+        places = self.truth.grid.points_of(roomy[self.rng.permutation(len(roomy))[:300]])
+        middle = np.array(thing.xy)
+        away = np.linalg.norm(places - middle, axis=1)
+        for x, y in places[(away >= 2.5) & (away <= 0.8 * MAX_PATH)][:40]:
+            length = self.truth.shortest_path((float(x), float(y)), thing)
+            if MIN_PATH + 0.3 <= length <= MAX_PATH and self._hidden(thing, (float(x), float(y))):
+                yaw = float(self.rng.integers(8)) * math.pi / 4 - math.pi
+                return round(float(x), 3), round(float(y), 3), round(yaw, 6)
+        return None
+
+    def _hidden(self, thing: WorldObject, xy: tuple[float, float]) -> bool:
+        """Whether the thing is in sight in no direction from here."""
+        headings = np.arange(8) * math.pi / 4
+        poses = np.column_stack([np.full(8, xy[0]), np.full(8, xy[1]), headings])
+        return not (self.truth.seen(thing, poses) > 0.0).any()

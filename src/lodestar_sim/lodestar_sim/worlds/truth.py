@@ -1,0 +1,203 @@
+"""What holds in a world, whatever a robot believes: free space, path lengths, and what is seen from where."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+
+import cv2
+import numpy as np
+
+from lodestar.grid.facing import MAX_DISTANCE, footprint_distances
+from lodestar.grid.footprint import GO2, footprints_free
+from lodestar.grid.inflation import obstacle_distance
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import TravelConfig, path_lengths
+from lodestar_sim.worlds.geometry import Geometry
+from lodestar_sim.worlds.world import World, WorldObject
+
+RESOLUTION = 0.05  # m
+BAND = (0.03, 0.55)  # m above the floor in which the robot's body touches
+INFLATION = 0.20  # m that the robot's centre keeps from anything
+CAMERA = (0.30, 0.45)  # m ahead of and above base_link
+SAMPLES = 48  # points of an object that are looked at
+_FRACTION = 8  # bits of sub-pixel precision in cv2's polygons
+
+
+class Truth:
+    """A world as it stands at `time`; everything is made when it is first asked for."""
+
+    def __init__(self, world: World, time: float = 0.0) -> None:
+        self.world = world.at(time)
+        self._lengths: dict[tuple[float, float], np.ndarray] = {}
+        self._points: dict[int, np.ndarray] = {}
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """All triangles without the ceiling."""
+        return self.world.geometry(ceiling=False)
+
+    @cached_property
+    def grid(self) -> OccupancyGrid2D:
+        """True obstacles of the robot's body at 0.05 m; nothing is unknown."""
+        return obstacle_grid(self.world)
+
+    @cached_property
+    def clearance(self) -> np.ndarray:
+        """Metres from each cell of `grid` to the nearest obstacle, (rows, columns) float32."""
+        return obstacle_distance(self.grid)
+
+    @cached_property
+    def _scene(self):
+        import open3d
+
+        scene = open3d.t.geometry.RaycastingScene()
+        scene.add_triangles(self.geometry.vertices, self.geometry.triangles)
+        return scene
+
+    def lengths(self, start_xy: tuple[float, float]) -> np.ndarray:
+        """Path length from a place to every cell of `grid`, metres, inf where a robot cannot go."""
+        key = (round(start_xy[0], 3), round(start_xy[1], 3))
+        if key not in self._lengths:
+            self._lengths[key] = path_lengths(self.grid, key, TravelConfig(clearance=INFLATION))
+        return self._lengths[key]
+
+    def points_of(self, thing: WorldObject) -> np.ndarray:
+        """(SAMPLES, 3) float32 points spread over an object's surface by area, in map; the same every time."""
+        if thing.id not in self._points:
+            mesh = self.world.placed_mesh(thing)
+            self._points[thing.id] = spread_points(mesh.vertices[mesh.triangles], SAMPLES)
+        return self._points[thing.id]
+
+    def seen(self, thing: WorldObject, poses: np.ndarray) -> np.ndarray:
+        """(N,) float64: share of the object's points in line of sight of the camera at robot poses (N, 3)."""
+        poses = np.asarray(poses, np.float64).reshape(-1, 3)
+        points = self.points_of(thing)
+        eyes = np.column_stack(
+            [
+                poses[:, 0] + CAMERA[0] * np.cos(poses[:, 2]),
+                poses[:, 1] + CAMERA[0] * np.sin(poses[:, 2]),
+                np.full(len(poses), CAMERA[1]),
+            ]
+        ).astype(np.float32)
+        origins = np.repeat(eyes, len(points), axis=0)
+        directions = np.tile(points, (len(poses), 1)) - origins
+        hit = self._scene.cast_rays(np.hstack([origins, directions]))
+        index = hit["primitive_ids"].numpy()
+        owner = np.full(len(index), -1)
+        known = index != 0xFFFFFFFF
+        owner[known] = self.geometry.object_of_triangle[index[known]]
+        return (owner == thing.id).reshape(len(poses), -1).mean(axis=1)
+
+    def facing_poses(
+        self, thing: WorldObject, distance: float = MAX_DISTANCE
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Reachable poses (N, 3) that face the object's box within `distance`, and their path lengths (N,) from
+        the world's start; nearest by path first, line of sight not yet checked."""
+        return self.facing_poses_from(thing, self.world.start[:2], distance)
+
+    def facing_poses_from(
+        self, thing: WorldObject, start_xy: tuple[float, float], distance: float = MAX_DISTANCE
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """As `facing_poses`, with paths from `start_xy`."""
+        low, high = self.world.box(thing)
+        reach = distance + GO2.length / 2
+        lengths = self.lengths(start_xy)
+        (r0, c0), (r1, c1) = self.grid.cells_of(np.array([low[:2] - reach, high[:2] + reach]))
+        r0, c0 = max(r0, 0), max(c0, 0)
+        window = lengths[r0 : max(r1 + 1, 0), c0 : max(c1 + 1, 0)]
+        cells = np.argwhere(np.isfinite(window))
+        if not len(cells):
+            return np.zeros((0, 3)), np.zeros(0)
+        far = window[cells[:, 0], cells[:, 1]].astype(np.float64)
+        places = self.grid.points_of(cells + [r0, c0])
+        offset = np.clip(places, low[:2], high[:2]) - places
+        gap = np.hypot(offset[:, 0], offset[:, 1])
+        near = (gap <= reach) & (gap > GO2.width / 2)
+        poses = np.column_stack([places, np.arctan2(offset[:, 1], offset[:, 0])])[near]
+        far = far[near]
+        order = np.argsort(far, kind="stable")
+        poses, far = poses[order], far[order]
+        good = (footprint_distances(poses, GO2, low, high) <= distance) & footprints_free(self.grid, poses)
+        return poses[good], far[good]
+
+    def views(
+        self, thing: WorldObject, share: float = 0.06, distance: float = 0.9, most: int = 24
+    ) -> list[np.ndarray]:
+        """Up to three reachable poses within `distance` that see at least `share` of the object's points."""
+        poses, _ = self.facing_poses(thing, distance)
+        if not len(poses):
+            return []
+        spread = np.unique(np.linspace(0, len(poses) - 1, most).astype(int))
+        seen = self.seen(thing, poses[spread])
+        return [poses[i] for i in spread[seen >= share][:3]]
+
+    def shortest_path(self, start_xy: tuple[float, float], thing: WorldObject) -> float:
+        """Metres to the nearest pose of success, inf where there is none."""
+        poses, lengths = self.facing_poses_from(thing, start_xy)
+        for first in range(0, len(poses), 64):
+            seen = self.seen(thing, poses[first : first + 64]) > 0.0
+            if seen.any():
+                return float(lengths[first + int(np.argmax(seen))])
+        return math.inf
+
+
+def obstacle_grid(world: World) -> OccupancyGrid2D:
+    """Cells that anything between 0.03 and 0.55 m above the floor touches, at 0.05 m."""
+    x0, y0, x1, y1 = world.bounds
+    shape = (math.ceil((y1 - y0) / RESOLUTION - 1e-6), math.ceil((x1 - x0) / RESOLUTION - 1e-6))
+    cells = np.zeros(shape, np.uint8)
+    for wall in world.walls:
+        if wall.z0 < BAND[1] and wall.z1 > BAND[0]:
+            c0, c1 = (int(round((v - x0) / RESOLUTION)) for v in (wall.x0, wall.x1))
+            r0, r1 = (int(round((v - y0) / RESOLUTION)) for v in (wall.y0, wall.y1))
+            cells[max(r0, 0) : max(r1, r0 + 1), max(c0, 0) : max(c1, c0 + 1)] = 1
+    for thing in world.objects:
+        if thing.pose[2] < BAND[1] and thing.pose[2] + thing.size[2] > BAND[0]:
+            mesh = world.placed_mesh(thing)
+            _draw(cells, mesh.vertices[mesh.triangles].astype(np.float64), (x0, y0))
+    return OccupancyGrid2D((cells * 100).astype(np.int8), RESOLUTION, (x0, y0))
+
+
+def _draw(cells: np.ndarray, corners: np.ndarray, origin: tuple[float, float]) -> None:
+    """Marks what triangles (T, 3, 3) cover in plan within the band."""
+    low, high = corners[:, :, 2].min(axis=1), corners[:, :, 2].max(axis=1)
+    polygons = list(corners[(low >= BAND[0]) & (high <= BAND[1])])
+    crossing = (low < BAND[1]) & (high > BAND[0]) & ~((low >= BAND[0]) & (high <= BAND[1]))
+    polygons += [p for p in (_clipped(c) for c in corners[crossing]) if len(p)]
+    scale = 1 << _FRACTION
+    for polygon in polygons:
+        pixels = ((polygon[:, :2] - origin) / RESOLUTION - 0.5) * scale
+        points = np.round(pixels).astype(np.int32)[None]
+        cv2.fillPoly(cells, points, 1, lineType=cv2.LINE_8, shift=_FRACTION)
+
+
+def _clipped(triangle: np.ndarray) -> np.ndarray:
+    """The part (N, 3) of a triangle that lies within the band."""
+    polygon = triangle
+    for level, sign in ((BAND[0], 1.0), (BAND[1], -1.0)):
+        kept = []
+        for i in range(len(polygon)):
+            a, b = polygon[i - 1], polygon[i]
+            da, db = sign * (a[2] - level), sign * (b[2] - level)
+            if da * db < 0.0:
+                kept.append(a + (b - a) * (da / (da - db)))
+            if db >= 0.0:
+                kept.append(b)
+        polygon = np.array(kept)
+        if not len(polygon):
+            break
+    return polygon
+
+
+def spread_points(corners: np.ndarray, number: int) -> np.ndarray:
+    """`number` points spread by area over triangles (T, 3, 3), by a low-discrepancy sequence. (number, 3) float32."""
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    marks = np.cumsum(area) / max(float(area.sum()), 1e-12)
+    k = np.arange(number)
+    which = np.minimum(np.searchsorted(marks, (k + 0.5) / number), len(area) - 1)
+    u, v = (0.5 + k * 0.7548776662466927) % 1.0, (0.5 + k * 0.5698402909980532) % 1.0
+    fold = u + v > 1.0
+    u, v = np.where(fold, 1.0 - u, u)[:, None], np.where(fold, 1.0 - v, v)[:, None]
+    a, b, c = corners[which, 0], corners[which, 1], corners[which, 2]
+    return (a + u * (b - a) + v * (c - a)).astype(np.float32)

@@ -44,7 +44,14 @@ _lodestar_environment() {
     esac
     unset _lodestar_wheels
     COLCON_CURRENT_PREFIX="$LODESTAR_ROOT/install"
-    . "$COLCON_CURRENT_PREFIX/setup.sh" || return 1
+    case $- in
+        *u*) # colcon's script reads variables that are not set
+            set +u
+            . "$COLCON_CURRENT_PREFIX/setup.sh"
+            set -u
+            ;;
+        *) . "$COLCON_CURRENT_PREFIX/setup.sh" ;;
+    esac
     unset COLCON_CURRENT_PREFIX
     for _lodestar_folder in "$LODESTAR_ROOT"/install/lodestar_*/lib/lodestar_*; do
         case ":$PATH:" in

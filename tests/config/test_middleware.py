@@ -1,0 +1,82 @@
+"""Whole images cross between processes with the shipped middleware profile, best effort included."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+IMAGES = 20
+
+# The reader answers each image it has seen whole; the writer sends the next one then. No image is repeated.
+READER = """
+import numpy as np, rclpy
+from lodestar_ros import qos
+from sensor_msgs.msg import Image
+from std_msgs.msg import String
+rclpy.init()
+node = rclpy.create_node("reader")
+seen = node.create_publisher(String, "seen", qos.EVENT)
+def on_image(message):
+    data = np.frombuffer(message.data, np.uint8)
+    whole = data.size == 480 * 640 * 3 and (data == int(message.header.frame_id)).all()
+    seen.publish(String(data=message.header.frame_id if whole else "broken"))
+node.create_subscription(Image, "image", on_image, qos.SENSOR)
+rclpy.spin(node)
+"""
+
+WRITER = f"""
+import sys, time
+import numpy as np, rclpy
+from lodestar_ros import qos
+from sensor_msgs.msg import Image
+from std_msgs.msg import String
+rclpy.init()
+node = rclpy.create_node("writer")
+image = node.create_publisher(Image, "image", qos.SENSOR)
+answers = []
+node.create_subscription(String, "seen", lambda message: answers.append(message.data), qos.EVENT)
+def wait(condition, seconds):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        rclpy.spin_once(node, timeout_sec=0.1)
+    return condition()
+assert wait(lambda: image.get_subscription_count() and node.count_publishers("seen"), 30), "no reader"
+for number in range({IMAGES}):
+    message = Image(height=480, width=640, encoding="rgb8", step=1920)
+    message.header.frame_id = str(number)
+    message.data = np.full(480 * 640 * 3, number, np.uint8).tobytes()
+    image.publish(message)
+    if not wait(lambda: len(answers) > number, 5):
+        break
+print(",".join(answers))
+"""
+
+
+def test_no_best_effort_image_is_lost_or_broken_between_two_processes() -> None:
+    environment = {
+        **os.environ,
+        "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "config" / "fastdds.xml"),
+        "ROS_DOMAIN_ID": str(100 + os.getpid() % 100),
+    }
+    with subprocess.Popen([sys.executable, "-c", READER], env=environment, start_new_session=True) as reader:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", WRITER],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=150,
+            )
+        finally:
+            os.killpg(reader.pid, signal.SIGKILL)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == ",".join(map(str, range(IMAGES)))

@@ -11,12 +11,12 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 
 @njit(cache=True)
-def _sight(cells, resolution, x0, y0, occupied_from, start, ends, ignore_last):
+def _sight(cells, resolution, x0, y0, occupied_from, starts, ends, ignore_last):
     rows, columns = cells.shape
     result = np.ones(len(ends), np.bool_)
-    u0 = (start[0] - x0) / resolution
-    v0 = (start[1] - y0) / resolution
     for i in range(len(ends)):
+        u0 = (starts[i, 0] - x0) / resolution
+        v0 = (starts[i, 1] - y0) / resolution
         du = (ends[i, 0] - x0) / resolution - u0
         dv = (ends[i, 1] - y0) / resolution - v0
         length = math.hypot(du, dv)
@@ -45,22 +45,28 @@ def _sight(cells, resolution, x0, y0, occupied_from, start, ends, ignore_last):
     return result
 
 
-def line_of_sight(grid: OccupancyGrid2D, start_xy, ends_xy, ignore_last: float = 0.0) -> np.ndarray:
-    """(N,) bool: which ends (N, 2) are seen from `start_xy` past the occupied cells.
+def sight_between(grid: OccupancyGrid2D, starts_xy, ends_xy, ignore_last: float = 0.0) -> np.ndarray:
+    """(N,) bool: whether each of ends (N, 2) is seen from its own of starts (N, 2) past the occupied cells.
 
     Cells within the last `ignore_last` metres do not block (the furniture that a target stands on), nor does
     the cell of the start. What lies off the grid does not block.
     """
+    ends = np.ascontiguousarray(ends_xy, np.float64).reshape(-1, 2)
     return _sight(
         grid.cells,
         grid.resolution,
         float(grid.origin[0]),
         float(grid.origin[1]),
         grid.occupied_from,
-        np.array([start_xy[0], start_xy[1]], np.float64),
-        np.ascontiguousarray(ends_xy, np.float64).reshape(-1, 2),
+        np.ascontiguousarray(np.broadcast_to(np.asarray(starts_xy, np.float64), ends.shape)),
+        ends,
         float(ignore_last),
     )
+
+
+def line_of_sight(grid: OccupancyGrid2D, start_xy, ends_xy, ignore_last: float = 0.0) -> np.ndarray:
+    """(N,) bool: which ends (N, 2) are seen from the one `start_xy`; see `sight_between`."""
+    return sight_between(grid, np.asarray(start_xy, np.float64)[:2], ends_xy, ignore_last)
 
 
 @njit(cache=True)

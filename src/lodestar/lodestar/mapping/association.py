@@ -14,7 +14,7 @@ from lodestar.perception.frames import Detection
 
 @dataclass(frozen=True)
 class AssociationConfig:
-    """A mask shows an instance where geometric_weight * geometry + label_weight * agreement >= accept.
+    """A mask shows an instance where geometric_weight x geometry + label_weight x agreement >= accept.
 
     Geometry is the share of the mask's points in voxels of the instance or, where the labels agree,
     `containment_weight` times the share within the instance's box grown by `box_margin` metres. A second mask

@@ -41,7 +41,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Observation:
-    """One detection after it was associated. odom_from_camera: (4, 4); it survives corrections of map <- odom."""
+    """One detection after it was associated. odom_from_camera: (4, 4), which map corrections leave as it is."""
 
     instance_id: int
     stamp: float

@@ -80,7 +80,7 @@ def _sort(mask_of, depth_of, points, masks, size):
 
 @njit(cache=True)
 def _trust(start, depth, gap, gap_per_metre, keep_share, keep_reach):
-    """Which points lie in a mask's main layers of depth; a mask that spills over an edge has one more behind."""
+    """Which points lie in a mask's main layers of depth; one that spills over an edge has more behind."""
     trusted = np.zeros(len(depth), np.bool_)
     for mask in range(len(start) - 1):
         begin, end = start[mask], start[mask + 1]

@@ -18,7 +18,7 @@ class ScanGridConfig:
     resolution: metres. hit, miss: log-odds added per scan (probabilities 0.7 and 0.4, Hornung et al. 2013).
     lowest, highest: clamping of log-odds, so that a changed place is believed within ten scans.
     max_range: metres; longer beams, and those without a return, count as free up to it.
-    min_range: metres; shorter returns are the robot itself. growth: metres, by which the grid grows at a time.
+    min_range: metres; shorter returns are the robot itself. growth: metres, a step of the grid's growth.
     max_cells: the grid refuses to grow beyond this number of cells.
     """
 
@@ -35,7 +35,7 @@ class ScanGridConfig:
 
 @njit(cache=True)
 def _insert(log_odds, touched, mark, ends, is_hit, u0, v0, hit, miss, lowest, highest):
-    """Update the cells along rays from (u0, v0) to `ends`, all in cells; each cell once, hits before misses."""
+    """Update the cells along rays from (u0, v0) to `ends`, in cells; each once, hits before misses."""
     rows, columns = log_odds.shape
     for i in range(len(ends)):
         if not is_hit[i]:
@@ -80,7 +80,7 @@ class ScanGridMapper:
         self.config = config
         self._log_odds = np.empty((0, 0), np.float32)  # NaN = never seen
         self._touched = np.empty((0, 0), np.int32)
-        self._corner = np.zeros(2, np.int64)  # cell (column, row) of the array's first cell, from the map origin
+        self._corner = np.zeros(2, np.int64)  # (column, row) of the first cell, from the map origin
         self._scans = 0
 
     def insert_scan(
@@ -131,7 +131,7 @@ class ScanGridMapper:
         last = (np.floor(high / self.config.resolution).astype(np.int64) // step + 1) * step
         if rows:
             first = np.minimum(first, self._corner)
-            last = np.maximum(last, self._corner + (columns, rows))
+            last = np.maximum(last, self._corner + np.array([columns, rows]))
         size = last - first
         if tuple(size) == (columns, rows):
             return

@@ -36,7 +36,7 @@ class NoiseConfig:
 
 @dataclass(frozen=True)
 class _Mask:
-    """Pixels (h, w) bool of a mask within its box, whose corner is (top, left), and its entry of the table."""
+    """Pixels (h, w) bool of a mask within its box with corner (top, left), and its entry of the table."""
 
     top: int
     left: int
@@ -90,7 +90,7 @@ class _Mask:
 
 
 class GroundTruthDetector:
-    """Makes detections of a label image whose values have a table, as Isaac Sim's bridge and the simulator give.
+    """Makes detections of a label image with a table of its values, as simulators give.
 
     Values of the input never reach the output: segments are numbered at random in every frame. `rng` decides
     everything that is random, so the same seed and frames give the same detections.

@@ -40,7 +40,7 @@ def _extents(labels, top, bottom, left, right, count, first):
 
 
 def label_extents(labels: np.ndarray) -> list[tuple[int, ImageBox, int]]:
-    """(value, box, pixels) of every value but 0 in an image (H, W) uint16, in the order of their first pixels."""
+    """(value, box, pixels) of every value but 0 in an image (H, W) uint16, in order of first pixels."""
     size = int(labels.max(initial=0)) + 1
     top, bottom, left, right, count, first = np.zeros((6, size), np.int64)
     _extents(np.ascontiguousarray(labels), top, bottom, left, right, count, first)
@@ -68,11 +68,9 @@ def border_share(box: ImageBox, width: int, height: int) -> float:
 
 def keeps(detection: Detection, rule: SegmentFilter, width: int, height: int) -> bool:
     """Whether a detection in a width x height image passes the filter."""
-    return (
-        detection.pixel_count >= rule.min_pixels
-        and detection.score >= rule.min_score
-        and (rule.max_border_share >= 1.0 or border_share(detection.box, width, height) <= rule.max_border_share)
-    )
+    if detection.pixel_count < rule.min_pixels or detection.score < rule.min_score:
+        return False
+    return rule.max_border_share >= 1.0 or border_share(detection.box, width, height) <= rule.max_border_share
 
 
 def filter_segments(frame: SegmentedFrame, rule: SegmentFilter) -> SegmentedFrame:

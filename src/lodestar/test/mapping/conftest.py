@@ -27,10 +27,10 @@ class Box:
 class BoxWorld:
     """A room with a floor and walls (background) and boxes (label image values 1, 2, ...)."""
 
-    def __init__(self, boxes, room=((-6.0, -6.0, 0.0), (6.0, 6.0, 3.0)), seed=0, noise=NoiseConfig(min_pixels=8)):
+    def __init__(self, boxes, room=((-6.0, -6.0, 0.0), (6.0, 6.0, 3.0)), seed=0, noise=None):
         self.boxes = list(boxes)
         self.room = np.array(room)
-        self.detector = GroundTruthDetector(noise, np.random.default_rng(seed))
+        self.detector = GroundTruthDetector(noise or NoiseConfig(min_pixels=8), np.random.default_rng(seed))
         self.rng = np.random.default_rng(seed + 1)
         self.camera = CAMERA
 

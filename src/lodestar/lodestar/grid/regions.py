@@ -1,0 +1,136 @@
+"""Rooms, or what looks like one: free space parted where it is narrow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from skimage.segmentation import watershed
+
+from lodestar.grid.inflation import distance_to
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+
+@dataclass(frozen=True)
+class RegionConfig:
+    """core: metres from walls of what is certainly inside a room (more than half a door's width).
+
+    passage: metres; regions joined by an opening at least so wide are one. furniture: m^2; smaller obstacles
+    that touch no other are not walls. min_area: m^2 of a region.
+    """
+
+    core: float = 0.6
+    passage: float = 1.5
+    furniture: float = 1.2
+    min_area: float = 1.0
+
+
+def _walls(grid: OccupancyGrid2D, furniture: float) -> np.ndarray:
+    """What bounds rooms: everything that is not free, without free-standing furniture."""
+    solid = (~grid.free).astype(np.uint8)
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=8)
+    small = stats[:, cv2.CC_STAT_AREA] * grid.resolution**2 < furniture
+    small[0] = False
+    rows, columns = solid.shape
+    left, top = stats[:, cv2.CC_STAT_LEFT], stats[:, cv2.CC_STAT_TOP]
+    inner = (left > 0) & (top > 0)
+    inner &= (left + stats[:, cv2.CC_STAT_WIDTH] < columns) & (top + stats[:, cv2.CC_STAT_HEIGHT] < rows)
+    return (solid > 0) & ~(small & inner)[labels]
+
+
+def _borders(mask: np.ndarray, distance: np.ndarray) -> dict[tuple[int, int], float]:
+    """Per pair of regions that touch, the largest distance from walls along their border."""
+    widths: dict[tuple[int, int], float] = {}
+    for first, second, room in (
+        (mask[:, :-1], mask[:, 1:], np.minimum(distance[:, :-1], distance[:, 1:])),
+        (mask[:-1], mask[1:], np.minimum(distance[:-1], distance[1:])),
+    ):
+        at = (first != second) & (first > 0) & (second > 0)
+        pairs = np.sort(np.stack([first[at], second[at]], 1), axis=1)
+        for (a, b), value in zip(pairs.tolist(), room[at].tolist()):
+            widths[(a, b)] = max(widths.get((a, b), 0.0), value)
+    return widths
+
+
+def _joined(count: int, widths: dict[tuple[int, int], float], half_passage: float) -> np.ndarray:
+    """Representative of each region 0..count after wide openings are ignored."""
+    parent = np.arange(count + 1)
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            i = int(parent[i])
+        return i
+
+    for (a, b), width in widths.items():
+        if width >= half_passage:
+            parent[max(root(a), root(b))] = min(root(a), root(b))
+    return np.array([root(i) for i in range(count + 1)])
+
+
+def _inherit(
+    mask: np.ndarray, grid: OccupancyGrid2D, previous: tuple[np.ndarray, tuple[float, float]]
+) -> np.ndarray:
+    """New ids by old ones: a region takes the id of the old region that it shares most cells with, if free."""
+    old_mask, old_origin = previous
+    ids = np.unique(mask[mask > 0])
+    shift = np.round((np.array(grid.origin) - old_origin) / grid.resolution).astype(int)
+    rows, columns = np.nonzero(mask)
+    old_rows, old_columns = rows + shift[1], columns + shift[0]
+    on = (old_rows >= 0) & (old_rows < old_mask.shape[0]) & (old_columns >= 0) & (old_columns < old_mask.shape[1])
+    before = np.zeros(len(rows), np.int64)
+    before[on] = old_mask[old_rows[on], old_columns[on]]
+    pairs, shared = np.unique(np.stack([mask[rows, columns], before], 1), axis=0, return_counts=True)
+    lookup = np.zeros(int(mask.max(initial=0)) + 1, np.int64)
+    taken: set[int] = set()
+    for k in np.argsort(-shared, kind="stable"):
+        now, then = int(pairs[k, 0]), int(pairs[k, 1])
+        if then > 0 and lookup[now] == 0 and then not in taken:
+            lookup[now] = then
+            taken.add(then)
+    fresh = max(int(old_mask.max(initial=0)), 0)
+    for now in ids:
+        if lookup[now] == 0:
+            fresh += 1
+            lookup[now] = fresh
+    return lookup[mask]
+
+
+def segment_regions(
+    grid: OccupancyGrid2D,
+    config: RegionConfig = RegionConfig(),
+    previous: tuple[np.ndarray, tuple[float, float]] | None = None,
+) -> tuple[np.ndarray, list[tuple[int, float, np.ndarray, tuple[int, ...]]]]:
+    """Free space as regions: a watershed from the cores of rooms, joined again across wide openings.
+
+    previous: mask and grid origin of the last call, whose ids go on where regions overlap.
+    Returns the mask (rows, columns) uint16, 0 = none, and per region (id, area in m^2, centroid (2,) in metres,
+    ids of the regions that it borders on).
+    """
+    walls = _walls(grid, config.furniture)
+    distance = distance_to(walls, grid.resolution)
+    distance[~np.isfinite(distance)] = max(grid.cells.shape) * grid.resolution
+    count, cores = cv2.connectedComponents((distance >= config.core).astype(np.uint8), connectivity=8)
+    if count <= 1:
+        return np.zeros(grid.cells.shape, np.uint16), []
+    mask = watershed(-distance, cores, mask=~walls).astype(np.int64)
+    joined = _joined(count, _borders(mask, distance), config.passage / 2.0)
+    mask = joined[mask]
+    areas = np.bincount(mask.ravel(), minlength=count + 1) * grid.resolution**2
+    mask[(areas < config.min_area)[mask]] = 0
+    mask[~grid.free] = 0
+    if previous is not None:
+        mask = _inherit(mask, grid, previous)
+    else:
+        ids = np.unique(mask[mask > 0])
+        lookup = np.zeros(count + 1, np.int64)
+        lookup[ids] = np.arange(1, len(ids) + 1)
+        mask = lookup[mask]
+    borders = _borders(mask, distance)
+    regions = []
+    for region in np.unique(mask[mask > 0]).tolist():
+        cells = np.argwhere(mask == region)
+        near = sorted({a if b == region else b for a, b in borders if region in (a, b)})
+        area = len(cells) * grid.resolution**2
+        regions.append((region, area, grid.points_of(cells).mean(axis=0), tuple(near)))
+    return mask.astype(np.uint16), regions

@@ -1,0 +1,215 @@
+"""Where to stand to face a thing (DESIGN section 3, goal pose)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.facing import bearings_to_box, footprint_distances
+from lodestar.grid.footprint import GO2, Footprint, footprints_free
+from lodestar.grid.inflation import obstacle_distance
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.visibility import sight_between
+
+
+@dataclass(frozen=True)
+class ViewpointConfig:
+    """What a viewpoint must be and what makes one better.
+
+    max_distance, min_distance: metres in plan from the footprint to the box; the maximum is below the 1.0 m of
+    success, for errors of the box and of the drive. max_bearing: radians to the box's nearest point.
+    turning_clearance: metres from obstacles at which the robot turns freely; nearer, its footprint must fit at
+    the heading. ignore_last: metres before the box that may be furniture. strict_ignore: the same where a
+    viewpoint lies beyond `side_angle` of every saved view, up to `wide_angle`, radians in plan.
+    camera_forward, camera_height: metres, of the camera from base_link; camera_pitch, up, and half_vfov: radians.
+    excluded_radius: metres around excluded poses. spacing: metres between viewpoints that are returned.
+    limit: viewpoints returned at most.
+    visible_weight, view_weight, turning_weight, clearance_weight: score for the share of the thing's height in
+    the camera's field, for alignment with a saved view, for room to turn, for clearance.
+    path_weight: score lost per metre of path, distance_weight: per metre off `best_distance`.
+    """
+
+    max_distance: float = 0.85
+    min_distance: float = 0.08
+    max_bearing: float = math.radians(20.0)
+    turning_clearance: float = 0.40
+    ignore_last: float = 0.8
+    strict_ignore: float = 0.15
+    side_angle: float = math.radians(60.0)
+    wide_angle: float = math.radians(110.0)
+    camera_forward: float = 0.30
+    camera_height: float = 0.45
+    camera_pitch: float = math.radians(10.0)
+    half_vfov: float = math.radians(32.0)
+    excluded_radius: float = 0.3
+    spacing: float = 0.25
+    limit: int = 24
+    visible_weight: float = 1.0
+    view_weight: float = 0.5
+    turning_weight: float = 0.4
+    clearance_weight: float = 0.3
+    path_weight: float = 0.05
+    distance_weight: float = 0.4
+    best_distance: float = 0.45
+    footprint: Footprint = GO2
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """pose: (3,) x, y, yaw in map. path_length, distance (footprint to box), clearance: metres."""
+
+    pose: np.ndarray
+    path_length: float
+    distance: float
+    clearance: float
+    score: float
+
+
+class NoViewpointReason(Enum):
+    """What the last viewpoints failed on."""
+
+    UNREACHABLE = "no reachable place near it"
+    BLOCKED = "the robot does not fit where it could face it"
+    NO_SIGHT = "no line of sight to it"
+    OTHER_SIDE = "only places on a side that it was not seen from"
+    EXCLUDED = "every viewpoint has been tried"
+
+
+class NoViewpoint(Exception):
+    """There is no viewpoint, for `reason`."""
+
+    def __init__(self, reason: NoViewpointReason):
+        super().__init__(reason.value)
+        self.reason = reason
+
+
+def _candidates(grid: OccupancyGrid2D, lengths: np.ndarray, low: np.ndarray, high: np.ndarray, reach: float):
+    """Reachable cells (N, 2) whose centres lie within `reach` of the box in plan."""
+    cells = grid.cells_of(np.array([low - reach, high + reach]))
+    (top, left), (bottom, right) = np.maximum(cells[0], 0), np.maximum(cells[1] + 1, 0)
+    found = np.argwhere(np.isfinite(lengths[top:bottom, left:right])) + (top, left)
+    points = grid.points_of(found)
+    near = np.linalg.norm(points - np.clip(points, low, high), axis=1) <= reach
+    return found[near], points[near]
+
+
+def _headings(points: np.ndarray, low: np.ndarray, high: np.ndarray, slack: float) -> np.ndarray:
+    """Towards the middle of the box, at most `slack` radians away from its nearest point."""
+    nearest = np.clip(points, low, high) - points
+    middle = (low + high) / 2.0 - points
+    to_nearest = np.arctan2(nearest[:, 1], nearest[:, 0])
+    to_middle = np.arctan2(middle[:, 1], middle[:, 0])
+    return wrap_angle(to_nearest + np.clip(wrap_angle(to_middle - to_nearest), -slack, slack))
+
+
+def _visible_share(poses: np.ndarray, box_min, box_max, config: ViewpointConfig) -> np.ndarray:
+    """Share (N,) of the box's height that lies within the camera's vertical field at its nearest side."""
+    forward = np.stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])], 1) * config.camera_forward
+    eyes = poses[:, :2] + forward
+    distance = np.linalg.norm(eyes - np.clip(eyes, box_min[:2], box_max[:2]), axis=1)
+    lowest = config.camera_height + distance * math.tan(config.camera_pitch - config.half_vfov)
+    highest = config.camera_height + distance * math.tan(config.camera_pitch + config.half_vfov)
+    height = max(float(box_max[2] - box_min[2]), 0.02)
+    seen = np.minimum(box_max[2], highest) - np.maximum(box_min[2], lowest)
+    return np.clip(seen / height, 0.0, 1.0)
+
+
+def _side_angles(points: np.ndarray, middle: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
+    """Angle (N,) in plan at the target between each point and the nearest saved view; 0 without any view."""
+    directions = [np.asarray(view)[:2, 3] - middle for view in views]
+    directions = [d for d in directions if np.linalg.norm(d) > 0.1]
+    if not directions:
+        return np.zeros(len(points))
+    own = np.arctan2(points[:, 1] - middle[1], points[:, 0] - middle[0])
+    theirs = np.array([math.atan2(d[1], d[0]) for d in directions])
+    return np.abs(wrap_angle(own[:, None] - theirs[None, :])).min(axis=1)
+
+
+def find_viewpoints(
+    grid: OccupancyGrid2D,
+    lengths: np.ndarray,
+    box_min: np.ndarray,
+    box_max: np.ndarray,
+    views: Sequence[np.ndarray] = (),
+    excluded: Sequence[np.ndarray] = (),
+    config: ViewpointConfig = ViewpointConfig(),
+) -> list[Viewpoint]:
+    """Reachable poses that face the box from a side it was seen from, best first, never empty.
+
+    lengths: (rows, columns) of `path_lengths` on this grid. box_min, box_max: (3,) in map.
+    views: map_from_camera (4, 4) of looks at the thing; none = any side. excluded: poses (3,) not to be offered.
+    Raises NoViewpoint, and ValueError for lengths of another grid.
+    """
+    if lengths.shape != grid.cells.shape:
+        raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
+    box_min, box_max = np.asarray(box_min, np.float64), np.asarray(box_max, np.float64)
+    low, high = box_min[:2], box_max[:2]
+    reach = config.max_distance + config.footprint.circumscribed_radius
+    cells, points = _candidates(grid, lengths, low, high, reach)
+    poses = np.column_stack([points, _headings(points, low, high, config.max_bearing * 0.75)])
+    distance = footprint_distances(poses, config.footprint, low, high)
+    kept = (distance <= config.max_distance) & (distance >= config.min_distance)
+    kept &= np.abs(bearings_to_box(poses, low, high)) <= config.max_bearing
+    cells, poses, distance = _keep(kept, NoViewpointReason.UNREACHABLE, cells, poses, distance)
+
+    clearance = obstacle_distance(grid)[cells[:, 0], cells[:, 1]]
+    turning = clearance >= config.turning_clearance
+    kept = turning | footprints_free(grid, poses, config.footprint)
+    cells, poses, distance, clearance, turning = _keep(
+        kept, NoViewpointReason.BLOCKED, cells, poses, distance, clearance, turning
+    )
+
+    nearest = np.clip(poses[:, :2], low, high)
+    sight = sight_between(grid, poses[:, :2], nearest, config.ignore_last)
+    strict = sight & sight_between(grid, poses[:, :2], nearest, config.strict_ignore)
+    angle = _side_angles(poses, (low + high) / 2.0, views)
+    if not sight.any():
+        raise NoViewpoint(NoViewpointReason.NO_SIGHT)
+    kept = sight & ((angle <= config.side_angle) | (strict & (angle <= config.wide_angle)))
+    cells, poses, distance, clearance, turning, angle = _keep(
+        kept, NoViewpointReason.OTHER_SIDE, cells, poses, distance, clearance, turning, angle
+    )
+
+    allowed = np.ones(len(poses), bool)
+    for pose in excluded:
+        allowed &= np.linalg.norm(poses[:, :2] - np.asarray(pose)[:2], axis=1) > config.excluded_radius
+    cells, poses, distance, clearance, turning, angle = _keep(
+        allowed, NoViewpointReason.EXCLUDED, cells, poses, distance, clearance, turning, angle
+    )
+
+    path = lengths[cells[:, 0], cells[:, 1]].astype(np.float64)
+    score = (
+        config.visible_weight * _visible_share(poses, box_min, box_max, config)
+        + config.view_weight * (1.0 - angle / config.wide_angle)
+        + config.turning_weight * turning
+        + config.clearance_weight * np.minimum(clearance, 0.6) / 0.6
+        - config.path_weight * path
+        - config.distance_weight * np.abs(distance - config.best_distance)
+    )
+    return _spaced(poses, path, distance, clearance, score, config)
+
+
+def _keep(mask: np.ndarray, reason: NoViewpointReason, *arrays: np.ndarray) -> list[np.ndarray]:
+    if not mask.any():
+        raise NoViewpoint(reason)
+    return [array[mask] for array in arrays]
+
+
+def _spaced(poses, path, distance, clearance, score, config: ViewpointConfig) -> list[Viewpoint]:
+    """Best first, no two nearer to each other than the spacing."""
+    chosen: list[int] = []
+    for i in np.argsort(-score, kind="stable"):
+        apart = np.linalg.norm(poses[chosen, :2] - poses[i, :2], axis=1) if chosen else np.array([np.inf])
+        if apart.min() >= config.spacing:
+            chosen.append(int(i))
+            if len(chosen) == config.limit:
+                break
+    return [
+        Viewpoint(poses[i], float(path[i]), float(distance[i]), float(clearance[i]), float(score[i]))
+        for i in chosen
+    ]

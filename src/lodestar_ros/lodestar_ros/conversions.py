@@ -6,6 +6,7 @@ bytes; the arrays are read-only where the message's buffer is.
 
 from __future__ import annotations
 
+import array
 import math
 import sys
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Transform, Vector3
+from nav_msgs.msg import MapMetaData, OccupancyGrid
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField
 from std_msgs.msg import Header
 
@@ -24,6 +26,7 @@ from lodestar.geometry.poses import (
     rotation_from_quaternion,
     yaw_of,
 )
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.perception.frames import ImageBox
 from lodestar_interfaces.msg import ImageBox as ImageBoxMsg
 
@@ -304,3 +307,44 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
         offset = offsets[name]
         points[:, column] = np.ascontiguousarray(rows[:, offset : offset + 4]).view(f"{order}f4")[:, 0]
     return points[np.isfinite(points).all(axis=1)]
+
+
+# --- grids ---------------------------------------------------------------------------------------------
+
+
+def map_info(shape: tuple[int, ...], resolution: float, origin: Any, stamp: float = 0.0) -> MapMetaData:
+    """Where the (rows, columns) cells of a grid lie; origin: (x, y) of the outer corner of cell (0, 0)."""
+    info = MapMetaData(map_load_time=stamp_to_msg(stamp), resolution=float(resolution))
+    info.height, info.width = int(shape[0]), int(shape[1])
+    info.origin.position.x, info.origin.position.y = float(origin[0]), float(origin[1])
+    info.origin.orientation.w = 1.0
+    return info
+
+
+def grid_to_msg(grid: OccupancyGrid2D) -> OccupancyGrid:
+    message = OccupancyGrid(header=header(grid.stamp, grid.frame))
+    message.info = map_info(grid.cells.shape, grid.resolution, grid.origin, grid.stamp)
+    cells = np.ascontiguousarray(grid.cells, np.int8)
+    message.data = array.array("b", cells.tobytes())
+    return message
+
+
+def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
+    """Raises BadMessage for a grid that is turned, has no resolution or too few cells."""
+    info = message.info
+    rows, columns = info.height, info.width
+    cells = np.frombuffer(message.data, np.int8)
+    if not info.resolution > 0.0 or cells.size != rows * columns:
+        raise BadMessage(f"grid of {rows} x {columns} cells of {info.resolution} m has {cells.size} cells")
+    if info.origin.orientation.w != 0.0 and abs(yaw_of(pose_from_msg(info.origin))) > 1e-6:
+        raise BadMessage("the grid's origin is turned: everything here plans on grids along the frame's axes")
+    position = info.origin.position
+    # MapMetaData has float32: 0.1 m must not become 0.10000000149 m, a metre is then off after 10 km only
+    resolution = round(float(info.resolution), 6)
+    return OccupancyGrid2D(
+        cells.reshape(rows, columns),
+        resolution,
+        (position.x, position.y),
+        stamp_from_msg(message.header.stamp),
+        message.header.frame_id or "map",
+    )

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 
 from lodestar_ros.parameters import ParameterError, reject_unknown
@@ -21,14 +21,16 @@ except ImportError:  # Humble and Jazzy have none
 SPIN_TIMEOUT = 0.5
 
 
-def make_executor():
-    """The cheapest single-threaded executor there is."""
+def make_executor(threads: int = 1):
+    """The cheapest executor there is for so many threads."""
+    if threads > 1:
+        return MultiThreadedExecutor(num_threads=threads)
     return EventsExecutor() if EventsExecutor is not None else SingleThreadedExecutor()
 
 
-def spin(node: Node) -> None:
+def spin(node: Node, threads: int = 1) -> None:
     """Run the node's callbacks until its context ends."""
-    executor = make_executor()
+    executor = make_executor(threads)
     executor.add_node(node)
     try:
         while node.context.ok():
@@ -39,7 +41,7 @@ def spin(node: Node) -> None:
         executor.remove_node(node)
 
 
-def run(make_node: Callable[[], Node], args: list[str] | None = None) -> int:
+def run(make_node: Callable[[], Node], args: list[str] | None = None, threads: int = 1) -> int:
     """Make a node, run it until it is interrupted, and return the process's exit status.
 
     A parameter that is unknown or does not fit ends the process with status 2 and one line that says which.
@@ -50,7 +52,7 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> int:
         node = make_node()
         reject_unknown(node)
         node.get_logger().info("ready")
-        spin(node)
+        spin(node, threads)
     except ParameterError as error:
         rclpy.logging.get_logger("parameters").fatal(str(error))
         return 2
@@ -66,10 +68,10 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None) -> int:
     return 0
 
 
-def main_of(make_node: Callable[[], Node]) -> Callable[[], None]:
-    """The `main` of a node's executable."""
+def main_of(make_node: Callable[[], Node], threads: int = 1) -> Callable[[], None]:
+    """The `main` of a node's executable; a node whose service takes its time has a thread for it."""
 
     def main() -> None:
-        sys.exit(run(make_node))
+        sys.exit(run(make_node, threads=threads))
 
     return main

@@ -70,6 +70,15 @@ class SceneMirror:
         self.regions.clear()
         self._forward.clear()
 
+    def snapshot(self) -> SceneMirror:
+        """A copy that later deltas leave alone; entities are shared, they never change."""
+        copy = SceneMirror()
+        copy.revision, copy.stamp = self.revision, self.stamp
+        copy.map_id, copy.session_id = self.map_id, self.session_id
+        copy.entities, copy.regions = dict(self.entities), dict(self.regions)
+        copy._forward = dict(self._forward)
+        return copy
+
     def set_regions(self, regions: Iterable[Region]) -> None:
         """Replace the regions."""
         self.regions = {region.id: region for region in regions}

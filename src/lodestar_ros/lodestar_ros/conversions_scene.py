@@ -1,0 +1,467 @@
+"""Segmented frames, instances, entities, keyframes, pillars and regions: messages there and back."""
+
+from __future__ import annotations
+
+import array
+from typing import Any
+
+import numpy as np
+from octomap_msgs.msg import Octomap
+from sensor_msgs.msg import Image
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.keyframes.records import Keyframe
+from lodestar.mapping.pillars import PillarMap
+from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Observation
+from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, View
+from lodestar_interfaces import msg
+from lodestar_ros.conversions import (
+    BadMessage,
+    box_from_msg,
+    box_to_msg,
+    camera_from_msg,
+    camera_to_msg,
+    covariance_from_list,
+    covariance_to_list,
+    grid_to_msg,
+    header,
+    image_from_msg,
+    image_to_msg,
+    map_info,
+    point_from_msg,
+    point_to_msg,
+    pose_from_msg,
+    pose_to_msg,
+    stamp_from_msg,
+    stamp_to_msg,
+    transform_from_msg,
+    transform_to_msg,
+    vectors_from_msg,
+    vectors_to_msg,
+)
+
+MAP = "map"
+
+
+class _Rows:
+    """Collects vectors as rows of one image."""
+
+    def __init__(self) -> None:
+        self.vectors: list[np.ndarray] = []
+
+    def add(self, vector: np.ndarray | None) -> int:
+        """The row of a vector, -1 where there is none."""
+        if vector is None:
+            return -1
+        self.vectors.append(vector)
+        return len(self.vectors) - 1
+
+
+def _row(rows: np.ndarray, index: int) -> np.ndarray | None:
+    if index < 0:
+        return None
+    if index >= len(rows):
+        raise BadMessage(f"row {index} of {len(rows)} rows of vectors")
+    return rows[index]
+
+
+# --- perception ----------------------------------------------------------------------------------------
+
+
+def segmented_to_msg(frame: SegmentedFrame, camera_frame: str) -> msg.SegmentedImage:
+    rows = _Rows()
+    message = msg.SegmentedImage(header=header(frame.stamp, camera_frame), detector=frame.detector)
+    message.labels = image_to_msg(frame.labels, "mono16", frame.stamp, camera_frame)
+    message.detections = [
+        msg.Detection(
+            label_value=int(detection.label_value),
+            label=detection.label,
+            caption=detection.caption,
+            score=float(detection.score),
+            image_box=box_to_msg(detection.box),
+            pixel_count=int(detection.pixel_count),
+            feature_row=rows.add(detection.feature),
+        )
+        for detection in frame.detections
+    ]
+    message.features = vectors_to_msg(rows.vectors)
+    return message
+
+
+def segmented_from_msg(message: msg.SegmentedImage) -> SegmentedFrame:
+    """Raises BadMessage."""
+    labels = image_from_msg(message.labels)
+    if labels.ndim != 2 or labels.dtype != np.uint16:
+        raise BadMessage(f"labels are {message.labels.encoding}, not mono16")
+    rows = vectors_from_msg(message.features)
+    detections = tuple(
+        Detection(
+            label_value=item.label_value,
+            label=item.label,
+            caption=item.caption,
+            score=item.score,
+            box=box_from_msg(item.image_box),
+            pixel_count=item.pixel_count,
+            feature=_row(rows, item.feature_row),
+        )
+        for item in message.detections
+    )
+    return SegmentedFrame(stamp_from_msg(message.header.stamp), labels, detections, message.detector)
+
+
+# --- instances -----------------------------------------------------------------------------------------
+
+
+def instance_to_msg(instance: Instance) -> msg.Instance:
+    return msg.Instance(
+        id=instance.id,
+        voxel_count=int(instance.voxel_count),
+        centroid=point_to_msg(instance.centroid),
+        covariance=covariance_to_list(instance.covariance),
+        box_min=point_to_msg(instance.box_min),
+        box_max=point_to_msg(instance.box_max),
+        votes=[msg.CaptionVote(label=v.label, caption=v.caption, weight=float(v.weight)) for v in instance.votes],
+        occupancy_probability=float(instance.occupancy_probability),
+        observation_count=int(instance.observation_count),
+        confirmed=bool(instance.confirmed),
+        first_seen=stamp_to_msg(instance.first_seen),
+        last_seen=stamp_to_msg(instance.last_seen),
+    )
+
+
+def instance_from_msg(message: msg.Instance) -> Instance:
+    return Instance(
+        id=message.id,
+        voxel_count=message.voxel_count,
+        centroid=point_from_msg(message.centroid),
+        covariance=covariance_from_list(message.covariance),
+        box_min=point_from_msg(message.box_min),
+        box_max=point_from_msg(message.box_max),
+        votes=tuple(CaptionVote(v.label, v.caption, v.weight) for v in message.votes),
+        occupancy_probability=message.occupancy_probability,
+        observation_count=message.observation_count,
+        confirmed=message.confirmed,
+        first_seen=stamp_from_msg(message.first_seen),
+        last_seen=stamp_from_msg(message.last_seen),
+    )
+
+
+def instances_to_msg(delta: InstanceDelta) -> msg.InstanceArray:
+    rows = _Rows()
+    message = msg.InstanceArray(
+        header=header(delta.stamp, MAP),
+        map_id=delta.map_id,
+        session_id=delta.session_id,
+        revision=delta.revision,
+        previous_revision=delta.previous_revision,
+        updated=[instance_to_msg(instance) for instance in delta.updated],
+        observations=[
+            msg.Observation(
+                instance_id=item.instance_id,
+                stamp=stamp_to_msg(item.stamp),
+                camera_pose=pose_to_msg(item.odom_from_camera),
+                image_box=box_to_msg(item.box),
+                pixel_count=int(item.pixel_count),
+                label=item.label,
+                caption=item.caption,
+                score=float(item.score),
+                distance=float(item.distance),
+                feature_row=rows.add(item.feature),
+            )
+            for item in delta.observations
+        ],
+        merges=_merges_to_msg(delta.merges),
+        absences=[
+            msg.Absence(
+                instance_id=item.instance_id,
+                stamp=stamp_to_msg(item.stamp),
+                free_share=float(item.free_share),
+            )
+            for item in delta.absences
+        ],
+        removed=list(delta.removed),
+        map_from_odom=transform_to_msg(delta.map_from_odom),
+    )
+    message.features = vectors_to_msg(rows.vectors)
+    return message
+
+
+def instances_from_msg(message: msg.InstanceArray) -> InstanceDelta:
+    """Raises BadMessage."""
+    rows = vectors_from_msg(message.features)
+    return InstanceDelta(
+        stamp=stamp_from_msg(message.header.stamp),
+        revision=message.revision,
+        previous_revision=message.previous_revision,
+        updated=tuple(instance_from_msg(item) for item in message.updated),
+        observations=tuple(
+            Observation(
+                instance_id=item.instance_id,
+                stamp=stamp_from_msg(item.stamp),
+                odom_from_camera=pose_from_msg(item.camera_pose),
+                box=box_from_msg(item.image_box),
+                pixel_count=item.pixel_count,
+                label=item.label,
+                caption=item.caption,
+                score=item.score,
+                distance=item.distance,
+                feature=_row(rows, item.feature_row),
+            )
+            for item in message.observations
+        ),
+        merges=_merges_from_msg(message.merges),
+        absences=tuple(
+            Absence(item.instance_id, stamp_from_msg(item.stamp), item.free_share) for item in message.absences
+        ),
+        removed=tuple(message.removed),
+        map_from_odom=transform_from_msg(message.map_from_odom),
+        map_id=message.map_id,
+        session_id=message.session_id,
+    )
+
+
+def _merges_to_msg(merges: Any) -> list[msg.Merge]:
+    return [msg.Merge(loser=merge.loser, winner=merge.winner) for merge in merges]
+
+
+def _merges_from_msg(merges: Any) -> tuple[Merge, ...]:
+    return tuple(Merge(merge.loser, merge.winner) for merge in merges)
+
+
+# --- entities ------------------------------------------------------------------------------------------
+
+
+def _weighted_to_msg(weights: dict[int, float]) -> list[msg.WeightedId]:
+    return [msg.WeightedId(id=key, weight=float(weight)) for key, weight in weights.items()]
+
+
+def entity_to_msg(entity: Entity, rows: _Rows | None = None) -> msg.Entity:
+    """Embeddings go into `rows` where given; else only their names travel."""
+    return msg.Entity(
+        id=entity.id,
+        map_id=entity.map_id,
+        session_id=entity.session_id,
+        label=entity.label,
+        caption=entity.caption,
+        attributes=list(entity.attributes),
+        mean=point_to_msg(entity.mean),
+        covariance=covariance_to_list(entity.covariance),
+        box_min=point_to_msg(entity.box_min),
+        box_max=point_to_msg(entity.box_max),
+        embeddings=[
+            msg.EmbeddingChannel(
+                name=name,
+                model=embedding.model,
+                dimension=len(embedding.vector),
+                row=rows.add(embedding.vector) if rows is not None else -1,
+            )
+            for name, embedding in entity.embeddings.items()
+        ],
+        views=[
+            msg.View(
+                stamp=stamp_to_msg(view.stamp),
+                camera_pose=pose_to_msg(view.map_from_camera),
+                image_box=box_to_msg(view.box),
+                keyframe_id=view.keyframe_id,
+                quality=float(view.quality),
+            )
+            for view in entity.views
+        ],
+        region_id=entity.region_id,
+        occupancy_probability=float(entity.occupancy_probability),
+        confidence=float(entity.confidence),
+        state=int(entity.state),
+        is_static=bool(entity.is_static),
+        observation_count=int(entity.observation_count),
+        first_seen=stamp_to_msg(entity.first_seen),
+        last_seen=stamp_to_msg(entity.last_seen),
+        covisible=_weighted_to_msg(entity.covisible),
+        neighbors=_weighted_to_msg(entity.neighbors),
+    )
+
+
+def entity_from_msg(message: msg.Entity, rows: np.ndarray | None = None) -> Entity:
+    """Raises BadMessage. Channels whose vector was not sent are left out."""
+    try:
+        state = EntityState(message.state)
+    except ValueError as error:
+        raise BadMessage(f"entity {message.id}: {error}") from error
+    return Entity(
+        id=message.id,
+        map_id=message.map_id,
+        session_id=message.session_id,
+        label=message.label,
+        caption=message.caption,
+        attributes=tuple(message.attributes),
+        mean=point_from_msg(message.mean),
+        covariance=covariance_from_list(message.covariance),
+        box_min=point_from_msg(message.box_min),
+        box_max=point_from_msg(message.box_max),
+        embeddings={
+            channel.name: Embedding(channel.model, _row(rows, channel.row)[: channel.dimension])
+            for channel in message.embeddings
+            if rows is not None and channel.row >= 0
+        },
+        views=tuple(
+            View(
+                stamp_from_msg(view.stamp),
+                pose_from_msg(view.camera_pose),
+                box_from_msg(view.image_box),
+                view.keyframe_id,
+                view.quality,
+            )
+            for view in message.views
+        ),
+        region_id=message.region_id,
+        occupancy_probability=message.occupancy_probability,
+        confidence=message.confidence,
+        state=state,
+        is_static=message.is_static,
+        observation_count=message.observation_count,
+        first_seen=stamp_from_msg(message.first_seen),
+        last_seen=stamp_from_msg(message.last_seen),
+        covisible={item.id: item.weight for item in message.covisible},
+        neighbors={item.id: item.weight for item in message.neighbors},
+    )
+
+
+def scene_to_msg(delta: SceneDelta, vectors: bool = False) -> tuple[msg.SceneDelta, Image]:
+    """The delta, and its vectors as rows of an image (empty unless asked for)."""
+    rows = _Rows() if vectors else None
+    message = msg.SceneDelta(
+        header=header(delta.stamp, MAP),
+        map_id=delta.map_id,
+        session_id=delta.session_id,
+        revision=delta.revision,
+        previous_revision=delta.previous_revision,
+        updated=[entity_to_msg(entity, rows) for entity in delta.updated],
+        merges=_merges_to_msg(delta.merges),
+        removed=list(delta.removed),
+    )
+    return message, vectors_to_msg(rows.vectors if rows is not None else [])
+
+
+def scene_from_msg(message: msg.SceneDelta, vectors: Image | None = None) -> SceneDelta:
+    """Raises BadMessage."""
+    rows = vectors_from_msg(vectors) if vectors is not None else None
+    return SceneDelta(
+        stamp=stamp_from_msg(message.header.stamp),
+        revision=message.revision,
+        previous_revision=message.previous_revision,
+        updated=tuple(entity_from_msg(entity, rows) for entity in message.updated),
+        merges=_merges_from_msg(message.merges),
+        removed=tuple(message.removed),
+        map_id=message.map_id,
+        session_id=message.session_id,
+    )
+
+
+# --- keyframes -----------------------------------------------------------------------------------------
+
+
+def keyframe_to_msg(keyframe: Keyframe) -> msg.Keyframe:
+    return msg.Keyframe(
+        header=header(keyframe.stamp, MAP),
+        id=keyframe.id,
+        map_id=keyframe.map_id,
+        session_id=keyframe.session_id,
+        camera_pose=pose_to_msg(keyframe.map_from_camera),
+        camera=camera_to_msg(keyframe.camera, keyframe.stamp),
+        instances=[
+            msg.KeyframeInstance(instance_id=key, image_box=box_to_msg(box))
+            for key, box in keyframe.instances.items()
+        ],
+    )
+
+
+def keyframe_from_msg(message: msg.Keyframe) -> Keyframe:
+    """Raises BadMessage."""
+    return Keyframe(
+        id=message.id,
+        stamp=stamp_from_msg(message.header.stamp),
+        map_from_camera=pose_from_msg(message.camera_pose),
+        camera=camera_from_msg(message.camera),
+        instances={item.instance_id: box_from_msg(item.image_box) for item in message.instances},
+        map_id=message.map_id,
+        session_id=message.session_id,
+    )
+
+
+# --- layers --------------------------------------------------------------------------------------------
+
+
+def pillars_to_msg(pillars: PillarMap, stamp: float) -> msg.PillarMap:
+    ranks, rows, columns = pillars.ids.shape
+    message = msg.PillarMap(header=header(stamp, MAP), revision=pillars.revision, depth=ranks)
+    message.info = map_info((rows, columns), pillars.resolution, pillars.origin, stamp)
+    if pillars.ids.size:
+        message.ids = image_to_msg(pillars.ids.reshape(-1, columns), "32SC1")
+        message.counts = image_to_msg(pillars.counts.reshape(-1, columns), "16UC1")
+    return message
+
+
+def pillars_from_msg(message: msg.PillarMap) -> PillarMap:
+    """Raises BadMessage."""
+    shape = (message.depth, message.info.height, message.info.width)
+    ids, counts = image_from_msg(message.ids), image_from_msg(message.counts)
+    empty = 0 in shape
+    if not empty and (ids.size != np.prod(shape) or counts.size != np.prod(shape)):
+        raise BadMessage(f"pillars of {shape} have {ids.size} ids and {counts.size} counts")
+    origin = message.info.origin.position
+    return PillarMap(
+        ids.reshape(shape) if not empty else np.zeros(shape, np.int32),
+        counts.reshape(shape) if not empty else np.zeros(shape, np.uint16),
+        round(float(message.info.resolution), 6),
+        (origin.x, origin.y),
+        message.revision,
+    )
+
+
+def regions_to_msg(
+    mask: np.ndarray, grid: OccupancyGrid2D, regions: Any, revision: int = 0
+) -> msg.RegionArray:
+    """Regions whose ids are the values of the mask, (rows, columns) uint16 over the grid's cells."""
+    message = msg.RegionArray(header=header(grid.stamp, grid.frame), revision=revision)
+    message.info = map_info(mask.shape, grid.resolution, grid.origin, grid.stamp)
+    message.mask = image_to_msg(mask, "mono16", grid.stamp, grid.frame)
+    message.regions = [
+        msg.Region(
+            id=int(region.id),
+            label=region.label,
+            label_weight=float(region.label_weight),
+            area=float(region.area),
+            centroid=point_to_msg(region.centroid),
+            neighbors=[int(other) for other in region.neighbors],
+        )
+        for region in regions
+    ]
+    return message
+
+
+def regions_from_msg(message: msg.RegionArray) -> tuple[np.ndarray, list[Region]]:
+    """The mask (rows, columns) uint16 and the regions. Raises BadMessage."""
+    return image_from_msg(message.mask), [
+        Region(
+            item.id,
+            item.label,
+            item.label_weight,
+            item.area,
+            point_from_msg(item.centroid),
+            tuple(item.neighbors),
+        )
+        for item in message.regions
+    ]
+
+
+def similarity_to_msg(field: np.ndarray, resolution: float, origin: Any, stamp: float) -> Any:
+    """OccupancyGrid of a similarity field (rows, columns) in [0, 1]: 0..100, and -1 where nothing is known."""
+    values = np.where(np.isfinite(field), np.clip(field, 0.0, 1.0) * 100.0, -1.0)
+    cells = np.round(values).astype(np.int8)
+    return grid_to_msg(OccupancyGrid2D(cells, resolution, (float(origin[0]), float(origin[1])), stamp))
+
+
+def octomap_to_msg(data: bytes, resolution: float, stamp: float, *, binary: bool, frame: str = MAP) -> Octomap:
+    message = Octomap(header=header(stamp, frame), binary=binary, id="OcTree", resolution=float(resolution))
+    message.data = array.array("b", data)
+    return message

@@ -1,0 +1,82 @@
+"""Fills a phrase book from the text embedder; asks again until its model is there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+
+from lodestar.models.phrases import PhraseBook
+from lodestar_interfaces.srv import EmbedTexts
+from lodestar_ros.conversions import BadMessage, vectors_from_msg
+
+BATCH = 128  # phrases per request
+RETRY = 0.5  # s between two tries
+ANSWER_TIMEOUT = 10.0  # s after which a request is taken for lost
+
+
+class EmbedderClient:
+    """One request at a time, nothing waits; `on_filled` is called on the executor when phrases have been added."""
+
+    def __init__(
+        self,
+        node: Node,
+        book: PhraseBook,
+        on_filled: Callable[[], None] | None = None,
+        name: str = "embed",
+    ) -> None:
+        self._node = node
+        self._book = book
+        self._on_filled = on_filled
+        self._client = node.create_client(EmbedTexts, name)
+        self._wanted: dict[str, None] = {}
+        self._asked: tuple[str, ...] = ()
+        self._asked_at = 0.0
+        self._timer = node.create_timer(RETRY, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    @property
+    def pending(self) -> int:
+        """Phrases that have been asked for and have no vector yet."""
+        return len(self._wanted)
+
+    def request(self, phrases: Iterable[str]) -> None:
+        """Have the phrases in the book soon; those that are there are not asked for. Executor only."""
+        missing = self._book.missing(phrases)
+        self._wanted.update(dict.fromkeys(missing))
+        if missing:
+            self._ask()
+
+    def _ask(self) -> None:
+        lost = time.monotonic() - self._asked_at > ANSWER_TIMEOUT
+        if not self._wanted or (self._asked and not lost) or not self._client.service_is_ready():
+            return
+        self._asked = tuple(self._wanted)[:BATCH]
+        self._asked_at = time.monotonic()
+        asked = self._asked
+        future = self._client.call_async(EmbedTexts.Request(phrases=list(asked)))
+        future.add_done_callback(lambda done: self._on_answer(asked, done))
+
+    def _on_answer(self, asked: tuple[str, ...], future: Any) -> None:
+        if asked is not self._asked:
+            return
+        self._asked = ()
+        response = future.result() if future.exception() is None else None
+        if response is None or response.error_code == EmbedTexts.Response.MODEL_UNAVAILABLE:
+            return  # the timer asks again
+        for phrase in asked:
+            self._wanted.pop(phrase, None)
+        if response.error_code != 0:
+            self._node.get_logger().warning(f"text embedder: {response.error_msg}", throttle_duration_sec=5.0)
+            return
+        try:
+            self._book.add(asked, vectors_from_msg(response.embeddings), response.model)
+        except (BadMessage, ValueError) as error:
+            self._node.get_logger().error(f"text embedder's answer: {error}")
+            return
+        if self._on_filled is not None:
+            self._on_filled()
+        self._ask()

@@ -1,0 +1,73 @@
+"""The last rule before the base: what may pass, and when it must stand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class GateConfig:
+    """Seconds of real time: a stop must work while a simulated clock stands."""
+
+    heartbeat_timeout: float = 0.4  # four beats of the goal selector's ten per second
+    command_timeout: float = 0.3
+    check_period: float = 0.025
+    zero_period: float = 0.1  # between zeros while nothing may pass
+    max_forward: float = 1.0  # m/s; a faster command is cut, not refused
+    max_sideways: float = 0.6  # m/s
+    max_turn: float = 1.5  # rad/s
+
+
+Velocity = tuple[float, float, float]
+ZERO: Velocity = (0.0, 0.0, 0.0)
+
+
+class MotionGate:
+    """Says at any time which velocity (x, y, yaw rate) may go to the base. Times are seconds that never go back."""
+
+    def __init__(self, config: GateConfig = GateConfig()) -> None:
+        self.config = config
+        self.held = False  # the gate's own latch
+        self._selector_holds = False
+        self._allowed = False
+        self._beat = -math.inf
+        self._commanded = -math.inf
+        self._command = ZERO
+
+    def hold(self, held: bool) -> None:
+        """Set or release the latch."""
+        self.held = held
+
+    def on_heartbeat(self, motion_allowed: bool, held: bool, now: float) -> None:
+        """The goal selector lives and says whether motion is allowed."""
+        self._allowed, self._selector_holds, self._beat = motion_allowed, held, now
+
+    def on_command(self, velocity: Velocity, now: float) -> None:
+        """The navigator wants this velocity; one that is not finite counts as none."""
+        if all(math.isfinite(v) for v in velocity):
+            self._command, self._commanded = velocity, now
+        else:
+            self._command = ZERO
+
+    def blocked_by(self, now: float) -> str:
+        """Why the robot must stand, "" where it may move."""
+        if self.held:
+            return "held"
+        if now - self._beat > self.config.heartbeat_timeout:
+            return "no heartbeat"
+        if self._selector_holds:
+            return "held by the goal selector"
+        if not self._allowed:
+            return "motion not allowed"
+        if now - self._commanded > self.config.command_timeout:
+            return "stale command"
+        return ""
+
+    def output(self, now: float) -> Velocity:
+        """What goes to the base."""
+        if self.blocked_by(now):
+            return ZERO
+        limits = (self.config.max_forward, self.config.max_sideways, self.config.max_turn)
+        x, y, turn = (max(-top, min(top, v)) for v, top in zip(self._command, limits))
+        return (x, y, turn)

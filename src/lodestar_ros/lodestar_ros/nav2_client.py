@@ -1,0 +1,155 @@
+"""Asynchronous client of `navigate_to_pose`; what differs between Nav2's versions stays in here.
+
+Humble's result is empty, Jazzy's has `error_code` and `error_msg`, Kilted's knows more codes; the goal is the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from action_msgs.msg import GoalStatus
+from nav2_msgs.action import NavigateToPose
+from rclpy.action import ActionClient
+from rclpy.node import Node
+
+from lodestar.agent.commands import NavigationEvent, NavigationKind
+from lodestar_ros.conversions import planar_to_stamped
+
+
+@dataclass(frozen=True)
+class Nav2Config:
+    """Patience with a navigator that says nothing, in seconds of real time: a dead one has no clock."""
+
+    answer_timeout: float = 5.0  # to a goal
+    silence_timeout: float = 8.0  # of feedback while a goal is under way
+    behavior_tree: str = ""  # empty = the navigator's default
+
+
+@dataclass
+class _Goal:
+    """One goal on its way; the newest is the one that counts."""
+
+    epoch: int
+    heard: float
+    handle: Any = None
+    cancel: bool = False
+
+
+_ENDINGS = {
+    GoalStatus.STATUS_SUCCEEDED: NavigationKind.SUCCEEDED,
+    GoalStatus.STATUS_ABORTED: NavigationKind.ABORTED,
+    GoalStatus.STATUS_CANCELED: NavigationKind.CANCELED,
+}
+
+
+class Nav2Client:
+    """Sends one goal at a time and reports what becomes of it; nothing here waits.
+
+    on_event is called on the executor. News of a goal that a newer one has replaced is swallowed.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        on_event: Callable[[NavigationEvent], None],
+        config: Nav2Config = Nav2Config(),
+        name: str = "navigate_to_pose",
+    ) -> None:
+        self._node = node
+        self._on_event = on_event
+        self._config = config
+        self._client = ActionClient(node, NavigateToPose, name)
+        self._goal: _Goal | None = None
+
+    @property
+    def available(self) -> bool:
+        """Whether a navigator is up."""
+        return self._client.server_is_ready()
+
+    @property
+    def active(self) -> bool:
+        """Whether a goal is under way."""
+        return self._goal is not None
+
+    def send(self, epoch: int, goal: np.ndarray, stamp: float) -> None:
+        """Send the robot to goal (3,) x, y, yaw in map; replaces the goal before it."""
+        if not self.available:
+            self._goal = None
+            self._report(NavigationKind.UNAVAILABLE, epoch, message="no navigator serves navigate_to_pose")
+            return
+        current = self._goal = _Goal(epoch, time.monotonic())
+        request = NavigateToPose.Goal(
+            pose=planar_to_stamped(goal, stamp), behavior_tree=self._config.behavior_tree
+        )
+        request.pose.header.stamp.sec = request.pose.header.stamp.nanosec = 0  # the newest transform is meant
+        future = self._client.send_goal_async(
+            request, feedback_callback=lambda message: self._on_feedback(current, message.feedback)
+        )
+        future.add_done_callback(lambda done: self._on_answer(current, done))
+
+    def cancel(self) -> None:
+        """Take the goal back, also one whose acceptance is still under way."""
+        if self._goal is None:
+            return
+        self._goal.cancel = True
+        if self._goal.handle is not None:
+            self._goal.handle.cancel_goal_async()
+
+    def check(self) -> None:
+        """Give up a navigator that went silent; to be called a few times a second."""
+        goal = self._goal
+        if goal is None:
+            return
+        silent = time.monotonic() - goal.heard
+        if goal.handle is None and silent > self._config.answer_timeout:
+            self._goal = None
+            self._report(
+                NavigationKind.UNAVAILABLE, goal.epoch, message=f"no answer to the goal in {silent:.1f} s"
+            )
+        elif goal.handle is not None and silent > self._config.silence_timeout:
+            self._goal = None
+            self._report(
+                NavigationKind.UNAVAILABLE, goal.epoch, message=f"the navigator is silent for {silent:.1f} s"
+            )
+
+    def _on_answer(self, goal: _Goal, future: Any) -> None:
+        handle = future.result() if future.exception() is None else None
+        if handle is not None and handle.accepted:
+            goal.handle, goal.heard = handle, time.monotonic()
+            handle.get_result_async().add_done_callback(lambda done: self._on_result(goal, done))
+            if goal.cancel or goal is not self._goal:
+                handle.cancel_goal_async()
+            if goal is self._goal:
+                self._report(NavigationKind.ACCEPTED, goal.epoch)
+        elif goal is self._goal:
+            self._goal = None
+            self._report(NavigationKind.REJECTED, goal.epoch, message="the navigator rejected the goal")
+
+    def _on_feedback(self, goal: _Goal, feedback: Any) -> None:
+        goal.heard = time.monotonic()
+        if goal is self._goal:
+            self._report(NavigationKind.FEEDBACK, goal.epoch, distance=float(feedback.distance_remaining))
+
+    def _on_result(self, goal: _Goal, future: Any) -> None:
+        if goal is not self._goal:
+            return
+        self._goal = None
+        response = future.result() if future.exception() is None else None
+        kind = _ENDINGS.get(response.status if response is not None else None, NavigationKind.UNAVAILABLE)
+        result = getattr(response, "result", None)
+        message = getattr(result, "error_msg", "") or ("" if response is not None else str(future.exception()))
+        self._report(kind, goal.epoch, int(getattr(result, "error_code", 0)), message)
+
+    def _report(
+        self,
+        kind: NavigationKind,
+        epoch: int,
+        code: int = 0,
+        message: str = "",
+        distance: float = float("nan"),
+    ) -> None:
+        self._on_event(NavigationEvent(kind, code, message, distance, epoch))

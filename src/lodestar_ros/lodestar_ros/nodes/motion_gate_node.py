@@ -1,0 +1,91 @@
+"""ROS shell around `MotionGate`: the last process before the base."""
+
+from __future__ import annotations
+
+import time
+
+from geometry_msgs.msg import Twist, TwistStamped
+from std_srvs.srv import SetBool
+
+from lodestar_interfaces.msg import Heartbeat
+from lodestar_ros import qos
+from lodestar_ros.executors import main_of
+from lodestar_ros.gate import ZERO, GateConfig, MotionGate, Velocity
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import declare, declare_config
+
+
+class MotionGateNode(LodestarNode):
+    """Pass the navigator's velocity on while a fresh heartbeat allows it; else send zeros.
+
+    Subscribes: ``cmd_vel``, ``heartbeat``. Publishes: ``cmd_vel_out``.
+    Serves: ``~/hold`` (latches, and is passed on to ``goal_selector/hold``).
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("motion_gate", **kwargs)
+        self._config = declare_config(self, GateConfig)
+        self._gate = MotionGate(self._config)
+        self._stamped_out = declare(self, "cmd_vel_out_stamped", bool, False)
+        self._frame = declare(self, "base_frame", str, "base_link")
+        self._zeroed = 0.0
+        self._blocked = "no heartbeat"
+        self._moving = False
+        self._out = self.create_publisher(
+            TwistStamped if self._stamped_out else Twist, "cmd_vel_out", qos.COMMAND
+        )
+        if declare(self, "cmd_vel_stamped", bool, False):
+            self.listen(TwistStamped, "cmd_vel", lambda message: self._on_command(message.twist), qos.COMMAND)
+        else:
+            self.listen(Twist, "cmd_vel", self._on_command, qos.COMMAND)
+        self.listen(Heartbeat, "heartbeat", self._on_heartbeat, qos.COMMAND)
+        self.create_service(SetBool, "~/hold", self._on_hold)
+        self._selector = self.create_client(SetBool, "goal_selector/hold")
+        self.steady_timer(self._config.check_period, self._check)
+        self.diagnostics.value("blocked", lambda: self._blocked or "no")
+
+    def _on_command(self, twist: Twist) -> None:
+        now = time.monotonic()
+        self._gate.on_command((twist.linear.x, twist.linear.y, twist.angular.z), now)
+        if not self._gate.blocked_by(now):
+            self._publish(self._gate.output(now))
+
+    def _on_heartbeat(self, message: Heartbeat) -> None:
+        self._gate.on_heartbeat(message.motion_allowed, message.held, time.monotonic())
+        self._check()
+
+    def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._gate.hold(request.data)
+        self._check()
+        if self._selector.service_is_ready():
+            self._selector.call_async(SetBool.Request(data=request.data))
+        response.success = True
+        response.message = "held: zero velocity until released" if request.data else "released"
+        self.get_logger().warning(response.message)
+        return response
+
+    def _check(self) -> None:
+        """Stop at once when something blocks, and keep saying so."""
+        now = time.monotonic()
+        blocked = self._gate.blocked_by(now)
+        if blocked != self._blocked:
+            self._blocked = blocked
+            self.diagnostics.status(f"standing: {blocked}" if blocked else "passing")
+        if blocked and (self._moving or now - self._zeroed >= self._config.zero_period):
+            self._zeroed = now
+            self._publish(ZERO)
+
+    def _publish(self, velocity: Velocity) -> None:
+        self._moving = velocity != ZERO
+        twist = Twist()
+        twist.linear.x, twist.linear.y, twist.angular.z = (float(v) for v in velocity)
+        if self._stamped_out:
+            stamped = TwistStamped(twist=twist)
+            stamped.header.stamp = self.get_clock().now().to_msg()
+            stamped.header.frame_id = self._frame
+            self._out.publish(stamped)
+        else:
+            self._out.publish(twist)
+
+
+main = main_of(MotionGateNode)

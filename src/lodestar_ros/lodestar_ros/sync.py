@@ -1,0 +1,111 @@
+"""Messages of one moment, brought together by their stamps; and frames that wait for their pose."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from lodestar_ros.transforms import Cause, TransformUnavailable
+
+T = TypeVar("T")
+
+TOLERANCE = 0.02  # s between two stamps of one moment
+
+
+class StampPairer:
+    """Collects one message per name and hands them over together.
+
+    Stamps may differ by `tolerance` seconds. What finds no partner among the `capacity` newest moments is dropped
+    and counted per name in `unmatched`.
+    """
+
+    def __init__(
+        self,
+        names: tuple[str, ...],
+        on_complete: Callable[[float, dict[str, Any]], None],
+        tolerance: float = TOLERANCE,
+        capacity: int = 5,
+    ) -> None:
+        self.unmatched = dict.fromkeys(names, 0)
+        self._names = names
+        self._on_complete = on_complete
+        self._tolerance = tolerance
+        self._capacity = capacity
+        self._moments: OrderedDict[float, dict[str, Any]] = OrderedDict()
+
+    def add(self, name: str, stamp: float, item: Any) -> None:
+        """Take in one message. The moment has the stamp of the first that came."""
+        key = min(
+            (k for k, parts in self._moments.items() if abs(k - stamp) <= self._tolerance and name not in parts),
+            key=lambda k: abs(k - stamp),
+            default=None,
+        )
+        if key is None:
+            key = stamp
+            if key in self._moments:
+                return  # the same message again
+            self._moments[key] = {}
+        parts = self._moments[key]
+        parts[name] = item
+        if len(parts) == len(self._names):
+            self._give_up(lambda other: other <= key)
+            self._on_complete(key, parts)
+        elif len(self._moments) > self._capacity:
+            oldest = min(self._moments)
+            self._give_up(lambda other: other == oldest)
+
+    def clear(self) -> None:
+        """Forget what waits."""
+        self._moments.clear()
+
+    def _give_up(self, which: Callable[[float], bool]) -> None:
+        """Drop moments; what is complete is not counted."""
+        for key in [key for key in self._moments if which(key)]:
+            parts = self._moments.pop(key)
+            if len(parts) < len(self._names):
+                for name in parts:
+                    self.unmatched[name] += 1
+
+
+class PoseQueue(Generic[T]):
+    """Frames that wait, for a short while, until the transform at their stamp has come.
+
+    resolve(item) raises TransformUnavailable while it has not. Only a transform that lies in the future is worth
+    waiting for; any other cause, or more than `capacity` frames waiting, drops the frame through `on_drop`.
+    """
+
+    def __init__(
+        self,
+        resolve: Callable[[T], Any],
+        deliver: Callable[[Any], None],
+        on_drop: Callable[[TransformUnavailable], None],
+        capacity: int = 3,
+    ) -> None:
+        self._resolve = resolve
+        self._deliver = deliver
+        self._on_drop = on_drop
+        self._capacity = capacity
+        self._waiting: deque[T] = deque()
+
+    def add(self, item: T) -> None:
+        """Deliver the frame now if its pose is known, else when it is."""
+        self._waiting.append(item)
+        self.retry()
+
+    def retry(self) -> None:
+        """To be called when transforms have come."""
+        while self._waiting:
+            try:
+                resolved = self._resolve(self._waiting[0])
+            except TransformUnavailable as error:
+                if error.cause is Cause.FUTURE and len(self._waiting) <= self._capacity:
+                    return
+                self._waiting.popleft()
+                self._on_drop(error)
+                continue
+            self._waiting.popleft()
+            self._deliver(resolved)
+
+    def clear(self) -> None:
+        self._waiting.clear()

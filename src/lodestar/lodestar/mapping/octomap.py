@@ -1,0 +1,171 @@
+"""OctoMap from LiDAR or depth, and the plan grid projected from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numba import njit
+
+from lodestar.geometry.poses import transform_points
+from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
+from lodestar.mapping.octree import EMPTY, FULL, Octree, PyOctomapOctree
+from lodestar.perception.frames import RgbdFrame
+
+
+@dataclass(frozen=True)
+class OctoMapConfig:
+    """How rays become voxels, and voxels cells of the plan.
+
+    resolution: metres, of voxels and cells (ADR 0008).
+    max_range, min_range: metres; longer rays are free up to max_range, shorter ones are the robot itself.
+    band_low, band_high: metres above the ground; a voxel between them is in the robot's way. Below lies the floor
+    with its noise, above the robot fits under.
+    depth_stride: every n-th pixel of a depth image is a ray. depth_range: metres, reliable range of depth.
+    growth: metres, by which the grid grows at a time. max_cells: the grid refuses to grow beyond it.
+    """
+
+    resolution: float = 0.1
+    max_range: float = 12.0
+    min_range: float = 0.3
+    band_low: float = 0.1
+    band_high: float = 0.6
+    depth_stride: int = 8
+    depth_range: float = 5.0
+    growth: float = 4.0
+    max_cells: int = 64_000_000
+
+
+class MapExtentError(ValueError):
+    """Points lie so far away that the grid would not fit into its bound."""
+
+
+@njit(cache=True)
+def _mark_rays(dirty, ends, u0, v0, reach):
+    """Mark cells under the rays from (u0, v0) to `ends`, in cells, no farther than `reach`."""
+    rows, columns = dirty.shape
+    for i in range(len(ends)):
+        du, dv = ends[i, 0] - u0, ends[i, 1] - v0
+        length = np.hypot(du, dv)
+        steps = int(min(length, reach) * 1.5) + 2
+        span = min(1.0, reach / length) if length > 1e-9 else 0.0
+        for k in range(steps + 1):
+            share = span * k / steps
+            column, row = int(np.floor(u0 + share * du)), int(np.floor(v0 + share * dv))
+            if 0 <= row < rows and 0 <= column < columns:
+                dirty[row, column] = True
+
+
+class OctoMapper:
+    """Integrates rays in the map frame; `project` refreshes only the columns that rays have crossed since."""
+
+    def __init__(self, config: OctoMapConfig = OctoMapConfig(), octree: Octree | None = None):
+        self.config = config
+        self._octree = PyOctomapOctree(config.resolution) if octree is None else octree
+        levels = np.arange(config.band_low + config.resolution / 2, config.band_high, config.resolution)
+        self._levels = levels.astype(np.float64)
+        self._origin_cell: tuple[int, int] | None = None  # (column, row) of cell (0, 0) in multiples of resolution
+        self._cells = np.empty((0, 0), np.int8)
+        self._dirty = np.empty((0, 0), np.bool_)
+
+    def insert_points(self, points_sensor: np.ndarray, map_from_sensor: np.ndarray) -> int:
+        """Rays from the sensor to its returns are integrated; how many were used.
+
+        points_sensor: (N, 3) metres; non-finite ones (no return) and those nearer than min_range are left out.
+        map_from_sensor: (4, 4). Raises MapExtentError, and nothing is integrated, when the pose lies out of bounds.
+        """
+        points = np.asarray(points_sensor, np.float32)
+        distance_squared = np.einsum("ij,ij->i", points, points)
+        with np.errstate(invalid="ignore"):
+            keep = np.isfinite(distance_squared) & (distance_squared >= self.config.min_range**2)
+        points_map = transform_points(map_from_sensor, points[keep].astype(np.float64))
+        if not len(points_map):
+            return 0
+        origin = np.asarray(map_from_sensor[:3, 3], np.float64)
+        self._cover(origin, points_map)
+        self._octree.insert(points_map, origin, self.config.max_range)
+        ends = points_map[:, :2] / self.config.resolution - np.asarray(self._origin_cell)
+        u0, v0 = origin[:2] / self.config.resolution - np.asarray(self._origin_cell)
+        _mark_rays(self._dirty, ends, u0, v0, self.config.max_range / self.config.resolution)
+        return len(points_map)
+
+    def insert_depth(self, frame: RgbdFrame) -> int:
+        """Rays of every depth_stride-th pixel of a depth image are integrated; how many were used."""
+        stride = self.config.depth_stride
+        depth = frame.depth[::stride, ::stride]
+        points = (frame.camera.rays(stride) * depth[..., None]).reshape(-1, 3)
+        valid = np.isfinite(points[:, 2]) & (points[:, 2] > 0.0) & (points[:, 2] <= self.config.depth_range)
+        return self.insert_points(points[valid], frame.map_from_camera)
+
+    def project(self, stamp: float) -> OccupancyGrid2D:
+        """The plan: a cell is occupied when a voxel of its band is, free when one is free, else unknown."""
+        rows, columns = np.nonzero(self._dirty)
+        if len(rows):  # rays end at voxel centres and cut corners: their neighbours may have changed too
+            rows, columns = np.nonzero(cv2.dilate(self._dirty.view(np.uint8), np.ones((3, 3), np.uint8)))
+            self._cells[rows, columns] = self._column_states(rows, columns)
+            self._dirty[:] = False
+        resolution = self.config.resolution
+        column0, row0 = self._origin_cell if self._origin_cell is not None else (0, 0)
+        return OccupancyGrid2D(
+            self._cells.copy(), resolution, (column0 * resolution, row0 * resolution), stamp=stamp
+        )
+
+    def full_data(self) -> bytes:
+        """The data of octomap_msgs/Octomap with binary = false (log-odds kept)."""
+        return self._octree.full_data()
+
+    def binary_data(self) -> bytes:
+        """The data of octomap_msgs/Octomap with binary = true (occupied or free)."""
+        return self._octree.binary_data()
+
+    def memory(self) -> int:
+        """Bytes held by octree and grid."""
+        return self._octree.memory() + self._cells.nbytes + self._dirty.nbytes
+
+    def _column_states(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """(N,) int8 states of grid columns from the voxels of their band."""
+        resolution = self.config.resolution
+        column0, row0 = self._origin_cell  # type: ignore[misc]
+        query = np.empty((len(rows), len(self._levels), 3))
+        query[..., 0] = ((columns + column0 + 0.5) * resolution)[:, None]
+        query[..., 1] = ((rows + row0 + 0.5) * resolution)[:, None]
+        query[..., 2] = self._levels
+        labels = self._octree.labels(query.reshape(-1, 3)).reshape(len(rows), -1)
+        states = np.full(len(rows), UNKNOWN, np.int8)
+        states[(labels == EMPTY).any(axis=1)] = FREE
+        states[(labels == FULL).any(axis=1)] = OCCUPIED
+        return states
+
+    def _cover(self, origin: np.ndarray, points_map: np.ndarray) -> None:
+        """The grid holds the sensor and the points as far as max_range; cells already known keep their place."""
+        reach, resolution = self.config.max_range, self.config.resolution
+        low = np.maximum(points_map[:, :2].min(axis=0), origin[:2] - reach)
+        high = np.minimum(points_map[:, :2].max(axis=0), origin[:2] + reach)
+        low, high = np.minimum(low, origin[:2]), np.maximum(high, origin[:2])
+        first = np.floor(low / resolution).astype(np.int64) - 1
+        last = np.floor(high / resolution).astype(np.int64) + 1
+        old_first = first if self._origin_cell is None else np.asarray(self._origin_cell)
+        old_last = old_first + self._cells.shape[::-1] - 1 if self._cells.size else last
+        if self._cells.size and (first >= old_first).all() and (last <= old_last).all():
+            return
+        step = round(self.config.growth / resolution)
+        new_first = np.where(first < old_first, first - step, old_first)
+        new_last = np.where(last > old_last, last + step, old_last)
+        columns, rows = (new_last - new_first + 1).tolist()
+        if rows * columns > self.config.max_cells:
+            raise MapExtentError(
+                f"points from {low.round(1).tolist()} to {high.round(1).tolist()} m would need a grid of {rows} x "
+                f"{columns} cells (bound {self.config.max_cells}); is the pose of the sensor right?"
+            )
+        self._grow(new_first, rows, columns)
+
+    def _grow(self, new_first: np.ndarray, rows: int, columns: int) -> None:
+        cells = np.full((rows, columns), UNKNOWN, np.int8)
+        dirty = np.zeros((rows, columns), np.bool_)
+        if self._cells.size:
+            column, row = (np.asarray(self._origin_cell) - new_first).tolist()
+            window = np.s_[row : row + self._cells.shape[0], column : column + self._cells.shape[1]]
+            cells[window], dirty[window] = self._cells, self._dirty
+        self._cells, self._dirty = cells, dirty
+        self._origin_cell = (int(new_first[0]), int(new_first[1]))

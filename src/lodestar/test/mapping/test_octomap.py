@@ -1,0 +1,142 @@
+"""OctoMap and its projection against a room whose walls are known in closed form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, make_transform, planar_transform
+from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN
+from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
+from lodestar.mapping.octree import tree_from_binary
+from lodestar.perception.frames import RgbdFrame
+
+ROOM_HIGH = np.array([4.03, 3.03, 2.6])
+ROOM_LOW = np.array([-4.03, -3.03, 0.0])
+BOX_LOW, BOX_HIGH = np.array([1.5, -0.5, 0.0]), np.array([2.0, 0.5, 0.4])
+
+
+def directions() -> np.ndarray:
+    azimuth = np.linspace(-np.pi, np.pi, 360, endpoint=False)
+    elevation = np.radians(np.linspace(-35, 30, 24))[:, None]
+    x, y = np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth)
+    z = np.broadcast_to(np.sin(elevation), x.shape)
+    return np.stack([x, y, z], axis=-1).reshape(-1, 3)
+
+
+def cast(origin: np.ndarray, rays: np.ndarray) -> np.ndarray:
+    """Points (N, 3) where rays from inside the room meet its walls, floor, ceiling or the box."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        wall = np.where(rays > 0, (ROOM_HIGH - origin) / rays, (ROOM_LOW - origin) / rays)
+        near, far = (BOX_LOW - origin) / rays, (BOX_HIGH - origin) / rays
+        enter, leave = np.minimum(near, far).max(axis=1), np.maximum(near, far).min(axis=1)
+    reach = np.nanmin(np.where(rays == 0, np.inf, wall), axis=1)
+    hit = (enter > 0) & (enter < leave)
+    return origin + rays * np.where(hit, np.minimum(enter, reach), reach)[:, None]
+
+
+def mapped_room(config: OctoMapConfig | None = None, scans: int = 2) -> OctoMapper:
+    mapper = OctoMapper(config or OctoMapConfig())
+    map_from_lidar = planar_transform(0.0, 0.0, 0.7, z=0.5)
+    rays_map = directions() @ map_from_lidar[:3, :3].T
+    points = cast(map_from_lidar[:3, 3], rays_map)
+    points_sensor = (points - map_from_lidar[:3, 3]) @ map_from_lidar[:3, :3]
+    for _ in range(scans):
+        mapper.insert_points(points_sensor, map_from_lidar)
+    return mapper
+
+
+def state_at(grid, x: float, y: float) -> int:
+    row, column = grid.cells_of(np.array([x, y]))
+    return int(grid.cells[row, column])
+
+
+def test_walls_and_box_are_occupied_floor_is_free_and_the_outside_unknown():
+    grid = mapped_room().project(stamp=3.0)
+    assert state_at(grid, 0.0, 3.05) == OCCUPIED
+    assert state_at(grid, -4.05, 0.0) == OCCUPIED
+    assert state_at(grid, 1.55, 0.0) == OCCUPIED
+    assert state_at(grid, 1.0, 0.0) == FREE
+    assert state_at(grid, -2.0, 2.0) == FREE
+    assert state_at(grid, 0.0, 3.15) == UNKNOWN  # behind the wall
+    assert grid.stamp == 3.0
+    inside = grid.points_of(np.argwhere(grid.free))
+    assert (np.abs(inside) < [4.1, 3.1]).all()
+    assert grid.free_area == pytest.approx(8.06 * 6.06 - 0.5, rel=0.06)
+
+
+def test_floor_and_ceiling_are_no_obstacles():
+    grid = mapped_room().project(0.0)
+    occupied = grid.points_of(np.argwhere(grid.occupied))
+    on_wall = (np.abs(occupied) > [3.9, 2.9]).any(axis=1)
+    on_box = ((occupied > BOX_LOW[:2] - 0.1) & (occupied < BOX_HIGH[:2] + 0.1)).all(axis=1)
+    assert (on_wall | on_box).all()
+
+
+def test_incremental_projection_equals_one_from_scratch():
+    mapper = mapped_room(scans=1)
+    mapper.project(0.0)
+    map_from_lidar = planar_transform(-1.0, 1.0, 0.0, z=0.5)
+    origin = map_from_lidar[:3, 3]
+    mapper.insert_points(cast(origin, directions()) - origin, map_from_lidar)
+    incremental = mapper.project(1.0)
+    mapper._dirty[:] = True
+    assert np.array_equal(incremental.cells, mapper.project(1.0).cells)
+
+
+def test_a_place_seen_empty_again_becomes_free():
+    mapper = mapped_room()
+    origin = np.array([0.0, 0.0, 0.25])
+    y, z = np.meshgrid(np.linspace(-1.2, 1.2, 60), np.linspace(0.0, 0.6, 30))
+    through_box = np.stack([np.full(y.size, 3.9), y.ravel(), z.ravel()], axis=1)
+    assert state_at(mapper.project(0.0), 1.55, 0.0) == OCCUPIED
+    for _ in range(15):
+        mapper.insert_points(through_box - origin, make_transform(np.eye(3), origin))
+    assert state_at(mapper.project(1.0), 1.55, 0.0) == FREE
+
+
+def test_binary_message_is_read_back_with_the_same_occupancy_and_leaves_the_map_alone():
+    mapper = mapped_room()
+    before = mapper.full_data()
+    data = mapper.binary_data()
+    assert mapper.full_data() == before
+    tree = tree_from_binary(data, 0.1)
+    grid = mapper.project(0.0)
+    for x, y in ((0.0, 3.05), (1.55, 0.0), (1.0, 0.0), (-2.0, 2.0)):
+        column = np.array([[x, y, z] for z in (0.15, 0.25, 0.35, 0.45, 0.55)])
+        labels = tree.getLabels(column)
+        assert (labels == 1).any() == (state_at(grid, x, y) == OCCUPIED)
+
+
+def test_depth_images_map_too():
+    camera = PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)
+    body = planar_transform(0.0, 0.0, 0.0, z=0.45)
+    map_from_camera = body @ BODY_FROM_OPTICAL
+    rays_map = camera.rays().reshape(-1, 3).astype(float) @ map_from_camera[:3, :3].T
+    points = cast(map_from_camera[:3, 3], rays_map)
+    depth = ((points - map_from_camera[:3, 3]) @ map_from_camera[:3, :3])[:, 2].reshape(240, 320)
+    mapper = OctoMapper(OctoMapConfig(depth_stride=4))
+    used = mapper.insert_depth(RgbdFrame(0.0, camera, depth.astype(np.float32), map_from_camera))
+    grid = mapper.project(0.0)
+    assert used == 60 * 80
+    assert state_at(grid, 1.55, 0.0) == OCCUPIED
+    assert state_at(grid, 1.0, 0.2) == FREE
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf])
+def test_empty_or_broken_depth_changes_nothing(value):
+    camera = PinholeCamera(32, 24, 20.0, 20.0, 15.5, 11.5)
+    mapper = OctoMapper()
+    assert mapper.insert_depth(RgbdFrame(0.0, camera, np.full((24, 32), value, np.float32), np.eye(4))) == 0
+    assert mapper.project(0.0).cells.size == 0
+
+
+def test_a_pose_far_away_is_refused_and_the_map_stays():
+    mapper = mapped_room(OctoMapConfig(max_cells=100_000))
+    before = mapper.project(0.0)
+    with pytest.raises(MapExtentError, match="is the pose of the sensor right"):
+        mapper.insert_points(np.array([[1.0, 0.0, 0.0]]), planar_transform(10_000.0, 0.0, 0.0))
+    assert np.array_equal(before.cells, mapper.project(0.0).cells)

@@ -195,6 +195,7 @@ class Robot:
         self._command = np.zeros(3)
         self._command_age = math.inf
         self._since_contact = math.inf  # s
+        self._overlap = 0  # sample points that something which came to the robot covers: those do not hold it
         self._body = _body_samples(config, 0.02)
 
     def command(self, velocity) -> None:
@@ -255,11 +256,12 @@ class Robot:
         vx, vy, wz = self.velocity
         dx, dy, turn = (c * vx - s * vy) * dt, (s * vx + c * vy) * dt, wz * dt
         inside = self._hits(self.pose, raster, bodies)
+        self._overlap = max(self._overlap, inside) if inside else 0
         slides = ((1, 1, 1), (1, 1, 0), (1, 0, 1), (0, 1, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (0, 0, 0))
         for slide in slides:
             motion = np.array([dx, dy, turn]) * slide
             hits = self._hits(self.pose + motion, raster, bodies)
-            if hits == 0 or hits < inside:
+            if hits <= self._overlap:
                 break
         else:
             motion = np.zeros(3)

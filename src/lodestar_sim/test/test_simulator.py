@@ -1,0 +1,125 @@
+"""Time, events and determinism."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from lodestar_sim.raycast import MISS
+from lodestar_sim.simulator import Simulator
+
+
+def _captions(sim: Simulator) -> set[str]:
+    return {entry["caption"] for entry in sim.render(rgb=False, width=320, height=240).label_table.values()}
+
+
+def test_time_is_a_whole_number_of_steps(empty_room):
+    sim = Simulator(empty_room)
+    for _ in range(1000):
+        sim.step()
+    assert sim.time == pytest.approx(20.0, abs=1e-9)
+    sim.step(0.25)
+    assert sim.time == pytest.approx(20.24, abs=0.011)
+
+
+def test_events_change_what_is_seen_and_what_is_hit(eventful_room):
+    sim = Simulator(eventful_room, seed=1, start=(-1.0, 0.3, 0.0))
+    assert _captions(sim) == {"red chair", "blue cabinet"}
+    ahead = slice(355, 365)
+    near = sim.scan().ranges[ahead].min()
+    sim.step(1.02)
+    assert sim.scan().ranges[ahead].min() > near + 1.0  # the chair has moved off the axis
+    assert "red chair" in _captions(sim)
+    sim.step(1.0)
+    assert _captions(sim) == {"red chair"}
+    sim.step(1.0)
+    assert _captions(sim) == {"red chair", "box"}
+
+
+def test_a_walking_person_is_where_the_world_says(eventful_room):
+    sim = Simulator(eventful_room, seed=1, start=(-3.2, 0.3, 0.0))
+    sim.step(5.5)
+    x, y = next(thing for thing in eventful_room.objects_at(sim.time) if thing.id == 40).xy
+    assert (x, y) == pytest.approx((-2.0, 0.5), abs=0.03)
+    frame = sim.render(rgb=True)
+    value = next(v for v, entry in frame.label_table.items() if entry["class"] == "person")
+    columns = np.argwhere(frame.labels == value)[:, 1]
+    camera_x = sim.true_pose[0] + sim.config.sensors.camera.x
+    expected = frame.camera.cx - frame.camera.fx * (y - sim.true_pose[1]) / (x - camera_x)
+    assert columns.mean() == pytest.approx(expected, abs=40)
+    assert frame.depth[frame.labels == value].max() < 2.0
+
+
+def test_moving_bodies_hit_rays_as_the_still_scene_does(eventful_room):
+    """The merged answer equals one scene of the whole geometry."""
+    from lodestar_sim.raycast import RaycastWorld, rays_from
+
+    sim = Simulator(eventful_room, seed=1, start=(-3.2, 0.3, 0.0))
+    sim.step(5.0)
+    whole = RaycastWorld(eventful_room.geometry(sim.time))
+    directions = np.random.default_rng(0).normal(size=(4000, 3)).astype(np.float32)
+    place = np.eye(4)
+    place[:3, 3] = (-0.5, 0.4, 0.8)
+    rays = rays_from(directions, place)
+    merged, single = sim._raycast.cast(rays), whole.cast(rays)
+    np.testing.assert_allclose(merged.distance, single.distance, rtol=1e-4, atol=1e-4)
+    hit = single.triangle != MISS
+    objects = sim._raycast.objects[merged.triangle[hit]]
+    assert (objects == 40).sum() > 20
+    assert (objects == whole.objects[single.triangle[hit]]).mean() > 0.999  # ties on shared edges
+
+
+def test_a_person_can_be_run_into(eventful_room):
+    sim = Simulator(eventful_room, seed=1, start=(-3.3, 2.0, 0.0))
+    for _ in range(150):
+        sim.set_command(0.5, 0.0, 0.0)
+        sim.step()
+    assert sim.collisions == 1
+    assert sim.true_pose[0] < -2.3
+
+
+def test_same_seed_same_run_and_another_seed_another(eventful_room):
+    def run(seed: int):
+        sim = Simulator(eventful_room, seed=seed, start=(-3.2, 0.3, 0.0))
+        parts = []
+        for k in range(12):
+            sim.set_command(0.3, 0.1, 0.4 if k % 2 else -0.4)
+            sim.step(0.5)
+            frame = sim.render(width=160, height=120)
+            parts += [frame.rgb, frame.depth_mm, frame.labels, sim.scan().ranges, sim.lidar(), sim.odom_pose]
+        return parts, sim
+
+    (first, a), (second, b), (third, c) = run(5), run(5), run(6)
+    for x, y in zip(first, second):
+        np.testing.assert_array_equal(x, y)
+    np.testing.assert_array_equal(a.true_pose, b.true_pose)
+    assert not np.array_equal(a.odom_pose, c.odom_pose)
+    assert not np.array_equal(first[1], third[1])
+
+
+def test_leaving_a_sensor_out_does_not_change_the_others(furnished_room):
+    with_all, with_scan = (Simulator(furnished_room, seed=5) for _ in range(2))
+    for _ in range(3):
+        with_all.step(0.1)
+        with_scan.step(0.1)
+        with_all.render(width=160, height=120)
+        with_all.lidar()
+        np.testing.assert_array_equal(with_all.scan().ranges, with_scan.scan().ranges)
+
+
+def test_headless_speed_is_printed(furnished_room, capsys):
+    sim = Simulator(furnished_room, seed=5)
+    sim.render(width=320, height=240)
+    sim.scan()
+    start = time.process_time()
+    for _ in range(40):
+        sim.set_command(0.1, 0.0, 0.5)
+        sim.step(0.25)
+        sim.render(rgb=False, width=320, height=240)
+        sim.scan()
+    spent = time.process_time() - start
+    with capsys.disabled():
+        print(f"\nheadless: {10.0 / spent:.0f}x real time per core, a 320x240 frame and a scan per 0.25 s")
+    assert sim.time == pytest.approx(10.0, abs=0.5)

@@ -81,6 +81,7 @@ class LoopCore:
         """What the scene says of the current subtask, without excluded entities among the accepted."""
         if self._mirror is None or run.directive.kind is not DirectiveKind.FIND:
             return TargetView()
+        run.excluded = {self._mirror.resolve(i): reason for i, reason in run.excluded.items()}
         view = self._targets.look(self._mirror, run.subtask)
         if view.missing and view.missing != self._missing:
             self._queue.append(EmbedPhrases(view.missing))
@@ -95,8 +96,7 @@ class LoopCore:
         """The entity that now bears this id or that it was merged into; None where it is gone."""
         if self._mirror is None or entity_id == 0:
             return None
-        resolved = self._mirror.resolve(entity_id)
-        entity = self._mirror.entities.get(entity_id if resolved is None else resolved)
+        entity = self._mirror.entities.get(self._mirror.resolve(entity_id))
         return None if entity is None or entity.state is EntityState.ARCHIVED else entity
 
     def _accepted_entities(self, view: TargetView) -> list[Entity]:

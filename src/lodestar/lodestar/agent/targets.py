@@ -54,11 +54,11 @@ class SceneTargets:
     def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
         self._phrases = phrases
         self._config = config or QueryConfig()
-        self._cache: dict[tuple[int, int], tuple[Subtask, TargetView]] = {}
+        self._cache: dict[tuple[int, int, str], tuple[Subtask, TargetView]] = {}
 
     def look(self, mirror: SceneMirror, subtask: Subtask) -> TargetView:
         """Every candidate of the scene; `missing` names phrases whose vectors are needed first."""
-        key = (id(subtask), mirror.revision)
+        key = (id(subtask), mirror.revision, mirror.session_id)
         cached = self._cache.get(key)
         if cached is not None and not cached[1].missing:
             return cached[1]

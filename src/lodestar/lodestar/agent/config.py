@@ -44,7 +44,7 @@ class LoopConfig:
     review_distance: float = 0.75
     # Goals that failed or that brought nothing are not proposed again until the map around them changes.
     same_goal_distance: float = 0.35
-    same_goal_angle: float = math.radians(40.0)
+    same_goal_angle: float = math.radians(38.0)
     retry_radius: float = 1.5
     retry_changed_share: float = 0.10
     max_retries: int = 2

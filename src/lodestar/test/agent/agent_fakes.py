@@ -58,7 +58,9 @@ def entity(identity: int, x: float, y: float, caption: str = "red chair", **chan
 
 def find(target: str = "red chair", *more: str, **changes) -> Directive:
     """Find the target, then the others."""
-    subtasks = tuple(Subtask(t, graphs=(QueryGraph((QueryVariable(t, t.split()[-1]),)),)) for t in (target, *more))
+    subtasks = tuple(
+        Subtask(t, graphs=(QueryGraph((QueryVariable(t, t.split()[-1]),)),)) for t in (target, *more)
+    )
     return Directive(DirectiveKind.FIND, f"find the {target}", subtasks, **changes)
 
 
@@ -212,10 +214,14 @@ class World:
             self.goal = None
             self.loop.on_navigation(NavigationEvent(NavigationKind.SUCCEEDED))
         else:
-            self.pose = np.array([*(self.pose[:2] + offset / distance * self.speed * self.step), self.pose[2]])
+            self.pose = np.array(
+                [*(self.pose[:2] + offset / distance * self.speed * self.step), self.pose[2]]
+            )
             self.loop.on_navigation(NavigationEvent(NavigationKind.FEEDBACK, distance_remaining=distance))
 
 
-def proposal(x: float, y: float, yaw: float = 0.0, confidence: float = 0.5, entity_id: int = 0, **more) -> Proposal:
+def proposal(
+    x: float, y: float, yaw: float = 0.0, confidence: float = 0.5, entity_id: int = 0, **more
+) -> Proposal:
     """A goal; expert and epoch are filled in by the world."""
     return Proposal("", 0, np.array([x, y, yaw]), confidence, f"towards ({x}, {y})", entity_id, **more)

@@ -129,7 +129,9 @@ class Driver:
     def navigation(self, kind, age) -> None:
         if kind in (NavigationKind.SUCCEEDED, NavigationKind.ABORTED) and age == 0:
             self.navigating = False
-        self.loop.on_navigation(NavigationEvent(kind, 1, "x", math.nan, 0 if age == 0 else self._epoch() + age))
+        self.loop.on_navigation(
+            NavigationEvent(kind, 1, "x", math.nan, 0 if age == 0 else self._epoch() + age)
+        )
 
     def see(self, identity, x, score) -> None:
         self.world.mirror.put(entity(identity, x, 5.0, last_seen=max(self.now, 0.0)))

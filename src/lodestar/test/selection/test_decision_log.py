@@ -11,7 +11,17 @@ from lodestar.selection.decision_log import ArmRecord, Decision, DecisionLog, Ou
 
 def decision(epoch: int) -> Decision:
     proposal = Proposal(
-        "frontier", epoch, np.array([1.0, 2.0, 0.5]), 0.7, "über 12 m²", 4, ActionKind.TURN_LEFT, (4, 5), (9,), 0.1, 3.0
+        "frontier",
+        epoch,
+        np.array([1.0, 2.0, 0.5]),
+        0.7,
+        "über 12 m²",
+        4,
+        ActionKind.TURN_LEFT,
+        (4, 5),
+        (9,),
+        0.1,
+        3.0,
     )
     arms = (
         ArmRecord("frontier", True, "", 0.4, 0.9, 0.95, proposal),

@@ -60,7 +60,9 @@ def test_propensities_are_probabilities_of_admissible_arms_only(admissible, seed
     assert admissible[choice.arm]
     floor = mixing / sum(admissible)
     for index, allowed in enumerate(admissible):
-        assert choice.propensities[index] == 0.0 if not allowed else choice.propensities[index] >= floor - 1e-12
+        assert (
+            choice.propensities[index] == 0.0 if not allowed else choice.propensities[index] >= floor - 1e-12
+        )
         assert np.isnan(choice.bounds[index]) == (not allowed)
 
 

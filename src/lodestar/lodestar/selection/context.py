@@ -14,10 +14,11 @@ FEATURES = ("bias", "coverage", "coverage_rate", "backtracking", "last_arm_x_vlm
 class ContextConfig:
     """Scales that bring every feature to about [0, 1].
 
-    coverage_scale: m^2 at which the coverage feature 1 - exp(-area / scale) is 0.63; nobody knows how large an
-    unknown building is. rate_scale: m^2 newly known per decision that count as 1.
-    backtracking_radius: metres from the trail within which a goal retraces it; trail_recent: metres of the trail's
-    end that do not count. similarity_scale: V_sim (eq. 4) that counts as 1. trail_step: metres between trail points.
+    coverage_scale: m^2 at which the coverage feature 1 - exp(-area / scale) is 0.63; nobody knows how large
+    an unknown building is. rate_scale: m^2 newly known per decision that count as 1.
+    backtracking_radius: metres from the trail within which a goal retraces it; trail_recent: metres of the
+    trail's end that do not count. similarity_scale: V_sim (eq. 4) that counts as 1. trail_step: metres
+    between trail points.
     """
 
     coverage_scale: float = 100.0
@@ -67,13 +68,15 @@ class ContextBuilder:
         offset = np.hypot(trail[:, 0] - goal[0], trail[:, 1] - goal[1])
         recent = np.array(self._trail[keep:])
         ahead = np.hypot(recent[:, 0] - goal[0], recent[:, 1] - goal[1]).min(initial=np.inf)
-        return bool(offset.min() <= self.config.backtracking_radius and ahead > self.config.backtracking_radius)
+        return bool(
+            offset.min() <= self.config.backtracking_radius and ahead > self.config.backtracking_radius
+        )
 
     def build(self, area: float, goals: dict[str, np.ndarray], v_vlm: float, v_sim: float) -> np.ndarray:
         """Feature vectors (A, d) float64, one row per arm; they differ in backtracking only.
 
-        area: m^2 known free. goals: arm -> goal (3,) of the arms that have one. v_vlm: confidence of the egocentric
-        expert in [0, 1]. v_sim: eq. 4.
+        area: m^2 known free. goals: arm -> goal (3,) of the arms that have one. v_vlm: confidence of the
+        egocentric expert in [0, 1]. v_sim: eq. 4.
         """
         before = area if self._last_area is None else self._last_area
         last = (self._last_arm + 1) / len(self.arms)  # a_{t-1} in 1..A, 0 = none yet

@@ -78,7 +78,8 @@ def decision_to_dict(decision: Decision) -> dict[str, Any]:
     record = dict(vars(decision))
     record["outcome"] = decision.outcome.name
     record["arms"] = [
-        {**vars(arm), "proposal": _proposal_to_dict(arm.proposal) if arm.proposal else None} for arm in decision.arms
+        {**vars(arm), "proposal": _proposal_to_dict(arm.proposal) if arm.proposal else None}
+        for arm in decision.arms
     ]
     return record
 

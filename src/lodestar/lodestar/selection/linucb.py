@@ -12,9 +12,9 @@ import numpy as np
 from lodestar.selection.policy import Choice
 
 #: Named prior of expected reward per arm and feature, in units of the reward (RoboAtlas Table I without its
-#: success term): "directed" says before any evidence that frontiers pay while little is known, that the semantic
-#: map pays with the number and strength of matches, that the view pays with the confidence in it, and that
-#: driving back costs. Any name may be missing from a policy's features.
+#: success term): "directed" says before any evidence that frontiers pay while little is known, that the
+#: semantic map pays with the number and strength of matches, that the view pays with the confidence in it,
+#: and that driving back costs. Any name may be missing from a policy's features.
 PRIORS: dict[str, dict[str, dict[str, float]]] = {
     "cold": {},
     "directed": {
@@ -41,8 +41,8 @@ class LinUcbConfig:
 class LinUcb:
     """One ridge regression per arm.
 
-    names: of the d features, in order. The statistics are kept as A^-1 (A, d, d) and b (A, d); A^-1 follows A by
-    rank-one updates (Sherman-Morrison).
+    names: of the d features, in order. The statistics are kept as A^-1 (A, d, d) and b (A, d); A^-1 follows
+    A by rank-one updates (Sherman-Morrison).
     """
 
     config: LinUcbConfig
@@ -71,8 +71,8 @@ class LinUcb:
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
         """The admissible arm of the greatest bound, or any admissible one with probability `mixing`.
 
-        contexts: (d,) for all arms or (A, d). admissible: (A,) bool. Arms of equal bound share their probability.
-        Raises ValueError where no arm is admissible or a context is not finite.
+        contexts: (d,) for all arms or (A, d). admissible: (A,) bool. Arms of equal bound share their
+        probability. Raises ValueError where no arm is admissible or a context is not finite.
         """
         admissible = np.asarray(admissible, bool)
         if not admissible.any():

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RewardConfig:
-    """Weights of RoboAtlas Table I. success_decay: gamma of eq. 24; empty_penalty: of a goal that was not reached."""
+    """Weights of RoboAtlas Table I. success_decay: gamma of eq. 24; empty_penalty: of a goal that was not
+    reached.
+    """
 
     coverage_rate: float = 1.0
     backtracking: float = -1.0
@@ -40,5 +42,7 @@ def turn_reward(
 
 
 def success_shares(config: RewardConfig, turns: int) -> list[float]:
-    """Share of the success reward for each of `turns` turns, oldest first; the last gets all of it (eq. 24)."""
+    """Share of the success reward for each of `turns` turns, oldest first; the last gets all of it (eq.
+    24).
+    """
     return [config.success * config.success_decay ** (turns - 1 - i) for i in range(turns)]

@@ -1,0 +1,314 @@
+"""Scores of one query graph over all entities at once: unary terms, then relations from the leaves to the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.phrases import PhraseBook
+from lodestar.query import relations
+from lodestar.query.categories import attribute_scores, category_scores, phrase_attributes
+from lodestar.query.config import QueryConfig
+from lodestar.query.relations import Boxes
+from lodestar.scene.records import Entity, EntityState, Region
+
+UNDECIDED = 0.5
+STRUCTURE_UNVERIFIED = 0.75  # "on the wall": the scene holds no walls to measure against
+_PAIRS = {
+    "On": lambda a, b, config: relations.on(a, b),
+    "Above": lambda a, b, config: relations.above(a, b),
+    "Below": lambda a, b, config: relations.below(a, b),
+    "Inside": lambda a, b, config: relations.inside(a, b),
+    "NextTo": relations.next_to,
+    "Near": relations.near,
+}
+_VIEWED = ("LeftOf", "RightOf", "InFrontOf", "Behind")
+
+
+@dataclass(frozen=True)
+class Term:
+    """Scores (N,) of one predicate; bound: (N, K) index of each anchor in the pool, -1 = none."""
+
+    name: str
+    scores: np.ndarray
+    variables: tuple[int, ...] = ()
+    bound: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class GraphScore:
+    """Scores (N,) of the target variable over the pool."""
+
+    score: np.ndarray
+    semantic: np.ndarray
+    category: np.ndarray
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Entities as arrays."""
+
+    entities: list[Entity]
+    boxes: Boxes
+    presence: np.ndarray
+    phrases: PhraseBook
+    config: QueryConfig
+    regions: Mapping[int, Region] | None = None
+    observer: np.ndarray | None = None
+
+    @staticmethod
+    def of(
+        entities: Sequence[Entity],
+        phrases: PhraseBook,
+        config: QueryConfig,
+        regions: Mapping[int, Region] | None = None,
+        observer: np.ndarray | None = None,
+    ) -> Pool:
+        """The pool of these entities, by id."""
+        ordered = sorted(entities, key=lambda e: e.id)
+        low = np.array([e.box_min for e in ordered], float).reshape(-1, 3)
+        high = np.array([e.box_max for e in ordered], float).reshape(-1, 3)
+        presence = np.array([config.uncertain if e.state == EntityState.UNCERTAIN else 1.0 for e in ordered])
+        return Pool(ordered, Boxes(low, high), presence, phrases, config, regions, observer)
+
+    def category(self, category: str) -> np.ndarray:
+        """(N,)."""
+        labels = [e.label for e in self.entities]
+        captions = [e.caption for e in self.entities]
+        return category_scores(category, labels, captions, self.phrases)
+
+    def attribute(self, attribute: str) -> np.ndarray:
+        """(N,)."""
+        known = [e.attributes for e in self.entities]
+        captions = [e.caption for e in self.entities]
+        config = self.config
+        return attribute_scores(attribute, known, captions, config.unknown_attribute, config.other_attribute)
+
+    def in_region(self, label: str) -> np.ndarray:
+        """(N,): whether the region of an entity is called so; undecided where regions have no label."""
+        lexicon = load_lexicon()
+        wanted = lexicon.room(label) or label
+        scores = np.full(len(self.entities), UNDECIDED)
+        for i, entity in enumerate(self.entities):
+            region = (self.regions or {}).get(entity.region_id)
+            if region is not None and region.label:
+                same = (lexicon.room(region.label) or region.label) == wanted
+                scores[i] = 0.6 + 0.4 * region.label_weight if same else 0.5 - 0.4 * region.label_weight
+        return scores
+
+    def absent(self, graph: QueryGraph) -> tuple[str, ...]:
+        """Phrases of anchors that no entity is."""
+        structure = load_lexicon().structure
+        found = []
+        for variable in graph.variables[1:]:
+            if variable.category in structure:
+                continue
+            scores = self.category(variable.category)
+            if not len(scores) or scores.max() < self.config.accept:
+                found.append(variable.phrase)
+        return tuple(found)
+
+
+def score_graph(graph: QueryGraph, pool: Pool) -> GraphScore:
+    """Scores of every entity as the graph's target.
+
+    A predicate belongs to the earliest of its variables and looks at the later ones, so variables are scored last
+    to first and each anchor brings its own kind, attributes and relations along.
+    """
+    scored: dict[int, np.ndarray] = {}
+    result: GraphScore | None = None
+    for index in reversed(range(len(graph.variables))):
+        own = [p for p in graph.predicates if min(p.arguments) == index]
+        result = _score_variable(graph, index, own, scored, pool)
+        scored[index] = result.score
+    assert result is not None
+    return result
+
+
+def _score_variable(
+    graph: QueryGraph, index: int, own: list[Predicate], scored: dict[int, np.ndarray], pool: Pool
+) -> GraphScore:
+    variable = graph.variables[index]
+    stated = [p for p in own if p.name == "IsCategory"]
+    if stated:
+        category = np.min([_negated(pool.category(p.value or variable.category), p) for p in stated], axis=0)
+    else:
+        whole = load_lexicon().canonical(variable.phrase) is not None
+        category = pool.category(variable.phrase if whole else variable.category)
+    terms = [
+        Term(f"{'not ' if p.negated else ''}{p.value}", _negated(pool.attribute(p.value), p))
+        for p in own
+        if p.name == "HasAttribute"
+    ]
+    if not stated:
+        terms += [Term(a, pool.attribute(a)) for a in phrase_attributes(variable.phrase)]
+    semantic = pool.presence * category * _blend(terms, len(pool.entities), pool.config)
+    for predicate in own:
+        if predicate.name not in ("IsCategory", "HasAttribute"):
+            terms.append(_relation(graph, index, predicate, scored, semantic, pool))
+    score = pool.presence * category * _blend(terms, len(pool.entities), pool.config)
+    return GraphScore(score, semantic, category, tuple(terms))
+
+
+def _blend(terms: list[Term], count: int, config: QueryConfig) -> np.ndarray:
+    """FARM's (1 - w) + w g, with g near the least of the predicate scores, drawn a little to their geometric mean.
+
+    So one predicate that fails is not made up for by others that hold.
+    """
+    if not terms:
+        return np.ones(count)
+    scores = np.clip(np.stack([term.scores for term in terms]), 1e-6, 1.0)
+    mean = np.exp(np.log(scores).mean(axis=0))
+    g = scores.min(axis=0) ** 0.9 * mean**0.1
+    return (1.0 - config.relation_weight) + config.relation_weight * g
+
+
+def _negated(scores: np.ndarray, predicate: Predicate) -> np.ndarray:
+    return 1.0 - scores if predicate.negated else scores
+
+
+def _relation(
+    graph: QueryGraph,
+    index: int,
+    predicate: Predicate,
+    scored: dict[int, np.ndarray],
+    semantic: np.ndarray,
+    pool: Pool,
+) -> Term:
+    others = [a for a in predicate.arguments if a != index]
+    names = " and ".join(graph.variables[a].phrase for a in others) or predicate.value
+    inverse = "^" if index != predicate.arguments[0] else ""
+    name = f"{'not ' if predicate.negated else ''}{predicate.name}{inverse} {names}".strip()
+    count = len(pool.entities)
+    if predicate.name == "InRegion":
+        return Term(name, _negated(pool.in_region(predicate.value), predicate))
+    if predicate.name in ("Closest", "Farthest"):
+        return Term(name, _negated(_ranked(predicate, others, scored, semantic, pool), predicate))
+    if not others:
+        return Term(name, np.full(count, UNDECIDED))
+    category = graph.variables[others[0]].category
+    if category in load_lexicon().structure:
+        floor = category == "floor" and predicate.name == "On"
+        scores = relations.on_floor(pool.boxes) if floor else np.full(count, STRUCTURE_UNVERIFIED)
+        return Term(name, _negated(scores, predicate))
+    if predicate.name == "Between" and len(others) == 2:
+        scores, bound = _between(others, scored, semantic, pool)
+    else:
+        scores, bound = _paired(predicate, index, others[0], scored, semantic, pool)
+    return Term(name, _negated(scores, predicate), tuple(others[: bound.shape[1]]), bound)
+
+
+def _anchors(scores: np.ndarray, limit: int, least: float) -> np.ndarray:
+    """Indices of the best anchors, best first."""
+    order = np.argsort(-scores, kind="stable")[:limit]
+    return order[scores[order] >= least]
+
+
+def _candidates(semantic: np.ndarray, pool: Pool) -> np.ndarray:
+    return np.flatnonzero(semantic >= pool.config.min_candidate * (1.0 - pool.config.relation_weight))
+
+
+def _paired(
+    predicate: Predicate,
+    index: int,
+    other: int,
+    scored: dict[int, np.ndarray],
+    semantic: np.ndarray,
+    pool: Pool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Best anchor per entity: the relation times how well the anchor is what it should be (existential)."""
+    count, config = len(pool.entities), pool.config
+    scores, bound = np.zeros(count), np.full((count, 1), -1)
+    anchors = _anchors(scored[other], config.max_anchors, config.min_candidate)
+    rows = _candidates(semantic, pool)
+    if not len(anchors) or not len(rows):
+        return scores, bound
+    a, b = pool.boxes.take(rows).rows(), pool.boxes.take(anchors).columns()
+    if predicate.name in _VIEWED:
+        pairs = _viewed(predicate, rows, anchors, pool)
+    elif predicate.arguments[0] == index:
+        pairs = _PAIRS[predicate.name](a, b, config)
+    else:  # the anchor is the constrained one: a lamp on the desk that is looked for
+        pairs = _PAIRS[predicate.name](b, a, config)
+    pairs = pairs * scored[other][anchors][None]
+    pairs[rows[:, None] == anchors[None]] = 0.0
+    best = pairs.argmax(axis=1)
+    scores[rows] = pairs[np.arange(len(rows)), best]
+    bound[rows, 0] = np.where(scores[rows] > 0.0, anchors[best], -1)
+    return scores, bound
+
+
+def _viewed(predicate: Predicate, rows: np.ndarray, anchors: np.ndarray, pool: Pool) -> np.ndarray:
+    b = pool.boxes.take(anchors)
+    close = relations.near(pool.boxes.take(rows).rows(), b.columns(), pool.config)
+    return np.stack(
+        [
+            relations.view_relation(
+                predicate.name, pool.boxes.take(row), b, pool.entities[row].views, pool.config, close[k]
+            )
+            for k, row in enumerate(rows)
+        ]
+    )
+
+
+def _between(
+    others: list[int], scored: dict[int, np.ndarray], semantic: np.ndarray, pool: Pool
+) -> tuple[np.ndarray, np.ndarray]:
+    count, config = len(pool.entities), pool.config
+    scores, bound = np.zeros(count), np.full((count, 2), -1)
+    first, second = (_anchors(scored[o], 8, config.min_candidate) for o in others)
+    rows = _candidates(semantic, pool)
+    if not len(first) or not len(second) or not len(rows):
+        return scores, bound
+    a = pool.boxes.take(rows)
+    boxes = [pool.boxes.take(anchors) for anchors in (first, second)]
+    triples = relations.between(
+        Boxes(a.low[:, None, None], a.high[:, None, None]),
+        Boxes(boxes[0].low[None, :, None], boxes[0].high[None, :, None]),
+        Boxes(boxes[1].low[None, None], boxes[1].high[None, None]),
+    )
+    weight = np.minimum(scored[others[0]][first][:, None], scored[others[1]][second][None])
+    triples = triples * weight
+    triples[:, first[:, None] == second[None]] = 0.0
+    triples[rows[:, None] == first[None]] = 0.0
+    triples.transpose(0, 2, 1)[rows[:, None] == second[None]] = 0.0
+    flat = triples.reshape(len(rows), -1)
+    best = flat.argmax(axis=1)
+    scores[rows] = flat[np.arange(len(rows)), best]
+    found = scores[rows] > 0.0
+    bound[rows, 0] = np.where(found, first[best // len(second)], -1)
+    bound[rows, 1] = np.where(found, second[best % len(second)], -1)
+    return scores, bound
+
+
+def _ranked(
+    predicate: Predicate, others: list[int], scored: dict[int, np.ndarray], semantic: np.ndarray, pool: Pool
+) -> np.ndarray:
+    """Closest and Farthest among the entities that are of the kind: 1 / (1 + rank) (FARM D.2)."""
+    count = len(pool.entities)
+    scores = np.zeros(count)
+    rows = np.flatnonzero(semantic >= pool.config.accept * pool.config.uncertain)
+    if others:
+        anchors = _anchors(
+            scored[others[0]], pool.config.max_anchors, pool.config.accept * pool.config.uncertain
+        )
+        if not len(anchors) or not len(rows):
+            return scores
+        distance = relations.gap(pool.boxes.take(rows).rows(), pool.boxes.take(anchors).columns())
+        distance[rows[:, None] == anchors[None]] = np.inf
+        distance = distance.min(axis=1)
+    elif pool.observer is not None and len(rows):
+        point = np.asarray(pool.observer, float)[:2]
+        distance = np.linalg.norm(pool.boxes.center[rows, :2] - point, axis=1)
+    else:
+        return np.full(count, STRUCTURE_UNVERIFIED)  # nobody says closest to what
+    order = np.argsort(distance if predicate.name == "Closest" else -distance, kind="stable")
+    rank = np.empty(len(rows))
+    rank[order] = np.arange(len(rows))
+    scores[rows] = 1.0 / (1.0 + rank)
+    return scores

@@ -110,7 +110,7 @@ def draw_map(
 
 
 def _extent(picture: MapPicture) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of what is worth showing, with a margin of 0.4 m."""
+    """Corners of what is worth showing, with a margin that has room for the scale below."""
     points = [np.atleast_2d(np.asarray(picture.start, dtype=float)[:2])]
     if len(picture.path):
         points.append(np.asarray(picture.path)[:, :2])
@@ -122,7 +122,7 @@ def _extent(picture: MapPicture) -> tuple[np.ndarray, np.ndarray]:
         points.append(np.stack([np.asarray(entity.box_min)[:2], np.asarray(entity.box_max)[:2]]))
     points.extend(np.asarray(wall) for wall in picture.walls)
     corners = np.concatenate(points)
-    return corners.min(axis=0) - 0.4, corners.max(axis=0) + 0.4
+    return corners.min(axis=0) - (0.4, 0.7), corners.max(axis=0) + 0.4
 
 
 def _draw_grid(axes: Axes, grid: OccupancyGrid2D) -> None:

@@ -12,12 +12,14 @@ def spl(success: bool, shortest: float, travelled: float) -> float:
 
     shortest: l, metres from the start to the nearest pose of success. travelled: p, metres driven.
     A start that already is a pose of success (l = 0) scores 1 if nothing was driven, else 0.
-    Raises ValueError for a negative or non-finite length.
+    shortest may be infinite for a failure. Raises ValueError for other lengths that are not finite, or negative.
     """
-    if not (np.isfinite(shortest) and np.isfinite(travelled)) or shortest < 0.0 or travelled < 0.0:
+    if not np.isfinite(travelled) or np.isnan(shortest) or shortest < 0.0 or travelled < 0.0:
         raise ValueError(f"path lengths must be finite and not negative: {shortest}, {travelled}")
     if not success:
         return 0.0
+    if not np.isfinite(shortest):
+        raise ValueError("success at a target that no path leads to")
     longest = max(shortest, travelled)
     return 1.0 if longest == 0.0 else shortest / longest
 

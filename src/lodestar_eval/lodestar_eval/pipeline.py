@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar.experts.egocentric import EgocentricExpert
+from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.protocol import Expert
-from lodestar.experts.semantic_map import SemanticMapExpert
+from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.regions import segment_regions
-from lodestar.language.reasoner import OfflineReasoner
+from lodestar.language.directive import Directive
+from lodestar.language.grammar import parse_directive
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.models.phrases import PhraseBook
@@ -43,10 +44,9 @@ class Pipeline:
         self.voxels = SemanticVoxelMap(settings.voxels)
         self.scene = SceneDictionary(settings.scene)
         self.mirror = SceneMirror()
-        self.reasoner = OfflineReasoner()
         self.frontier = FrontierExpert()
-        self.semantic_map = SemanticMapExpert(phrases=phrases, reasoner=self.reasoner)
-        self.egocentric = EgocentricExpert(phrases=phrases)
+        self.semantic_map = SemanticMapExpert(SemanticMapConfig(), phrases)
+        self.egocentric = EgocentricExpert(EgocentricConfig(), phrases)
         self.experts: dict[str, Expert] = {
             expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
         }
@@ -69,10 +69,18 @@ class Pipeline:
                 raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
         with self.clock.stage("regions"):
             self._find_regions(image.stamp)
-        for expert in (self.frontier, self.semantic_map, self.egocentric):
-            expert.set_grid(self.grid)
-            expert.set_scene(self.mirror)
-        self.egocentric.set_view(frame, segmented)
+        with self.clock.stage("experts_listen"):
+            for expert in (self.frontier, self.semantic_map, self.egocentric):
+                expert.set_grid(self.grid)
+            for reader in (self.semantic_map, self.egocentric):
+                reader.set_scene(self.mirror)
+            for viewer in (self.frontier, self.egocentric):
+                viewer.set_view(frame, segmented)
+
+    @staticmethod
+    def parse(text: str) -> Directive:
+        """What a text asks for. Raises DirectiveError."""
+        return parse_directive(text)
 
     def _map(self, scan: ScanFrame, map_from_base: np.ndarray) -> None:
         with self.clock.stage("grid"):

@@ -12,10 +12,11 @@ from lodestar.geometry.poses import inverse, transform_points
 from lodestar_sim.sensors import DepthNoiseConfig, SensorConfig, lidar_directions, scan_directions
 from lodestar_sim.simulator import SimConfig, Simulator
 
+DEFAULT = SimConfig()
 NO_NOISE = SimConfig(sensors=SensorConfig(depth=DepthNoiseConfig(enabled=False)))
 
 
-def _flat_wall(world, distance: float, config: SimConfig = SimConfig()):
+def _flat_wall(world, distance: float, config: SimConfig = DEFAULT):
     """A simulator whose level camera looks straight at the wall x = 4 from a distance."""
     camera = replace(config.sensors.camera, pitch_up=0.0)
     config = replace(config, sensors=replace(config.sensors, camera=camera))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import numpy as np
@@ -121,5 +122,5 @@ def test_headless_speed_is_printed(furnished_room, capsys):
         sim.scan()
     spent = time.process_time() - start
     with capsys.disabled():
-        print(f"\nheadless: {10.0 / spent:.0f}x real time per core, a 320x240 frame and a scan per 0.25 s")
+        sys.stdout.write(f"\nheadless: {10.0 / spent:.0f}x real time per core, a 320x240 frame, a scan per 0.25 s\n")
     assert sim.time == pytest.approx(10.0, abs=0.5)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon
@@ -17,6 +18,7 @@ from lodestar.query.relations import Boxes
 from lodestar.scene.records import Entity, EntityState, Region
 
 UNDECIDED = 0.5
+GOOD_ANCHOR = 0.5  # of the best anchor's score
 STRUCTURE_UNVERIFIED = 0.75  # "on the wall": the scene holds no walls to measure against
 _PAIRS = {
     "On": lambda a, b, config: relations.on(a, b),
@@ -203,10 +205,19 @@ def _relation(
     return Term(name, _negated(scores, predicate), tuple(others[: bound.shape[1]]), bound)
 
 
-def _anchors(scores: np.ndarray, limit: int, least: float) -> np.ndarray:
-    """Indices of the best anchors, best first."""
-    order = np.argsort(-scores, kind="stable")[:limit]
-    return order[scores[order] >= least]
+def _anchors(rows: np.ndarray, scores: np.ndarray, count: int, pool: Pool) -> np.ndarray:
+    """Indices (R, K) of anchors to try for each candidate, K <= count; K = 0 where there are none.
+
+    All that are anything like it; where they are more, those nearest to the candidate among the good ones.
+    """
+    found = np.flatnonzero(scores >= pool.config.min_candidate)
+    if len(found) > count:
+        found = found[scores[found] >= GOOD_ANCHOR * scores[found].max()]
+    if len(found) <= count:
+        return np.repeat(found[None], len(rows), axis=0)
+    centers = pool.boxes.center
+    _, nearest = cKDTree(centers[found]).query(centers[rows], k=count)
+    return found[nearest]
 
 
 def _candidates(semantic: np.ndarray, pool: Pool) -> np.ndarray:
@@ -224,32 +235,36 @@ def _paired(
     """Best anchor per entity: the relation times how well the anchor is what it should be (existential)."""
     count, config = len(pool.entities), pool.config
     scores, bound = np.zeros(count), np.full((count, 1), -1)
-    anchors = _anchors(scored[other], config.max_anchors, config.min_candidate)
     rows = _candidates(semantic, pool)
-    if not len(anchors) or not len(rows):
+    anchors = _anchors(rows, scored[other], config.max_anchors, pool)
+    if not anchors.size:
         return scores, bound
-    a, b = pool.boxes.take(rows).rows(), pool.boxes.take(anchors).columns()
+    a, b = pool.boxes.take(rows).rows(), pool.boxes.take(anchors)
     if predicate.name in _VIEWED:
         pairs = _viewed(predicate, rows, anchors, pool)
     elif predicate.arguments[0] == index:
         pairs = _PAIRS[predicate.name](a, b, config)
     else:  # the anchor is the constrained one: a lamp on the desk that is looked for
         pairs = _PAIRS[predicate.name](b, a, config)
-    pairs = pairs * scored[other][anchors][None]
-    pairs[rows[:, None] == anchors[None]] = 0.0
+    pairs = np.where(rows[:, None] == anchors, 0.0, pairs * scored[other][anchors])
     best = pairs.argmax(axis=1)
-    scores[rows] = pairs[np.arange(len(rows)), best]
-    bound[rows, 0] = np.where(scores[rows] > 0.0, anchors[best], -1)
+    line = np.arange(len(rows))
+    scores[rows] = pairs[line, best]
+    bound[rows, 0] = np.where(scores[rows] > 0.0, anchors[line, best], -1)
     return scores, bound
 
 
 def _viewed(predicate: Predicate, rows: np.ndarray, anchors: np.ndarray, pool: Pool) -> np.ndarray:
-    b = pool.boxes.take(anchors)
-    close = relations.near(pool.boxes.take(rows).rows(), b.columns(), pool.config)
+    close = relations.near(pool.boxes.take(rows).rows(), pool.boxes.take(anchors), pool.config)
     return np.stack(
         [
             relations.view_relation(
-                predicate.name, pool.boxes.take(row), b, pool.entities[row].views, pool.config, close[k]
+                predicate.name,
+                pool.boxes.take(row),
+                pool.boxes.take(anchors[k]),
+                pool.entities[row].views,
+                pool.config,
+                close[k],
             )
             for k, row in enumerate(rows)
         ]
@@ -259,30 +274,30 @@ def _viewed(predicate: Predicate, rows: np.ndarray, anchors: np.ndarray, pool: P
 def _between(
     others: list[int], scored: dict[int, np.ndarray], semantic: np.ndarray, pool: Pool
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Best pair of anchors per entity."""
     count, config = len(pool.entities), pool.config
     scores, bound = np.zeros(count), np.full((count, 2), -1)
-    first, second = (_anchors(scored[o], 8, config.min_candidate) for o in others)
     rows = _candidates(semantic, pool)
-    if not len(first) or not len(second) or not len(rows):
+    first, second = (_anchors(rows, scored[o], config.max_anchors, pool) for o in others)
+    if not first.size or not second.size:
         return scores, bound
-    a = pool.boxes.take(rows)
-    boxes = [pool.boxes.take(anchors) for anchors in (first, second)]
+    a, b, c = (pool.boxes.take(indices) for indices in (rows, first, second))
     triples = relations.between(
         Boxes(a.low[:, None, None], a.high[:, None, None]),
-        Boxes(boxes[0].low[None, :, None], boxes[0].high[None, :, None]),
-        Boxes(boxes[1].low[None, None], boxes[1].high[None, None]),
+        Boxes(b.low[:, :, None], b.high[:, :, None]),
+        Boxes(c.low[:, None], c.high[:, None]),
     )
-    weight = np.minimum(scored[others[0]][first][:, None], scored[others[1]][second][None])
-    triples = triples * weight
-    triples[:, first[:, None] == second[None]] = 0.0
-    triples[rows[:, None] == first[None]] = 0.0
-    triples.transpose(0, 2, 1)[rows[:, None] == second[None]] = 0.0
-    flat = triples.reshape(len(rows), -1)
-    best = flat.argmax(axis=1)
-    scores[rows] = flat[np.arange(len(rows)), best]
+    one, two = first[:, :, None], second[:, None]
+    this = rows[:, None, None]
+    triples = triples * np.minimum(scored[others[0]][one], scored[others[1]][two])
+    triples = np.where((one == two) | (one == this) | (two == this), 0.0, triples).reshape(len(rows), -1)
+    best = triples.argmax(axis=1)
+    line = np.arange(len(rows))
+    scores[rows] = triples[line, best]
     found = scores[rows] > 0.0
-    bound[rows, 0] = np.where(found, first[best // len(second)], -1)
-    bound[rows, 1] = np.where(found, second[best % len(second)], -1)
+    width = second.shape[1]
+    bound[rows, 0] = np.where(found, first[line, best // width], -1)
+    bound[rows, 1] = np.where(found, second[line, best % width], -1)
     return scores, bound
 
 
@@ -290,19 +305,18 @@ def _ranked(
     predicate: Predicate, others: list[int], scored: dict[int, np.ndarray], semantic: np.ndarray, pool: Pool
 ) -> np.ndarray:
     """Closest and Farthest among the entities that are of the kind: 1 / (1 + rank) (FARM D.2)."""
-    count = len(pool.entities)
+    count, config = len(pool.entities), pool.config
     scores = np.zeros(count)
-    rows = np.flatnonzero(semantic >= pool.config.accept * pool.config.uncertain)
+    sure = config.accept * config.uncertain
+    rows = np.flatnonzero(semantic >= sure)
     if others:
-        anchors = _anchors(
-            scored[others[0]], pool.config.max_anchors, pool.config.accept * pool.config.uncertain
-        )
-        if not len(anchors) or not len(rows):
+        good = np.where(scored[others[0]] >= sure, scored[others[0]], 0.0)
+        anchors = _anchors(rows, good, config.max_anchors, pool)
+        if not anchors.size:
             return scores
-        distance = relations.gap(pool.boxes.take(rows).rows(), pool.boxes.take(anchors).columns())
-        distance[rows[:, None] == anchors[None]] = np.inf
-        distance = distance.min(axis=1)
-    elif pool.observer is not None and len(rows):
+        distance = relations.gap(pool.boxes.take(rows).rows(), pool.boxes.take(anchors))
+        distance = np.where(rows[:, None] == anchors, np.inf, distance).min(axis=1)
+    elif pool.observer is not None:
         point = np.asarray(pool.observer, float)[:2]
         distance = np.linalg.norm(pool.boxes.center[rows, :2] - point, axis=1)
     else:

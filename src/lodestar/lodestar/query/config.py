@@ -28,5 +28,5 @@ class QueryConfig:
     full_size: float = 0.8  # extent of the larger of the two from which the gaps are not scaled
     min_candidate: float = 0.05  # category score below which an entity is no candidate
     explained: int = 64  # candidates that come with their reasons
-    max_anchors: int = 32  # entities tried per anchor, best first
+    max_anchors: int = 12  # entities tried per anchor and candidate, the nearest where there are more
     unseen_side: float = 0.35  # for LeftOf and the like, where no view tells

@@ -1,6 +1,6 @@
 """Soft spatial predicates in closed form over boxes (FARM D.2), tolerant of boxes of which one side was seen.
 
-Arrays broadcast: `a` has shape (N, 1, 3) and `b` (1, M, 3) for all pairs, or both (N, 3) for pairs in line.
+Arrays broadcast: `a` has shape (N, 1, 3) and `b` (N, M, 3) for M anchors of each candidate.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lodestar.scene.records import View
 
 @dataclass(frozen=True)
 class Boxes:
-    """Corners of boxes, (..., 3) each, in map, metres."""
+    """Corners of boxes, (..., 3), in map, metres."""
 
     low: np.ndarray
     high: np.ndarray
@@ -31,16 +31,12 @@ class Boxes:
         return np.max(self.high - self.low, axis=-1)
 
     def take(self, indices: np.ndarray) -> Boxes:
-        """Rows of (N, 3) boxes."""
+        """Boxes of these rows of (N, 3) boxes, in the shape of `indices`."""
         return Boxes(self.low[indices], self.high[indices])
 
     def rows(self) -> Boxes:
-        """(N, 1, 3), to pair with `columns`."""
+        """(N, 1, 3), to pair with (N, M, 3)."""
         return Boxes(self.low[:, None], self.high[:, None])
-
-    def columns(self) -> Boxes:
-        """(1, M, 3)."""
-        return Boxes(self.low[None], self.high[None])
 
 
 def falling(value: np.ndarray, half: np.ndarray | float, steepness: float) -> np.ndarray:

@@ -103,9 +103,7 @@ def pose_from_msg(pose: Pose) -> np.ndarray:
 def transform_to_msg(transform: np.ndarray) -> Transform:
     pose = pose_to_msg(transform)
     position = pose.position
-    return Transform(
-        translation=Vector3(x=position.x, y=position.y, z=position.z), rotation=pose.orientation
-    )
+    return Transform(translation=Vector3(x=position.x, y=position.y, z=position.z), rotation=pose.orientation)
 
 
 def transform_from_msg(transform: Transform) -> np.ndarray:
@@ -165,7 +163,9 @@ def box_from_msg(box: ImageBoxMsg) -> ImageBox:
 def image_to_msg(array: np.ndarray, encoding: str, stamp: float = 0.0, frame: str = "") -> Image:
     """Image message of an (H, W) or (H, W, C) array, which is cast to the encoding's type."""
     array = np.ascontiguousarray(array, dtype=DTYPES[encoding])
-    message = Image(header=header(stamp, frame), height=array.shape[0], width=array.shape[1], encoding=encoding)
+    message = Image(
+        header=header(stamp, frame), height=array.shape[0], width=array.shape[1], encoding=encoding
+    )
     message.is_bigendian = int(sys.byteorder == "big")
     message.step = array.strides[0] if array.size else 0
     message.data = array.tobytes()
@@ -225,7 +225,9 @@ def camera_from_msg(message: CameraInfo) -> PinholeCamera:
     """Raises BadMessage where the calibration is empty, which drivers do until they are calibrated."""
     fx, fy, cx, cy = message.k[0], message.k[4], message.k[2], message.k[5]
     if not (fx > 0.0 and fy > 0.0 and message.width > 0 and message.height > 0):
-        raise BadMessage(f"camera_info has no calibration: {message.width}x{message.height}, fx {fx}, fy {fy}")
+        raise BadMessage(
+            f"camera_info has no calibration: {message.width}x{message.height}, fx {fx}, fy {fy}"
+        )
     return PinholeCamera(int(message.width), int(message.height), float(fx), float(fy), float(cx), float(cy))
 
 
@@ -287,9 +289,7 @@ def cloud_to_msg(points: np.ndarray, stamp: float, frame: str, rgb: np.ndarray |
 
 def cloud_from_msg(message: PointCloud2) -> np.ndarray:
     """(N, 3) float32, finite points only. Raises BadMessage where x, y, z are not float32 fields."""
-    offsets = {
-        field.name: field.offset for field in message.fields if field.datatype == PointField.FLOAT32
-    }
+    offsets = {field.name: field.offset for field in message.fields if field.datatype == PointField.FLOAT32}
     if not {"x", "y", "z"} <= set(offsets):
         raise BadMessage(f"cloud has no float32 x, y, z but {[field.name for field in message.fields]}")
     step, count = message.point_step, message.width * message.height

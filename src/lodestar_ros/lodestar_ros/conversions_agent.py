@@ -41,7 +41,11 @@ def graph_to_msg(graph: QueryGraph) -> msg.QueryGraph:
         variables=[msg.QueryVariable(phrase=v.phrase, category=v.category) for v in graph.variables],
         predicates=[
             msg.Predicate(
-                name=p.name, arguments=list(p.arguments), value=p.value, negated=p.negated, weight=float(p.weight)
+                name=p.name,
+                arguments=list(p.arguments),
+                value=p.value,
+                negated=p.negated,
+                weight=float(p.weight),
             )
             for p in graph.predicates
         ],
@@ -55,7 +59,8 @@ def graph_from_msg(message: msg.QueryGraph) -> QueryGraph:
         return QueryGraph(
             tuple(QueryVariable(v.phrase, v.category) for v in message.variables),
             tuple(
-                Predicate(p.name, tuple(p.arguments), p.value, p.negated, p.weight) for p in message.predicates
+                Predicate(p.name, tuple(p.arguments), p.value, p.negated, p.weight)
+                for p in message.predicates
             ),
             message.weight,
         )
@@ -206,7 +211,9 @@ def frontiers_to_msg(frontiers: Any, stamp: float) -> msg.FrontierArray:
             msg.Frontier(
                 id=item.id,
                 centroid=point_to_msg(item.centroid),
-                viewpoint=planar_to_msg(item.viewpoint if item.viewpoint is not None else (*item.centroid[:2], 0.0)),
+                viewpoint=planar_to_msg(
+                    item.viewpoint if item.viewpoint is not None else (*item.centroid[:2], 0.0)
+                ),
                 cell_count=int(item.cell_count),
                 information_gain=float(item.gain),
                 path_length=float(item.path_length),

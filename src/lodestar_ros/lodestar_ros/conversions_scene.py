@@ -121,7 +121,9 @@ def instance_to_msg(instance: Instance) -> msg.Instance:
         covariance=covariance_to_list(instance.covariance),
         box_min=point_to_msg(instance.box_min),
         box_max=point_to_msg(instance.box_max),
-        votes=[msg.CaptionVote(label=v.label, caption=v.caption, weight=float(v.weight)) for v in instance.votes],
+        votes=[
+            msg.CaptionVote(label=v.label, caption=v.caption, weight=float(v.weight)) for v in instance.votes
+        ],
         occupancy_probability=float(instance.occupancy_probability),
         observation_count=int(instance.observation_count),
         confirmed=bool(instance.confirmed),
@@ -212,7 +214,8 @@ def instances_from_msg(message: msg.InstanceArray) -> InstanceDelta:
         ),
         merges=_merges_from_msg(message.merges),
         absences=tuple(
-            Absence(item.instance_id, stamp_from_msg(item.stamp), item.free_share) for item in message.absences
+            Absence(item.instance_id, stamp_from_msg(item.stamp), item.free_share)
+            for item in message.absences
         ),
         removed=tuple(message.removed),
         map_from_odom=transform_from_msg(message.map_from_odom),
@@ -461,7 +464,9 @@ def similarity_to_msg(field: np.ndarray, resolution: float, origin: Any, stamp: 
     return grid_to_msg(OccupancyGrid2D(cells, resolution, (float(origin[0]), float(origin[1])), stamp))
 
 
-def octomap_to_msg(data: bytes, resolution: float, stamp: float, *, binary: bool, frame: str = MAP) -> Octomap:
+def octomap_to_msg(
+    data: bytes, resolution: float, stamp: float, *, binary: bool, frame: str = MAP
+) -> Octomap:
     message = Octomap(header=header(stamp, frame), binary=binary, id="OcTree", resolution=float(resolution))
     message.data = array.array("b", data)
     return message

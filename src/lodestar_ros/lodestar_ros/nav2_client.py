@@ -141,7 +141,9 @@ class Nav2Client:
         response = future.result() if future.exception() is None else None
         kind = _ENDINGS.get(response.status if response is not None else None, NavigationKind.UNAVAILABLE)
         result = getattr(response, "result", None)
-        message = getattr(result, "error_msg", "") or ("" if response is not None else str(future.exception()))
+        message = getattr(result, "error_msg", "") or (
+            "" if response is not None else str(future.exception())
+        )
         self._report(kind, goal.epoch, int(getattr(result, "error_code", 0)), message)
 
     def _report(

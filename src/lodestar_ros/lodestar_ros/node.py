@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from rclpy.clock import Clock, JumpThreshold
@@ -14,6 +15,15 @@ from rclpy.qos import QoSProfile
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.diagnostics import Diagnostics, InputConfig
 from lodestar_ros.transforms import TransformListener, TransformUnavailable
+
+
+@dataclass(frozen=True)
+class FrameNames:
+    """The frames of REP 105."""
+
+    map: str = "map"
+    odom: str = "odom"
+    base: str = "base_link"
 
 
 class LodestarNode(Node):

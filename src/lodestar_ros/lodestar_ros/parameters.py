@@ -65,9 +65,7 @@ def reject_unknown(node: Node) -> None:
     """Raise ParameterError where the node was given a parameter that it does not have."""
     known = set(node._parameters)
     given = getattr(node, "_parameter_overrides", {})
-    unknown = sorted(
-        name for name in given if name not in known and name.split(".")[0] not in ROS_PARAMETERS
-    )
+    unknown = sorted(name for name in given if name not in known and name.split(".")[0] not in ROS_PARAMETERS)
     if unknown:
         own = sorted(name for name in known if name.split(".")[0] not in ROS_PARAMETERS)
         raise ParameterError(

@@ -37,7 +37,11 @@ class StampPairer:
     def add(self, name: str, stamp: float, item: Any) -> None:
         """Take in one message. The moment has the stamp of the first that came."""
         key = min(
-            (k for k, parts in self._moments.items() if abs(k - stamp) <= self._tolerance and name not in parts),
+            (
+                k
+                for k, parts in self._moments.items()
+                if abs(k - stamp) <= self._tolerance and name not in parts
+            ),
             key=lambda k: abs(k - stamp),
             default=None,
         )

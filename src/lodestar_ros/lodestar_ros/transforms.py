@@ -179,7 +179,9 @@ class TransformBuffer:
             chain.append(frame)
         return chain
 
-    def _disconnected(self, target: str, source: str, target_root: str, source_root: str) -> TransformUnavailable:
+    def _disconnected(
+        self, target: str, source: str, target_root: str, source_root: str
+    ) -> TransformUnavailable:
         known = {*self._edges, *(edge.parent for edge in self._edges.values())}
         if not known:
             return TransformUnavailable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections import deque
@@ -30,7 +31,9 @@ class Mailbox:
         self._node = node
         self._letters: deque[Callable[[], None]] = deque()
         self._expected = 0
-        self._timer = node.create_timer(self.PERIOD, self._drain, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = node.create_timer(
+            self.PERIOD, self._drain, clock=Clock(clock_type=ClockType.STEADY_TIME)
+        )
         self._timer.cancel()
 
     def expect(self) -> None:
@@ -248,10 +251,41 @@ class ActionWorker:
                 self._active = {key: other for key, other in self._active.items() if other is not job}
 
 
-def action(node: Node, action_type: Any, name: str, execute: Callable[[Job], Any], **options: Any) -> ActionWorker:
+def action(
+    node: Node, action_type: Any, name: str, execute: Callable[[Job], Any], **options: Any
+) -> ActionWorker:
     """Serve an action on a worker of its own; see ActionWorker."""
     return ActionWorker(node, action_type, name, execute, **options)
 
 
 def _not_called(_handle: Any) -> Any:
     raise RuntimeError("goals are concluded by their job")
+
+
+class QueueWorker(Generic[T]):
+    """One thread that works on every item in order; for small writes of which none may be lost."""
+
+    def __init__(
+        self, name: str, work: Callable[[T], None], on_error: Callable[[Exception], None] | None = None
+    ) -> None:
+        self._work = work
+        self._on_error = on_error
+        self._items: queue.SimpleQueue = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def submit(self, item: T) -> None:
+        self._items.put((item,))
+
+    def close(self, timeout: float = 2.0) -> None:
+        """End the thread after everything that was submitted."""
+        self._items.put(None)
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while (entry := self._items.get()) is not None:
+            try:
+                self._work(entry[0])
+            except Exception as error:
+                if self._on_error is not None:
+                    self._on_error(error)

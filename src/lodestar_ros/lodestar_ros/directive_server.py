@@ -1,0 +1,113 @@
+"""The `follow_directive` server around a decision loop: one directive at a time, every refusal has its code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.node import Node
+
+from lodestar.agent.commands import DirectiveResult, Feedback
+from lodestar.agent.errors import DirectiveRefused, ErrorCode
+from lodestar.agent.loop import DecisionLoop
+from lodestar.language.directive import Directive, DirectiveError, EmptyDirective
+from lodestar_interfaces.action import FollowDirective
+from lodestar_ros.conversions import BadMessage
+from lodestar_ros.conversions_agent import directive_from_msg, feedback_to_msg, result_to_msg
+
+
+class DirectiveServer:
+    """Starts, cancels and concludes directives; everything happens on the executor.
+
+    parse(text) returns the directive. on_started(directive) and on_cancelled() let the node act at once.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        loop: DecisionLoop,
+        parse: Callable[[str], Directive],
+        now: Callable[[], float],
+        on_started: Callable[[Directive], None],
+        on_cancelled: Callable[[], None],
+    ) -> None:
+        self._node, self._loop, self._parse, self._now = node, loop, parse, now
+        self._on_started, self._on_cancelled = on_started, on_cancelled
+        self._current: Any = None
+        self._server = ActionServer(
+            node,
+            FollowDirective,
+            "follow_directive",
+            execute_callback=lambda handle: FollowDirective.Result(),
+            goal_callback=lambda request: GoalResponse.ACCEPT,  # a refusal needs a result to carry its code
+            handle_accepted_callback=self._on_accepted,
+            cancel_callback=self._on_cancel,
+        )
+
+    def finish(self, result: DirectiveResult) -> None:
+        """The current directive is over."""
+        handle, self._current = self._current, None
+        if handle is not None:
+            self._conclude(handle, result_to_msg(result, self._now()))
+
+    def feedback(self, feedback: Feedback) -> None:
+        """Tell the client how it goes."""
+        if self._current is not None:
+            self._current.publish_feedback(feedback_to_msg(feedback, self._now()))
+
+    def _on_accepted(self, handle: Any) -> None:
+        request = handle.request
+        limit = request.time_limit.sec + request.time_limit.nanosec * 1e-9
+        try:
+            if request.images:
+                raise _Refused(
+                    ErrorCode.BAD_IMAGE, "pictures of the target are not understood yet; say it in words"
+                )
+            directive = self._read(request)
+            self._loop.start(directive, self._now(), limit)
+        except DirectiveRefused as refusal:
+            self._refuse(handle, refusal.code, str(refusal))
+        except EmptyDirective as error:
+            self._refuse(handle, ErrorCode.EMPTY_DIRECTIVE, str(error))
+        except (DirectiveError, BadMessage) as error:
+            self._refuse(handle, ErrorCode.NOT_UNDERSTOOD, str(error))
+        except Exception as error:
+            self._refuse(handle, ErrorCode.UNKNOWN, f"{error.__class__.__name__}: {error}")
+        else:
+            self._current = handle
+            self._on_started(directive)
+
+    def _read(self, request: Any) -> Directive:
+        if request.text.strip() or not request.directive.subtasks:
+            return self._parse(request.text)
+        return directive_from_msg(request.directive)
+
+    def _refuse(self, handle: Any, code: ErrorCode, message: str) -> None:
+        self._node.get_logger().warning(f"directive refused ({code.name}): {message}")
+        self._conclude(handle, FollowDirective.Result(error_code=int(code), error_msg=message))
+
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        """Nothing may refuse the halt."""
+        if handle is self._current or (self._current is not None and handle == self._current):
+            self._loop.cancel(self._now())
+            self._on_cancelled()
+        return CancelResponse.ACCEPT
+
+    def _conclude(self, handle: Any, result: FollowDirective.Result) -> None:
+        def conclude(handle: Any) -> FollowDirective.Result:
+            if handle.is_cancel_requested:
+                handle.canceled()
+            elif result.error_code == 0:
+                handle.succeed()
+            else:
+                handle.abort()
+            return result
+
+        handle.execute(conclude)
+
+
+class _Refused(DirectiveRefused):
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,36 @@
+"""Label tables that come beside a simulator's label images."""
+
+from __future__ import annotations
+
+import json
+
+from lodestar_ros.conversions import BadMessage
+
+Table = dict[int, dict[str, str]]
+BACKGROUND = ("background", "unlabelled", "unlabeled")
+
+
+def parse_table(text: str) -> tuple[float, Table]:
+    """Stamp in seconds, and label value -> {"class", "caption"}.
+
+    Reads the embedded simulator's {"stamp": [sec, nanosec], "labels": {"17": {"class", "caption"}}} and Isaac Sim's
+    {"17": {"class"}, "time_stamp": {"sec", "nanosec"}}. Classes that mean "nothing" are left out.
+    Raises BadMessage.
+    """
+    try:
+        content = json.loads(text)
+        if "labels" in content:
+            seconds, nanoseconds = content["stamp"]
+            labels = content["labels"]
+        else:
+            time = content["time_stamp"]
+            seconds, nanoseconds = time["sec"], time["nanosec"]
+            labels = {key: value for key, value in content.items() if key != "time_stamp"}
+        table = {}
+        for key, entry in labels.items():
+            name = str(entry["class"])
+            if name.lower() not in BACKGROUND:
+                table[int(key)] = {"class": name, "caption": str(entry.get("caption", name))}
+        return (int(seconds) * 1_000_000_000 + int(nanoseconds)) / 1_000_000_000, table
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadMessage(f"label table: {error.__class__.__name__}: {error}") from error

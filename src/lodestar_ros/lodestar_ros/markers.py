@@ -1,0 +1,129 @@
+"""What RViz shows beside the maps: entities, goals, proposals, frontiers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Vector3
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from lodestar.experts.protocol import Proposal
+from lodestar.scene.records import Entity, EntityState
+from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
+
+EXPERT_COLORS = {
+    "frontier": (0.2, 0.6, 1.0),
+    "semantic_map": (0.2, 0.9, 0.3),
+    "ego_vlm": (1.0, 0.6, 0.1),
+}
+GOLDEN = 0.618033988749895
+
+
+def color_of(identity: int) -> np.ndarray:
+    """(3,) uint8 that stays with an id; neighbours in number are far apart in hue."""
+    hue = (identity * GOLDEN) % 1.0 * 6.0
+    wedge, part = int(hue), hue - int(hue)
+    r, g, b = [
+        (1, part, 0),
+        (1 - part, 1, 0),
+        (0, 1, part),
+        (0, 1 - part, 1),
+        (part, 0, 1),
+        (1, 0, 1 - part),
+    ][wedge]
+    return (np.array([r, g, b]) * 200 + 40).astype(np.uint8)
+
+
+def colors_of(identities: np.ndarray) -> np.ndarray:
+    """(N, 3) uint8 colours of ids (N,)."""
+    unique, places = np.unique(identities, return_inverse=True)
+    palette = np.array([color_of(int(identity)) for identity in unique], np.uint8).reshape(-1, 3)
+    return palette[places]
+
+
+def rgba(red: float, green: float, blue: float, alpha: float = 1.0) -> ColorRGBA:
+    return ColorRGBA(r=float(red), g=float(green), b=float(blue), a=float(alpha))
+
+
+def _marker(kind: int, namespace: str, identity: int, stamp: float, color: ColorRGBA, scale: Any) -> Marker:
+    marker = Marker(header=header(stamp, "map"), ns=namespace, id=int(identity), type=kind, action=Marker.ADD)
+    marker.pose.orientation.w = 1.0
+    marker.scale = Vector3(x=float(scale[0]), y=float(scale[1]), z=float(scale[2]))
+    marker.color = color
+    return marker
+
+
+def _text(namespace: str, identity: int, stamp: float, place: Any, text: str, size: float = 0.15) -> Marker:
+    marker = _marker(Marker.TEXT_VIEW_FACING, namespace, identity, stamp, rgba(1, 1, 1), (0, 0, size))
+    marker.pose.position = point_to_msg(place)
+    marker.text = text
+    return marker
+
+
+def _fresh(markers: list[Marker]) -> MarkerArray:
+    """The markers in place of all that were there before."""
+    return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
+
+
+def entity_markers(entities: Iterable[Entity], stamp: float) -> MarkerArray:
+    """A box and a caption per entity; archived ones are gone, uncertain ones pale."""
+    markers = []
+    for entity in entities:
+        if entity.state is EntityState.ARCHIVED:
+            continue
+        size = np.maximum(entity.box_max - entity.box_min, 0.02)
+        alpha = 0.35 if entity.state is EntityState.ACTIVE else 0.12
+        box = _marker(Marker.CUBE, "boxes", entity.id, stamp, rgba(*color_of(entity.id) / 255.0, alpha), size)
+        box.pose.position = point_to_msg((entity.box_min + entity.box_max) / 2)
+        top = ((entity.box_min + entity.box_max) / 2)[:2]
+        text = f"{entity.id} {entity.caption or entity.label}"
+        markers += [box, _text("captions", entity.id, stamp, (*top, entity.box_max[2] + 0.1), text)]
+    return _fresh(markers)
+
+
+def _arrow(
+    namespace: str, identity: int, stamp: float, goal: Any, color: ColorRGBA, size: float = 0.5
+) -> Marker:
+    marker = _marker(Marker.ARROW, namespace, identity, stamp, color, (size, size / 6, size / 6))
+    marker.pose = planar_to_msg(goal)
+    return marker
+
+
+def decision_markers(
+    goal: Any, proposals: Iterable[tuple[Proposal, bool]], trail: Iterable[Any], stamp: float
+) -> MarkerArray:
+    """The goal, the way so far, and what the experts proposed at the last decision (pale: not chosen)."""
+    markers = []
+    if goal is not None:
+        markers.append(_arrow("goal", 0, stamp, goal, rgba(1.0, 0.1, 0.1), 0.8))
+    for index, (proposal, chosen) in enumerate(proposals):
+        color = rgba(*EXPERT_COLORS.get(proposal.expert, (0.7, 0.7, 0.7)), 1.0 if chosen else 0.4)
+        text = f"{proposal.expert} {proposal.confidence:.2f}\n{proposal.rationale}"
+        place = (proposal.goal[0], proposal.goal[1], 0.4)
+        markers += [
+            _arrow("proposals", index, stamp, proposal.goal, color),
+            _text("proposal_texts", index, stamp, place, text, 0.12),
+        ]
+    points = [point_to_msg((*place[:2], 0.02)) for place in trail]
+    if len(points) > 1:
+        line = _marker(Marker.LINE_STRIP, "trail", 0, stamp, rgba(0.9, 0.2, 0.9, 0.8), (0.04, 0, 0))
+        line.points = points
+        markers.append(line)
+    return _fresh(markers)
+
+
+def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
+    """A sphere per frontier, as large as its gain; an arrow where it is looked into from; grey: unreachable."""
+    markers = []
+    for item in frontiers:
+        size = 0.1 + 0.05 * float(np.sqrt(max(item.gain, 0.0)))
+        color = rgba(*EXPERT_COLORS["frontier"], 0.9) if item.reachable else rgba(0.5, 0.5, 0.5, 0.5)
+        ball = _marker(Marker.SPHERE, "frontiers", item.id, stamp, color, (size, size, size))
+        ball.pose.position = point_to_msg((*item.centroid[:2], 0.05))
+        markers.append(ball)
+        if item.viewpoint is not None:
+            markers.append(_arrow("viewpoints", item.id, stamp, item.viewpoint, color, 0.3))
+    return _fresh(markers)

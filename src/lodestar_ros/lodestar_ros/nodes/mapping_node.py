@@ -1,0 +1,127 @@
+"""ROS shell around `OctoMapper`: returns of LiDAR or depth in, octree and plan grid out."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from nav_msgs.msg import OccupancyGrid
+from octomap_msgs.msg import Octomap
+from sensor_msgs.msg import Image, PointCloud2
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.overlay import overlay_obstacles
+from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
+from lodestar_ros import qos
+from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, stamp_from_msg
+from lodestar_ros.conversions_scene import octomap_to_msg
+from lodestar_ros.executors import main_of
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare_config
+from lodestar_ros.rgbd import MAP_HOLDS, CameraPoses
+from lodestar_ros.sync import PoseQueue
+from lodestar_ros.transforms import TransformUnavailable
+from lodestar_ros.workers import LatestWorker
+
+SOURCES = ("lidar", "depth", "slam")
+
+
+@dataclass(frozen=True)
+class MappingConfig:
+    """Where the map comes from and how often it is published. Periods in seconds of real time."""
+
+    source: str = "lidar"  # lidar: points; depth: depth images; slam: SLAM's map, obstacles above its plane added
+    grid_period: float = 0.5
+    octomap_period: float = 1.0
+    binary: bool = True  # octomap without probabilities
+
+    def __post_init__(self) -> None:
+        if self.source not in SOURCES:
+            raise ValueError(f"source is {self.source!r}; it is one of {', '.join(SOURCES)}")
+
+
+class MappingNode(LodestarNode):
+    """Keep the one grid that everything plans on.
+
+    Subscribes: ``points`` or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
+    Publishes: ``grid`` (when it changed), ``~/octomap`` (when somebody listens).
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("mapping", **kwargs)
+        self._config = declare_config(self, MappingConfig)
+        self._frames = declare_config(self, FrameNames, "frames.")
+        self._mapper = OctoMapper(declare_config(self, OctoMapConfig, "octomap."))
+        self._slam: OccupancyGrid2D | None = None
+        self._cells: np.ndarray | None = None
+        self._grid_due = self._octomap_due = 0.0
+        self._grid = self.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
+        self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
+        self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
+        self.on_close(self._worker.close)
+        self._queue: PoseQueue = PoseQueue(self._resolve, self._worker.submit, self._on_drop)
+        self._buffer = self.transforms(self._queue.retry).buffer
+        if self._config.source == "depth":
+            self._poses = CameraPoses(self, self._buffer, self._frames)
+            self._input = self.diagnostics.input("depth")
+            self.listen(Image, "depth", self._queue.add, qos.SENSOR, stamped=True)
+        else:
+            self._input = self.diagnostics.input("points")
+            self.listen(PointCloud2, "points", self._queue.add, qos.SENSOR, stamped=True)
+        if self._config.source == "slam":
+            self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
+        self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
+        self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
+
+    def _on_slam_map(self, message: OccupancyGrid) -> None:
+        self._slam = grid_from_msg(message)
+
+    def _resolve(self, message: Any) -> tuple[Any, np.ndarray]:
+        """The message and where its sensor was. Raises TransformUnavailable."""
+        stamp, frames = stamp_from_msg(message.header.stamp), self._frames
+        odom_from_sensor = self._buffer.lookup(frames.odom, message.header.frame_id, stamp)
+        return message, self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS) @ odom_from_sensor
+
+    def _on_drop(self, error: TransformUnavailable) -> None:
+        self._input.drop("no_transform")
+        self.get_logger().warning(str(error), throttle_duration_sec=5.0)
+        self.diagnostics.status(str(error), ok=False)
+
+    def _integrate(self, item: tuple[Any, np.ndarray]) -> None:
+        """On the worker."""
+        message, map_from_sensor = item
+        if isinstance(message, Image):
+            self._mapper.insert_depth(self._poses.frame(message))
+        else:
+            self._mapper.insert_points(cloud_from_msg(message), map_from_sensor)
+        self._publish(stamp_from_msg(message.header.stamp))
+
+    def _publish(self, stamp: float) -> None:
+        now = time.monotonic()
+        if now >= self._grid_due:
+            self._grid_due = now + self._config.grid_period
+            grid = self._mapper.project(stamp)
+            if self._config.source == "slam":
+                if self._slam is None:
+                    self.diagnostics.status("waiting for SLAM's map", ok=False)
+                    return
+                grid = overlay_obstacles(self._slam, grid)
+            if self._cells is None or not np.array_equal(self._cells, grid.cells):
+                self._cells = grid.cells.copy()
+                self._grid.publish(grid_to_msg(grid))
+            self.diagnostics.status(f"{grid.free_area:.1f} m2 known free")
+        if now >= self._octomap_due and self._octomap.get_subscription_count() > 0:
+            self._octomap_due = now + self._config.octomap_period
+            binary = self._config.binary
+            resolution, data = self._mapper.to_binary() if binary else self._mapper.to_full()
+            self._octomap.publish(octomap_to_msg(data, resolution, stamp, binary=binary))
+
+    def _on_error(self, error: Exception) -> None:
+        if isinstance(error, (ValueError, TransformUnavailable, MapExtentError)):
+            self._input.drop("malformed")
+        self.diagnostics.error(error)
+
+
+main = main_of(MappingNode)

@@ -1,0 +1,109 @@
+"""ROS shell around the detectors: images in, segmented images out."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import Image
+from std_msgs.msg import String
+
+from lodestar.perception.frames import Detector, SegmentedFrame
+from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
+from lodestar_interfaces import msg
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, image_from_msg, rgb_from_msg, stamp_from_msg
+from lodestar_ros.conversions_scene import segmented_to_msg
+from lodestar_ros.executors import main_of
+from lodestar_ros.labels import parse_table
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import ParameterError, declare_config
+from lodestar_ros.sync import StampPairer
+from lodestar_ros.workers import LatestWorker
+
+ADAPTERS = ("ground_truth", "ultralytics")
+
+
+@dataclass(frozen=True)
+class PerceptionConfig:
+    """Which detector sees."""
+
+    adapter: str = "ground_truth"  # ground_truth: a simulator's label images; ultralytics: RGB
+    seed: int = 0  # of the noise and of the numbering of labels
+
+    def __post_init__(self) -> None:
+        if self.adapter not in ADAPTERS:
+            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
+
+
+class PerceptionNode(LodestarNode):
+    """Segment the newest image; what a newer one overtakes is dropped and counted.
+
+    Subscribes: ``labels`` and ``label_table`` (ground_truth), or ``image`` (ultralytics).
+    Publishes: ``~/segmented``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("perception", **kwargs)
+        config = declare_config(self, PerceptionConfig)
+        self._publisher = self.create_publisher(msg.SegmentedImage, "~/segmented", qos.RELIABLE)
+        self._worker: LatestWorker = LatestWorker("detect", self._detect, self._on_error)
+        self.on_close(self._worker.close)
+        self.diagnostics.value("detect.dropped", lambda: self._worker.dropped)
+        self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
+        noise = declare_config(self, NoiseConfig, "noise.")
+        if config.adapter == "ground_truth":
+            self._truth = GroundTruthDetector(noise, np.random.default_rng(config.seed))
+            self._pairer = StampPairer(("labels", "table"), self._on_labels)
+            self.listen(Image, "labels", self._on_label_image, qos.SENSOR, stamped=True)
+            self.listen(String, "label_table", self._on_table, qos.EVENT)
+            self.diagnostics.value("labels.unmatched", lambda: self._pairer.unmatched["labels"])
+        else:
+            self._detector = _ultralytics(self)
+            self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
+
+    def _on_label_image(self, message: Image) -> None:
+        self._pairer.add("labels", stamp_from_msg(message.header.stamp), message)
+
+    def _on_table(self, message: String) -> None:
+        stamp, table = parse_table(message.data)
+        self._pairer.add("table", stamp, table)
+
+    def _on_labels(self, _stamp: float, parts: dict[str, Any]) -> None:
+        self._worker.submit((parts["labels"], parts["table"]))
+
+    def _detect(self, item: Any) -> None:
+        """On the worker."""
+        start = time.monotonic()
+        if isinstance(item, Image):
+            image, frame = item, self._detector.detect(stamp_from_msg(item.header.stamp), rgb_from_msg(item))
+        else:
+            image, table = item
+            labels = image_from_msg(image)
+            if labels.dtype != np.uint16:
+                labels = np.clip(labels, 0, 65535).astype(np.uint16)
+            frame = self._truth.segment(stamp_from_msg(image.header.stamp), labels, table)
+        self._publish(frame, image.header.frame_id)
+        self.diagnostics.status(f"{len(frame.detections)} segments in {time.monotonic() - start:.3f} s")
+
+    def _publish(self, frame: SegmentedFrame, optical_frame: str) -> None:
+        self._publisher.publish(segmented_to_msg(frame, optical_frame))
+
+    def _on_error(self, error: Exception) -> None:
+        if isinstance(error, BadMessage):
+            self.diagnostics.input("labels").drop("malformed")
+        self.diagnostics.error(error)
+
+
+def _ultralytics(node: LodestarNode) -> Detector:
+    """The detector; its package is optional and its model is loaded with the first image."""
+    try:
+        from lodestar.perception.ultralytics import UltralyticsConfig, UltralyticsDetector
+    except ImportError as error:
+        raise ParameterError(f"adapter ultralytics: {error}; pip install ultralytics") from error
+    return UltralyticsDetector(declare_config(node, UltralyticsConfig, "ultralytics."))
+
+
+main = main_of(PerceptionNode)

@@ -1,0 +1,124 @@
+"""Posed RGB-D frames from images, camera info and transforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sensor_msgs.msg import CameraInfo, Image
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.perception.frames import RgbdFrame
+from lodestar_interfaces import msg
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, camera_from_msg, depth_from_msg, stamp_from_msg
+from lodestar_ros.conversions_scene import segmented_from_msg
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.sync import PoseQueue, StampPairer
+from lodestar_ros.transforms import TransformBuffer, TransformUnavailable
+
+#: Seconds for which the last map <- odom holds: SLAM corrects it in steps, at its own rate.
+MAP_HOLDS = 1.0
+
+
+class CameraPoses:
+    """Where the camera was, in odom and in map, and what it is."""
+
+    def __init__(self, node: LodestarNode, buffer: TransformBuffer, frames: FrameNames) -> None:
+        self._buffer = buffer
+        self._frames = frames
+        self._camera: PinholeCamera | None = None
+        node.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
+
+    def _on_camera_info(self, message: CameraInfo) -> None:
+        self._camera = camera_from_msg(message)
+
+    def camera(self, height: int, width: int) -> PinholeCamera:
+        """Intrinsics for images of this size. Raises BadMessage before the first camera info, or for another shape."""
+        camera = self._camera
+        if camera is None:
+            raise BadMessage("no camera_info yet")
+        if (camera.height, camera.width) == (height, width):
+            return camera
+        if camera.width * height != camera.height * width:
+            raise BadMessage(f"image {width}x{height} is not of the camera {camera.width}x{camera.height}")
+        return camera.scaled(width, height)
+
+    def poses(self, optical_frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:
+        """odom_from_camera and map_from_odom at the stamp, (4, 4) each. Raises TransformUnavailable."""
+        frames = self._frames
+        odom_from_camera = self._buffer.lookup(frames.odom, optical_frame, stamp)
+        return odom_from_camera, self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS)
+
+    def frame(self, depth: Image, rgb: np.ndarray | None = None) -> RgbdFrame:
+        """The posed frame of a depth image. Raises BadMessage and TransformUnavailable."""
+        stamp = stamp_from_msg(depth.header.stamp)
+        odom_from_camera, map_from_odom = self.poses(depth.header.frame_id, stamp)
+        metres = depth_from_msg(depth)
+        camera = self.camera(*metres.shape)
+        return RgbdFrame(stamp, camera, metres, odom_from_camera, map_from_odom, rgb)
+
+
+class SegmentedRgbd:
+    """Delivers pairs (RgbdFrame, SegmentedFrame) of one moment on the executor; reading costs a copy, no more.
+
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, TF. on_depth gets every posed depth frame, paired or not.
+    """
+
+    def __init__(
+        self,
+        node: LodestarNode,
+        frames: FrameNames,
+        on_pair: Callable[[RgbdFrame, Any], None],
+        on_depth: Callable[[RgbdFrame], None] | None = None,
+    ) -> None:
+        self._node = node
+        self._on_pair, self._on_depth = on_pair, on_depth
+        self._queue: PoseQueue = PoseQueue(self._resolve, self._deliver, self._on_drop)
+        listener = node.transforms(self._queue.retry)
+        self._poses = CameraPoses(node, listener.buffer, frames)
+        self._pairer = StampPairer(("depth", "segmented"), self._on_moment)
+        self._monitor = node.diagnostics.input("depth")
+        node.listen(Image, "depth", self._on_depth_image, qos.SENSOR, stamped=True)
+        node.listen(msg.SegmentedImage, "segmented", self._on_segmented, qos.RELIABLE, stamped=True)
+        for name, counts in (("depth", self._pairer.unmatched), ("segmented", self._pairer.unmatched)):
+            node.diagnostics.value(f"{name}.unmatched", lambda name=name, counts=counts: counts[name])
+
+    def _on_depth_image(self, message: Image) -> None:
+        self._queue.add(message)
+
+    def _on_segmented(self, message: msg.SegmentedImage) -> None:
+        self._pairer.add("segmented", stamp_from_msg(message.header.stamp), message)
+
+    def _resolve(self, message: Image) -> RgbdFrame | None:
+        try:
+            return self._poses.frame(message)
+        except BadMessage as error:
+            self._monitor.drop("malformed")
+            self._node.get_logger().warning(f"depth: {error}", throttle_duration_sec=5.0)
+            return None
+
+    def _deliver(self, frame: RgbdFrame | None) -> None:
+        if frame is None:
+            return
+        if self._on_depth is not None:
+            self._on_depth(frame)
+        self._pairer.add("depth", frame.stamp, frame)
+
+    def _on_drop(self, error: TransformUnavailable) -> None:
+        self._monitor.drop("no_transform")
+        self._node.get_logger().warning(f"depth: {error}", throttle_duration_sec=5.0)
+
+    def _on_moment(self, stamp: float, parts: dict[str, Any]) -> None:
+        frame: RgbdFrame = parts["depth"]
+        try:
+            segmented = segmented_from_msg(parts["segmented"])
+        except BadMessage as error:
+            self._node.diagnostics.input("segmented").drop("malformed")
+            self._node.get_logger().warning(f"segmented: {error}", throttle_duration_sec=5.0)
+            return
+        if segmented.stamp != frame.stamp:  # within the tolerance: the same moment, told apart by a driver's clock
+            segmented = replace(segmented, stamp=frame.stamp)
+        self._on_pair(frame, segmented)

@@ -72,7 +72,7 @@ class _Tasks:
         for kind in kinds:
             for thing in order:
                 phrase = self._describe(thing, kind)
-                if phrase and self.truth.views(thing, VISIBLE, 0.8):
+                if phrase and len(self.truth.views(thing, VISIBLE, 0.8)):
                     start = self._start(thing)
                     if start:
                         return Task(f"find the {phrase}", (thing.id,), start)

@@ -17,6 +17,7 @@ from lodestar_sim.worlds.truth import Truth
 from lodestar_sim.worlds.world import Decal, World
 
 STATION = "charging station"
+STATION_ROOMS = ("hall", "corridor", "reception", "warehouse")
 WET_ROOMS = ("bathroom", "kitchen", "kitchenette", "toilets", "corridor", "laundry room", "warehouse", "hall")
 
 
@@ -42,6 +43,7 @@ class Site:
 
 def build_world(name: str, kind: str, site: Site, seed: int) -> World:
     """The furnished building; whatever cannot be walked up to and seen is taken out again."""
+    station = place_station(site)
     for room in site.plan.labels:
         furnish_room(site, room)
     plan = site.plan
@@ -56,7 +58,6 @@ def build_world(name: str, kind: str, site: Site, seed: int) -> World:
         slabs=tuple(plan.slabs()),
         objects=site.furnisher.objects,
     )
-    station = _station(site)
     start = _in_front(station) if station else roomiest(plan, site.furnisher.made)
     return _with_decal(
         prune(replace(world, start=start, charging_station=station.thing.id if station else 0)), site
@@ -89,6 +90,8 @@ def _place(site: Site, space: RoomSpace, put: Put, placed: dict[str, list[Made]]
         return furnisher.against_wall(space, thing, corner=put.how == "corner")
     if put.how in ("centre", "free"):
         return furnisher.free_standing(space, thing, centre=put.how == "centre")
+    if put.how == "rows":
+        return furnisher.in_rows(space, thing)
     if put.how == "mount":
         return furnisher.mount(space, thing, CATALOGUE[name].mount_height)
     anchors = [made for key in put.of.split("|") for made in placed.get(key, [])]
@@ -117,15 +120,15 @@ def _at_home(label: str, places: tuple[str, ...]) -> list[Category]:
     return [c for c in kinds if label in c.rooms] or [c for c in kinds if not c.rooms]
 
 
-def _station(site: Site) -> Made | None:
-    """The charging station, put where there is room if no program asked for one."""
-    for made in site.furnisher.made:
-        if made.thing.category == STATION:
-            return made
-    rooms = sorted(site.plan.labels, key=lambda r: -site.space(r).area)
-    for room in rooms[:3]:
+def place_station(site: Site) -> Made | None:
+    """The charging station, with free floor before it; None where no room has the place."""
+    plan = site.plan
+    order = sorted(plan.labels, key=lambda r: (plan.labels[r] not in STATION_ROOMS, -site.space(r).area))
+    for room in order[:4]:
         made = site.furnisher.against_wall(site.space(room), site.furnisher.design(STATION))
         if made:
+            x, y, _ = _in_front(made)
+            site.space(room).keep_clear((x - 0.5, y - 0.5, x + 0.5, y + 0.5))
             return made
     return None
 
@@ -141,7 +144,7 @@ def prune(world: World) -> World:
     """The world without what cannot be walked up to and seen from its start, nor what stands on such things."""
     for _ in range(3):
         truth = Truth(world)
-        lost = {thing.id for thing in world.objects if not truth.views(thing)}
+        lost = {thing.id for thing in world.objects if not len(truth.views(thing))}
         lost.discard(world.charging_station)
         if not lost:
             return world

@@ -15,6 +15,7 @@ from lodestar_sim.worlds.world import WorldObject
 
 GAP = 0.02  # m between a thing and the wall behind it
 ATTEMPTS = 40
+ROW_PITCH, ROW_AISLE, ROW_GAP = 1.62, 1.6, 0.85  # m, from desk to desk, between rows, after two columns
 TOP_REACH = 0.16  # m from the front edge within which small things stand, so that a low camera sees them
 OUTWARD = ("window", "curtain")  # what hangs on outer walls alone
 MAX_HEIGHT = 1.5  # m, highest foot of a thing that is to be found
@@ -109,6 +110,23 @@ class Furnisher:
                 return made
         return None
 
+    def in_rows(self, space: RoomSpace, thing: WorldObject) -> Made | None:
+        """Stands it at the next free place of a block of rows that all face one way; None where all are taken."""
+        x0, y0, x1, y1 = space.rect
+        along_x = x1 - x0 >= y1 - y0
+        pitch, aisle = ROW_PITCH, thing.size[0] + ROW_AISLE
+        yaw = 0.0 if along_x else math.pi / 2  # rows lie across the longer side
+        far, wide = (x1 - x0, y1 - y0) if along_x else (y1 - y0, x1 - x0)
+        for row in range(int((far - 2.0) // aisle)):
+            for column in range(int((wide - 1.8) // pitch)):
+                forward = 1.0 + thing.size[0] / 2 + row * aisle
+                aside = 0.9 + pitch / 2 + column * pitch + (ROW_GAP if column >= 2 else 0.0)
+                x, y = (x0 + forward, y0 + aside) if along_x else (x0 + aside, y0 + forward)
+                made = self._try(space, thing, (x, y, 0.0, yaw)) if self.rng.random() < 0.9 else None
+                if made:
+                    return made
+        return None
+
     def before(
         self, space: RoomSpace, thing: WorldObject, anchor: Made, gap: float = 0.06, facing: bool = True
     ) -> Made | None:
@@ -175,6 +193,12 @@ class Furnisher:
             if made:
                 return made
         return None
+
+    def stand(
+        self, space: RoomSpace, thing: WorldObject, pose: tuple[float, float, float, float]
+    ) -> Made | None:
+        """Stands it at a pose on the floor; None where it does not fit or would cut something off."""
+        return self._try(space, thing, pose)
 
     def _try(
         self, space: RoomSpace, thing: WorldObject, pose: tuple[float, float, float, float]

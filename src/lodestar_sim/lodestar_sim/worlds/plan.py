@@ -19,6 +19,7 @@ class Door:
     along: str
     rooms: tuple[int, int]
     locked: bool = False
+    lintel: bool = True  # whether there is wall above it
 
     @property
     def center(self) -> tuple[float, float]:
@@ -114,7 +115,7 @@ class Plan:
         for door in self.doors:
             if door.locked:
                 walls.append(Wall(*_shrunk(door), 0.0, self.lintel, "brown", "wood"))
-            else:
+            elif door.lintel:
                 walls.append(Wall(*door.rect, self.lintel, self.ceiling, self.wall_colors[0], "plaster"))
         return walls
 

@@ -11,7 +11,7 @@ ANY = "*"  # any category that is at home in the room
 class Put:
     """Place a `name`, ANY for something small that is at home here.
 
-    how: wall, corner, centre, free, mount, before, beside, around, on, in. of: keys of what it refers to, by "|".
+    how: wall, corner, centre, free, rows, mount, before, beside, around, on, in. of: keys of what it refers to, by "|".
     key: the name under which later entries refer to it, its category by default. count: (least, most), for each
     10 m2 where `per_area`. chance: of being there at all. word: which variant.
     """
@@ -138,7 +138,6 @@ PROGRAMS: dict[str, tuple[Put, ...]] = {
         Put("ladder", "wall", chance=0.3),
     ),
     "hall": (
-        Put("charging station", "wall"),
         Put("bench", "wall", chance=0.5),
         Put("coat rack", "wall", chance=0.6),
         Put("cabinet", "wall", chance=0.4),
@@ -171,7 +170,7 @@ PROGRAMS: dict[str, tuple[Put, ...]] = {
         Put("armchair", "wall", chance=0.25),
     ),
     "open plan": (
-        Put("desk", "free", count=(2, 3), per_area=True),
+        Put("desk", "rows", count=(2, 3), per_area=True),
         Put("chair", "before", "desk", count=(2, 3), word="office", per_area=True),
         Put("monitor", "on", "desk", count=(1, 2), per_area=True),
         Put("laptop", "on", "desk", count=(0, 1), per_area=True),
@@ -265,8 +264,8 @@ PROGRAMS: dict[str, tuple[Put, ...]] = {
     ),
     "laboratory": (
         Put("workbench", "wall", count=(2, 3)),
-        Put("workbench", "centre", chance=0.6),
-        Put("stool", "before", "workbench", count=(2, 4)),
+        Put("workbench", "rows", count=(0, 1), per_area=True),
+        Put("stool", "before", "workbench", count=(1, 2), per_area=True),
         Put("monitor", "on", "workbench", count=(1, 2)),
         Put("storage rack", "wall", count=(1, 2)),
         Put("locker", "wall", chance=0.6),
@@ -281,7 +280,7 @@ PROGRAMS: dict[str, tuple[Put, ...]] = {
         Put("backpack", "wall", chance=0.4),
     ),
     "classroom": (
-        Put("table", "free", count=(1, 2), per_area=True),
+        Put("table", "rows", count=(1, 2), per_area=True),
         Put("chair", "before", "table", count=(1, 2), per_area=True),
         Put("desk", "wall"),
         Put("chair", "before", "desk", word="office"),
@@ -307,7 +306,6 @@ PROGRAMS: dict[str, tuple[Put, ...]] = {
         Put("suitcase", "wall", chance=0.3),
     ),
     "warehouse": (
-        Put("charging station", "wall"),
         Put("loaded pallet", "free", count=(2, 4)),
         Put("pallet", "free", count=(1, 3)),
         Put("forklift", "free", count=(1, 2)),
@@ -334,7 +332,10 @@ PROGRAMS: dict[str, tuple[Put, ...]] = {
     ),
     "workshop": (
         Put("workbench", "wall", count=(1, 2)),
-        Put("stool", "before", "workbench"),
+        Put("workbench", "rows", count=(0, 1), per_area=True),
+        Put("stool", "before", "workbench", count=(1, 3)),
+        Put("pallet", "free", count=(0, 2)),
+        Put("barrel", "wall", count=(0, 2)),
         Put("toolbox", "on", "workbench", count=(1, 2)),
         Put("helmet", "on", "workbench", chance=0.5),
         Put("storage rack", "wall"),

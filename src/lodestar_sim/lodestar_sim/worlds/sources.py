@@ -2,20 +2,70 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.parse import parse_qsl
+
 import numpy as np
 
 from lodestar_sim.worlds.apartment import apartment_plan
 from lodestar_sim.worlds.build import Site, build_world
 from lodestar_sim.worlds.errors import WorldError
+from lodestar_sim.worlds.floorplan import floor_plan, read_arrays, read_ros_map
 from lodestar_sim.worlds.furnish import Furnisher
+from lodestar_sim.worlds.happenings import with_happenings
+from lodestar_sim.worlds.office import office_plan
+from lodestar_sim.worlds.warehouse import warehouse_site
 from lodestar_sim.worlds.world import World
+
+GENERATORS = ("apartment", "office", "warehouse")
+OPTIONS = ("locked", "events")
 
 
 def world_from_spec(spec: str, seed: int = 1) -> World:
-    """The world that a specification names, the same for the same seed; raises WorldError for an unknown one."""
-    rng = np.random.default_rng([seed, 0x10DE])
-    if spec == "apartment":
-        return build_world("apartment", "apartment", Site(apartment_plan(rng), Furnisher(rng)), seed)
-    if spec.endswith(".json"):
-        return World.load(spec)
-    raise WorldError(f"unknown world {spec!r}")
+    """The world that a specification names, the same for the same seed.
+
+    spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?events=1 for things
+    that happen), a world's .json file, a folder with occ_map.npy and valid_space.npy, or a map_server .yaml file.
+    Raises WorldError for anything else, saying what is wrong.
+    """
+    name, _, query = spec.partition("?")
+    options = _options(spec, query)
+    rng = np.random.default_rng([abs(int(seed)), 0x10DE])
+    if name in GENERATORS:
+        world = build_world(name, name, _site(name, rng, options["locked"]), seed)
+    else:
+        if options["locked"]:
+            raise WorldError(f"{spec}: only {', '.join(GENERATORS)} have locked rooms")
+        world = _from_path(name, seed, rng)
+    return with_happenings(world, rng) if options["events"] else world
+
+
+def _options(spec: str, query: str) -> dict[str, bool]:
+    given = dict(parse_qsl(query, keep_blank_values=True))
+    unknown = set(given) - set(OPTIONS)
+    if unknown:
+        raise WorldError(f"{spec}: unknown option {sorted(unknown)[0]!r}; there are {', '.join(OPTIONS)}")
+    return {name: given.get(name, "0") not in ("0", "false", "no") for name in OPTIONS}
+
+
+def _site(name: str, rng: np.random.Generator, locked: bool) -> Site:
+    if name == "warehouse":
+        return warehouse_site(rng, locked)
+    plan = apartment_plan(rng, locked) if name == "apartment" else office_plan(rng, locked)
+    return Site(plan, Furnisher(rng))
+
+
+def _from_path(name: str, seed: int, rng: np.random.Generator) -> World:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        source = read_arrays(path)
+    elif path.suffix in (".yaml", ".yml"):
+        source = read_ros_map(path)
+    elif path.suffix == ".json":
+        return World.load(path)
+    else:
+        raise WorldError(
+            f"unknown world {name!r}: use {', '.join(GENERATORS)}, a world's .json file, a folder with occ_map.npy "
+            "and valid_space.npy, or a map_server .yaml file"
+        )
+    return build_world(path.stem, "floorplan", Site(floor_plan(source, rng), Furnisher(rng)), seed)

@@ -113,6 +113,11 @@ class RoomSpace:
         r0, r1, c0, c1 = self._span(box)
         return bool(r1 > r0 and c1 > c0 and self.inside[r0:r1, c0:c1].all())
 
+    def keep_clear(self, box: Box) -> None:
+        """No furniture may stand on the box."""
+        r0, r1, c0, c1 = self._span(box)
+        self.clear[r0:r1, c0:c1] |= self.inside[r0:r1, c0:c1]
+
     def block(self, box: Box) -> None:
         """The box is taken."""
         r0, r1, c0, c1 = self._span(box)

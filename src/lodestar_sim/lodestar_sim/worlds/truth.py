@@ -90,16 +90,17 @@ class Truth:
         return (owner == thing.id).reshape(len(poses), -1).mean(axis=1)
 
     def facing_poses(
-        self, thing: WorldObject, distance: float = MAX_DISTANCE
+        self,
+        thing: WorldObject,
+        start_xy: tuple[float, float],
+        distance: float = MAX_DISTANCE,
+        most: int = 0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Reachable poses (N, 3) that face the object's box within `distance`, and their path lengths (N,) from
-        the world's start; nearest by path first, line of sight not yet checked."""
-        return self.facing_poses_from(thing, self.world.start[:2], distance)
+        """Reachable poses (N, 3) that face the object's box within `distance`, line of sight not yet checked.
 
-    def facing_poses_from(
-        self, thing: WorldObject, start_xy: tuple[float, float], distance: float = MAX_DISTANCE
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """As `facing_poses`, with paths from `start_xy`."""
+        Returns them with their path lengths (N,) from the start, nearest by path first; `most`: that many of them,
+        spread evenly, before it is looked whether the footprint fits (0 = all).
+        """
         low, high = self.world.box(thing)
         reach = distance + GO2.length / 2
         lengths = self.lengths(start_xy)
@@ -110,31 +111,27 @@ class Truth:
         if not len(cells):
             return np.zeros((0, 3)), np.zeros(0)
         far = window[cells[:, 0], cells[:, 1]].astype(np.float64)
-        places = self.grid.points_of(cells + [r0, c0])
+        places = self.grid.points_of(cells + np.array([r0, c0]))
         offset = np.clip(places, low[:2], high[:2]) - places
         gap = np.hypot(offset[:, 0], offset[:, 1])
-        near = (gap <= reach) & (gap > GO2.width / 2)
+        near = np.flatnonzero((gap <= reach) & (gap > GO2.width / 2))
+        near = near[np.argsort(far[near], kind="stable")]
+        if most and len(near) > most:
+            near = near[np.linspace(0, len(near) - 1, most).astype(int)]
         poses = np.column_stack([places, np.arctan2(offset[:, 1], offset[:, 0])])[near]
-        far = far[near]
-        order = np.argsort(far, kind="stable")
-        poses, far = poses[order], far[order]
-        good = (footprint_distances(poses, GO2, low, high) <= distance) & footprints_free(self.grid, poses)
-        return poses[good], far[good]
-
-    def views(
-        self, thing: WorldObject, share: float = 0.06, distance: float = 0.9, most: int = 24
-    ) -> list[np.ndarray]:
-        """Up to three reachable poses within `distance` that see at least `share` of the object's points."""
-        poses, _ = self.facing_poses(thing, distance)
         if not len(poses):
-            return []
-        spread = np.unique(np.linspace(0, len(poses) - 1, most).astype(int))
-        seen = self.seen(thing, poses[spread])
-        return [poses[i] for i in spread[seen >= share][:3]]
+            return poses, far[near]
+        good = (footprint_distances(poses, GO2, low, high) <= distance) & footprints_free(self.grid, poses)
+        return poses[good], far[near][good]
+
+    def views(self, thing: WorldObject, share: float = 0.06, distance: float = 0.9) -> np.ndarray:
+        """Some reachable poses (N, 3) within `distance` that see at least `share` of the object's points."""
+        poses, _ = self.facing_poses(thing, self.world.start[:2], distance, most=48)
+        return poses[self.seen(thing, poses) >= share] if len(poses) else poses
 
     def shortest_path(self, start_xy: tuple[float, float], thing: WorldObject) -> float:
         """Metres to the nearest pose of success, inf where there is none."""
-        poses, lengths = self.facing_poses_from(thing, start_xy)
+        poses, lengths = self.facing_poses(thing, start_xy)
         for first in range(0, len(poses), 64):
             seen = self.seen(thing, poses[first : first + 64]) > 0.0
             if seen.any():
@@ -149,8 +146,8 @@ def obstacle_grid(world: World) -> OccupancyGrid2D:
     cells = np.zeros(shape, np.uint8)
     for wall in world.walls:
         if wall.z0 < BAND[1] and wall.z1 > BAND[0]:
-            c0, c1 = (int(round((v - x0) / RESOLUTION)) for v in (wall.x0, wall.x1))
-            r0, r1 = (int(round((v - y0) / RESOLUTION)) for v in (wall.y0, wall.y1))
+            c0, c1 = (round((v - x0) / RESOLUTION) for v in (wall.x0, wall.x1))
+            r0, r1 = (round((v - y0) / RESOLUTION) for v in (wall.y0, wall.y1))
             cells[max(r0, 0) : max(r1, r0 + 1), max(c0, 0) : max(c1, c0 + 1)] = 1
     for thing in world.objects:
         if thing.pose[2] < BAND[1] and thing.pose[2] + thing.size[2] > BAND[0]:

@@ -1,0 +1,191 @@
+"""Buildings from occupancy maps: rooms are found, told apart by size and shape, and furnished."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from lodestar_sim.worlds.errors import WorldError
+from lodestar_sim.worlds.plan import CELL, Door, Plan
+
+PASSAGE = 0.35  # m, half the narrowest way that counts as connected
+SEEDS = (1.05, 0.75, 0.55)  # m from a wall beyond which floor begins a room of its own
+SMALLEST = 2.5  # m2, smaller pieces join a neighbour
+DOORWAY = 2.6  # m, a wider border between rooms is no door
+SMALL = ("storage room", "toilets", "print room", "storage room")
+MEDIUM = ("office", "office", "meeting room", "office", "kitchenette", "office", "print room", "laboratory")
+LARGE = ("open plan", "classroom", "laboratory", "open plan", "workshop", "classroom", "reception")
+FREE_VALUE = 254  # in occ_map.npy
+
+
+@dataclass(frozen=True)
+class FloorMap:
+    """free: (rows, columns) bool, row 0 at the lowest y. resolution: m. origin: (x, y) of cell (0, 0)'s corner."""
+
+    free: np.ndarray
+    resolution: float
+    origin: tuple[float, float]
+
+
+def read_arrays(folder: Path) -> FloorMap:
+    """The map of occ_map.npy and valid_space.npy at 0.1 m per cell, centred on the origin."""
+    arrays = []
+    for name in ("occ_map.npy", "valid_space.npy"):
+        try:
+            arrays.append(np.load(folder / name, allow_pickle=False))
+        except (OSError, ValueError) as error:
+            raise WorldError(f"{folder / name}: cannot be read as a numpy array ({error})") from error
+    occupancy, valid = arrays
+    if occupancy.ndim != 2 or occupancy.shape != valid.shape:
+        raise WorldError(
+            f"{folder}: occ_map {occupancy.shape} and valid_space {valid.shape} must be one 2-D shape"
+        )
+    free = ((occupancy == FREE_VALUE) & (valid > 0))[::-1]
+    return FloorMap(free, CELL, (-CELL * (free.shape[1] // 2), -CELL * (free.shape[0] // 2)))
+
+
+def read_ros_map(path: Path) -> FloorMap:
+    """The map of a map_server YAML file and its image; unknown counts as solid."""
+    import yaml
+
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+        resolution, origin = float(data["resolution"]), [float(v) for v in data["origin"]]
+        image = path.parent / str(data["image"])
+        free_below, negate = float(data.get("free_thresh", 0.196)), bool(int(data.get("negate", 0)))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
+        raise WorldError(f"{path}: no map_server map (needs image, resolution, origin): {error!r}") from error
+    if not (0.01 <= resolution <= 0.5) or len(origin) < 2 or not np.isfinite(origin).all():
+        raise WorldError(f"{path}: resolution must lie in 0.01..0.5 m and origin hold finite numbers")
+    if len(origin) > 2 and abs(origin[2]) > 1e-6:
+        raise WorldError(f"{path}: origin has a yaw of {origin[2]}; turn the image instead and give 0")
+    pixels = cv2.imread(str(image), cv2.IMREAD_GRAYSCALE)
+    if pixels is None:
+        raise WorldError(f"{path}: its image {image} is missing or no image")
+    occupancy = pixels / 255.0 if negate else 1.0 - pixels / 255.0
+    return FloorMap((occupancy <= free_below)[::-1], resolution, (origin[0], origin[1]))
+
+
+def floor_plan(source: FloorMap, rng: np.random.Generator) -> Plan:
+    """Rooms with their labels and doorways; floor that cannot be walked to stays bare."""
+    free, origin = _on_lattice(source)
+    reach = _connected(free)
+    if reach.sum() * CELL**2 < 10.0:
+        raise WorldError("the map has less than 10 m2 of connected free floor; is free space marked as free?")
+    rooms = _segment(reach)
+    plan = Plan(rooms, free, origin, {})
+    plan.labels = _labels(rooms, rng)
+    plan.doors = _doors(plan)
+    plan.finishes = {room: _finish(label) for room, label in plan.labels.items()}
+    return plan
+
+
+def _on_lattice(source: FloorMap) -> tuple[np.ndarray, tuple[float, float]]:
+    """Free cells at CELL with a solid border; a cell is free where all that it covers is."""
+    free = source.free.astype(np.float32)
+    if abs(source.resolution - CELL) > 1e-6:
+        scale = source.resolution / CELL
+        size = (max(int(free.shape[1] * scale), 1), max(int(free.shape[0] * scale), 1))
+        free = cv2.resize(free, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_NEAREST)
+    border = 2
+    padded = np.pad(free >= 0.99, border)
+    return padded, (round(source.origin[0] - border * CELL, 3), round(source.origin[1] - border * CELL, 3))
+
+
+def _distance(mask: np.ndarray) -> np.ndarray:
+    return cv2.distanceTransform(mask.astype(np.uint8), cv2.DIST_L2, 5) * CELL
+
+
+def _connected(free: np.ndarray) -> np.ndarray:
+    """The free cells around the largest piece that a robot can walk through."""
+    wide = (_distance(free) >= PASSAGE).astype(np.uint8)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(wide, connectivity=4)
+    if len(stats) < 2:
+        raise WorldError("the map has no free floor wide enough for the robot; is free space marked as free?")
+    largest = labels == 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
+    from skimage.segmentation import watershed
+
+    seeds = np.where(largest, 1, np.where(wide > 0, 2, 0))
+    return watershed(-_distance(free), seeds, mask=free) == 1
+
+
+def _segment(reach: np.ndarray) -> np.ndarray:
+    """(rows, columns) uint16: room of each cell, 0 = none, by a watershed of the distance from walls."""
+    from skimage.segmentation import watershed
+
+    distance = _distance(reach)
+    markers = np.zeros(reach.shape, np.int32)
+    for level in SEEDS:
+        number, labels = cv2.connectedComponents((distance > level).astype(np.uint8), connectivity=4)
+        for label in range(1, number):
+            piece = labels == label
+            if not markers[piece].any():
+                markers[piece] = markers.max() + 1
+    rooms = watershed(-distance, markers, mask=reach)
+    return _merged(rooms).astype(np.uint16)
+
+
+def _merged(rooms: np.ndarray) -> np.ndarray:
+    """Pieces below SMALLEST join the neighbour with the longest border; ids count up from 1."""
+    for _ in range(int(rooms.max())):
+        areas = np.bincount(rooms.ravel(), minlength=2) * CELL**2
+        areas[0] = np.inf
+        areas[areas == 0.0] = np.inf
+        smallest = int(np.argmin(areas))
+        if areas[smallest] >= SMALLEST:
+            break
+        around = cv2.dilate((rooms == smallest).astype(np.uint8), np.ones((3, 3), np.uint8)).astype(bool)
+        others = rooms[around & (rooms != smallest) & (rooms > 0)]
+        rooms[rooms == smallest] = int(np.bincount(others).argmax()) if len(others) else 0
+    ids = np.unique(rooms[rooms > 0])
+    return np.searchsorted(np.concatenate([[0], ids]), rooms)
+
+
+def _labels(rooms: np.ndarray, rng: np.random.Generator) -> dict[int, str]:
+    """What each room is by its size and shape; kinds of one size take turns, in an order drawn at random."""
+    turns = {
+        name: list(rng.permutation(kinds)) for name, kinds in (("s", SMALL), ("m", MEDIUM), ("l", LARGE))
+    }
+    labels: dict[int, str] = {}
+    for room in range(1, int(rooms.max()) + 1):
+        mask = (rooms == room).astype(np.uint8)
+        area = float(mask.sum()) * CELL**2
+        (_, sides, _) = cv2.minAreaRect(cv2.findNonZero(mask))
+        breadth = 2.0 * float(_distance(np.pad(mask, 1)).max())
+        if max(sides) * CELL > 3.5 * breadth and max(sides) * CELL > 8.0:
+            labels[room] = "corridor"
+            continue
+        kind = "s" if area < 9.0 else "m" if area < 42.0 else "l"
+        labels[room] = str(turns[kind][0])
+        turns[kind].append(turns[kind].pop(0))
+    return labels
+
+
+def _doors(plan: Plan) -> list[Door]:
+    """Where rooms meet, as rectangles."""
+    rooms = plan.rooms.astype(np.int32)
+    pairs: dict[tuple[int, int], np.ndarray] = {}
+    for dr, dc in ((0, 1), (1, 0)):
+        a, b = rooms[: rooms.shape[0] - dr, : rooms.shape[1] - dc], rooms[dr:, dc:]
+        meet = np.argwhere((a != b) & (a > 0) & (b > 0))
+        for row, column in meet:
+            key = tuple(sorted((int(a[row, column]), int(b[row, column]))))
+            mask = pairs.setdefault(key, np.zeros(rooms.shape, np.uint8))
+            mask[row, column] = mask[row + dr, column + dc] = 1
+    doors = []
+    for key, mask in sorted(pairs.items()):
+        number, _, stats, _ = cv2.connectedComponentsWithStats(mask, connectivity=8)
+        for left, top, width, height, _ in stats[1:number]:
+            wide = max(width, height) * CELL > DOORWAY or min(width, height) > 5
+            rect = plan.rectangle(int(left), int(top), int(width), int(height))
+            doors.append(Door(rect, "x" if width >= height else "y", key, lintel=not wide))
+    return doors
+
+
+def _finish(label: str) -> tuple[str, str]:
+    if label in ("office", "open plan", "meeting room", "classroom"):
+        return "gray", "carpet"
+    return ("beige", "tile") if label != "workshop" else ("gray", "concrete")

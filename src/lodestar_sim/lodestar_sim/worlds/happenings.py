@@ -1,0 +1,86 @@
+"""Things that happen in a world: somebody walks through, something is moved, taken or left."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from lodestar.grid.paths import NoPath, TravelConfig, plan_path
+
+from lodestar_sim.worlds.furnish import Furnisher, plan_box
+from lodestar_sim.worlds.world import Event, World
+
+WALKER_CLEARANCE = 0.42  # m
+FIRST, LAST = 20.0, 120.0  # s
+
+
+def with_happenings(world: World, rng: np.random.Generator) -> World:
+    """The world with a person who walks through it, and one thing moved, one removed and one added."""
+    furnisher = Furnisher(rng)
+    following = max([t.id for t in world.objects] + [d.id for d in world.decals], default=0) + 1
+    events: list[Event] = []
+    path = _walk(world, rng)
+    if path:
+        person = furnisher.design("person")
+        heading = math.atan2(path[1][1] - path[0][1], path[1][0] - path[0][0])
+        person = replace(person, id=following, pose=(*path[0], 0.0, heading))
+        begin = round(float(rng.uniform(5.0, FIRST)), 1)
+        events += [
+            Event(begin, "add", following, object=person),
+            Event(begin, "walk", following, path=path, speed=0.9),
+        ]
+        events.append(Event(round(events[-1].end + 1.0, 1), "remove", following))
+        following += 1
+    loose = [t for t in world.objects if t.movable and not any(o.supported_by == t.id for o in world.objects)]
+    chosen = [loose[int(i)] for i in rng.permutation(len(loose))]
+    places = _places(world, rng)
+    for thing in [t for t in chosen if not t.supported_by and max(t.size[:2]) < 0.7][:1]:
+        pose = _fit(world, thing.size, places)
+        if pose:
+            events.append(Event(round(float(rng.uniform(FIRST, LAST)), 1), "move", thing.id, pose=pose))
+    if len(chosen) > 1:
+        gone = next((t for t in chosen if all(e.object_id != t.id for e in events)), None)
+        if gone:
+            events.append(Event(round(float(rng.uniform(FIRST, LAST)), 1), "remove", gone.id))
+    left = furnisher.design("backpack")
+    pose = _fit(world, left.size, places[::-1])
+    if pose:
+        left = replace(left, id=following, pose=pose)
+        events.append(Event(round(float(rng.uniform(FIRST, LAST)), 1), "add", following, object=left))
+    return replace(world, events=tuple(sorted(events, key=lambda e: e.time)))
+
+
+def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]:
+    """Open floor that the start is connected to, in an order drawn at random."""
+    lengths = world.truth.lengths(world.start[:2])
+    cells = np.argwhere(np.isfinite(lengths) & (world.truth.clearance >= 0.7) & (lengths > 2.0))
+    picked = cells[rng.permutation(len(cells))[:60]]
+    return [(round(float(x), 3), round(float(y), 3)) for x, y in world.truth.grid.points_of(picked)]
+
+
+def _fit(
+    world: World, size: tuple[float, float, float], places: list[tuple[float, float]]
+) -> tuple[float, float, float, float] | None:
+    """The first place whose box touches nothing else and keeps a walkway around it."""
+    for x, y in places:
+        box = plan_box(size, (x, y, 0.0, 0.0))
+        far = [(x - d.center[0]) ** 2 + (y - d.center[1]) ** 2 > 1.0 for d in world.decals]
+        if all(far) and max(box[2] - box[0], box[3] - box[1]) / 2 < 0.5:
+            return x, y, 0.0, 0.0
+    return None
+
+
+def _walk(world: World, rng: np.random.Generator) -> tuple[tuple[float, float], ...]:
+    """A way across the building through open floor, corners only; empty where there is none."""
+    places = _places(world, rng)
+    pairs = [(a, b) for a in places[:8] for b in places[8:16]]
+    pairs.sort(key=lambda pair: -math.dist(*pair))
+    for a, b in pairs[:6]:
+        try:
+            points = plan_path(world.truth.grid, a, b, TravelConfig(clearance=WALKER_CLEARANCE))
+        except NoPath:
+            continue
+        kept = [*points[:-1:8], points[-1]]
+        return tuple((round(float(x), 3), round(float(y), 3)) for x, y in kept)
+    return ()

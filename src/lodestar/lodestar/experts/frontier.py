@@ -12,6 +12,7 @@ from lodestar.experts.coverage import SECTORS, LookedAt, window_sums
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import TravelConfig, path_lengths
@@ -30,6 +31,8 @@ class FrontierConfig:
     then, when nothing is left at that range, from near enough for small things. fov: of a camera that no
     view has told yet. gain_range: of the sensor footprint S(c) of eq. 15. alpha: m^2 per metre (eq. 16).
     turn_weight: metres that a radian of turning costs. tile: clusters are cut into pieces of this size.
+    clearance: of a viewpoint, so that the robot can turn there (its circumscribed radius and a margin);
+    narrow_clearance: where a piece of frontier has no such viewpoint; the footprint must fit at the heading.
     hysteresis: m^2 by which another goal must be better than the last one, which is still worth going to.
     """
 
@@ -41,7 +44,8 @@ class FrontierConfig:
     tile: float = 2.0
     min_cells: int = 8
     min_gain: float = 0.5
-    clearance: float = 0.30
+    clearance: float = 0.45
+    narrow_clearance: float = 0.30
     standoff: float = 2.0  # a viewpoint lies this near its piece of frontier
     max_pieces: int = 100
     hysteresis: float = 2.0
@@ -108,7 +112,9 @@ class FrontierExpert:
         self._fov = 2.0 * math.atan(camera.width / (2.0 * camera.fx))
         self.looked.look(map_from_camera[:2, 3], heading, self._fov)
         if keyframe_id:
-            self._keyframes.append((keyframe_id, *map(float, map_from_camera[:2, 3]), heading))
+            self._keyframes.append(
+                (keyframe_id, float(map_from_camera[0, 3]), float(map_from_camera[1, 3]), heading)
+            )
 
     def frontiers(self) -> tuple[FrontierRecord, ...]:
         """The pieces of frontier of the newest request; an id lives as long as its piece."""
@@ -207,9 +213,7 @@ class FrontierExpert:
         cells = np.argwhere(border)
         tile = max(round(self.config.tile / grid.resolution), 1)
         shift = np.array([round(grid.origin[1] / grid.resolution), round(grid.origin[0] / grid.resolution)])
-        tiles = (
-            cells + shift
-        ) // tile  # fixed in map, so that pieces keep their identity while the grid grows
+        tiles = (cells + shift) // tile  # fixed in map: pieces keep their identity while the grid grows
         tiles -= tiles.min(axis=0)
         key = (labels[cells[:, 0], cells[:, 1]].astype(np.int64) * (tiles[:, 0].max() + 1) + tiles[:, 0]) * (
             tiles[:, 1].max() + 1
@@ -230,7 +234,9 @@ class FrontierExpert:
         assert self._grid is not None
         grid = self._grid
         clear = obstacle_distance(grid)
-        usable = np.isfinite(lengths) & (clear >= self.config.clearance)
+        reachable = np.isfinite(lengths)
+        roomy = reachable & (clear >= self.config.clearance)
+        narrow = reachable & (clear >= self.config.narrow_clearance)
         reach = math.ceil(self.config.standoff / grid.resolution)
         points: list[np.ndarray] = []
         owner: list[int] = []
@@ -238,6 +244,7 @@ class FrontierExpert:
             middle = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
             top, left = np.maximum(middle - reach, 0)
             window = (slice(top, middle[0] + reach + 1), slice(left, middle[1] + reach + 1))
+            usable = roomy if roomy[window].any() else narrow
             cells = np.argwhere(usable[window]) + np.array([top, left])
             if len(cells) == 0:
                 continue
@@ -280,17 +287,18 @@ class FrontierExpert:
         """The record with its best allowed heading from this point; None where that shows too little."""
         assert self._grid is not None
         headings = (np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS)
-        gains = gains.copy()
+        row, column = self._grid.cells_of(point)
+        if not self._grid.contains(np.array([row, column])) or not math.isfinite(lengths[row, column]):
+            return None
+        length = float(lengths[row, column])
+        poses = np.column_stack([np.tile(point, (SECTORS, 1)), headings])
+        gains = np.where(footprints_free(self._grid, poses), gains, 0.0)
         for goal in request.excluded_goals:
             if math.hypot(goal[0] - point[0], goal[1] - point[1]) <= self.config.same_goal_distance:
                 gains[np.abs(wrap_angle(headings - goal[2])) <= self.config.same_goal_angle] = 0.0
         sector = int(gains.argmax())
         gain = float(gains[sector])
-        row, column = self._grid.cells_of(point)
-        if gain < self.config.min_gain or not self._grid.contains(np.array([row, column])):
-            return None
-        length = float(lengths[row, column])
-        if not math.isfinite(length):
+        if gain < self.config.min_gain:
             return None
         heading = float(wrap_angle(headings[sector]))
         turn = abs(float(wrap_angle(heading - request.robot_pose[2]))) if length < self.config.tile else 0.0

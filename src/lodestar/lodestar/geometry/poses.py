@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 def rotation_z(yaw: float) -> np.ndarray:
@@ -13,7 +14,7 @@ def rotation_z(yaw: float) -> np.ndarray:
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
-def make_transform(rotation: np.ndarray, translation) -> np.ndarray:
+def make_transform(rotation: np.ndarray, translation: ArrayLike) -> np.ndarray:
     """The (4, 4) transform with this (3, 3) rotation and translation of 3 metres."""
     transform = np.eye(4)
     transform[:3, :3] = rotation
@@ -43,7 +44,7 @@ def yaw_of(transform: np.ndarray) -> float:
     return math.atan2(transform[1, 0], transform[0, 0])
 
 
-def wrap_angle(angle):
+def wrap_angle(angle: ArrayLike) -> np.ndarray:
     """The same angle(s) in [-pi, pi)."""
     return (np.asarray(angle) + np.pi) % (2.0 * np.pi) - np.pi
 
@@ -68,7 +69,7 @@ def quaternion_from_rotation(rotation: np.ndarray) -> np.ndarray:
     return -q if q[3] < 0.0 else q
 
 
-def rotation_from_quaternion(quaternion) -> np.ndarray:
+def rotation_from_quaternion(quaternion: ArrayLike) -> np.ndarray:
     """Rotation (3, 3) of a quaternion (x, y, z, w) of any length.
 
     Raises ValueError for a quaternion of zero or non-finite length.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import GO2, Footprint
@@ -22,7 +23,9 @@ def _outside(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarra
     return np.linalg.norm(np.maximum(np.maximum(low - points, points - high), 0.0), axis=-1)
 
 
-def footprint_distances(poses, footprint: Footprint, box_min, box_max) -> np.ndarray:
+def footprint_distances(
+    poses: ArrayLike, footprint: Footprint, box_min: ArrayLike, box_max: ArrayLike
+) -> np.ndarray:
     """(N,) float64: metres in plan between the footprint at poses (N, 3) and the box, 0 = overlap."""
     poses = np.asarray(poses, np.float64).reshape(-1, 3)
     low, high = np.asarray(box_min, np.float64)[:2], np.asarray(box_max, np.float64)[:2]
@@ -40,12 +43,12 @@ def footprint_distances(poses, footprint: Footprint, box_min, box_max) -> np.nda
     return np.where(apart_map | apart_robot, distance, 0.0)
 
 
-def footprint_distance(pose, footprint: Footprint, box_min, box_max) -> float:
+def footprint_distance(pose: ArrayLike, footprint: Footprint, box_min: ArrayLike, box_max: ArrayLike) -> float:
     """Metres in plan between the footprint at pose (x, y, yaw) and the box, 0 where they overlap."""
     return float(footprint_distances(np.asarray(pose)[None], footprint, box_min, box_max)[0])
 
 
-def bearings_to_box(poses, box_min, box_max) -> np.ndarray:
+def bearings_to_box(poses: ArrayLike, box_min: ArrayLike, box_max: ArrayLike) -> np.ndarray:
     """(N,) float64 radians in [-pi, pi): from the heading of poses (N, 3) to the box's nearest point.
 
     0 where the pose stands inside the box in plan.
@@ -57,15 +60,15 @@ def bearings_to_box(poses, box_min, box_max) -> np.ndarray:
     return np.where(inside, 0.0, wrap_angle(np.arctan2(offset[:, 1], offset[:, 0]) - poses[:, 2]))
 
 
-def bearing_to_box(pose, box_min, box_max) -> float:
+def bearing_to_box(pose: ArrayLike, box_min: ArrayLike, box_max: ArrayLike) -> float:
     """Radians from the heading of pose (x, y, yaw) to the nearest point of the box; see `bearings_to_box`."""
     return float(bearings_to_box(np.asarray(pose)[None], box_min, box_max)[0])
 
 
 def is_facing(
-    pose,
-    box_min,
-    box_max,
+    pose: ArrayLike,
+    box_min: ArrayLike,
+    box_max: ArrayLike,
     footprint: Footprint = GO2,
     max_distance: float = MAX_DISTANCE,
     max_bearing: float = MAX_BEARING,

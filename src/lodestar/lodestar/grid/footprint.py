@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 
@@ -28,7 +30,7 @@ class Footprint:
         """Above this distance from the centre an obstacle never collides, metres."""
         return math.hypot(self.length, self.width) / 2.0
 
-    def corners(self, pose) -> np.ndarray:
+    def corners(self, pose: Sequence[float] | np.ndarray) -> np.ndarray:
         """(4, 2) float64, counter-clockwise, of the footprint at pose (x, y, yaw)."""
         c, s = math.cos(pose[2]), math.sin(pose[2])
         half = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * (self.length / 2.0, self.width / 2.0)
@@ -71,7 +73,7 @@ def _free(cells, resolution, x0, y0, occupied_from, unknown_ok, poses, half_leng
 
 
 def footprints_free(
-    grid: OccupancyGrid2D, poses, footprint: Footprint = GO2, unknown_ok: bool = True
+    grid: OccupancyGrid2D, poses: ArrayLike, footprint: Footprint = GO2, unknown_ok: bool = True
 ) -> np.ndarray:
     """(N,) bool: at which poses (N, 3) no obstacle (nor unknown, unless allowed) lies under it.
 
@@ -91,7 +93,7 @@ def footprints_free(
 
 
 def footprint_free(
-    grid: OccupancyGrid2D, pose, footprint: Footprint = GO2, unknown_ok: bool = True
+    grid: OccupancyGrid2D, pose: ArrayLike, footprint: Footprint = GO2, unknown_ok: bool = True
 ) -> bool:
     """Whether the robot fits at pose (x, y, yaw); see `footprints_free`."""
     return bool(footprints_free(grid, np.asarray(pose, np.float64)[None], footprint, unknown_ok)[0])

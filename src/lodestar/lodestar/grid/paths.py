@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -150,7 +151,7 @@ def _trace(parents, start_row, start_column, row, column):
         column -= (-1, 0, 1, -1, 1, -1, 0, 1)[k]
 
 
-def snap(grid: OccupancyGrid2D, allowed: np.ndarray, xy, radius: float) -> tuple[int, int] | None:
+def snap(grid: OccupancyGrid2D, allowed: np.ndarray, xy: ArrayLike, radius: float) -> tuple[int, int] | None:
     """The allowed cell (row, column) that holds `xy`, or the nearest within `radius` metres, or None."""
     row, column = (int(v) for v in grid.cells_of(np.asarray(xy, np.float64)[None, :2])[0])
     rows, columns = allowed.shape
@@ -173,7 +174,9 @@ def _passable(grid: OccupancyGrid2D, config: TravelConfig) -> tuple[np.ndarray, 
     return passable & (distance >= config.clearance), distance
 
 
-def path_lengths(grid: OccupancyGrid2D, start_xy, config: TravelConfig = TravelConfig()) -> np.ndarray:
+def path_lengths(
+    grid: OccupancyGrid2D, start_xy: ArrayLike, config: TravelConfig = TravelConfig()
+) -> np.ndarray:
     """Length of the shortest 8-connected path from the start to every cell.
 
     Returns (rows, columns) float32, metres, inf where unreachable; all inf where no traversable cell lies
@@ -191,7 +194,9 @@ def path_lengths(grid: OccupancyGrid2D, start_xy, config: TravelConfig = TravelC
     return lengths * np.float32(grid.resolution) + np.float32(extra)
 
 
-def plan_path(grid: OccupancyGrid2D, start_xy, goal_xy, config: TravelConfig = TravelConfig()) -> np.ndarray:
+def plan_path(
+    grid: OccupancyGrid2D, start_xy: ArrayLike, goal_xy: ArrayLike, config: TravelConfig = TravelConfig()
+) -> np.ndarray:
     """The path of least cost from start to goal, cell by cell, from the given start to the given goal.
 
     Returns (N, 2) float64, metres, N >= 2. A start or goal too near an obstacle is replaced by the nearest
@@ -214,7 +219,7 @@ def plan_path(grid: OccupancyGrid2D, start_xy, goal_xy, config: TravelConfig = T
         raise NoPath(NoPathReason.NO_VALID_PATH, "goal and start lie in separate free space")
     flat = _trace(parents, start[0], start[1], goal[0], goal[1])
     points = grid.points_of(np.stack(np.divmod(flat, grid.cells.shape[1]), axis=1))
-    given = np.array([[start_xy[0], start_xy[1]], [goal_xy[0], goal_xy[1]]], np.float64)
+    given = np.array([np.asarray(start_xy, np.float64)[:2], np.asarray(goal_xy, np.float64)[:2]])
     held = grid.cells_of(given)
     if len(points) == 1:
         points = np.vstack([points, points])

@@ -29,7 +29,7 @@ class RegionConfig:
 def _walls(grid: OccupancyGrid2D, furniture: float) -> np.ndarray:
     """What bounds rooms: everything that is not free, without free-standing furniture."""
     solid = (~grid.free).astype(np.uint8)
-    count, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=8)
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=8)
     small = stats[:, cv2.CC_STAT_AREA] * grid.resolution**2 < furniture
     small[0] = False
     rows, columns = solid.shape

@@ -22,7 +22,8 @@ class ViewpointConfig:
     """What a viewpoint must be and what makes one better.
 
     max_distance, min_distance: metres in plan from the footprint to the box; the maximum is below the 1.0 m of
-    success, for errors of the box and of the drive. max_bearing: radians to the box's nearest point.
+    success, for errors of the box and of the drive. far_distance: the maximum for things so low that the camera
+    looks over them from nearer. max_bearing: radians to the box's nearest point.
     turning_clearance: metres from obstacles at which the robot turns freely; nearer, its footprint must fit at
     the heading. ignore_last: metres before the box that may be furniture. strict_ignore: the same where a
     viewpoint lies beyond `side_angle` of every saved view, up to `wide_angle`, radians in plan.
@@ -35,6 +36,7 @@ class ViewpointConfig:
     """
 
     max_distance: float = 0.85
+    far_distance: float = 0.92
     min_distance: float = 0.08
     max_bearing: float = math.radians(20.0)
     turning_clearance: float = 0.40
@@ -88,11 +90,13 @@ class NoViewpoint(Exception):
         self.reason = reason
 
 
-def _candidates(grid: OccupancyGrid2D, lengths: np.ndarray, low: np.ndarray, high: np.ndarray, reach: float):
-    """Reachable cells (N, 2) whose centres lie within `reach` of the box in plan."""
+def _candidates(
+    grid: OccupancyGrid2D, lengths: np.ndarray, low: np.ndarray, high: np.ndarray, reach: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Reachable cells (N, 2), and their centres (N, 2), that lie within `reach` of the box in plan."""
     cells = grid.cells_of(np.array([low - reach, high + reach]))
     (top, left), (bottom, right) = np.maximum(cells[0], 0), np.maximum(cells[1] + 1, 0)
-    found = np.argwhere(np.isfinite(lengths[top:bottom, left:right])) + (top, left)
+    found = np.argwhere(np.isfinite(lengths[top:bottom, left:right])) + np.array([top, left])
     points = grid.points_of(found)
     near = np.linalg.norm(points - np.clip(points, low, high), axis=1) <= reach
     return found[near], points[near]
@@ -107,7 +111,16 @@ def _headings(points: np.ndarray, low: np.ndarray, high: np.ndarray, slack: floa
     return wrap_angle(to_nearest + np.clip(wrap_angle(to_middle - to_nearest), -slack, slack))
 
 
-def _visible_share(poses: np.ndarray, box_min, box_max, config: ViewpointConfig) -> np.ndarray:
+def _max_distance(top: float, config: ViewpointConfig) -> float:
+    """Metres from the footprint to a thing of this height within which it may be faced."""
+    from_camera = config.max_distance + config.footprint.length / 2.0 - config.camera_forward
+    lowest = config.camera_height + from_camera * math.tan(config.camera_pitch - config.half_vfov)
+    return config.far_distance if top < lowest else config.max_distance
+
+
+def _visible_share(
+    poses: np.ndarray, box_min: np.ndarray, box_max: np.ndarray, config: ViewpointConfig
+) -> np.ndarray:
     """Share (N,) of the box's height that lies within the camera's vertical field at its nearest side."""
     forward = np.stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])], 1) * config.camera_forward
     eyes = poses[:, :2] + forward
@@ -149,11 +162,12 @@ def find_viewpoints(
         raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
     box_min, box_max = np.asarray(box_min, np.float64), np.asarray(box_max, np.float64)
     low, high = box_min[:2], box_max[:2]
-    reach = config.max_distance + config.footprint.circumscribed_radius
+    maximum = _max_distance(float(box_max[2]), config)
+    reach = maximum + config.footprint.circumscribed_radius
     cells, points = _candidates(grid, lengths, low, high, reach)
     poses = np.column_stack([points, _headings(points, low, high, config.max_bearing * 0.75)])
     distance = footprint_distances(poses, config.footprint, low, high)
-    kept = (distance <= config.max_distance) & (distance >= config.min_distance)
+    kept = (distance <= maximum) & (distance >= config.min_distance)
     kept &= np.abs(bearings_to_box(poses, low, high)) <= config.max_bearing
     cells, poses, distance = _keep(kept, NoViewpointReason.UNREACHABLE, cells, poses, distance)
 
@@ -200,7 +214,14 @@ def _keep(mask: np.ndarray, reason: NoViewpointReason, *arrays: np.ndarray) -> l
     return [array[mask] for array in arrays]
 
 
-def _spaced(poses, path, distance, clearance, score, config: ViewpointConfig) -> list[Viewpoint]:
+def _spaced(
+    poses: np.ndarray,
+    path: np.ndarray,
+    distance: np.ndarray,
+    clearance: np.ndarray,
+    score: np.ndarray,
+    config: ViewpointConfig,
+) -> list[Viewpoint]:
     """Best first, no two nearer to each other than the spacing."""
     chosen: list[int] = []
     for i in np.argsort(-score, kind="stable"):

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 
@@ -45,7 +46,9 @@ def _sight(cells, resolution, x0, y0, occupied_from, starts, ends, ignore_last):
     return result
 
 
-def sight_between(grid: OccupancyGrid2D, starts_xy, ends_xy, ignore_last: float = 0.0) -> np.ndarray:
+def sight_between(
+    grid: OccupancyGrid2D, starts_xy: ArrayLike, ends_xy: ArrayLike, ignore_last: float = 0.0
+) -> np.ndarray:
     """(N,) bool: whether each of ends (N, 2) is seen from its own of starts (N, 2) past the occupied cells.
 
     Cells within the last `ignore_last` metres do not block (the furniture that a target stands on), nor does
@@ -64,7 +67,9 @@ def sight_between(grid: OccupancyGrid2D, starts_xy, ends_xy, ignore_last: float 
     )
 
 
-def line_of_sight(grid: OccupancyGrid2D, start_xy, ends_xy, ignore_last: float = 0.0) -> np.ndarray:
+def line_of_sight(
+    grid: OccupancyGrid2D, start_xy: ArrayLike, ends_xy: ArrayLike, ignore_last: float = 0.0
+) -> np.ndarray:
     """(N,) bool: which ends (N, 2) are seen from the one `start_xy`; see `sight_between`."""
     return sight_between(grid, np.asarray(start_xy, np.float64)[:2], ends_xy, ignore_last)
 
@@ -117,22 +122,30 @@ def _gains(cells, occupied_from, starts, reach, fov, headings):
 
 
 def visible_mask(
-    grid: OccupancyGrid2D, xy, max_range: float, fov: float = 2.0 * math.pi, heading: float = 0.0
+    grid: OccupancyGrid2D,
+    xy: ArrayLike,
+    max_range: float,
+    fov: float = 2.0 * math.pi,
+    heading: float = 0.0,
 ) -> np.ndarray:
     """(rows, columns) bool: cells seen from `xy` within `max_range` metres, the first occupied one included.
 
     Unknown cells are seen and let rays pass. `fov` radians, centred on `heading`.
     """
     seen = np.zeros(grid.cells.shape, np.uint8)
-    u0 = (float(xy[0]) - grid.origin[0]) / grid.resolution
-    v0 = (float(xy[1]) - grid.origin[1]) / grid.resolution
+    x, y = np.asarray(xy, np.float64)[:2]
+    u0, v0 = (x - grid.origin[0]) / grid.resolution, (y - grid.origin[1]) / grid.resolution
     reach = max_range / grid.resolution
     _see(grid.cells, grid.occupied_from, u0, v0, reach, float(fov), float(heading), seen, 1)
     return seen.astype(bool)
 
 
 def information_gain(
-    grid: OccupancyGrid2D, points_xy, max_range: float, fov: float = 2.0 * math.pi, headings=0.0
+    grid: OccupancyGrid2D,
+    points_xy: ArrayLike,
+    max_range: float,
+    fov: float = 2.0 * math.pi,
+    headings: ArrayLike = 0.0,
 ) -> np.ndarray:
     """(N,) int64: unknown cells that would be seen from each of points (N, 2) (RoboAtlas eq. 15).
 

@@ -48,24 +48,27 @@ class Track:
     box_min: np.ndarray
     box_max: np.ndarray
     observation_count: int = 0
-    labels: Counter = field(default_factory=Counter)  # (label, caption) -> weight
-    shares: Counter = field(default_factory=Counter)  # label -> weight
+    labels: dict[tuple[str, str], float] = field(default_factory=dict)  # (label, caption) -> weight
+    shares: dict[str, float] = field(default_factory=dict)  # label -> weight
     label: str = ""  # the one of most weight
     revision: int = 0
     last_absence: float = -np.inf
+    absence_count: int = 0  # since it was last observed
+    peak: int = 0  # voxels at most so far
 
     def agreement(self, label: str) -> float:
         """Weight of `label` relative to the strongest label's, [0, 1]."""
-        return self.shares[label] / self.shares[self.label] if self.label in self.shares else 0.0
+        return self.shares.get(label, 0.0) / self.shares[self.label] if self.shares else 0.0
 
     def vote(self, label: str, caption: str, weight: float, keep: int) -> None:
         """Add weight to a label and caption; only the `keep` strongest pairs are kept."""
-        self.labels[(label, caption)] += weight
-        self.shares[label] += weight
+        pair = (label, caption)
+        self.labels[pair] = self.labels.get(pair, 0.0) + weight
+        self.shares[label] = self.shares.get(label, 0.0) + weight
         if len(self.labels) > keep:
             weakest = min(self.labels, key=lambda pair: (self.labels[pair], pair))
             self.shares[weakest[0]] -= self.labels.pop(weakest)
-        self.label = max(sorted(self.shares), key=self.shares.__getitem__)
+        self.label = min(self.shares, key=lambda name: (-self.shares[name], name))
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,7 @@ def associate(
     in_view = _counts(owners[samples.trusted])
     claims: list[tuple[float, float, int, int]] = []
     covered: dict[int, tuple[int, ...]] = {}
-    for mask in np.flatnonzero(usable):
+    for mask in np.flatnonzero(usable).tolist():
         part = samples.of(mask)
         trusted = samples.trusted[part]
         points = samples.points[part][trusted]
@@ -128,11 +131,15 @@ def associate(
         for i, value in geometry.items():
             score = config.geometric_weight * value + config.label_weight * agreements[i]
             if score >= config.accept:
-                claims.append((score, shares.get(i, 0.0), int(mask), i))
+                claims.append((score, shares.get(i, 0.0), mask, i))
     return _settle(claims, covered, config)
 
 
-def _settle(claims, covered, config: AssociationConfig) -> list[Match]:
+def _settle(
+    claims: list[tuple[float, float, int, int]],
+    covered: dict[int, tuple[int, ...]],
+    config: AssociationConfig,
+) -> list[Match]:
     """Best claims first; a mask shows one instance, an instance several masks only where they lie on it."""
     chosen: dict[int, tuple[int, float]] = {}
     taken: set[int] = set()
@@ -141,7 +148,7 @@ def _settle(claims, covered, config: AssociationConfig) -> list[Match]:
             continue
         chosen[mask] = (instance, score)
         taken.add(instance)
-    return [Match(int(mask), *chosen.get(mask, (0, 0.0)), covered[mask]) for mask in covered]
+    return [Match(mask, *chosen.get(mask, (0, 0.0)), covered[mask]) for mask in covered]
 
 
 class MergeEvidence:

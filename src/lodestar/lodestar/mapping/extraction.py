@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from lodestar.mapping.voxel_store import VoxelStore
+
 _BINS = 4096
 
 
@@ -118,7 +120,9 @@ def _measure(points, start, solid, trim, size):
     return centroid, covariance, box
 
 
-def extract(store, ids: np.ndarray, frame_from_voxels: np.ndarray, trim: float, solid_weight: int) -> Geometry:
+def extract(
+    store: VoxelStore, ids: np.ndarray, frame_from_voxels: np.ndarray, trim: float, solid_weight: int
+) -> Geometry:
     """Geometry of instances `ids` (M,), in the frame that `frame_from_voxels` (4, 4) leads to.
 
     One pass over the voxels whatever M is. `trim`: share of voxels cut off at either end of a box.

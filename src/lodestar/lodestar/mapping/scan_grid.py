@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
+from numpy.typing import ArrayLike
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 
@@ -79,12 +80,17 @@ class ScanGridMapper:
     def __init__(self, config: ScanGridConfig = ScanGridConfig()):
         self.config = config
         self._log_odds = np.empty((0, 0), np.float32)  # NaN = never seen
-        self._touched = np.empty((0, 0), np.int32)
-        self._corner = np.zeros(2, np.int64)  # (column, row) of the first cell, from the map origin
+        self._touched: np.ndarray = np.empty((0, 0), np.int32)
+        self._corner: np.ndarray = np.zeros(2, np.int64)  # (column, row) of the first cell, from the map origin
         self._scans = 0
 
     def insert_scan(
-        self, ranges, angle_min: float, angle_increment: float, range_max: float, map_from_scan: np.ndarray
+        self,
+        ranges: ArrayLike,
+        angle_min: float,
+        angle_increment: float,
+        range_max: float,
+        map_from_scan: np.ndarray,
     ) -> None:
         """Take in one scan; NaN beams are skipped, infinite ones are free up to the range.
 

@@ -21,6 +21,9 @@ from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 __all__ = ["FrameRejected", "RejectReason", "SemanticVoxelMap", "VoxelConfig"]
 
 
+_DEFAULTS = VoxelConfig()
+
+
 class SemanticVoxelMap:
     """Sparse voxels with a majority vote of instance ids; safe for threads.
 
@@ -28,7 +31,7 @@ class SemanticVoxelMap:
     Ids start at 1, are never used again, and those of merged instances forward for ever.
     """
 
-    def __init__(self, config: VoxelConfig = VoxelConfig(), map_id: int = 1, session_id: str = ""):
+    def __init__(self, config: VoxelConfig = _DEFAULTS, map_id: int = 1, session_id: str = ""):
         self.config = config
         self.map_id = map_id
         self.session_id = session_id
@@ -277,6 +280,7 @@ class SemanticVoxelMap:
             if track.last_seen < frame.stamp or track.observation_count == 0:
                 track.observation_count += 1
             track.last_seen = frame.stamp
+            track.absence_count = 0
             track.vote(detection.label, detection.caption, detection.score, self.config.captions)
             observations.append(
                 Observation(
@@ -294,7 +298,9 @@ class SemanticVoxelMap:
             )
         return observations
 
-    def _absences(self, stamp: float, seen: set[int], inside, empty, hidden) -> list[Absence]:
+    def _absences(
+        self, stamp: float, seen: set[int], inside: np.ndarray, empty: np.ndarray, hidden: np.ndarray
+    ) -> list[Absence]:
         config = self.config
         absences = []
         for identity in np.flatnonzero(empty >= config.absence_voxels):
@@ -309,6 +315,7 @@ class SemanticVoxelMap:
             share = float(empty[identity]) / unhidden
             if share >= config.absence_free:
                 track.last_absence = stamp
+                track.absence_count += 1
                 absences.append(Absence(track.id, stamp, share))
         return absences
 
@@ -344,7 +351,9 @@ class SemanticVoxelMap:
         updated, removed = [], []
         for row, identity in enumerate(batch):
             track = self._tracks[identity]
-            if in_map.count[row] == 0:
+            count = int(in_map.count[row])
+            track.peak = max(track.peak, count)
+            if count == 0 or (track.absence_count >= 3 and count < config.remnant * track.peak):
                 removed.append(identity)
                 self._store.drop(identity)
                 del self._tracks[identity]
@@ -357,7 +366,7 @@ class SemanticVoxelMap:
             votes = sorted(track.labels.items(), key=lambda item: (-item[1], item[0]))
             instance = Instance(
                 id=identity,
-                voxel_count=int(in_map.count[row]),
+                voxel_count=count,
                 centroid=in_map.centroid[row],
                 covariance=in_map.covariance[row],
                 box_min=in_map.box_min[row],

@@ -23,7 +23,8 @@ class VoxelConfig:
     batch: instances in `updated` at most (RoboAtlas eq. 7); recent: seconds; round_robin: instances of it.
     absence_free, absence_inside, absence_voxels, absence_interval: an absence is reported for a confirmed
     instance of at least so many voxels, so large a share of them unhidden in the image, of which so large a share
-    was seen empty; at most once per interval in seconds.
+    was seen empty; at most once per interval in seconds. remnant: of its most voxels; an instance that was absent
+    three times running and has fewer left is gone (what stands on a floor cannot be seen empty to its last voxel).
     forget: seconds after which an unconfirmed instance that was not seen again is dropped.
     jump, jump_deg: change of map <- odom between two frames from which the map moves with it; smaller ones are
     drift being taken out, under which what was mapped stays.
@@ -51,6 +52,7 @@ class VoxelConfig:
     absence_inside: float = 0.6
     absence_voxels: int = 6
     absence_interval: float = 0.5
+    remnant: float = 0.25
     forget: float = 30.0
     jump: float = 0.1
     jump_deg: float = 2.0

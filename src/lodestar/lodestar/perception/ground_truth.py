@@ -61,8 +61,8 @@ class _Mask:
         near = other._within(self.top - gap, self.left - gap, height + 2 * gap, width + 2 * gap)
         if not near.any():
             return False
-        grown = np.pad(self.pixels, gap).astype(np.uint8)
-        grown = cv2.dilate(grown, np.ones((2 * gap + 1, 2 * gap + 1), np.uint8))
+        padded = np.pad(self.pixels, gap).astype(np.uint8)
+        grown = cv2.dilate(padded, np.ones((2 * gap + 1, 2 * gap + 1), np.uint8))
         return bool((grown.astype(bool) & near).any())
 
     def union(self, other: _Mask) -> _Mask:
@@ -76,7 +76,7 @@ class _Mask:
     def halves(self, angle: float) -> list[_Mask]:
         """The mask cut in two by a line through its centre whose normal has this angle."""
         rows, columns = np.nonzero(self.pixels)
-        y, x = np.indices(self.pixels.shape, sparse=True)
+        y, x = np.ogrid[: self.pixels.shape[0], : self.pixels.shape[1]]
         side = (x - columns.mean()) * np.cos(angle) + (y - rows.mean()) * np.sin(angle) > 0.0
         return [replace(self, pixels=self.pixels & side), replace(self, pixels=self.pixels & ~side)]
 
@@ -85,8 +85,8 @@ class _Mask:
         if pixels == 0:
             return self
         padded = np.pad(self.pixels, 1).astype(np.uint8)
-        kernel = np.ones((3, 3), np.uint8)
-        return replace(self, pixels=cv2.erode(padded, kernel, iterations=pixels)[1:-1, 1:-1].astype(bool))
+        left = cv2.erode(padded, np.ones((3, 3), np.uint8), iterations=pixels)
+        return replace(self, pixels=left[1:-1, 1:-1].astype(bool))
 
 
 class GroundTruthDetector:
@@ -139,7 +139,9 @@ class GroundTruthDetector:
             result.extend(part.eroded(config.erode_px) for part in parts)
         return result
 
-    def _label(self, masks: list[_Mask], table) -> list[tuple[_Mask, str, str]]:
+    def _label(
+        self, masks: list[_Mask], table: Mapping[int, Mapping[str, str]]
+    ) -> list[tuple[_Mask, str, str]]:
         """(mask, class, caption), some of them with those of another entry of the table."""
         rng = self._rng
         entries = sorted({(str(e.get("class", "")), str(e.get("caption", ""))) for e in table.values()})
@@ -153,7 +155,9 @@ class GroundTruthDetector:
             named.append((mask, label, caption))
         return named
 
-    def _number(self, stamp: float, shape, named: list[tuple[_Mask, str, str]]) -> SegmentedFrame:
+    def _number(
+        self, stamp: float, shape: tuple[int, int], named: list[tuple[_Mask, str, str]]
+    ) -> SegmentedFrame:
         """The frame with segments numbered at random; where masks overlap the later one shows."""
         config, rng = self.config, self._rng
         values = rng.permutation(np.arange(1, max(len(named) * 4, 16) + 1))[: len(named)]

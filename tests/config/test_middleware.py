@@ -60,13 +60,19 @@ print(",".join(answers))
 """
 
 
-def test_no_best_effort_image_is_lost_or_broken_between_two_processes() -> None:
+@pytest.mark.parametrize("readers_profile", ["fastdds.xml", "fastdds_small.xml"])
+def test_no_best_effort_image_is_lost_or_broken_between_two_processes(readers_profile: str) -> None:
+    variable = "FASTDDS_DEFAULT_PROFILES_FILE"
     environment = {
         **os.environ,
-        "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "config" / "fastdds.xml"),
+        variable: str(ROOT / "config" / "fastdds.xml"),
         "ROS_DOMAIN_ID": str(100 + os.getpid() % 100),
     }
-    with subprocess.Popen([sys.executable, "-c", READER], env=environment, start_new_session=True) as reader:
+    with subprocess.Popen(
+        [sys.executable, "-c", READER],
+        env={**environment, variable: str(ROOT / "config" / readers_profile)},
+        start_new_session=True,
+    ) as reader:
         try:
             done = subprocess.run(
                 [sys.executable, "-c", WRITER],

@@ -11,7 +11,14 @@ import pytest
 import yaml
 
 from lodestar_bringup.navigation import navigation_profile
-from lodestar_bringup.stack import USES, StackOptions, config_folder, stack
+from lodestar_bringup.stack import (
+    MIDDLEWARE,
+    SMALL_MIDDLEWARE,
+    USES,
+    StackOptions,
+    config_folder,
+    stack,
+)
 
 CONFIG = declared.ROOT / "config"
 
@@ -96,19 +103,33 @@ def test_no_profile_is_left_over() -> None:
     assert config_folder() == CONFIG
 
 
-def test_the_middleware_profile_is_the_one_that_images_need() -> None:
+@pytest.mark.parametrize(("name", "segment", "message"), [(MIDDLEWARE, 64, 16), (SMALL_MIDDLEWARE, 8, 4)])
+def test_the_middleware_profiles_are_what_images_and_memory_need(name: str, segment: int, message: int) -> None:
     space = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
-    tree = ElementTree.parse(CONFIG / "fastdds.xml").getroot()
+    tree = ElementTree.parse(CONFIG / name).getroot()
     shared = next(
         element
         for element in tree.iter(f"{space}transport_descriptor")
         if element.findtext(f"{space}type") == "SHM"
     )
-    assert int(shared.findtext(f"{space}segment_size", "0")) == 64 * 2**20
-    assert int(shared.findtext(f"{space}maxMessageSize", "0")) == 16 * 2**20
+    assert int(shared.findtext(f"{space}segment_size", "0")) == segment * 2**20
+    assert int(shared.findtext(f"{space}maxMessageSize", "0")) == message * 2**20
     types = {element.text for element in tree.iter(f"{space}type")}
     assert types == {"SHM", "UDPv4"}
     assert [element.text for element in tree.iter(f"{space}kind")] == ["SYNCHRONOUS"]
+
+
+def test_publishers_of_images_get_the_large_segment_and_a_users_own_profile_stays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    variable = "FASTDDS_DEFAULT_PROFILES_FILE"
+    for shipped in ("", str(CONFIG / MIDDLEWARE)):
+        monkeypatch.setenv(variable, shipped)
+        given = {spec.name: Path(spec.process_environment()[variable]).name for spec in stack("sim")}
+        assert {given[name] for name in ("sim", "perception", "semantic_voxels")} == {MIDDLEWARE}
+        assert {given[name] for name in ("motion_gate", "goal_selector")} == {SMALL_MIDDLEWARE}
+    monkeypatch.setenv(variable, "/etc/mine.xml")
+    assert {spec.process_environment()[variable] for spec in stack("sim")} == {"/etc/mine.xml"}
 
 
 # --- Nav2 and SLAM Toolbox -----------------------------------------------------------------------------

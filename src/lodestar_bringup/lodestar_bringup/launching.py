@@ -11,7 +11,6 @@ from launch.actions import (
     DeclareLaunchArgument,
     IncludeLaunchDescription,
     OpaqueFunction,
-    SetEnvironmentVariable,
 )
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
@@ -71,7 +70,7 @@ def node(spec: ProcessSpec) -> Node:
         namespace=spec.namespace,
         parameters=[*(str(path) for path in spec.parameter_files), dict(spec.parameters)],
         remappings=list(spec.remappings),
-        additional_env=dict(spec.environment),
+        additional_env=spec.process_environment(),
         output="screen",
         emulate_tty=True,
     )
@@ -85,7 +84,6 @@ def use_description(use: str, **defaults: str) -> LaunchDescription:
     return LaunchDescription(
         [
             *declared(*names, **defaults),
-            SetEnvironmentVariable("FASTDDS_DEFAULT_PROFILES_FILE", str(config_folder() / "fastdds.xml")),
             OpaqueFunction(function=lambda context: _use_actions(context, use)),
         ]
     )

@@ -9,6 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+# Every process maps a segment of shared memory and all of it is resident: 64 MiB for those that publish images,
+# clouds or trees, 8 MiB for the others, which receive them just as well.
+MIDDLEWARE = "fastdds.xml"
+SMALL_MIDDLEWARE = "fastdds_small.xml"
+_LARGE_MESSAGES = ("sim", "perception", "mapping", "semantic_voxels")
+
 SLAM = ("none", "slam_toolbox")
 NAVIGATORS = ("sim", "nav2")
 
@@ -28,7 +34,16 @@ class ProcessSpec:
     parameters: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     remappings: tuple[tuple[str, str], ...] = ()
     namespace: str = ""
+    middleware: str = MIDDLEWARE  # the Fast DDS profile in config/
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def process_environment(self) -> dict[str, str]:
+        """Return the variables that it is started with; a middleware profile of the user's own stays."""
+        variable = "FASTDDS_DEFAULT_PROFILES_FILE"
+        shipped = {"", *(str(config_folder() / name) for name in (MIDDLEWARE, SMALL_MIDDLEWARE))}
+        own = os.environ.get(variable, "")
+        profile = str(config_folder() / self.middleware) if own in shipped else own
+        return {variable: profile, **self.environment}
 
     def command(self) -> list[str]:
         """Return the command line that starts it without `ros2 launch`; later parameters win over files."""
@@ -211,6 +226,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             },
             remappings=spec.remappings,
             namespace=options.namespace.strip("/"),
+            middleware=MIDDLEWARE if spec.name in _LARGE_MESSAGES else SMALL_MIDDLEWARE,
             environment=_thread_limits(spec.name),
         )
         for spec in specs

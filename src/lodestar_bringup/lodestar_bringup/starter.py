@@ -18,7 +18,7 @@ from types import TracebackType
 import psutil
 
 from lodestar_bringup.memory import PssSampler, descendants_of
-from lodestar_bringup.stack import ProcessSpec, config_folder
+from lodestar_bringup.stack import ProcessSpec
 
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PR_SET_PDEATHSIG = 1
@@ -181,10 +181,9 @@ class Starter:
 
     def _process_environment(self, spec: ProcessSpec) -> dict[str, str]:
         environment = dict(os.environ)
-        environment.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(config_folder() / "fastdds.xml"))
         environment["ROS_LOG_DIR"] = str(self._log_folder / "ros")
         environment["PYTHONUNBUFFERED"] = "1"
-        environment.update(spec.environment)
+        environment.update(spec.process_environment())
         environment.update(self._environment)
         return environment
 

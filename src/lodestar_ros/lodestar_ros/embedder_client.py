@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
@@ -15,7 +16,7 @@ from lodestar_interfaces.srv import EmbedTexts
 from lodestar_ros.conversions import BadMessage, vectors_from_msg
 
 BATCH = 128  # phrases per request
-RETRY = 0.5  # s between two tries
+RETRY = 0.1  # s between two tries
 ANSWER_TIMEOUT = 10.0  # s after which a request is taken for lost
 
 
@@ -50,6 +51,10 @@ class EmbedderClient:
         if missing:
             self._ask()
 
+    def want(self, phrases: Iterable[str]) -> None:
+        """As `request`, but from any thread; the phrases are asked for within `RETRY` seconds."""
+        self._wanted.update(dict.fromkeys(phrases))
+
     def _ask(self) -> None:
         lost = time.monotonic() - self._asked_at > ANSWER_TIMEOUT
         if not self._wanted or (self._asked and not lost) or not self._client.service_is_ready():
@@ -80,3 +85,29 @@ class EmbedderClient:
         if self._on_filled is not None:
             self._on_filled()
         self._ask()
+
+
+class RemotePhraseBook(PhraseBook):
+    """A phrase book that fetches what it lacks, for worker threads only: `vectors` waits for up to `patience` seconds.
+
+    It raises MissingPhrases where the embedder does not answer in that time; the phrases still come later.
+    """
+
+    def __init__(self, patience: float = 0.8) -> None:
+        super().__init__()
+        self._patience = patience
+        self._client: EmbedderClient | None = None
+
+    def connect(self, node: Node) -> EmbedderClient:
+        """Fetch through this node's client."""
+        self._client = EmbedderClient(node, self)
+        return self._client
+
+    def vectors(self, phrases: Sequence[str]) -> np.ndarray:
+        missing = self.missing(phrases)
+        if missing and self._client is not None:
+            self._client.want(missing)
+            end = time.monotonic() + self._patience
+            while self.missing(missing) and time.monotonic() < end:
+                time.sleep(0.02)
+        return super().vectors(phrases)

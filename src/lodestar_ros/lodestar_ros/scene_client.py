@@ -1,26 +1,19 @@
-"""A follower of the scene dictionary: applies deltas, pages what it missed."""
+"""Followers of the scene dictionary and of the instances: apply deltas, page what they missed."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
-from typing import Any
 
-from rclpy.clock import Clock
-from rclpy.clock_type import ClockType
-
+from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg
-from lodestar_interfaces.srv import GetEntities
+from lodestar_interfaces.srv import GetEntities, GetInstances
 from lodestar_ros import qos
-from lodestar_ros.conversions_scene import scene_from_msg
+from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
 from lodestar_ros.node import LodestarNode
-
-RETRY = 0.5  # s
-ANSWER_TIMEOUT = 5.0  # s after which a page is taken for lost
-PAGE_SIZE = 256
+from lodestar_ros.paging import Pager
 
 
 class SceneClient:
@@ -31,19 +24,21 @@ class SceneClient:
 
     def __init__(self, node: LodestarNode, on_change: Callable[[], None] | None = None) -> None:
         self.mirror = SceneMirror()
-        self.pagings = 0  # times a gap was filled
         self._on_change = on_change
         self._lock = threading.Lock()
-        self._behind = True  # until the first paging, nobody knows what was before
-        self._pages: list[SceneDelta] = []
-        self._since = 0
-        self._asked_at = 0.0
-        self._waiting: Any = None
-        self._client = node.create_client(GetEntities, "get_entities")
+        self._pager = Pager(
+            node,
+            GetEntities,
+            "get_entities",
+            lambda: self.mirror.revision,
+            lambda response: scene_from_msg(response.delta, response.vectors),
+            self._on_pages,
+            include_archived=True,
+        )
         node.listen(msg.SceneDelta, "entities", self._on_delta, qos.EVENT)
         node.diagnostics.value("scene.revision", lambda: self.mirror.revision)
-        node.diagnostics.value("scene.pagings", lambda: self.pagings)
-        node.create_timer(RETRY, self._page, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        node.diagnostics.value("scene.pagings", lambda: self._pager.fills)
+        self._pager.fill()  # nobody knows what was before
 
     def snapshot(self) -> SceneMirror:
         """A copy for another thread."""
@@ -56,47 +51,54 @@ class SceneClient:
         if applied:
             self._changed()
         else:
-            self._behind = True
-            self._page()
+            self._pager.fill()
 
-    def _page(self) -> None:
-        """Ask for the next page while something is missing."""
-        if self._waiting is not None and time.monotonic() - self._asked_at > ANSWER_TIMEOUT:
-            self._waiting, self._pages = None, []
-        if not self._behind or self._waiting is not None or not self._client.service_is_ready():
-            return
-        if not self._pages:
-            self._since = self.mirror.revision
-        request = GetEntities.Request(
-            since_revision=self._since, page=len(self._pages), page_size=PAGE_SIZE, include_archived=True
-        )
-        self._asked_at = time.monotonic()
-        future = self._waiting = self._client.call_async(request)
-        future.add_done_callback(self._on_page)
-
-    def _on_page(self, future: Any) -> None:
-        if future is not self._waiting:
-            return
-        self._waiting = None
-        response = future.result() if future.exception() is None else None
-        if response is None or response.error_code != 0:
-            self._pages = []  # the timer starts over
-            return
-        page = scene_from_msg(response.delta, response.vectors)
-        if self._pages and page.revision != self._pages[0].revision:
-            self._pages = []  # the scene changed between two pages
-            self._page()
-            return
-        self._pages.append(page)
-        if len(self._pages) < response.page_count:
-            self._page()
-            return
+    def _on_pages(self, pages: list[SceneDelta]) -> None:
         with self._lock:
-            self.mirror.fill(self._pages)
-        self._pages, self._behind = [], False
-        self.pagings += 1
+            self.mirror.fill(pages)
         self._changed()
 
     def _changed(self) -> None:
         if self._on_change is not None:
             self._on_change()
+
+
+class InstanceClient:
+    """Hands every delta of the instances on, and the pages that fill a gap, on the executor.
+
+    Subscribes: ``instances``. Calls: ``get_instances``.
+    """
+
+    def __init__(self, node: LodestarNode, on_delta: Callable[[InstanceDelta], None]) -> None:
+        self._on_delta = on_delta
+        self._revision = 0
+        self._session = ("", 0)
+        self._pager = Pager(
+            node,
+            GetInstances,
+            "get_instances",
+            lambda: self._revision,
+            lambda response: instances_from_msg(response.instances),
+            self._on_pages,
+        )
+        node.listen(msg.InstanceArray, "instances", self._on_message, qos.EVENT, stamped=True)
+        node.diagnostics.value("instances.pagings", lambda: self._pager.fills)
+        self._pager.fill()
+
+    def _on_message(self, message: msg.InstanceArray) -> None:
+        delta = instances_from_msg(message)
+        session = (delta.session_id, delta.map_id)
+        if session != self._session:
+            self._session, self._revision = session, 0
+        gap = delta.previous_revision > self._revision
+        if gap:
+            self._pager.fill()  # from what was known before the gap
+        else:
+            self._revision = max(self._revision, delta.revision)
+        self._on_delta(delta)  # what it says is whole for what it names
+
+    def _on_pages(self, pages: list[InstanceDelta]) -> None:
+        for page in pages:
+            self._session = (page.session_id, page.map_id)
+            self._revision = max(self._revision, page.revision)
+            self._on_delta(page)

@@ -136,6 +136,11 @@ class Job:
         """Whether the client has taken the goal back; the work should end soon."""
         return self._canceled.is_set()
 
+    @property
+    def age(self) -> float:
+        """Seconds of real time since it was accepted."""
+        return time.monotonic() - self.accepted_at
+
     def request_cancel(self) -> None:
         self._canceled.set()
 

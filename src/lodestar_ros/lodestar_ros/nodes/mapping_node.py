@@ -115,7 +115,8 @@ class MappingNode(LodestarNode):
         if now >= self._octomap_due and self._octomap.get_subscription_count() > 0:
             self._octomap_due = now + self._config.octomap_period
             binary = self._config.binary
-            resolution, data = self._mapper.to_binary() if binary else self._mapper.to_full()
+            data = self._mapper.binary_data() if binary else self._mapper.full_data()
+            resolution = self._mapper.config.resolution
             self._octomap.publish(octomap_to_msg(data, resolution, stamp, binary=binary))
 
     def _on_error(self, error: Exception) -> None:

@@ -1,0 +1,87 @@
+"""The `propose` action around an expert, which is asked on a worker thread with the newest facts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from nav_msgs.msg import OccupancyGrid
+
+from lodestar.experts.protocol import Expert, RejectionReason
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_interfaces.action import ProposeGoal
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, grid_from_msg
+from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import Job, action
+
+
+class ExpertServer:
+    """Serves ``~/propose``. Subscribes: ``grid``.
+
+    refresh(): called on the worker before each question, to hand the expert its facts; `lock` guards the expert
+    against other threads that do so. after(): called on the worker after each answer.
+    """
+
+    def __init__(
+        self,
+        node: LodestarNode,
+        expert: Expert,
+        refresh: Callable[[], None] | None = None,
+        after: Callable[[], None] | None = None,
+    ) -> None:
+        self.lock = threading.Lock()
+        self.latency = 0.0
+        self._node, self._expert = node, expert
+        self._refresh, self._after = refresh, after
+        self._grid: OccupancyGrid2D | None = None
+        self._given: OccupancyGrid2D | None = None
+        node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
+        self._worker = action(
+            node,
+            ProposeGoal,
+            "~/propose",
+            self._propose,
+            fail=lambda error: _result(RejectionReason.UNKNOWN, f"{error.__class__.__name__}: {error}"),
+            cancelled=lambda: _result(RejectionReason.CANCELLED, "a newer question took its place"),
+        )
+        node.on_close(self._worker.close)
+        node.diagnostics.value("propose.latency_s", lambda: self.latency)
+
+    def _on_grid(self, message: OccupancyGrid) -> None:
+        self._grid = grid_from_msg(message)
+
+    def _propose(self, job: Job) -> ProposeGoal.Result:
+        """On the worker."""
+        try:
+            request = request_from_goal(job.request)
+        except BadMessage as error:
+            return _result(RejectionReason.BAD_REQUEST, str(error))
+        if self._node.now > request.deadline:
+            return _result(RejectionReason.DEADLINE, "the deadline had passed before the question was read")
+        with self.lock:
+            self.update_grid()
+            if self._refresh is not None:
+                self._refresh()
+            answer = self._expert.propose(request)
+        self.latency = job.age
+        if job.cancel_requested:
+            return _result(RejectionReason.CANCELLED, "a newer question took its place")
+        if hasattr(answer, "time_taken"):
+            answer = replace(answer, time_taken=job.age)
+        if self._after is not None:
+            self._after()
+        return answer_to_result(answer)
+
+    def update_grid(self) -> None:
+        """Give the expert the newest grid; to be called with the lock held."""
+        if self._grid is not self._given:
+            self._given = self._grid
+            self._expert.set_grid(self._grid)
+
+
+def _result(reason: RejectionReason, message: str) -> Any:
+    return ProposeGoal.Result(error_code=reason.value, error_msg=message)

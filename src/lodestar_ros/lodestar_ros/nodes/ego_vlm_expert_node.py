@@ -1,0 +1,70 @@
+"""ROS shell around `EgocentricExpert`: what in view is worth going to."""
+
+from __future__ import annotations
+
+from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar_interfaces import msg
+from lodestar_ros import qos
+from lodestar_ros.conversions_agent import description_to_msg
+from lodestar_ros.embedder_client import RemotePhraseBook
+from lodestar_ros.executors import main_of
+from lodestar_ros.expert_server import ExpertServer
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.rgbd import SegmentedRgbd
+from lodestar_ros.scene_client import SceneClient
+from lodestar_ros.workers import LatestWorker
+
+
+class EgoVlmExpertNode(LodestarNode):
+    """Propose what is in view; describe the view.
+
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF.
+    Publishes: ``~/scene_description``. Action: ``~/propose``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("ego_vlm_expert", **kwargs)
+        book = RemotePhraseBook()
+        self._expert = EgocentricExpert(declare_config(self, EgocentricConfig), book)
+        self._view_period = declare(self, "view_period", float, 0.3)  # s of stamps between views
+        self._description_period = declare(self, "description_period", float, 1.0)  # s of stamps
+        self._next_view = self._next_description = -float("inf")
+        book.connect(self)
+        self._scene = SceneClient(self)
+        self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
+        self._server = ExpertServer(self, self._expert, refresh=self._refresh)
+        self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
+        self.on_close(self._views.close)
+        self.diagnostics.value("views.dropped", lambda: self._views.dropped)
+        self.diagnostics.value("views.latency_s", lambda: self._views.latency)
+        self._input = SegmentedRgbd(self, declare_config(self, FrameNames, "frames."), self._on_pair)
+
+    def on_clock_jump(self) -> None:
+        super().on_clock_jump()
+        self._next_view = self._next_description = -float("inf")
+
+    def _on_pair(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
+        if frame.stamp >= self._next_view:
+            self._next_view = frame.stamp + self._view_period
+            self._views.submit((frame, segmented))
+
+    def _look(self, view: tuple[RgbdFrame, SegmentedFrame]) -> None:
+        """On the worker."""
+        stamp = view[0].stamp
+        with self._server.lock:
+            self._expert.set_view(*view)
+            described = stamp >= self._next_description
+            description = self._expert.describe() if described else None
+        if described:
+            self._next_description = stamp + self._description_period
+        if description is not None:
+            self._descriptions.publish(description_to_msg(description))
+
+    def _refresh(self) -> None:
+        """On the worker, before each question."""
+        self._expert.set_scene(self._scene.snapshot())
+
+
+main = main_of(EgoVlmExpertNode)

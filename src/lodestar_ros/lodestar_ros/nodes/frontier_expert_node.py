@@ -1,0 +1,85 @@
+"""ROS shell around `FrontierExpert`: where can unknown space best be looked into."""
+
+from __future__ import annotations
+
+from sensor_msgs.msg import CameraInfo
+from visualization_msgs.msg import MarkerArray
+
+from lodestar.experts.frontier import FrontierConfig, FrontierExpert
+from lodestar_interfaces import msg
+from lodestar_ros import qos
+from lodestar_ros.conversions import camera_from_msg, stamp_from_msg
+from lodestar_ros.conversions_agent import frontiers_to_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg
+from lodestar_ros.executors import main_of
+from lodestar_ros.expert_server import ExpertServer
+from lodestar_ros.markers import frontier_markers
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.rgbd import MAP_HOLDS
+from lodestar_ros.sync import PoseQueue
+from lodestar_ros.workers import LatestWorker
+
+
+class FrontierExpertNode(LodestarNode):
+    """Propose frontiers; remember where the camera has looked.
+
+    Subscribes: ``grid``, ``camera_info``, ``keyframes``, TF. Publishes: ``~/frontiers``, ``~/markers``.
+    Action: ``~/propose``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("frontier_expert", **kwargs)
+        self._expert = FrontierExpert(declare_config(self, FrontierConfig))
+        self._frames = declare_config(self, FrameNames, "frames.")
+        self._view_period = declare(self, "view_period", float, 0.25)  # s of stamps between views
+        self._next_view = -float("inf")
+        self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
+        self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
+        self._server = ExpertServer(self, self._expert, after=self._publish)
+        self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
+        self.on_close(self._views.close)
+        monitor = self.diagnostics.input("camera_info")
+        self._queue: PoseQueue = PoseQueue(
+            self._resolve, self._views.submit, lambda error: monitor.drop("no_transform")
+        )
+        self._buffer = self.transforms(self._queue.retry).buffer
+        self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR, stamped=True)
+        self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
+
+    def on_clock_jump(self) -> None:
+        super().on_clock_jump()
+        self._next_view = -float("inf")
+
+    def _on_camera_info(self, message: CameraInfo) -> None:
+        stamp = stamp_from_msg(message.header.stamp)
+        if stamp >= self._next_view:
+            self._next_view = stamp + self._view_period
+            self._queue.add(message)
+
+    def _on_keyframe(self, message: msg.Keyframe) -> None:
+        keyframe = keyframe_from_msg(message)
+        self._views.submit((keyframe.map_from_camera, keyframe.camera, keyframe.id))
+
+    def _resolve(self, message: CameraInfo):
+        stamp, frames = stamp_from_msg(message.header.stamp), self._frames
+        odom_from_camera = self._buffer.lookup(frames.odom, message.header.frame_id, stamp)
+        map_from_odom = self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS)
+        return map_from_odom @ odom_from_camera, camera_from_msg(message), 0
+
+    def _look(self, view) -> None:
+        """On the worker."""
+        with self._server.lock:
+            self._server.update_grid()
+            self._expert.add_view(*view)
+
+    def _publish(self) -> None:
+        """On the worker, after each answer."""
+        stamp = self.now
+        frontiers = self._expert.frontiers()
+        self._frontiers.publish(frontiers_to_msg(frontiers, stamp))
+        if self._markers.get_subscription_count() > 0:
+            self._markers.publish(frontier_markers(frontiers, stamp))
+
+
+main = main_of(FrontierExpertNode)

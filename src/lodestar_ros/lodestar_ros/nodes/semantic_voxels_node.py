@@ -1,0 +1,120 @@
+"""ROS shell around `SemanticVoxelMap`: posed depth and segments in, instances out."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from dataclasses import dataclass
+
+from sensor_msgs.msg import PointCloud2
+
+from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar_interfaces import msg, srv
+from lodestar_ros import qos
+from lodestar_ros.conversions import cloud_to_msg
+from lodestar_ros.conversions_scene import instances_to_msg, pillars_to_msg
+from lodestar_ros.executors import main_of
+from lodestar_ros.markers import colors_of
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare_config
+from lodestar_ros.rgbd import SegmentedRgbd
+from lodestar_ros.workers import LatestWorker
+
+
+@dataclass(frozen=True)
+class SemanticVoxelsConfig:
+    """How often what is published; seconds."""
+
+    geometry_period: float = 0.2  # of stamps, between depth frames taken in without segments
+    layers_period: float = 2.0  # of real time, between pillars and clouds
+    pillar_resolution: float = 0.1  # m
+    map_id: int = 1
+
+
+class SemanticVoxelsNode(LodestarNode):
+    """Fuse segments into instances; depth goes in at its own rate and never waits for them.
+
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, TF.
+    Publishes: ``~/instances`` (deltas), ``~/cloud``, ``~/pillars``. Serves: ``~/get_instances``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("semantic_voxels", **kwargs)
+        self._config = declare_config(self, SemanticVoxelsConfig)
+        self._map = SemanticVoxelMap(
+            declare_config(self, VoxelConfig, "voxels."), self._config.map_id, uuid.uuid4().hex[:12]
+        )
+        self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
+        self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
+        self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
+        self._next_geometry = -float("inf")
+        self._layers_revision = 0
+        self._commit = threading.Lock()  # deltas leave in the order of their revisions
+        self._geometry: LatestWorker = LatestWorker("geometry", self._integrate, self._on_error)
+        self._semantics: LatestWorker = LatestWorker("semantics", self._fuse, self._on_error)
+        self._layers: LatestWorker = LatestWorker("layers", self._publish_layers, self.diagnostics.error)
+        for name, worker in (("geometry", self._geometry), ("fuse", self._semantics), ("layers", self._layers)):
+            self.on_close(worker.close)
+            self.diagnostics.value(f"{name}.dropped", lambda worker=worker: worker.dropped)
+            self.diagnostics.value(f"{name}.latency_s", lambda worker=worker: worker.latency)
+        self.diagnostics.value("voxels", lambda: self._map.voxel_count)
+        self.diagnostics.value("rejected", lambda: sum(self._map.rejected.values()))
+        self.create_service(srv.GetInstances, "~/get_instances", self._on_get_instances)
+        frames = declare_config(self, FrameNames, "frames.")
+        self._input = SegmentedRgbd(
+            self, frames, lambda *pair: self._semantics.submit(pair), on_depth=self._on_depth
+        )
+        self.steady_timer(self._config.layers_period, lambda: self._layers.submit(None))
+
+    def on_clock_jump(self) -> None:
+        super().on_clock_jump()
+        self._next_geometry = -float("inf")
+
+    def _on_depth(self, frame: RgbdFrame) -> None:
+        if frame.stamp >= self._next_geometry:
+            self._next_geometry = frame.stamp + self._config.geometry_period
+            self._geometry.submit(frame)
+
+    def _integrate(self, frame: RgbdFrame) -> None:
+        self._map.integrate_depth(frame)
+
+    def _fuse(self, pair: tuple[RgbdFrame, SegmentedFrame]) -> None:
+        with self._commit:
+            delta = self._map.fuse(*pair)
+            self._instances.publish(instances_to_msg(delta))
+        self.diagnostics.status(f"{len(self._map.instances())} instances")
+
+    def _publish_layers(self, _item: None) -> None:
+        revision = self._map.revision
+        if revision == self._layers_revision:
+            return
+        self._layers_revision = revision
+        stamp = self.now
+        if self._pillars.get_subscription_count() > 0:
+            self._pillars.publish(pillars_to_msg(self._map.pillars(self._config.pillar_resolution), stamp))
+        if self._cloud.get_subscription_count() > 0:
+            points, ids = self._map.cloud()
+            self._cloud.publish(cloud_to_msg(points, stamp, "map", colors_of(ids)))
+
+    def _on_get_instances(
+        self, request: srv.GetInstances.Request, response: srv.GetInstances.Response
+    ) -> srv.GetInstances.Response:
+        try:
+            delta, pages = self._map.delta_since(request.since_revision, request.page, request.page_size)
+        except ValueError as error:
+            response.error_code, response.error_msg = srv.GetInstances.Response.BAD_PAGE, str(error)
+            return response
+        response.instances, response.page_count = instances_to_msg(delta), pages
+        return response
+
+    def _on_error(self, error: Exception) -> None:
+        if isinstance(error, FrameRejected):
+            self.diagnostics.input("depth").drop(error.reason.name.lower())
+            self.diagnostics.status(f"frame rejected: {error}", ok=False)
+        else:
+            self.diagnostics.error(error)
+
+
+main = main_of(SemanticVoxelsNode)

@@ -1,0 +1,81 @@
+"""The `query` action over a scene: which entity is meant?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lodestar.language.directive import EmptyDirective, NotUnderstood
+from lodestar.language.grammar import parse_query
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.scoring import QueryConfig, decide, missing_anchors, score_query
+from lodestar.scene.records import Entity
+from lodestar_interfaces.action import QueryScene
+from lodestar_ros.conversions import BadMessage
+from lodestar_ros.conversions_agent import candidate_to_msg, graph_from_msg, graph_to_msg
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import Job, action
+
+DEFAULT_TOP = 10
+Result = QueryScene.Result
+
+
+class QueryServer:
+    """Serves ``~/query`` on a worker. entities() returns what the scene holds now."""
+
+    def __init__(
+        self,
+        node: LodestarNode,
+        entities: Callable[[], Mapping[int, Entity]],
+        phrases: PhraseBook,
+        config: QueryConfig,
+    ) -> None:
+        self._entities, self._phrases, self._config = entities, phrases, config
+        worker = action(
+            node,
+            QueryScene,
+            "~/query",
+            self._query,
+            fail=lambda error: _fail(Result.UNKNOWN, f"{error.__class__.__name__}: {error}"),
+            cancelled=lambda: _fail(Result.CANCELLED, "cancelled"),
+        )
+        node.on_close(worker.close)
+
+    def _query(self, job: Job) -> Any:
+        """On the worker."""
+        request = job.request
+        entities = self._entities()
+        try:
+            if request.text.strip() or not request.graphs:
+                graphs = parse_query(request.text)
+            else:
+                graphs = tuple(graph_from_msg(graph) for graph in request.graphs)
+            candidates = score_query(graphs, entities, self._phrases, self._config)
+            absent = missing_anchors(graphs[0], entities, self._phrases, self._config)
+        except EmptyDirective as error:
+            return _fail(Result.EMPTY_QUERY, str(error))
+        except (NotUnderstood, BadMessage) as error:
+            return _fail(Result.NOT_UNDERSTOOD, str(error))
+        except MissingPhrases as error:
+            return _fail(Result.EMBEDDER_UNAVAILABLE, f"the text embedder does not answer: {error}")
+        if job.cancel_requested:
+            return _fail(Result.CANCELLED, "cancelled")
+        if not entities:
+            return _fail(Result.NO_ENTITIES, "the scene is empty so far")
+        result = Result(graph=graph_to_msg(graphs[0]))
+        top = request.top_k or DEFAULT_TOP
+        result.candidates = [candidate_to_msg(candidate) for candidate in candidates[:top]]
+        verdict = decide(candidates, self._config)
+        if absent:
+            result.error_code = Result.ANCHOR_ABSENT
+            result.error_msg = f"the scene holds no {', '.join(absent)}; ranked without it"
+        elif verdict.best is None:
+            result.error_code = Result.NO_MATCH
+            result.error_msg = "nothing fits; the candidates are what comes nearest"
+        elif verdict.ambiguous:
+            result.error_code, result.error_msg = Result.AMBIGUOUS, "the first two are too close to call"
+        return result
+
+
+def _fail(code: int, message: str) -> Any:
+    return Result(error_code=code, error_msg=message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,7 @@ from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 
-def surroundings(grid: OccupancyGrid2D, xy, radius: float) -> np.ndarray:
+def surroundings(grid: OccupancyGrid2D, xy: Sequence[float] | np.ndarray, radius: float) -> np.ndarray:
     """Unknown (-1), free (0) or occupied (1) cells of the square of half side `radius` about `xy`.
 
     Returns (n, n) int8 with one n per radius and resolution; what lies off the grid is unknown.
@@ -50,7 +51,7 @@ class GoalMemory:
     def __len__(self) -> int:
         return len(self._exclusions)
 
-    def exclude(self, goal, reason: str, grid: OccupancyGrid2D | None) -> None:
+    def exclude(self, goal: Sequence[float] | np.ndarray, reason: str, grid: OccupancyGrid2D | None) -> None:
         """The goal (x, y, yaw) is excluded while the map around it stays as it is now."""
         key = (float(goal[0]), float(goal[1]), float(goal[2]))
         before = surroundings(grid, key, self._config.retry_radius) if grid is not None else None
@@ -83,13 +84,13 @@ class GoalMemory:
         """Excluded goals (x, y, yaw)."""
         return tuple(known.goal for known in self._exclusions if known.active)
 
-    def reason(self, goal) -> str:
+    def reason(self, goal: Sequence[float] | np.ndarray) -> str:
         """Why this goal is excluded; empty where it is not."""
         for known in self._exclusions:
             if known.active and self._same(known.goal, goal):
                 return known.reason
         return ""
 
-    def _same(self, a, b) -> bool:
+    def _same(self, a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> bool:
         near = math.hypot(a[0] - b[0], a[1] - b[1]) <= self._config.same_goal_distance
         return near and abs(float(wrap_angle(a[2] - b[2]))) <= self._config.same_goal_angle

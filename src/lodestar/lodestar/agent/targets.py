@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -62,7 +61,7 @@ class SceneTargets:
         cached = self._cache.get(key)
         if cached is not None and not cached[1].missing:
             return cached[1]
-        view = self._score(subtask.graphs, mirror.entities)
+        view = self._score(subtask.graphs, mirror)
         self._cache = {key: (subtask, view)}  # holding the subtask keeps its id from being used again
         return view
 
@@ -70,16 +69,16 @@ class SceneTargets:
         """Entities that match any constraint phrase."""
         found: dict[int, Entity] = {}
         for phrase in subtask.constraints:
-            for candidate in self._score(_graphs_of(phrase), mirror.entities).accepted:
+            for candidate in self._score(_graphs_of(phrase), mirror).accepted:
                 found[candidate.entity_id] = mirror.entities[candidate.entity_id]
         return tuple(found.values())
 
-    def _score(self, graphs: tuple[QueryGraph, ...], entities: Mapping[int, Entity]) -> TargetView:
-        present = {i: e for i, e in entities.items() if e.state is not EntityState.ARCHIVED}
+    def _score(self, graphs: tuple[QueryGraph, ...], mirror: SceneMirror) -> TargetView:
+        present = {i: e for i, e in mirror.entities.items() if e.state is not EntityState.ARCHIVED}
         if not graphs or not present:
             return TargetView()
         try:
-            candidates = score_query(graphs, present, self._phrases, self._config)
+            candidates = score_query(graphs, present, self._phrases, self._config, mirror.regions)
         except MissingPhrases as missing:
             return TargetView(missing=tuple(missing.phrases))
         accepted = tuple(c for c in candidates if c.score >= self._config.accept)

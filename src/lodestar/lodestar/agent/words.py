@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
 from lodestar.query.scoring import Candidate
@@ -28,7 +28,7 @@ def going(proposal: Proposal, entity: Entity | None, accepted: bool) -> str:
     return f"{name_of(entity)}, could be it; going closer to see. {proposal.rationale}".strip().capitalize()
 
 
-def nearest_in_words(candidates: Sequence[Candidate], entities, limit: int) -> str:
+def nearest_in_words(candidates: Sequence[Candidate], entities: Mapping[int, Entity], limit: int) -> str:
     """The best candidates with their scores: what was seen instead."""
     parts = []
     for candidate in candidates[:limit]:

@@ -90,14 +90,14 @@ class LookedAt:
         self.settled = settled  # metres
         self.count = 0  # of views so far
         self._grid: OccupancyGrid2D | None = None
-        self._nearest = np.empty((0, 0), np.float32)
+        self._nearest: np.ndarray = np.empty((0, 0), np.float32)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Follow the grid as it grows or moves its origin; what was looked at stays looked at."""
         old, self._grid = self._grid, grid
         if old is not None and old.cells.shape == grid.cells.shape and old.origin == grid.origin:
             return
-        nearest = np.full(grid.cells.shape, np.inf, np.float32)
+        nearest: np.ndarray = np.full(grid.cells.shape, np.inf, np.float32)
         if old is not None and abs(old.resolution - grid.resolution) < 1e-9:
             row = round((old.origin[1] - grid.origin[1]) / grid.resolution)
             column = round((old.origin[0] - grid.origin[0]) / grid.resolution)
@@ -110,7 +110,7 @@ class LookedAt:
                 ]
         self._nearest = nearest
 
-    def look(self, xy, heading: float, fov: float) -> None:
+    def look(self, xy: np.ndarray, heading: float, fov: float) -> None:
         """The camera looked from `xy` along `heading` (map) with `fov` (radians)."""
         if self._grid is None:
             return
@@ -157,4 +157,4 @@ class LookedAt:
 def window_sums(gains: np.ndarray, fov: float) -> np.ndarray:
     """(N, SECTORS) gain of a camera of `fov` radians whose heading is the middle of each sector."""
     half = max(round(fov / 2.0 / (2.0 * math.pi / SECTORS) - 0.5), 0)
-    return sum(np.roll(gains, -k, axis=1) for k in range(-half, half + 1))
+    return np.sum([np.roll(gains, -k, axis=1) for k in range(-half, half + 1)], axis=0)

@@ -179,8 +179,8 @@ class EgocentricExpert:
                     [np.array(goal) for goal in request.excluded_goals],
                     self.config.viewpoints,
                 )[0]
-            except NoViewpoint as reason:
-                blocked = f"{thing.detection.caption or thing.detection.label} is in view, but {reason}"
+            except NoViewpoint as none:
+                blocked = f"{thing.detection.caption or thing.detection.label} is in view, but {none}"
                 continue
             name = thing.detection.caption or thing.detection.label
             rationale = f"I see {name}, {thing.distance:.1f} m {_side(thing.bearing)}; going to it"

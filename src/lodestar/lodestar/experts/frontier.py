@@ -31,6 +31,7 @@ class FrontierConfig:
     then, when nothing is left at that range, from near enough for small things. fov: of a camera that no
     view has told yet. gain_range: of the sensor footprint S(c) of eq. 15. alpha: m^2 per metre (eq. 16).
     turn_weight: metres that a radian of turning costs. tile: clusters are cut into pieces of this size.
+    min_gains: what a goal must show, tried in this order: rooms come before corners.
     clearance: of a viewpoint, so that the robot can turn there (its circumscribed radius and a margin);
     narrow_clearance: where a piece of frontier has no such viewpoint; the footprint must fit at the heading.
     hysteresis: m^2 by which another goal must be better than the last one, which is still worth going to.
@@ -43,7 +44,7 @@ class FrontierConfig:
     turn_weight: float = 0.5
     tile: float = 2.0
     min_cells: int = 8
-    min_gain: float = 0.5
+    min_gains: tuple[float, ...] = (2.0, 0.5)
     clearance: float = 0.45
     narrow_clearance: float = 0.30
     standoff: float = 2.0  # a viewpoint lies this near its piece of frontier
@@ -176,27 +177,34 @@ class FrontierExpert:
             goals.append(self._last_goal[:2])
             owner = [*owner, -1]
         reach = min(self.config.gain_range, look_range)
-        best: FrontierRecord | None = None
-        last: FrontierRecord | None = None
         records = self._records(pieces)
+        found: list[tuple[int, FrontierRecord]] = []
         if goals:
             sums = window_sums(self.looked.sector_gains(np.array(goals), unseen, reach), self._fov)
-            gains = sums * grid.resolution**2
-            for point, index, row in zip(goals, owner, gains):
+            for point, index, row in zip(goals, owner, sums * grid.resolution**2):
                 record = self._evaluate(request, np.asarray(point), row, lengths, records.get(index))
-                if record is None:
-                    continue
-                if index < 0:
-                    last = record
-                    continue
-                if record.utility > records[index].utility:
-                    records[index] = record
-                if best is None or record.utility > best.utility:
-                    best = record
+                if record is not None:
+                    found.append((index, record))
+        for index, record in found:
+            if index >= 0 and record.utility > records[index].utility:
+                records[index] = record
         self._frontiers = tuple(records.values())
-        if last is not None and best is not None and last.utility >= best.utility - self.config.hysteresis:
-            return replace(last, id=best.id)
-        return best if best is not None else last
+        return self._most_useful(found)
+
+    def _most_useful(self, found: list[tuple[int, FrontierRecord]]) -> FrontierRecord | None:
+        """The record of the greatest utility among those that show much, else among those that show little; the
+        last goal's (index -1), unless another is better by more than the hysteresis.
+        """
+        for min_gain in self.config.min_gains:
+            worth = [(index, record) for index, record in found if record.gain >= min_gain]
+            if not worth:
+                continue
+            best = max(worth, key=lambda item: item[1].utility)[1]
+            last = next((record for index, record in worth if index < 0), None)
+            return (
+                last if last is not None and last.utility >= best.utility - self.config.hysteresis else best
+            )
+        return None
 
     def _pieces(self, unseen: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
         """Clusters (n, 2) of cells that border on or are unseen space (eq. 14), cut into tiles, nearest
@@ -298,7 +306,7 @@ class FrontierExpert:
                 gains[np.abs(wrap_angle(headings - goal[2])) <= self.config.same_goal_angle] = 0.0
         sector = int(gains.argmax())
         gain = float(gains[sector])
-        if gain < self.config.min_gain:
+        if gain < min(self.config.min_gains):
             return None
         heading = float(wrap_angle(headings[sector]))
         turn = abs(float(wrap_angle(heading - request.robot_pose[2]))) if length < self.config.tile else 0.0

@@ -13,7 +13,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import TravelConfig, path_lengths
 from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, ViewpointConfig, find_viewpoints
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.reasoner import Reasoner
+from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.scoring import Candidate, QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
@@ -54,7 +54,7 @@ class SemanticMapExpert:
     ) -> None:
         self.config = config
         self._phrases = phrases
-        self._reasoner = reasoner
+        self._reasoner = reasoner or OfflineReasoner()
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
 
@@ -76,12 +76,20 @@ class SemanticMapExpert:
             return self._reject(request, RejectionReason.NO_PROPOSAL, "nothing particular is looked for")
         entities = {i: e for i, e in self._mirror.entities.items() if e.state is not EntityState.ARCHIVED}
         try:
-            kept = self._prefilter(graphs, entities)
-            candidates = score_query(graphs, kept, self._phrases, self.config.query) if kept else []
+            candidates = self._ranked(request, self._prefilter(graphs, entities))
         except MissingPhrases as missing:
             return self._reject(request, RejectionReason.NO_DATA, str(missing))
         candidates = [c for c in candidates if c.entity_id not in request.excluded_entities]
         return self._best(request, candidates, entities)
+
+    def _ranked(self, request: ProposalRequest, entities: Mapping[int, Entity]) -> list[Candidate]:
+        """Candidates in the reasoner's order (eq. 19); without one, in that of the query."""
+        assert self._mirror is not None
+        graphs = request.subtask.graphs
+        scored = score_query(graphs, entities, self._phrases, self.config.query, self._mirror.regions)
+        by_id = {candidate.entity_id: candidate for candidate in scored}
+        judged = self._reasoner.rank(scored, request.subtask, entities)
+        return [by_id[j.entity_id] for j in judged if j.entity_id in by_id]
 
     def _best(
         self, request: ProposalRequest, candidates: Sequence[Candidate], entities: Mapping[int, Entity]
@@ -98,8 +106,8 @@ class SemanticMapExpert:
             for candidate in group[: self.config.top_n]:
                 try:
                     viewpoint = self._viewpoint(request, lengths, entities[candidate.entity_id])
-                except NoViewpoint as reason:
-                    failures.append(f"entity {candidate.entity_id}: {reason}")
+                except NoViewpoint as none:
+                    failures.append(f"entity {candidate.entity_id}: {none}")
                     continue
                 worth = candidate.score - self.config.distance_weight * viewpoint.path_length
                 options.append((worth, candidate, viewpoint))

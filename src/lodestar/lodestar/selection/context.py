@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,7 +60,7 @@ class ContextBuilder:
         """V_sim (eq. 4) scaled to [0, 1]."""
         return min(max(v_sim / self.config.similarity_scale, 0.0), 1.0)
 
-    def backtracks(self, goal) -> bool:
+    def backtracks(self, goal: Sequence[float] | np.ndarray) -> bool:
         """Whether a goal (x, y, ...) lies by a part of the trail that is not its very end (B_t)."""
         keep = len(self._trail) - int(self.config.trail_recent / self.config.trail_step)
         if keep <= 0:

@@ -10,6 +10,7 @@ from lodestar.models.lexicon import load_lexicon
 
 GENERIC = "object"
 MAX_VARIABLES = 16
+TOO_MANY = f"more than {MAX_VARIABLES} things are related in one phrase; say it in parts"
 #: Share of "the mug on the table next to the window" read as mug on table and mug next to window.
 FLAT_READING_WEIGHT = 0.4
 
@@ -122,9 +123,7 @@ def _graph(phrase: NounPhrase) -> QueryGraph:
     def add(current: NounPhrase) -> int:
         index = len(variables)
         if index >= MAX_VARIABLES:
-            raise NotUnderstood(
-                f"more than {MAX_VARIABLES} things are related in one phrase; say it in parts"
-            )
+            raise NotUnderstood(TOO_MANY)
         variables.append(QueryVariable(current.phrase, current.category))
         predicates.append(Predicate("IsCategory", (index,), current.category))
         for attribute, denied in current.attributes:

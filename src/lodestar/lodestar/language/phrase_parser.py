@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from lodestar.language.noun_phrases import GENERIC, NounPhrase, Relation
+from lodestar.language.directive import NotUnderstood
+from lodestar.language.noun_phrases import GENERIC, MAX_VARIABLES, TOO_MANY, NounPhrase, Relation
 from lodestar.language.words import SEPARATOR, PhraseTable, load_words
 from lodestar.models.lexicon import load_lexicon
 
@@ -21,6 +22,7 @@ class NounPhraseParser:
         self.words = load_words()
         self.lexicon = load_lexicon()
         self._and_joins_anchors = True
+        self._depth = 0
 
     @property
     def done(self) -> bool:
@@ -129,7 +131,7 @@ class NounPhraseParser:
         token, words = self.tokens[i], self.words
         if token in words.conjunctions or token in words.constraint_links or token in words.pronouns:
             return True
-        if token in (SEPARATOR, "of", "to", "for", "not", "without", "'s"):
+        if token in (SEPARATOR, "of", "to", "from", "for", "not", "without", "'s"):
             return True
         tables = (
             words.determiners,
@@ -145,7 +147,19 @@ class NounPhraseParser:
         return verb is not None and verb[1] == "avoid"
 
     def noun_phrase(self) -> NounPhrase | None:
-        """The noun phrase that begins here, or None (and nothing consumed)."""
+        """The noun phrase that begins here, or None (and nothing consumed).
+
+        Raises NotUnderstood where phrases nest deeper than a query graph has variables.
+        """
+        if self._depth >= MAX_VARIABLES:
+            raise NotUnderstood(TOO_MANY)
+        self._depth += 1
+        try:
+            return self._noun_phrase()
+        finally:
+            self._depth -= 1
+
+    def _noun_phrase(self) -> NounPhrase | None:
         start = self.position
         determiner = ""
         while (taken := self._take_determiner()) is not None:

@@ -1,0 +1,285 @@
+"""What people write, and what is made of it."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodestar.language.directive import DirectiveError, DirectiveKind, EmptyDirective, NotUnderstood
+from lodestar.language.grammar import MAX_CHARACTERS, parse_directive, parse_query
+
+
+def relations(graph):
+    return [
+        ("not " if p.negated else "") + f"{p.name}{p.arguments}{p.value}"
+        for p in graph.predicates
+        if p.name != "IsCategory"
+    ]
+
+
+def only(text):
+    directive = parse_directive(text)
+    assert len(directive.subtasks) == 1
+    return directive.subtasks[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "predicates", "anchors"),
+    [
+        (
+            "find the red chair next to the desk",
+            "red chair",
+            ["HasAttribute(0,)red", "NextTo(0, 1)"],
+            ("desk",),
+        ),
+        ("Go to the fire extinguisher.", "fire extinguisher", [], ()),
+        ("I need a mug", "mug", [], ()),
+        ("where is the laptop?", "laptop", [], ()),
+        ("where are my keys", "keys", [], ()),
+        (
+            "bring me to the blue backpack on the sofa",
+            "blue backpack",
+            ["HasAttribute(0,)blue", "On(0, 1)"],
+            ("sofa",),
+        ),
+        ("look for a plant between the bed and the window", "plant", ["Between(0, 1, 2)"], ("bed", "window")),
+        ("find the office chair near the coffee table", "office chair", ["Near(0, 1)"], ("coffee table",)),
+        ("find the wet floor sign", "wet floor sign", [], ()),
+        ("find the first aid kit", "first aid kit", [], ()),
+        ("find the chest of drawers", "chest of drawers", [], ()),
+        ("find the desk with a lamp on it", "desk", ["On(1, 0)"], ("lamp",)),
+        ("find the box on the floor", "box", ["On(0, 1)"], ("floor",)),
+        ("find the crate containing a hammer", "crate", ["Inside(1, 0)"], ("hammer",)),
+        ("search the kitchen for a mug", "mug", ["InRegion(0,)kitchen"], ()),
+        ("find the sofa in the living room", "sofa", ["InRegion(0,)living room"], ()),
+        ("find the chair closest to the window", "chair", ["Closest(0, 1)"], ("window",)),
+        ("find the nearest chair", "chair", ["Closest(0,)"], ()),
+        ("find the farthest chair from the door", "chair", ["Farthest(0, 1)"], ("door",)),
+        ("find the chair far from the door", "chair", ["not Near(0, 1)"], ("door",)),
+        ("find the lamp to the left of the bed", "lamp", ["LeftOf(0, 1)"], ("bed",)),
+        ("find the stack of boxes behind the forklift", "box", ["Behind(0, 1)"], ("forklift",)),
+        (
+            "find the glass on the glass table",
+            "glass",
+            ["HasAttribute(1,)glass", "On(0, 1)"],
+            ("glass table",),
+        ),
+        ("find the orange", "orange", [], ()),
+        ("find the orange chair", "orange chair", ["HasAttribute(0,)orange"], ()),
+        ("find the chair that is not red", "chair", ["not HasAttribute(0,)red"], ()),
+        (
+            "find the big, red, wooden chair that is not next to the window",
+            "large red wooden chair",
+            ["HasAttribute(0,)large", "HasAttribute(0,)red", "HasAttribute(0,)wooden", "not NextTo(0, 1)"],
+            ("window",),
+        ),
+        ("red chair next to the desk", "red chair", ["HasAttribute(0,)red", "NextTo(0, 1)"], ("desk",)),
+        ("find the asdf", "asdf", [], ()),
+        ("find the café table", "café table", [], ()),
+        ("find the “green” plant", "green plant", ["HasAttribute(0,)green"], ()),
+        ("go to the kitchen", "kitchen", ["InRegion(0,)kitchen"], ()),
+        ("find the chair because I want to sit", "chair", [], ()),
+    ],
+)
+def test_find(text, target, predicates, anchors):
+    directive = parse_directive(text)
+    assert directive.kind == DirectiveKind.FIND
+    subtask = only(text)
+    assert subtask.target == target
+    assert sorted(relations(subtask.graphs[0])) == sorted(predicates)
+    assert subtask.neighbors == anchors
+    assert sum(graph.weight for graph in subtask.graphs) == pytest.approx(1.0)
+
+
+def test_subtasks_in_order_and_constraints_for_all_of_them():
+    directive = parse_directive(
+        "find the red chair next to the printer, then the fire extinguisher; keep away from the wet floor"
+    )
+    assert [s.target for s in directive.subtasks] == ["red chair", "fire extinguisher"]
+    assert [s.constraints for s in directive.subtasks] == [("wet floor",), ("wet floor",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "constraints", "distance"),
+    [
+        (
+            "find the bed; avoid the dog, the cat and the wet floor, then the sofa",
+            ("dog", "cat", "wet floor"),
+            1.0,
+        ),
+        ("keep 2.5 m away from the wet floor and find the printer", ("wet floor",), 2.5),
+        ("stay 50 cm away from the dog and go to the bed", ("dog",), 0.5),
+        ("explore the building without going near the dog", ("dog",), 1.0),
+        ("find the chair but don't go near the stairs", ("stairs",), 1.0),
+    ],
+)
+def test_keep_away(text, constraints, distance):
+    directive = parse_directive(text)
+    assert directive.subtasks[0].constraints == constraints
+    assert directive.keep_away_distance == pytest.approx(distance)
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("find me a mug, a plant and a book", ["mug", "plant", "book"]),
+        ("find the chair next to the desk and the lamp, and then the bed", ["chair", "bed"]),
+        ("go to the sofa and then go to the bed", ["sofa", "bed"]),
+        ("explore the building and find the red chair", ["red chair"]),
+    ],
+)
+def test_several_steps(text, targets):
+    assert [s.target for s in parse_directive(text).subtasks] == targets
+
+
+def test_anchors_of_one_relation_are_joined_by_and():
+    graph = only("find the chair next to the desk and the lamp").graphs[0]
+    assert relations(graph) == ["NextTo(0, 1)", "NextTo(0, 2)"]
+
+
+def test_two_chained_relations_have_two_readings():
+    nested, flat = only("find the mug on the table next to the window").graphs
+    assert sorted(relations(nested)) == ["NextTo(1, 2)", "On(0, 1)"]
+    assert sorted(relations(flat)) == ["NextTo(0, 2)", "On(0, 1)"]
+    assert nested.weight > flat.weight
+
+
+def test_alternatives_weigh_the_same():
+    graphs = only("find a chair or a sofa").graphs
+    assert [g.target.category for g in graphs] == ["chair", "sofa"]
+    assert graphs[0].weight == graphs[1].weight
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["explore the building", "search the area", "Explore!", "look around", "please patrol the warehouse"],
+)
+def test_explore(text):
+    assert parse_directive(text).kind == DirectiveKind.EXPLORE
+    assert only(text).target == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("list all chairs", "chair"),
+        ("what is in this building", ""),
+        ("what is in this building?", ""),
+        ("keep track of boxes", "box"),
+        ("how many chairs are there?", "chair"),
+        ("what do you see", ""),
+        ("list everything in the kitchen", "object"),
+        ("find all the chairs", "chair"),
+        ("what is on the desk?", "object"),
+        ("list everything", ""),
+    ],
+)
+def test_inventory(text, target):
+    assert parse_directive(text).kind == DirectiveKind.INVENTORY
+    assert only(text).target == target
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["come back", "return to start", "go home", "Return.", "go back to where you started", "go to the start"],
+)
+def test_return(text):
+    assert parse_directive(text).kind == DirectiveKind.RETURN
+
+
+def test_going_back_to_a_thing_is_a_search():
+    assert only("go back to the red chair").target == "red chair"
+
+
+def test_count():
+    assert only("find two chairs in the kitchen").count == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "  Could you PLEASE find   the red CHAIR!?  ",
+        "hey robot, find the red chair",
+        "I would like you to find the red chair for me, thanks",
+        "find the red chair\n",
+        "ｆｉｎｄ the red chair",
+        "FIND THE RED CHAIR...",
+    ],
+)
+def test_manners_case_and_punctuation_do_not_matter(text):
+    assert only(text).graphs == only("find the red chair").graphs
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\n\t", "\x00\x07"])
+def test_no_text(text):
+    with pytest.raises(EmptyDirective):
+        parse_directive(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "asdf qwer", "!!!", "the", "please", "find", "hello", "find it", "go there", "avoid the wet floor",
+        "tell me a joke",
+        "what is the weather", "sing a song for the chair", "найди стул", "the red", "?", "1234", "keep away from",
+    ],
+)  # fmt: skip
+def test_meaningless_text_is_refused_with_an_example(text):
+    with pytest.raises(NotUnderstood, match='try for example "find the red chair'):
+        parse_directive(text)
+
+
+def test_long_text_is_refused_and_says_so():
+    with pytest.raises(NotUnderstood, match=f"10000 characters, at most {MAX_CHARACTERS}"):
+        parse_directive("find the chair " * 666 + "find the c")
+
+
+def test_kinds_do_not_mix():
+    with pytest.raises(NotUnderstood, match="one directive for each"):
+        parse_directive("find the chair, then come back")
+
+
+@pytest.mark.parametrize("link", [" next to the desk", " on x", " of x", " and under the bed"])
+def test_too_many_relations_are_refused(link):
+    with pytest.raises(NotUnderstood, match="more than 16"):
+        parse_directive(("find the chair next to x" + link * 200)[: MAX_CHARACTERS - 1])
+
+
+def test_the_message_shows_no_control_characters():
+    with pytest.raises(NotUnderstood) as error:
+        parse_directive("asdf\x1b[31m qwer\x07")
+    assert all(c.isprintable() for c in str(error.value))
+
+
+def test_query_needs_no_verb():
+    assert parse_query("the red chair next to the desk") == parse_query("find the red chair next to the desk")
+    with pytest.raises(NotUnderstood):
+        parse_query("explore the building")
+
+
+WORDS = st.sampled_from(
+    """find the a red chair desk next to on and then or not , . keep away from in kitchen with all closest between of
+    asdf go home list 2 m away that is it please explore return""".split()  # noqa: SIM905
+)
+
+
+@given(st.lists(WORDS, max_size=25))
+def test_any_words_either_parse_or_are_refused(words):
+    try:
+        directive = parse_directive(" ".join(words))
+    except DirectiveError:
+        return
+    assert directive.subtasks
+    for subtask in directive.subtasks:
+        assert bool(subtask.graphs) == bool(subtask.target)
+
+
+@given(st.text(alphabet=string.printable + "éß漢🙂\u202e\u0000", max_size=80))
+def test_any_text_either_parses_or_is_refused(text):
+    try:
+        parse_directive(text)
+    except DirectiveError as error:
+        assert str(error)

@@ -1,0 +1,214 @@
+"""Keeps images worth keeping on a bounded part of the disk (STaR IV-A, FARM 2.2)."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+from scipy.spatial import cKDTree
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.keyframes.records import Keyframe
+from lodestar.perception.frames import ImageBox, RgbdFrame
+
+
+@dataclass(frozen=True)
+class KeyframeConfig:
+    """distance, angle_deg: an image is new where no kept one looks from so near in so similar a direction,
+
+    metres and degrees, or where the last such look is older than `refresh` seconds. interval: seconds between
+    keyframes at least. max_count, max_bytes: of images on disk. jpeg_quality: 1 to 100.
+    link_tolerance: seconds by which stamps of an image and its instances may differ.
+    """
+
+    distance: float = 0.5
+    angle_deg: float = 25.0
+    refresh: float = 120.0
+    interval: float = 0.2
+    max_count: int = 2000
+    max_bytes: int = 256 * 2**20
+    jpeg_quality: int = 88
+    link_tolerance: float = 0.02
+
+
+class KeyframeStore:
+    """Records in memory, one JPEG and one JSON file per keyframe in a folder; safe for threads.
+
+    Files are replaced as a whole, so that a crash leaves no half of one. What an earlier run left in the folder
+    goes on, incomplete pairs are deleted.
+    """
+
+    def __init__(
+        self, folder: str | Path, config: KeyframeConfig = KeyframeConfig(), map_id: int = 1, session_id: str = ""
+    ):
+        self.config = config
+        self.folder = Path(folder)
+        self.map_id = map_id
+        self.session_id = session_id
+        self.rejected = 0  # images without colour, with a pose that is not finite or a stamp that is not newer
+        self._keyframes: dict[int, Keyframe] = {}
+        self._bytes: dict[int, int] = {}
+        self._last_stamp = -math.inf
+        self._next_id = 1
+        self._lock = threading.RLock()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._load()
+
+    def __len__(self) -> int:
+        return len(self._keyframes)
+
+    @property
+    def disk_bytes(self) -> int:
+        """Bytes of images kept."""
+        return sum(self._bytes.values())
+
+    def keyframes(self) -> tuple[Keyframe, ...]:
+        """All records, oldest first."""
+        with self._lock:
+            return tuple(self._keyframes[i] for i in sorted(self._keyframes))
+
+    def offer(self, frame: RgbdFrame) -> Keyframe | None:
+        """Keep the image if it shows something new, and return its record then."""
+        with self._lock:
+            pose = frame.map_from_camera
+            if frame.rgb is None or not np.isfinite(pose).all() or not frame.stamp > self._last_stamp:
+                self.rejected += 1
+                return None
+            if not self._is_new(pose, frame.stamp):
+                return None
+            image = self._encode(frame.rgb)
+            keyframe = Keyframe(
+                self._next_id, frame.stamp, pose, frame.camera, {}, self.map_id, self.session_id
+            )
+            self._write(self._path(keyframe.id, "jpg"), image)
+            self._write(self._path(keyframe.id, "json"), json.dumps(_to_json(keyframe)).encode())
+            self._next_id += 1
+            self._last_stamp = frame.stamp
+            self._keyframes[keyframe.id] = keyframe
+            self._bytes[keyframe.id] = len(image)
+            self._bound(keyframe.id)
+            return keyframe
+
+    def link(self, stamp: float, instances: dict[int, ImageBox]) -> Keyframe | None:
+        """Note which instances the keyframe of this stamp shows; None where no image was kept then."""
+        with self._lock:
+            for identity in sorted(self._keyframes, reverse=True):
+                keyframe = self._keyframes[identity]
+                if abs(keyframe.stamp - stamp) <= self.config.link_tolerance:
+                    linked = replace(keyframe, instances={**keyframe.instances, **instances})
+                    self._write(self._path(identity, "json"), json.dumps(_to_json(linked)).encode())
+                    self._keyframes[identity] = linked
+                    return linked
+            return None
+
+    def get(self, keyframe_id: int) -> tuple[Keyframe, bytes]:
+        """Record and JPEG of a keyframe. Raises KeyError for one that is not kept."""
+        with self._lock:
+            keyframe = self._keyframes[keyframe_id]
+            try:
+                return keyframe, self._path(keyframe_id, "jpg").read_bytes()
+            except OSError as error:
+                raise KeyError(f"the image of keyframe {keyframe_id} is gone: {error}") from error
+
+    def _is_new(self, pose: np.ndarray, stamp: float) -> bool:
+        if not self._keyframes:
+            return True
+        if stamp - self._last_stamp < self.config.interval:
+            return False
+        kept = list(self._keyframes.values())
+        poses = np.array([k.map_from_camera for k in kept])
+        near = np.linalg.norm(poses[:, :3, 3] - pose[:3, 3], axis=1) < self.config.distance
+        alike = poses[:, :3, 2] @ pose[:3, 2] > math.cos(math.radians(self.config.angle_deg))
+        recent = np.array([stamp - k.stamp for k in kept]) < self.config.refresh
+        return not (near & alike & recent).any()
+
+    def _encode(self, rgb: np.ndarray) -> bytes:
+        quality = [cv2.IMWRITE_JPEG_QUALITY, self.config.jpeg_quality]
+        done, buffer = cv2.imencode(".jpg", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR), quality)
+        if not done:
+            raise ValueError(f"an image of shape {rgb.shape} and type {rgb.dtype} cannot be encoded")
+        return buffer.tobytes()
+
+    def _bound(self, newest: int) -> None:
+        """Delete what tells least until the bounds hold: of the two most alike looks, the older."""
+        while len(self._keyframes) > 1 and (
+            len(self._keyframes) > self.config.max_count or self.disk_bytes > self.config.max_bytes
+        ):
+            ids = sorted(i for i in self._keyframes if i != newest)
+            if len(ids) == 1:
+                self._drop(ids[0])
+                continue
+            poses = np.array([self._keyframes[i].map_from_camera for i in ids])
+            turn = self.config.distance / math.radians(self.config.angle_deg)  # metres that weigh as a radian
+            places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn])
+            gaps, others = cKDTree(places).query(places, k=2)
+            first = int(gaps[:, 1].argmin())
+            self._drop(ids[min(first, int(others[first].max()))])
+
+    def _drop(self, identity: int) -> None:
+        del self._keyframes[identity], self._bytes[identity]
+        for kind in ("json", "jpg"):
+            self._path(identity, kind).unlink(missing_ok=True)
+
+    def _path(self, identity: int, kind: str) -> Path:
+        return self.folder / f"{identity:08d}.{kind}"
+
+    @staticmethod
+    def _write(path: Path, data: bytes) -> None:
+        unfinished = path.with_suffix(path.suffix + ".part")
+        unfinished.write_bytes(data)
+        os.replace(unfinished, path)
+
+    def _load(self) -> None:
+        for unfinished in self.folder.glob("*.part"):
+            unfinished.unlink(missing_ok=True)
+        for record in sorted(self.folder.glob("[0-9]*.json")):
+            image = record.with_suffix(".jpg")
+            try:
+                keyframe = _from_json(json.loads(record.read_text()))
+                size = image.stat().st_size
+                if size == 0:
+                    raise ValueError("an empty image")
+            except (OSError, ValueError, KeyError, TypeError):
+                record.unlink(missing_ok=True)
+                image.unlink(missing_ok=True)
+                continue
+            self._keyframes[keyframe.id] = keyframe
+            self._bytes[keyframe.id] = size
+            self._next_id = max(self._next_id, keyframe.id + 1)
+        for image in self.folder.glob("[0-9]*.jpg"):
+            if not image.with_suffix(".json").exists():
+                image.unlink(missing_ok=True)
+
+
+def _to_json(keyframe: Keyframe) -> dict:
+    return {
+        "id": keyframe.id,
+        "stamp": keyframe.stamp,
+        "map_from_camera": keyframe.map_from_camera.tolist(),
+        "camera": asdict(keyframe.camera),
+        "instances": {str(i): asdict(box) for i, box in keyframe.instances.items()},
+        "map_id": keyframe.map_id,
+        "session_id": keyframe.session_id,
+    }
+
+
+def _from_json(data: dict) -> Keyframe:
+    pose = np.array(data["map_from_camera"], np.float64)
+    if pose.shape != (4, 4):
+        raise ValueError(f"a pose of shape {pose.shape}")
+    return Keyframe(
+        int(data["id"]),
+        float(data["stamp"]),
+        pose,
+        PinholeCamera(**data["camera"]),
+        {int(i): ImageBox(**box) for i, box in data["instances"].items()},
+        int(data["map_id"]),
+        str(data["session_id"]),
+    )

@@ -1,0 +1,111 @@
+"""Detector that runs any Ultralytics model with boxes or masks: YOLO-World, YOLOE, YOLO (.pt, .onnx, .engine)."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
+
+
+class DetectorUnavailable(RuntimeError):
+    """The detector cannot run; the message says what to install or provide."""
+
+
+@dataclass(frozen=True)
+class UltralyticsConfig:
+    """confidence, iou: thresholds of the model, [0, 1]. image_size: pixels of its longer side.
+
+    device: as Ultralytics names it, "" = its choice. classes: phrases for an open-vocabulary model, empty = the
+    model's own. max_detections: per image. min_pixels: smaller masks are dropped.
+    """
+
+    confidence: float = 0.25
+    iou: float = 0.6
+    image_size: int = 640
+    device: str = ""
+    classes: tuple[str, ...] = ()
+    max_detections: int = 100
+    min_pixels: int = 60
+
+
+class UltralyticsDetector:
+    """Loads its model on the first image. A model without masks gives its boxes as masks."""
+
+    def __init__(self, model: str | Path, config: UltralyticsConfig = UltralyticsConfig()):
+        self.config = config
+        self.name = f"ultralytics:{Path(model).name}"
+        self._source = str(model)
+        self._model: Any = None
+        self._lock = threading.Lock()
+
+    def load(self) -> None:
+        """The model is in memory. Raises DetectorUnavailable."""
+        with self._lock:
+            if self._model is not None:
+                return
+            try:
+                package = import_module("ultralytics")
+            except ImportError as error:
+                raise DetectorUnavailable(
+                    "this detector needs Ultralytics: pip install 'lodestar[detect]'"
+                ) from error
+            name = Path(self._source).name
+            if Path(self._source).suffix == ".pt" and not Path(self._source).exists():
+                raise DetectorUnavailable(f"there are no weights at {self._source}")
+            family = "YOLOE" if "yoloe" in name else "YOLOWorld" if "world" in name else "YOLO"
+            try:
+                model = getattr(package, family)(self._source)
+                if self.config.classes:
+                    if not hasattr(model, "set_classes"):
+                        raise DetectorUnavailable(f"{name} has classes of its own; leave `classes` empty")
+                    model.set_classes(list(self.config.classes))
+            except (OSError, ValueError, TypeError, RuntimeError, AssertionError) as error:
+                raise DetectorUnavailable(f"{self._source} cannot be loaded: {error}") from error
+            self._model = model
+
+    def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
+        """Segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable, ValueError for another image."""
+        if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8:
+            raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
+        self.load()
+        config = self.config
+        options = {"device": config.device} if config.device else {}
+        (result,) = self._model.predict(
+            np.ascontiguousarray(rgb[..., ::-1]),  # Ultralytics takes BGR
+            conf=config.confidence,
+            iou=config.iou,
+            imgsz=config.image_size,
+            max_det=config.max_detections,
+            retina_masks=True,
+            verbose=False,
+            **options,
+        )
+        return self._frame(stamp, rgb.shape[:2], result)
+
+    def _frame(self, stamp: float, shape: tuple[int, int], result: Any) -> SegmentedFrame:
+        boxes = result.boxes.xyxy.cpu().numpy()
+        scores = result.boxes.conf.cpu().numpy()
+        kinds = result.boxes.cls.cpu().numpy().astype(int)
+        masks = result.masks.data.cpu().numpy() > 0.5 if result.masks is not None else None
+        areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+        image = np.zeros(shape, np.uint16)
+        for place in np.argsort(-areas, kind="stable"):  # small things last, so that they show on large ones
+            if masks is not None:
+                image[masks[place]] = place + 1
+            else:
+                left, top, right, bottom = np.round(boxes[place]).astype(int)
+                image[max(top, 0) : max(bottom, 0), max(left, 0) : max(right, 0)] = place + 1
+        detections = []
+        for value, box, pixels in label_extents(image):
+            label = str(result.names[int(kinds[value - 1])])
+            score = float(np.clip(scores[value - 1], 0.0, 1.0))
+            detections.append(Detection(value, label, label, score, box, pixels))
+        rule = SegmentFilter(self.config.min_pixels, 0.0)
+        return filter_segments(SegmentedFrame(stamp, image, tuple(detections), self.name), rule)

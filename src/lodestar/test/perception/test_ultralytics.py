@@ -1,0 +1,92 @@
+"""The Ultralytics adapter, with an untrained model built from its definition where the package is installed."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from lodestar.perception.ultralytics import DetectorUnavailable, UltralyticsConfig, UltralyticsDetector
+
+ANYTHING = UltralyticsConfig(confidence=1e-6, iou=0.99, image_size=160, max_detections=8, min_pixels=1)
+
+
+def picture():
+    return np.random.default_rng(0).integers(0, 255, (120, 160, 3)).astype(np.uint8)
+
+
+@pytest.mark.parametrize("definition", ["yolo11n-seg.yaml", "yolo11n.yaml"])
+def test_an_untrained_model_gives_well_formed_segments(definition):
+    pytest.importorskip("ultralytics", reason="Ultralytics is an optional extra")
+    detector = UltralyticsDetector(definition, ANYTHING)
+    frame = detector.detect(3.0, picture())
+    assert frame.stamp == 3.0 and frame.labels.shape == (120, 160) and frame.labels.dtype == np.uint16
+    assert frame.detections
+    assert set(np.unique(frame.labels)) <= {0} | {d.label_value for d in frame.detections}
+    for detection in frame.detections:
+        mask = frame.labels == detection.label_value
+        assert mask.sum() == detection.pixel_count > 0
+        assert 0.0 <= detection.score <= 1.0 and detection.label
+        rows, columns = np.nonzero(mask)
+        assert (columns.min(), rows.min()) == (detection.box.x, detection.box.y)
+
+
+def test_weights_that_are_missing_say_so():
+    pytest.importorskip("ultralytics", reason="Ultralytics is an optional extra")
+    with pytest.raises(DetectorUnavailable, match="no weights"):
+        UltralyticsDetector("/nowhere/yolo.pt").detect(0.0, picture())
+
+
+def test_without_the_package_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ultralytics", None)
+    with pytest.raises(DetectorUnavailable, match="pip install"):
+        UltralyticsDetector("yolo11n-seg.yaml").detect(0.0, picture())
+
+
+def test_an_image_of_another_kind_is_refused_before_anything_is_loaded():
+    with pytest.raises(ValueError, match="uint8"):
+        UltralyticsDetector("yolo11n-seg.yaml").detect(0.0, np.zeros((4, 4), np.uint8))
+
+
+class Values:
+    """Stands for a tensor."""
+
+    def __init__(self, values):
+        self._values = np.array(values)
+
+    def cpu(self):
+        return self
+
+    def numpy(self):
+        return self._values
+
+
+class Result:
+    """Two boxes, the small one inside the large one, as a model without masks gives them."""
+
+    masks = None
+
+    def __init__(self):
+        self.names = {0: "desk", 4: "cup"}
+
+    class boxes:
+        xyxy = Values([[40.0, 40.0, 60.0, 60.0], [-5.0, 10.0, 100.0, 90.0]])
+        conf = Values([0.9, 0.6])
+        cls = Values([4.0, 0.0])
+
+
+def test_boxes_become_masks_with_small_things_in_front(monkeypatch):
+    class Model:
+        def __init__(self, source):
+            self.source = source
+
+        def predict(self, image, **options):
+            assert image.shape == (120, 160, 3) and options["conf"] == 0.25
+            return [Result()]
+
+    monkeypatch.setitem(sys.modules, "ultralytics", type(sys)("ultralytics"))
+    sys.modules["ultralytics"].YOLO = Model
+    frame = UltralyticsDetector("model.onnx").detect(1.0, picture())
+    found = {d.label: d for d in frame.detections}
+    assert found["cup"].pixel_count == 400 and found["desk"].pixel_count == 100 * 80 - 400
+    assert frame.labels[50, 50] == found["cup"].label_value
+    assert found["cup"].score == pytest.approx(0.9)

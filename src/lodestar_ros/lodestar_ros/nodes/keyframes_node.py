@@ -1,0 +1,141 @@
+"""ROS shell around `KeyframeStore`: keeps images worth keeping, serves them by id."""
+
+from __future__ import annotations
+
+import tempfile
+import uuid
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from sensor_msgs.msg import CompressedImage, Image
+
+from lodestar.keyframes.records import Keyframe
+from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
+from lodestar.perception.frames import ImageBox, RgbdFrame
+from lodestar_interfaces import msg, srv
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, box_from_msg, header, rgb_from_msg, stamp_from_msg
+from lodestar_ros.conversions_scene import keyframe_to_msg
+from lodestar_ros.executors import main_of
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare_config
+from lodestar_ros.rgbd import CameraPoses
+from lodestar_ros.sync import PoseQueue
+from lodestar_ros.workers import LatestWorker, QueueWorker
+
+
+@dataclass(frozen=True)
+class KeyframesNodeConfig:
+    """Where images go and how often they are looked at."""
+
+    folder: str = ""  # empty = a temporary folder that goes with the process
+    offer_period: float = 0.2  # s of stamps
+    map_id: int = 1
+
+
+class KeyframesNode(LodestarNode):
+    """Keep an image when the camera sees something new, and which instances it shows.
+
+    Subscribes: ``image``, ``camera_info``, ``instances``, TF. Publishes: ``~/keyframes`` (again when instances are
+    linked). Serves: ``~/get``, on a thread of its own, because it reads the disk.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("keyframes", **kwargs)
+        self._config = declare_config(self, KeyframesNodeConfig)
+        frames = declare_config(self, FrameNames, "frames.")
+        folder = self._config.folder
+        if not folder:
+            temporary = tempfile.TemporaryDirectory(prefix="lodestar_keyframes_", ignore_cleanup_errors=True)
+            self.on_close(temporary.cleanup)
+            folder = temporary.name
+        store_config = declare_config(self, KeyframeConfig, "store.")
+        self._store = KeyframeStore(folder, store_config, self._config.map_id, uuid.uuid4().hex[:12])
+        self._next_offer = -float("inf")
+        self._recent: deque[tuple[float, dict[int, ImageBox]]] = deque(maxlen=20)
+        self._publisher = self.create_publisher(msg.Keyframe, "~/keyframes", qos.EVENT)
+        self._offers: LatestWorker = LatestWorker("offer", self._offer, self._on_error)
+        self._links: QueueWorker = QueueWorker("link", self._link, self._on_error)
+        self.on_close(self._offers.close)
+        self.on_close(self._links.close)
+        self._monitor = self.diagnostics.input("image")
+        self._queue: PoseQueue = PoseQueue(
+            self._resolve, self._offers.submit, lambda error: self._monitor.drop("no_transform")
+        )
+        self._poses = CameraPoses(self, self.transforms(self._queue.retry).buffer, frames)
+        self.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
+        self.listen(msg.InstanceArray, "instances", self._on_instances, qos.EVENT, stamped=True)
+        self.create_service(
+            srv.GetKeyframe, "~/get", self._on_get, callback_group=MutuallyExclusiveCallbackGroup()
+        )
+        self.diagnostics.value("kept", lambda: len(self._store))
+        self.diagnostics.value("offer.latency_s", lambda: self._offers.latency)
+
+    def on_clock_jump(self) -> None:
+        super().on_clock_jump()
+        self._next_offer = -float("inf")
+
+    def _on_image(self, message: Image) -> None:
+        stamp = stamp_from_msg(message.header.stamp)
+        if stamp >= self._next_offer:
+            self._next_offer = stamp + self._config.offer_period
+            self._queue.add(message)
+
+    def _on_instances(self, message: msg.InstanceArray) -> None:
+        stamp = stamp_from_msg(message.header.stamp)
+        boxes = {item.instance_id: box_from_msg(item.image_box) for item in message.observations}
+        if boxes:
+            self._recent.append((stamp, boxes))
+            self._links.submit((stamp, boxes))
+
+    def _resolve(self, message: Image):
+        stamp = stamp_from_msg(message.header.stamp)
+        return message, self._poses.poses(message.header.frame_id, stamp)
+
+    def _offer(self, item) -> None:
+        """On a worker."""
+        message, (odom_from_camera, map_from_odom) = item
+        rgb = rgb_from_msg(message)
+        camera = self._poses.camera(*rgb.shape[:2])
+        stamp = stamp_from_msg(message.header.stamp)
+        none = np.zeros((0, 0), np.float32)  # the store wants colour and pose only
+        keyframe = self._store.offer(RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb))
+        if keyframe is not None:
+            self._publish(keyframe)
+            for known in list(self._recent):  # what was seen then may have come before the image was kept
+                if known[0] == stamp:
+                    self._links.submit(known)
+
+    def _link(self, item: tuple[float, dict[int, ImageBox]]) -> None:
+        """On the other worker."""
+        keyframe = self._store.link(*item)
+        if keyframe is not None:
+            self._publish(keyframe)
+
+    def _publish(self, keyframe: Keyframe) -> None:
+        self._publisher.publish(keyframe_to_msg(keyframe))
+
+    def _on_get(
+        self, request: srv.GetKeyframe.Request, response: srv.GetKeyframe.Response
+    ) -> srv.GetKeyframe.Response:
+        try:
+            keyframe, image = self._store.get(request.id)
+        except KeyError as error:
+            gone = "gone" in str(error)
+            codes = srv.GetKeyframe.Response
+            response.error_code = codes.IMAGE_GONE if gone else codes.UNKNOWN_KEYFRAME
+            response.error_msg = str(error.args[0]) if gone else f"there is no keyframe {request.id}"
+            return response
+        response.keyframe = keyframe_to_msg(keyframe)
+        response.image = CompressedImage(header=header(keyframe.stamp, "map"), format="jpeg", data=image)
+        return response
+
+    def _on_error(self, error: Exception) -> None:
+        if isinstance(error, BadMessage):
+            self._monitor.drop("malformed")
+        self.diagnostics.error(error)
+
+
+main = main_of(KeyframesNode, threads=2)

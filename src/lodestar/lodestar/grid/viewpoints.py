@@ -35,8 +35,8 @@ class ViewpointConfig:
     path_weight: score lost per metre of path, distance_weight: per metre off `best_distance`.
     """
 
-    max_distance: float = 0.85
-    far_distance: float = 0.92
+    max_distance: float = 0.75
+    far_distance: float = 0.82
     min_distance: float = 0.08
     max_bearing: float = math.radians(20.0)
     turning_clearance: float = 0.40

@@ -25,7 +25,7 @@ class Nav2Config:
     """Patience with a navigator that says nothing, in seconds of real time: a dead one has no clock."""
 
     answer_timeout: float = 5.0  # to a goal
-    silence_timeout: float = 8.0  # of feedback while a goal is under way
+    silence_timeout: float = 15.0  # of feedback while a goal is under way
     behavior_tree: str = ""  # empty = the navigator's default
 
 

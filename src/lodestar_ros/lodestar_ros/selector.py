@@ -1,0 +1,127 @@
+"""What the goal selector is made of, and how its loop's commands are carried out."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from visualization_msgs.msg import MarkerArray
+
+from lodestar.agent.commands import (
+    CancelGoal,
+    Command,
+    EmbedPhrases,
+    Finish,
+    RecordDecision,
+    RequestProposals,
+    SendGoal,
+)
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.loop import DecisionLoop
+from lodestar.models.phrases import PhraseBook
+from lodestar.selection.context import FEATURES, ContextConfig
+from lodestar.selection.decision_log import Decision, DecisionLog
+from lodestar.selection.linucb import LinUcb, LinUcbConfig
+from lodestar.selection.reward import RewardConfig
+from lodestar_interfaces import msg
+from lodestar_ros import qos
+from lodestar_ros.conversions_agent import decision_to_msg
+from lodestar_ros.directive_server import DirectiveServer
+from lodestar_ros.embedder_client import EmbedderClient
+from lodestar_ros.expert_clients import ExpertClients
+from lodestar_ros.markers import decision_markers
+from lodestar_ros.nav2_client import Nav2Client
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import declare_config
+from lodestar_ros.workers import QueueWorker
+
+EXPERTS = ("frontier", "semantic_map", "ego_vlm")
+
+
+@dataclass(frozen=True)
+class SelectorConfig:
+    """Periods in seconds of real time: heartbeat and hold work while a simulated clock stands."""
+
+    tick_period: float = 0.1
+    feedback_period: float = 0.5
+    clock_patience: float = 10.0  # a clock that stands for longer counts as running again
+    decision_log: str = ""  # file of one JSON line per decision; empty = none
+    seed: int = 0  # of the policy's random choices
+
+
+def make_loop(node: LodestarNode, config: SelectorConfig, book: PhraseBook) -> DecisionLoop:
+    """The decision loop with the node's parameters."""
+    rng = np.random.default_rng(config.seed)
+    return DecisionLoop(
+        declare_config(node, LoopConfig, "loop."),
+        LinUcb(declare_config(node, LinUcbConfig, "policy."), EXPERTS, FEATURES, rng),
+        book,
+        EXPERTS,
+        context=declare_config(node, ContextConfig, "context."),
+        rewards=declare_config(node, RewardConfig, "reward."),
+    )
+
+
+@dataclass
+class Hands:
+    """Carries out what the loop asks for; nothing here waits."""
+
+    experts: ExpertClients
+    navigator: Nav2Client
+    embedder: EmbedderClient
+    server: DirectiveServer
+    recorder: DecisionRecorder
+
+    def carry_out(self, command: Command, now: float) -> None:
+        """now: seconds of the node's clock."""
+        if isinstance(command, RequestProposals):
+            self.experts.ask(command)
+        elif isinstance(command, SendGoal):
+            self.navigator.send(command.epoch, command.goal, now)
+        elif isinstance(command, CancelGoal):
+            self.navigator.cancel()
+        elif isinstance(command, RecordDecision):
+            self.recorder.record(command.decision)
+        elif isinstance(command, EmbedPhrases):
+            self.embedder.request(command.phrases)
+        elif isinstance(command, Finish):
+            self.server.finish(command.result)
+
+
+class DecisionRecorder:
+    """Publishes ``~/decision`` and ``~/markers``; appends decisions to the log on a thread of its own."""
+
+    def __init__(self, node: LodestarNode, log: str) -> None:
+        self._publisher = node.create_publisher(msg.Decision, "~/decision", qos.EVENT)
+        self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
+        self._last: Decision | None = None
+        self._trail: deque[np.ndarray] = deque(maxlen=2000)
+        self._writer: QueueWorker[Decision] | None = None
+        if log:
+            self._writer = QueueWorker("decision_log", DecisionLog(log).write, node.diagnostics.error)
+            node.on_close(self._writer.close)
+
+    def record(self, decision: Decision) -> None:
+        """A decision was made, or its outcome is known."""
+        self._last = decision
+        self._publisher.publish(decision_to_msg(decision))
+        if self._writer is not None:
+            self._writer.submit(decision)
+
+    def passed(self, pose: np.ndarray) -> None:
+        """The robot is at pose (3,)."""
+        if not self._trail or np.hypot(*(pose[:2] - self._trail[-1][:2])) > 0.1:
+            self._trail.append(pose)
+
+    def show(self, goal: np.ndarray | None, stamp: float) -> None:
+        """Publish the markers, if somebody looks."""
+        if self._markers.get_subscription_count() == 0:
+            return
+        last = self._last
+        proposals = [
+            (arm.proposal, arm.expert == last.chosen)
+            for arm in (last.arms if last is not None else ())
+            if arm.proposal is not None
+        ]
+        self._markers.publish(decision_markers(goal, proposals, self._trail, stamp))

@@ -36,7 +36,7 @@ class LoopConfig:
     # Verification.
     max_viewpoints: int = 3  # per entity, before it is excluded
     target_check_interval: float = 0.5
-    confirm_distance: float = 0.92  # DESIGN section 3 has 1.0; the rest is for the error of the perceived box
+    confirm_distance: float = 0.95  # DESIGN section 3 has 1.0; the rest is for the error of the perceived box
     confirm_bearing: float = math.radians(30.0)  # DESIGN section 3
     sight_margin: float = 0.8  # the furniture that a target stands on does not hide it
     # While it drives to explore, the experts are asked again; the goal changes only if it lost its worth.

@@ -36,7 +36,7 @@ class ViewpointConfig:
     """
 
     max_distance: float = 0.75
-    far_distance: float = 0.82
+    far_distance: float = 0.90
     min_distance: float = 0.08
     max_bearing: float = math.radians(20.0)
     turning_clearance: float = 0.40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 _FLOOR, _WALL, _UNKNOWN, _PAPER = "#ffffff", "#39424e", "#e4e7eb", "#f4f5f7"
 _INK, _MUTED, _TARGET, _CLAIMED, _START = "#1f2933", "#7b8794", "#d64545", "#e8890c", "#0b7a75"
+_DPI = 100
 EXPERT_COLORS = {"frontier": "#3e7cb1", "semantic_map": "#7d4fb3", "ego_vlm": "#c2571a"}
 
 
@@ -64,22 +66,24 @@ def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) ->
     low, high = _extent(picture)
     size = high - low
     scale = float(min(pixels_per_metre, 2400.0 / max(size)))
-    dpi = 100
-    width, height = size * scale / dpi
-    header = 0.9
-    figure = Figure(figsize=(max(width, 7.0) + 0.4, height + header + 0.75), dpi=dpi, facecolor=_PAPER)
+    width, height = size * scale / _DPI
+    page = max(width, 7.0) + 0.4
+    columns = max(3, int(page / 1.75))  # of the legend
+    subtitle = textwrap.fill(picture.subtitle, int(page * 13))
+    header = 0.62 + 0.19 * (subtitle.count("\n") + 1)
+    footer = 0.75 + 0.22 * (6 // columns)
+    figure = Figure(figsize=(page, height + header + footer), dpi=_DPI, facecolor=_PAPER)
     FigureCanvasAgg(figure)
-    total_width, total_height = figure.get_size_inches()
-    axes = figure.add_axes(
-        (0.2 / total_width, 0.55 / total_height, 1 - 0.4 / total_width, height / total_height)
-    )
+    total = figure.get_size_inches()[1]
+    left = (page - width) / 2.0
+    axes = figure.add_axes((left / page, footer / total, width / page, height / total))
     draw_map(axes, picture, low, high)
-    figure.text(
-        0.2 / total_width, 1 - 0.38 / total_height, picture.title, fontsize=15, weight="bold", color=_INK
-    )
-    figure.text(0.2 / total_width, 1 - 0.68 / total_height, picture.subtitle, fontsize=10.5, color=_MUTED)
+    figure.text(0.2 / page, 1 - 0.38 / total, picture.title, fontsize=15, weight="bold", color=_INK)
+    figure.text(0.2 / page, 1 - 0.5 / total, subtitle, fontsize=10.5, color=_MUTED, va="top")
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="lower center", ncols=7, frameon=False, fontsize=9, labelcolor=_INK)
+    figure.legend(
+        handles, labels, loc="lower center", ncols=columns, frameon=False, fontsize=9, labelcolor=_INK
+    )
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, facecolor=_PAPER)
 

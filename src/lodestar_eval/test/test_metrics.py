@@ -32,7 +32,13 @@ def test_spl_of_a_start_at_the_target():
     assert spl(True, 0.0, 3.0) == 0.0
 
 
-@pytest.mark.parametrize("shortest, travelled", [(-1.0, 2.0), (math.inf, 2.0), (1.0, math.nan)])
+def test_spl_of_a_target_that_no_path_leads_to():
+    assert spl(False, math.inf, 3.0) == 0.0
+    with pytest.raises(ValueError, match="no path"):
+        spl(True, math.inf, 3.0)
+
+
+@pytest.mark.parametrize("shortest, travelled", [(-1.0, 2.0), (math.nan, 2.0), (1.0, math.nan)])
 def test_spl_refuses_lengths_that_are_none(shortest, travelled):
     with pytest.raises(ValueError, match="finite"):
         spl(True, shortest, travelled)

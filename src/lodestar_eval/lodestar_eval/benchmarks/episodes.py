@@ -216,7 +216,8 @@ def _write_rows(outcomes: list[EpisodeOutcome], folder: Path) -> None:
     """episodes.csv and episodes_runs.json: one row per episode."""
     rows = [outcome.row() for outcome in outcomes]
     with (folder / "episodes.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        names = dict.fromkeys(name for row in rows for name in row)
+        writer = csv.DictWriter(file, fieldnames=list(names), restval=0)
         writer.writeheader()
         writer.writerows(rows)
     (folder / "episodes_runs.json").write_text(

@@ -1,0 +1,64 @@
+"""What the episodes benchmark makes of outcomes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+
+import pytest
+
+from lodestar_eval.benchmarks.episodes import _result, _write_rows, metrics_of
+from lodestar_eval.outcomes import EpisodeOutcome
+
+
+def outcome(seed: int, success: bool, claimed: bool, decisions: dict[str, int], **changes) -> EpisodeOutcome:
+    values = {
+        "world": "apartment", "seed": seed, "directive": "find the red chair", "success": success,
+        "reached": success, "claimed": claimed, "error_code": 0 if claimed else 11002,
+        "error_msg": "", "failure": "" if success else "not found", "distance": 0.8, "path_length": 20.0,
+        "shortest": 10.0, "duration": 100.0, "cpu": 10.0, "setup_cpu": 10.0, "collisions": 1,
+        "coverage": 0.5, "epochs": 4, "frames": 400, "decisions": decisions,
+        "stages": {"render": (4.0, 400)},
+    }  # fmt: skip
+    return EpisodeOutcome(**{**values, **changes})
+
+
+OUTCOMES = [
+    outcome(1, True, True, {"frontier": 3}),
+    outcome(2, False, True, {"frontier": 2, "semantic_map": 1}),
+    outcome(3, False, False, {"ego_vlm": 1}, shortest=math.inf),
+    outcome(4, True, True, {"semantic_map": 2}, path_length=10.0),
+]
+
+
+def test_metrics_over_episodes():
+    metrics = metrics_of(OUTCOMES)
+    assert metrics["sr"] == 0.5 and metrics["sr_low"] <= 0.5 <= metrics["sr_high"]
+    assert metrics["spl"] == pytest.approx((0.5 + 1.0) / 4)
+    assert metrics["claimed_precision"] == pytest.approx(2 / 3)
+    assert metrics["speed"] == pytest.approx(10.0)
+    assert metrics["speed_with_setup"] == pytest.approx(5.0)
+    assert metrics["collisions"] == 4
+    assert metrics["stage.render_ms"] == pytest.approx(10.0)
+    assert metrics["decisions.frontier"] == 5 and metrics["decisions.semantic_map"] == 3
+    assert all(isinstance(value, (int, float)) for value in metrics.values())
+
+
+def test_the_same_outcomes_have_the_same_intervals():
+    assert metrics_of(OUTCOMES) == metrics_of(OUTCOMES)
+
+
+def test_bars_are_those_of_success_and_speed():
+    bars = {bar.name: bar for bar in _result(OUTCOMES, None, 50.0, 1).bars}
+    assert bars["sr"].bound == 0.9 and not bars["sr"].holds
+    assert bars["speed"].bound == 8.0 and bars["speed"].holds
+
+
+def test_rows_of_episodes_with_different_experts_share_a_table(tmp_path):
+    _write_rows(OUTCOMES, tmp_path)
+    with (tmp_path / "episodes.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["seed"] for row in rows] == ["1", "2", "3", "4"]
+    assert [row["decisions_ego_vlm"] for row in rows] == ["0", "0", "1", "0"]
+    assert json.loads((tmp_path / "episodes_runs.json").read_text())[1]["failure"] == "not found"

@@ -56,6 +56,8 @@ class Lexicon:
         """The singular of one English noun; a word that is none stays as it is."""
         if word in self.irregular_plurals:
             return self.irregular_plurals[word]
+        if len(word) == 3 and word[:-1] + "s" == word and word[:-1] in self.canonical_noun:
+            return word[:-1]
         if (
             word in self.unchanging
             or len(word) < 4

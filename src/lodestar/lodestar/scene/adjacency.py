@@ -58,6 +58,9 @@ class Covisibility:
     def _weight(self, edge: tuple[float, float], stamp: float) -> float:
         return edge[0] * 0.5 ** (max(stamp - edge[1], 0.0) / self._half_life)
 
+    def _weights(self, edges: dict[int, tuple[float, float]], stamp: float) -> list[tuple[int, float]]:
+        return [(other, self._weight(edge, stamp)) for other, edge in edges.items()]
+
     def seen_together(self, a: int, b: int, stamp: float) -> None:
         """Strengthen the edge between two different entities."""
         weight = self._weight(self._edges.get(a, {}).get(b, (0.0, stamp)), stamp)
@@ -66,7 +69,7 @@ class Covisibility:
             edges = self._edges.setdefault(one, {})
             edges[other] = edge
             if len(edges) > 2 * self._limit:
-                weakest = min(edges, key=lambda key: self._weight(edges[key], stamp))
+                weakest = min((w, key) for key, w in self._weights(edges, stamp) if key != other)[1]
                 self._edges.get(weakest, {}).pop(one, None)
                 del edges[weakest]
 

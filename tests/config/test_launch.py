@@ -123,6 +123,8 @@ def test_options_reach_the_processes() -> None:
         "seed": 9,
         "publish_map_to_odom": False,
     }
+    assert specs["mapping"].parameters["source"] == "slam"
+    assert "source" not in stack("sim")[2].parameters
     assert all("__ns:=/robot1" in spec.command() for spec in specs.values())
     assert stack("go2")[0].parameters["use_sim_time"] is False
     given = StackOptions(parameters={"sim": {"seed": 4}})

@@ -131,10 +131,14 @@ def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
     return [ProcessSpec("lodestar_ros", name, name, remappings=WIRING + remappings) for name in names]
 
 
-def mapping_stack(camera: Remaps) -> list[ProcessSpec]:
-    """The grid, the keyframes and the semantic map."""
-    names = ("mapping", "perception", "keyframes", "semantic_voxels", "scene_dictionary", "text_embedder")
-    return _ros(*names, remappings=camera)
+def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
+    """The grid, the keyframes and the semantic map; under SLAM its map is the source of the grid."""
+    parameters = {"source": "slam"} if slam == "slam_toolbox" else {}
+    mapping = ProcessSpec(
+        "lodestar_ros", "mapping", "mapping", parameters=parameters, remappings=WIRING + camera
+    )
+    names = ("perception", "keyframes", "semantic_voxels", "scene_dictionary", "text_embedder")
+    return [mapping, *_ros(*names, remappings=camera)]
 
 
 def decision_stack(camera: Remaps) -> list[ProcessSpec]:
@@ -169,22 +173,22 @@ def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
 
 def _sim(options: StackOptions) -> list[ProcessSpec]:
     camera = SIM_CAMERA
-    return simulator_stack(options) + mapping_stack(camera) + decision_stack(camera) + motion_stack()
+    return simulator_stack(options) + mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
 
 
 def _go2(options: StackOptions) -> list[ProcessSpec]:
     camera = REALSENSE_CAMERA
-    return mapping_stack(camera) + decision_stack(camera) + motion_stack()
+    return mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
 
 
 def _isaac(options: StackOptions) -> list[ProcessSpec]:
     camera = ISAAC_CAMERA
-    return mapping_stack(camera) + decision_stack(camera) + motion_stack()
+    return mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
 
 
 def _replay(options: StackOptions) -> list[ProcessSpec]:
     """Mapping from a recording; nothing decides and nothing can move."""
-    return mapping_stack(SIM_CAMERA)
+    return mapping_stack(SIM_CAMERA, options.slam)
 
 
 _USES: dict[str, tuple[Callable[[StackOptions], list[ProcessSpec]], bool]] = {

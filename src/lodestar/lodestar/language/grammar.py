@@ -109,11 +109,14 @@ class _DirectiveParser(NounPhraseParser):
                 moved = True
 
     def take_unless_verb(self, table: PhraseTable) -> bool:
-        """Consume a phrase of the table unless a longer verb begins at the same place."""
+        """Consume a phrase of the table unless a longer verb, relation or noun begins at the same place."""
         match = table.match(self.tokens, self.position)
-        verb = self.words.verbs.match(self.tokens, self.position)
-        if match is None or (verb is not None and verb[0] > match[0]):
+        if match is None or self._noun_length(self.position) > match[0]:
             return False
+        for other in (self.words.verbs, self.words.relations):
+            longer = other.match(self.tokens, self.position)
+            if longer is not None and longer[0] > match[0]:
+                return False
         self.position += match[0]
         return True
 

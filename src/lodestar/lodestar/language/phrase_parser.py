@@ -268,8 +268,11 @@ class NounPhraseParser:
     def _one_relation(self, phrase: NounPhrase) -> NounPhrase | None:
         """One more relation or post-posed attribute, or None."""
         start = self.position
-        if self.peek() == "and" and not self.at_step(self.position + 1):
-            self.position += 1  # "next to the desk and under the window"
+        following = start + 1
+        joined = self.peek() == "and" and not self.at_step(following)
+        set_off = self.peek() == SEPARATOR and self.words.relations.match(self.tokens, following) is not None
+        if self._depth <= 1 and (joined or set_off):  # of the whole phrase, not of its last anchor
+            self.position = following  # "next to the desk and under the window"
         negated = False
         relation = self.take(self.words.relations)
         if relation is None:

@@ -134,7 +134,7 @@ def between(a: Boxes, b: Boxes, c: Boxes) -> np.ndarray:
     foot = start + share[..., None] * line
     lateral = np.linalg.norm(point - foot, axis=-1)
     along = step(share - 0.05, 0.04) * step(0.95 - share, 0.04)
-    return along * falling(lateral, np.maximum(0.5, 0.35 * length), 5.0) * step(length - 0.3, 0.05)
+    return along * falling(lateral, np.maximum(0.5, 0.25 * length), 5.0) * step(length - 0.3, 0.05)
 
 
 def view_relation(

@@ -80,6 +80,13 @@ def only(text):
         ("find the asdf", "asdf", [], ()),
         ("find the café table", "café table", [], ()),
         ("find the “green” plant", "green plant", ["HasAttribute(0,)green"], ()),
+        ("find the chair, next to the desk", "chair", ["NextTo(0, 1)"], ("desk",)),
+        (
+            "find the chair next to the desk and under the window",
+            "chair",
+            ["NextTo(0, 1)", "Below(0, 2)"],
+            ("desk", "window"),
+        ),
         ("go to the kitchen", "kitchen", ["InRegion(0,)kitchen"], ()),
         ("find the chair because I want to sit", "chair", [], ()),
     ],
@@ -128,6 +135,7 @@ def test_keep_away(text, constraints, distance):
         ("find me a mug, a plant and a book", ["mug", "plant", "book"]),
         ("find the chair next to the desk and the lamp, and then the bed", ["chair", "bed"]),
         ("go to the sofa and then go to the bed", ["sofa", "bed"]),
+        ("first go to the sofa. Next, find the bed", ["sofa", "bed"]),
         ("explore the building and find the red chair", ["red chair"]),
     ],
 )

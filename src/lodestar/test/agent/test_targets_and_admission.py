@@ -1,0 +1,89 @@
+"""Scene scores are those of the query; answers are admitted or not with a reason."""
+
+from __future__ import annotations
+
+import numpy as np
+from agent_fakes import entity, proposal
+
+from lodestar.agent.admission import admit, heads_for
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.goals import GoalMemory
+from lodestar.agent.targets import SceneTargets
+from lodestar.experts.protocol import ActionKind, Rejection, RejectionReason
+from lodestar.language.grammar import parse_directive
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import SceneDelta
+
+
+def mirror_of(*entities) -> SceneMirror:
+    mirror = SceneMirror()
+    mirror.apply(SceneDelta(0.0, 1, 0, entities))
+    return mirror
+
+
+def test_only_what_meets_the_query_is_accepted():
+    subtask = parse_directive("find the red chair").subtasks[0]
+    view = SceneTargets(PhraseBook()).look(mirror_of(entity(1, 1, 1), entity(2, 2, 2, "blue chair")), subtask)
+    assert [c.entity_id for c in view.accepted] == [1]
+    assert {c.entity_id for c in view.candidates} == {1, 2}
+    assert view.is_accepted(1) and not view.is_accepted(2) and view.score(9) == 0.0
+
+
+def test_scores_follow_the_revision_of_the_scene():
+    subtask = parse_directive("find the red chair").subtasks[0]
+    targets, mirror = SceneTargets(PhraseBook()), mirror_of(entity(2, 2, 2, "blue chair"))
+    assert targets.look(mirror, subtask) is targets.look(mirror, subtask)
+    assert not targets.look(mirror, subtask).accepted
+    mirror.apply(SceneDelta(1.0, 2, 1, (entity(1, 1, 1),)))
+    assert [c.entity_id for c in targets.look(mirror, subtask).accepted] == [1]
+
+
+def test_things_to_avoid_are_found_by_their_phrase():
+    subtask = parse_directive("find the chair, avoid the plant").subtasks[0]
+    assert subtask.constraints
+    mirror = mirror_of(entity(1, 1, 1), entity(2, 2, 2, "green plant"))
+    assert [e.id for e in SceneTargets(PhraseBook()).constraints(mirror, subtask)] == [2]
+
+
+def test_unknown_words_are_named_as_missing():
+    subtask = parse_directive("find the flurbwidget").subtasks[0]
+    view = SceneTargets(PhraseBook()).look(mirror_of(entity(1, 1, 1, "zargle")), subtask)
+    assert view.missing and not view.candidates
+
+
+def judge(answer, **changes):
+    facts = {"goals": GoalMemory(LoopConfig()), "excluded": {}, "accepted": (), "avoid": (), "keep_away": 1.0}
+    return admit(("a",), {"a": answer} if answer is not None else {}, **{**facts, **changes}).arms[0]
+
+
+def test_every_inadmissible_answer_has_a_reason():
+    assert judge(proposal(1, 1)).admissible
+    memory = GoalMemory(LoopConfig())
+    memory.exclude((1.0, 1.0, 0.0), "blocked", None)
+    rejection = Rejection("a", 1, RejectionReason.NO_DATA, "no grid yet")
+    cases = [
+        (judge(None), "late"),
+        (judge(rejection), "NO_DATA: no grid yet"),
+        (judge(proposal(np.nan, 1)), "not a pose"),
+        (judge(proposal(1, 1, entity_id=3), excluded={3: "found already"}), "found already"),
+        (judge(proposal(1, 1), goals=memory), "blocked"),
+        (judge(proposal(1, 1), avoid=(entity(4, 1.5, 1.5, "wet floor"),)), "wet floor"),
+    ]
+    for arm, reason in cases:
+        assert not arm.admissible and reason in arm.reason
+
+
+def test_heading_for_a_target_is_facing_it_or_naming_it():
+    target = entity(7, 8.0, 5.0)
+    assert heads_for(proposal(7.2, 5.0, 0.0), [target])
+    assert heads_for(proposal(0.0, 0.0, entity_id=7), [target])
+    assert not heads_for(proposal(7.2, 5.0, np.pi), [target])
+    assert not heads_for(proposal(7.2, 5.0, 0.0, action=ActionKind.TURN_LEFT), [target])
+
+
+def test_without_anyone_who_heads_for_it_a_known_target_excludes_nothing():
+    admission = admit(
+        ("a",), {"a": proposal(1, 1)}, GoalMemory(LoopConfig()), {}, (entity(7, 8.0, 5.0),), (), 1.0
+    )
+    assert admission.arms[0].admissible and admission.note == ""

@@ -1,0 +1,154 @@
+"""The semantic-map expert proposes a pose that faces the best match it remembers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from expert_worlds import camera_pose, furnished, red_chair, request, thing
+
+from lodestar.experts.protocol import Proposal, RejectionReason
+from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
+from lodestar.grid.facing import is_facing
+from lodestar.grid.footprint import footprint_free
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import ImageBox
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import EntityState, SceneDelta, View
+
+START = (1.0, 1.0, 0.0)
+CHAIR, DESK, OTHER = (6.0, 3.0), (6.9, 3.0), (2.0, 6.0)
+
+
+def expert_of(*things, grid: OccupancyGrid2D | None = None, config=None, phrases=None) -> SemanticMapExpert:
+    expert = SemanticMapExpert(config or SemanticMapConfig(), PhraseBook() if phrases is None else phrases)
+    expert.set_grid(grid if grid is not None else furnished(*things))
+    mirror = SceneMirror()
+    mirror.apply(SceneDelta(0.0, 1, 0, tuple(things)))
+    expert.set_scene(mirror)
+    return expert
+
+
+def test_it_faces_the_thing_from_a_free_place():
+    chair = thing(1, *CHAIR, "red chair")
+    expert = expert_of(chair)
+    proposal = expert.propose(request(START, red_chair()))
+    assert isinstance(proposal, Proposal) and proposal.entity_id == 1
+    assert is_facing(proposal.goal, chair.box_min, chair.box_max)
+    assert footprint_free(furnished(chair), proposal.goal)
+    assert proposal.confidence >= 0.6
+    assert math.dist(proposal.goal[:2], CHAIR) > 0.4  # never the centre
+
+
+def test_it_comes_from_the_side_that_the_thing_was_seen_from():
+    box = ImageBox(0, 0, 10, 10)
+    for side in (1.0, -1.0):
+        view = View(
+            0.0, camera_pose(CHAIR[0], CHAIR[1] + 2.0 * side, -side * math.pi / 2), box, keyframe_id=4
+        )
+        chair = replace(thing(1, *CHAIR, "red chair"), views=(view,))
+        proposal = expert_of(chair).propose(request(START, red_chair()))
+        assert (proposal.goal[1] - CHAIR[1]) * side > 0.0
+        assert proposal.evidence_keyframes == (4,)
+
+
+def test_attributes_and_relations_decide_between_two_of_a_kind():
+    red, blue = thing(1, *CHAIR, "red chair"), thing(2, 3.0, 3.0, "blue chair")
+    assert expert_of(red, blue).propose(request(START, red_chair())).entity_id == 1
+    near, far, desk = thing(1, *CHAIR, "red chair"), thing(2, *OTHER, "red chair"), thing(3, *DESK, "desk")
+    proposal = expert_of(near, far, desk).propose(request(START, red_chair("NextTo")))
+    assert proposal.entity_id == 1
+    assert 3 in proposal.evidence_entities
+
+
+def test_the_nearer_of_two_equal_matches_wins():
+    near, far = thing(5, 2.5, 2.5, "red chair"), thing(1, 7.0, 7.0, "red chair")
+    assert expert_of(near, far).propose(request(START, red_chair())).entity_id == 5
+
+
+def test_excluded_things_and_goals_are_not_proposed():
+    one, two = thing(1, *CHAIR, "red chair"), thing(2, *OTHER, "red chair")
+    expert = expert_of(one, two)
+    assert expert.propose(request(START, red_chair(), excluded_entities=frozenset({1}))).entity_id == 2
+    both = expert.propose(request(START, red_chair(), excluded_entities=frozenset({1, 2})))
+    assert both.reason is RejectionReason.NO_PROPOSAL
+    first = expert.propose(request(START, red_chair(), excluded_entities=frozenset({2})))
+    again = expert.propose(
+        request(START, red_chair(), excluded_entities=frozenset({2}), excluded_goals=(tuple(first.goal),))
+    )
+    assert again.entity_id == 1 and math.dist(first.goal[:2], again.goal[:2]) > 0.25
+
+
+def test_a_thing_that_cannot_be_faced_is_a_reasoned_rejection():
+    chair = thing(1, *CHAIR, "red chair")
+    grid = furnished(chair)
+    cells = grid.cells.copy()
+    cells[10:50, 45] = cells[10:50, 75] = 100  # walled in
+    cells[10, 45:76] = cells[50, 45:76] = 100
+    expert = expert_of(chair, grid=OccupancyGrid2D(cells, grid.resolution, grid.origin))
+    rejection = expert.propose(request(START, red_chair()))
+    assert rejection.reason is RejectionReason.NO_VIEWPOINT and "entity 1" in rejection.message
+
+
+def test_a_chair_whose_surroundings_are_unknown_is_worth_a_closer_look():
+    chair = thing(1, *CHAIR, "red chair")
+    grid = furnished(chair)
+    rejection = expert_of(chair).propose(request(START, red_chair("NextTo")))
+    assert rejection.reason is RejectionReason.NO_PROPOSAL  # all around is known, and there is no desk
+    cells = grid.cells.copy()
+    cells[20:45, 64:80] = -1
+    unknown = OccupancyGrid2D(cells, grid.resolution, grid.origin)
+    proposal = expert_of(chair, grid=unknown).propose(request(START, red_chair("NextTo")))
+    assert proposal.entity_id == 1 and proposal.confidence < 0.6
+    assert "may fit" in proposal.rationale
+    blue = thing(1, *CHAIR, "blue chair")
+    assert expert_of(blue, grid=unknown).propose(request(START, red_chair("NextTo"))).reason is (
+        RejectionReason.NO_PROPOSAL
+    )
+
+
+def test_archived_things_are_gone():
+    chair = replace(thing(1, *CHAIR, "red chair"), state=EntityState.ARCHIVED)
+    assert expert_of(chair).propose(request(START, red_chair())).reason is RejectionReason.NO_PROPOSAL
+
+
+def test_without_facts_or_target_it_says_so():
+    expert = SemanticMapExpert(SemanticMapConfig(), PhraseBook())
+    assert expert.propose(request(START, red_chair())).reason is RejectionReason.NO_DATA
+    expert.set_grid(furnished())
+    assert expert.propose(request(START, red_chair())).reason is RejectionReason.NO_DATA
+    assert expert_of().propose(request(START)).reason is RejectionReason.NO_PROPOSAL
+
+
+class Axes:
+    """An embedder that gives every phrase an axis of its own, by its last word."""
+
+    model, dimension = "axes", 8
+
+    def embed(self, phrases):
+        words = ("chair", "desk", "lamp", "sofa")
+        vectors = np.zeros((len(phrases), self.dimension), np.float32)
+        for row, phrase in enumerate(phrases):
+            word = phrase.split()[-1]
+            vectors[row, words.index(word) if word in words else 7] = 1.0
+        return vectors
+
+
+@pytest.mark.parametrize("relation", [None, "NextTo"])
+def test_the_prefilter_keeps_targets_and_neighbours_only(relation):
+    config = SemanticMapConfig(prefilter_from=1)
+    things = [thing(1, *CHAIR, "red chair"), thing(2, *DESK, "desk"), thing(3, *OTHER, "lamp")]
+    expert = expert_of(*things, config=config, phrases=PhraseBook(Axes()))
+    kept = expert._prefilter(red_chair(relation).graphs, {t.id: t for t in things})
+    assert set(kept) == ({1, 2} if relation else {1})
+    assert expert.propose(request(START, red_chair(relation))).entity_id == 1
+
+
+def test_missing_vectors_are_no_data_and_no_crash():
+    config = SemanticMapConfig(prefilter_from=1)
+    expert = expert_of(thing(1, *CHAIR, "red chair"), config=config)
+    rejection = expert.propose(request(START, red_chair()))
+    assert rejection.reason is RejectionReason.NO_DATA and "vector" in rejection.message

@@ -11,6 +11,15 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 
+_WIDE = 0.12  # m around the footprint that should be free before a turn
+_ESCAPE_STEPS = 8  # commands for which an escape goes on
+_ESCAPES = np.array(
+    [(0.15 * math.cos(a), 0.15 * math.sin(a), w) for w in (0.0, 0.5, -0.5) for a in np.arange(8) * (math.pi / 4)]
+    + [(0.0, 0.0, 0.5), (0.0, 0.0, -0.5)]
+)
+_NUDGE = 0.12  # m/s aside while turning where there is no room to turn on the spot
+
+
 @dataclass(frozen=True)
 class FollowerConfig:
     """Speeds, distances and the body of the robot."""
@@ -80,12 +89,22 @@ class Clearance:
     def __init__(self, grid: OccupancyGrid2D, config: FollowerConfig):
         pad = config.padding * grid.resolution
         self._size = (config.length / 2.0 + pad, config.width / 2.0 + pad)
+        self._wide = (self._size[0] + _WIDE, self._size[1] + _WIDE)
         x, y = grid.origin
+        self._occupancy = grid
         self._grid = (grid.cells, grid.occupied_from, float(x), float(y), grid.resolution)
 
-    def covered(self, poses: np.ndarray) -> np.ndarray:
-        """(N, 2): occupied and unknown cells under the footprint at poses (N, 3)."""
-        return _covered(*self._grid, poses, *self._size)
+    def covered(self, poses: np.ndarray, wide: bool = False) -> np.ndarray:
+        """(N, 2): occupied and unknown cells under the footprint, or near it too, at poses (N, 3)."""
+        return _covered(*self._grid, poses, *(self._wide if wide else self._size))
+
+    def passable(self, points: np.ndarray) -> np.ndarray:
+        """(N,) bool: which points (N, 2+) lie in cells that are known and not occupied."""
+        cells = self._occupancy.cells_of(points)
+        inside = self._occupancy.contains(cells)
+        cells = np.where(inside[:, None], cells, 0)
+        values = self._occupancy.cells[cells[:, 0], cells[:, 1]]
+        return inside & (values >= 0) & (values < self._occupancy.occupied_from)
 
     def nearest(self, xy, reach: float) -> float:
         """Metres to the centre of the nearest occupied cell, at most `reach`."""
@@ -107,7 +126,7 @@ class PathFollower:
 
     def __init__(self, config: FollowerConfig):
         self.config = config
-        self._times = np.linspace(0.1, config.look_time, 5)
+        self._times = config.look_time * np.array([0.08, 0.16, 0.25, 0.4, 0.6, 0.8, 1.0])
         self.reset()
 
     def reset(self) -> None:
@@ -115,6 +134,9 @@ class PathFollower:
         self._lengths: np.ndarray | None = None
         self._index = 0
         self._at_goal = False
+        self._escape_left = 0
+        self._escape_command = np.zeros(3)
+        self._blocked: list[float] = []  # ways round in which the last turn was blocked
 
     def take(self, path: np.ndarray) -> None:
         """Follow this path (N, 2) from its beginning."""
@@ -131,7 +153,7 @@ class PathFollower:
     def follow(self, path, goal, pose, velocity, clearance: Clearance) -> tuple[np.ndarray | None, float]:
         """The command (3,), or None where every motion is blocked, and the metres that remain."""
         config = self.config
-        target, remaining = self._target(path, pose)
+        target, remaining = self._target(path, pose, clearance)
         to_goal = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
         self._at_goal = to_goal <= config.position_tolerance * (1.0 if self._at_goal else 0.6)
         dx, dy = target[0] - pose[0], target[1] - pose[1]
@@ -142,7 +164,7 @@ class PathFollower:
         off = abs(math.remainder(bearing - pose[2], 2.0 * math.pi))
         wz = float(np.clip(2.0 * turn, -config.max_turn, config.max_turn))
         if self._at_goal:
-            return self._first_free(pose, [(0.0, 0.0, wz), (0.0, 0.0, -wz)], clearance), remaining
+            return self._turn(pose, turn, clearance), remaining
         braking = math.sqrt(2.0 * config.deceleration * remaining) + 0.05
         speed = min(self._speed_limit(pose, clearance), braking)
         if final:
@@ -156,18 +178,59 @@ class PathFollower:
             (full[0] / 2.0, full[1] / 2.0, 0.0),  # no room to turn: go sideways or backwards
             (full[0] / 2.0, full[1] / 2.0, -wz / 2.0),
             (0.0, 0.0, wz),
-            (0.0, 0.0, -wz),
         ]
-        return self._first_free(pose, options, clearance), remaining
+        command = self._first_free(pose, options, clearance)
+        if command is not None and self._escape_left == 0:
+            return command, remaining
+        return self._escape(pose, target, clearance), remaining
 
-    def _target(self, path: np.ndarray, pose: np.ndarray) -> tuple[np.ndarray, float]:
-        """The point to head for and the metres left along the path."""
+    def _escape(self, pose: np.ndarray, target: np.ndarray, clearance: Clearance) -> np.ndarray | None:
+        """The free motion after which most room is left around the robot; kept up for a moment."""
+        if self._escape_left > 0 and self._first_free(pose, [self._escape_command], clearance) is not None:
+            self._escape_left -= 1
+            return self._escape_command
+        self._escape_left = 0
+        best, best_score = None, -math.inf
+        direction = (target[:2] - pose[:2]) / max(float(np.linalg.norm(target[:2] - pose[:2])), 1e-9)
+        for candidate in _ESCAPES:
+            command = self._first_free(pose, [candidate], clearance)
+            if command is None:
+                continue
+            end = _rolled_out(pose, command, self._times[-1:])
+            score = float((end[0, :2] - pose[:2]) @ direction) - 0.1 * clearance.covered(end, wide=True)[0, 0]
+            if score > best_score:
+                best, best_score = command, score
+        if best is not None:
+            self._escape_command, self._escape_left = best, _ESCAPE_STEPS
+        return best
+
+    def _turn(self, pose: np.ndarray, turn: float, clearance: Clearance) -> np.ndarray | None:
+        """Turn to the goal's heading; where that way is blocked, the other way round, but never back again."""
+        for _ in range(2 - len(self._blocked)):
+            way = math.copysign(1.0, turn) if not self._blocked else -self._blocked[0]
+            speed = 2.0 * abs(turn) if way * turn > 0.0 else self.config.max_turn
+            wz = way * min(speed, self.config.max_turn)
+            options = [(vx * _NUDGE, vy * _NUDGE, wz) for vx, vy in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))]
+            command = self._first_free(pose, options, clearance)
+            if command is not None:
+                return command
+            self._blocked.append(way)
+        return None
+
+    def _target(
+        self, path: np.ndarray, pose: np.ndarray, clearance: Clearance
+    ) -> tuple[np.ndarray, float]:
+        """The point to head for, to which the straight way is known and free, and the metres left."""
         window = slice(self._index, self._index + 40)
         offsets = np.linalg.norm(path[window] - pose[:2], axis=1)
         self._index += int(offsets.argmin())
         remaining = float(self._lengths[-1] - self._lengths[self._index])
-        ahead = int(np.searchsorted(self._lengths, self._lengths[self._index] + self.config.lookahead))
-        target = path[min(ahead, len(path) - 1)]
+        for lookahead in self.config.lookahead * np.array([1.0, 0.6, 0.3, 0.0]):
+            ahead = int(np.searchsorted(self._lengths, self._lengths[self._index] + lookahead))
+            target = path[min(max(ahead, self._index + 1), len(path) - 1)]
+            way = pose[:2] + np.linspace(0.2, 1.0, 6)[:, None] * (target - pose[:2])
+            if clearance.passable(way).all():
+                break
         if remaining < 0.3:
             remaining = max(remaining, float(np.linalg.norm(path[-1] - pose[:2])))
         return target, remaining
@@ -186,16 +249,26 @@ class PathFollower:
         return vx * scale, vy * scale
 
     def _first_free(self, pose, options, clearance: Clearance) -> np.ndarray | None:
-        """The first motion that touches no more than the robot touches already; slower over unknown cells."""
+        """The first motion that touches no more than the robot touches already; slower over unknown cells.
+
+        Where it touches something now (the grid has cells under it), a motion that leads out comes first.
+        """
         here = clearance.covered(pose[None])[0, 0]
+        outside = not clearance.passable(pose[None])[0]
+        second = None
         for option in options:
             command = np.array(option)
-            ahead = clearance.covered(_rolled_out(pose, command, self._times))
-            if ahead[:, 0].max() > here or (here > 0 and ahead[-1, 0] > 0 and ahead[-1, 0] >= here):
+            if np.abs(command).max() < 1e-3:
                 continue
-            speed = math.hypot(command[0], command[1])
-            if ahead[:, 1].max() > 0 and speed > self.config.unknown_speed:
-                command[:2] *= self.config.unknown_speed / speed
-            if np.abs(command).max() > 1e-3:
+            poses = _rolled_out(pose, command, self._times)
+            if not (outside or clearance.passable(poses[:4]).all()):
+                continue
+            ahead = clearance.covered(poses)
+            if ahead[:, 0].max() > here:
+                continue
+            limit = self.config.unknown_speed if here or ahead[:, 1].max() else math.inf
+            command[:2] *= min(1.0, limit / max(math.hypot(command[0], command[1]), 1e-9))
+            if here == 0 or ahead[-1, 0] < here:
                 return command
-        return None
+            second = command if second is None else second
+        return second

@@ -57,6 +57,8 @@ class NavigatorConfig:
     progress_time: float = 8.0  # s in which the robot must have moved or turned
     progress_distance: float = 0.15  # m
     progress_angle: float = 0.3  # rad
+    slowest: float = 0.15  # m/s on average over the longest plan, below which the goal is given up ...
+    grace: float = 60.0  # s ... after this
     escape_distance: float = 0.8  # m, how far from free space a start may be
     travel: TravelConfig = field(default_factory=TravelConfig)
     follower: FollowerConfig = field(default_factory=FollowerConfig)
@@ -106,6 +108,8 @@ class Navigator:
         self._inputs_at: float | None = None
         self._control_at: float | None = None
         self._progress: tuple[float, np.ndarray] | None = None
+        self._started: float | None = None
+        self._longest = 0.0  # m, of the plans
 
     @property
     def active(self) -> bool:
@@ -207,6 +211,7 @@ class Navigator:
             return
         self._failures = 0
         self._follower.take(self._path)
+        self._longest = max(self._longest, float(np.linalg.norm(np.diff(self._path, axis=0), axis=1).sum()))
 
     def _watch(self, now: float, pose: np.ndarray, has_control: bool) -> None:
         """Raises where the robot cannot move or does not get anywhere."""
@@ -215,6 +220,12 @@ class Navigator:
             self._control_at = now
         elif now - self._control_at > config.control_patience:
             raise _Abort(NavigatorError.NO_VALID_CONTROL, "every motion would touch an obstacle")
+        self._started = now if self._started is None else self._started
+        if now - self._started > config.grace + self._longest / config.slowest:
+            raise _Abort(
+                NavigatorError.FAILED_TO_MAKE_PROGRESS,
+                f"not there after {now - self._started:.0f} s for a path of {self._longest:.1f} m",
+            )
         if self._progress is not None:
             since, anchor = self._progress
             moved = math.hypot(pose[0] - anchor[0], pose[1] - anchor[1])

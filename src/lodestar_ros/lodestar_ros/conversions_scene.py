@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import array
 from typing import Any
 
 import numpy as np
-from octomap_msgs.msg import Octomap
 from sensor_msgs.msg import Image
 
-from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.pillars import PillarMap
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Observation
 from lodestar.perception.frames import Detection, SegmentedFrame
-from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, View
+from lodestar.scene.records import Embedding, Entity, EntityState, SceneDelta, View
 from lodestar_interfaces import msg
 from lodestar_ros.conversions import (
     BadMessage,
@@ -24,11 +20,9 @@ from lodestar_ros.conversions import (
     camera_to_msg,
     covariance_from_list,
     covariance_to_list,
-    grid_to_msg,
     header,
     image_from_msg,
     image_to_msg,
-    map_info,
     point_from_msg,
     point_to_msg,
     pose_from_msg,
@@ -389,84 +383,3 @@ def keyframe_from_msg(message: msg.Keyframe) -> Keyframe:
         map_id=message.map_id,
         session_id=message.session_id,
     )
-
-
-# --- layers --------------------------------------------------------------------------------------------
-
-
-def pillars_to_msg(pillars: PillarMap, stamp: float) -> msg.PillarMap:
-    ranks, rows, columns = pillars.ids.shape
-    message = msg.PillarMap(header=header(stamp, MAP), revision=pillars.revision, depth=ranks)
-    message.info = map_info((rows, columns), pillars.resolution, pillars.origin, stamp)
-    if pillars.ids.size:
-        message.ids = image_to_msg(pillars.ids.reshape(-1, columns), "32SC1")
-        message.counts = image_to_msg(pillars.counts.reshape(-1, columns), "16UC1")
-    return message
-
-
-def pillars_from_msg(message: msg.PillarMap) -> PillarMap:
-    """Raises BadMessage."""
-    shape = (message.depth, message.info.height, message.info.width)
-    ids, counts = image_from_msg(message.ids), image_from_msg(message.counts)
-    empty = 0 in shape
-    if not empty and (ids.size != np.prod(shape) or counts.size != np.prod(shape)):
-        raise BadMessage(f"pillars of {shape} have {ids.size} ids and {counts.size} counts")
-    origin = message.info.origin.position
-    return PillarMap(
-        ids.reshape(shape) if not empty else np.zeros(shape, np.int32),
-        counts.reshape(shape) if not empty else np.zeros(shape, np.uint16),
-        round(float(message.info.resolution), 6),
-        (origin.x, origin.y),
-        message.revision,
-    )
-
-
-def regions_to_msg(
-    mask: np.ndarray, grid: OccupancyGrid2D, regions: Any, revision: int = 0
-) -> msg.RegionArray:
-    """Regions whose ids are the values of the mask, (rows, columns) uint16 over the grid's cells."""
-    message = msg.RegionArray(header=header(grid.stamp, grid.frame), revision=revision)
-    message.info = map_info(mask.shape, grid.resolution, grid.origin, grid.stamp)
-    message.mask = image_to_msg(mask, "mono16", grid.stamp, grid.frame)
-    message.regions = [
-        msg.Region(
-            id=int(region.id),
-            label=region.label,
-            label_weight=float(region.label_weight),
-            area=float(region.area),
-            centroid=point_to_msg(region.centroid),
-            neighbors=[int(other) for other in region.neighbors],
-        )
-        for region in regions
-    ]
-    return message
-
-
-def regions_from_msg(message: msg.RegionArray) -> tuple[np.ndarray, list[Region]]:
-    """The mask (rows, columns) uint16 and the regions. Raises BadMessage."""
-    return image_from_msg(message.mask), [
-        Region(
-            item.id,
-            item.label,
-            item.label_weight,
-            item.area,
-            point_from_msg(item.centroid),
-            tuple(item.neighbors),
-        )
-        for item in message.regions
-    ]
-
-
-def similarity_to_msg(field: np.ndarray, resolution: float, origin: Any, stamp: float) -> Any:
-    """OccupancyGrid of a similarity field (rows, columns) in [0, 1]: 0..100, and -1 where nothing is known."""
-    values = np.where(np.isfinite(field), np.clip(field, 0.0, 1.0) * 100.0, -1.0)
-    cells = np.round(values).astype(np.int8)
-    return grid_to_msg(OccupancyGrid2D(cells, resolution, (float(origin[0]), float(origin[1])), stamp))
-
-
-def octomap_to_msg(
-    data: bytes, resolution: float, stamp: float, *, binary: bool, frame: str = MAP
-) -> Octomap:
-    message = Octomap(header=header(stamp, frame), binary=binary, id="OcTree", resolution=float(resolution))
-    message.data = array.array("b", data)
-    return message

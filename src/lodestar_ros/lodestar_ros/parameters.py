@@ -58,7 +58,8 @@ def declare(node: Node, name: str, hint: Any, default: Any) -> Any:
         given = node.declare_parameter(name, plain, descriptor).value
     except ParameterAlreadyDeclaredException:
         given = node.get_parameter(name).value
-    return default if given == plain or given is None else _coerce(name, given, hint)
+    same = type(given) is type(plain) and given == plain
+    return default if same or given is None else _coerce(name, given, hint)
 
 
 def reject_unknown(node: Node) -> None:

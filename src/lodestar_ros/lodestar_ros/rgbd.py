@@ -119,6 +119,8 @@ class SegmentedRgbd:
             self._node.diagnostics.input("segmented").drop("malformed")
             self._node.get_logger().warning(f"segmented: {error}", throttle_duration_sec=5.0)
             return
-        if segmented.stamp != frame.stamp:  # within the tolerance: the same moment, told apart by a driver's clock
+        if (
+            segmented.stamp != frame.stamp
+        ):  # within the tolerance: the same moment, told apart by a driver's clock
             segmented = replace(segmented, stamp=frame.stamp)
         self._on_pair(frame, segmented)

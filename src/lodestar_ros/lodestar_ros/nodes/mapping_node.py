@@ -16,7 +16,7 @@ from lodestar.grid.overlay import overlay_obstacles
 from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
 from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, stamp_from_msg
-from lodestar_ros.conversions_scene import octomap_to_msg
+from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
@@ -32,7 +32,9 @@ SOURCES = ("lidar", "depth", "slam")
 class MappingConfig:
     """Where the map comes from and how often it is published. Periods in seconds of real time."""
 
-    source: str = "lidar"  # lidar: points; depth: depth images; slam: SLAM's map, obstacles above its plane added
+    source: str = (
+        "lidar"  # lidar: points; depth: depth images; slam: SLAM's map, obstacles above its plane added
+    )
     grid_period: float = 0.5
     octomap_period: float = 1.0
     binary: bool = True  # octomap without probabilities

@@ -15,7 +15,8 @@ from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
-from lodestar_ros.conversions_scene import keyframe_from_msg, regions_to_msg, scene_to_msg
+from lodestar_ros.conversions_map import regions_to_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg, scene_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode

@@ -14,7 +14,8 @@ from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_to_msg
-from lodestar_ros.conversions_scene import instances_to_msg, pillars_to_msg
+from lodestar_ros.conversions_map import pillars_to_msg
+from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.markers import colors_of
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -55,7 +56,11 @@ class SemanticVoxelsNode(LodestarNode):
         self._geometry: LatestWorker = LatestWorker("geometry", self._integrate, self._on_error)
         self._semantics: LatestWorker = LatestWorker("semantics", self._fuse, self._on_error)
         self._layers: LatestWorker = LatestWorker("layers", self._publish_layers, self.diagnostics.error)
-        for name, worker in (("geometry", self._geometry), ("fuse", self._semantics), ("layers", self._layers)):
+        for name, worker in (
+            ("geometry", self._geometry),
+            ("fuse", self._semantics),
+            ("layers", self._layers),
+        ):
             self.on_close(worker.close)
             self.diagnostics.value(f"{name}.dropped", lambda worker=worker: worker.dropped)
             self.diagnostics.value(f"{name}.latency_s", lambda worker=worker: worker.latency)

@@ -1,0 +1,125 @@
+"""Directives, requests, answers and decisions there and back."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.grammar import parse_directive
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
+from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar_interfaces.action import FollowDirective, ProposeGoal
+from lodestar_ros import conversions_agent as c
+from lodestar_ros.conversions import BadMessage
+
+GRAPH = QueryGraph(
+    (QueryVariable("red chair", "chair"), QueryVariable("desk", "desk")),
+    (Predicate("NextTo", (0, 1), weight=0.5), Predicate("HasAttribute", (0,), "red", True)),
+    0.75,
+)
+DIRECTIVE = Directive(
+    DirectiveKind.FIND,
+    "find the red chair",
+    (Subtask("red chair", ("desk",), ("wet floor",), (GRAPH,), (b"\xff\xd8",), 2), Subtask("cup")),
+    1.5,
+)
+
+
+def proposal(expert="frontier", goal=(1.0, 2.0, -0.5)):
+    return Proposal(
+        expert, 4, np.array(goal), 0.75, "because", 17, ActionKind.TURN_LEFT, (17, 18), (3,), 0.25, 9.5
+    )
+
+
+def test_directive(assert_same):
+    assert_same(c.directive_from_msg(c.directive_to_msg(DIRECTIVE)), DIRECTIVE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find the red chair next to the desk, then the fire extinguisher; keep away from the wet floor",
+        "explore",
+        "what is here",
+        "come back",
+    ],
+)
+def test_what_the_grammar_makes_of_a_text_survives(text, assert_same):
+    directive = parse_directive(text)
+    assert_same(c.directive_from_msg(c.directive_to_msg(directive)), directive)
+
+
+def test_broken_directives_are_refused():
+    message = c.directive_to_msg(DIRECTIVE)
+    message.kind = 77
+    with pytest.raises(BadMessage):
+        c.directive_from_msg(message)
+    message = c.directive_to_msg(DIRECTIVE)
+    message.subtasks[0].graphs[0].predicates[0].name = "Behinder"
+    with pytest.raises(BadMessage, match="Behinder"):
+        c.directive_from_msg(message)
+    message.subtasks[0].graphs[0].predicates[0].name = "Near"
+    message.subtasks[0].graphs[0].predicates[0].arguments = [0, 9]
+    with pytest.raises(BadMessage):
+        c.directive_from_msg(message)
+
+
+@pytest.mark.parametrize("deadline", [math.inf, 12.5])
+def test_request(deadline, assert_same):
+    request = ProposalRequest(
+        4, 9.5, DIRECTIVE, 1, np.array([1.0, 2.0, 0.5]), frozenset({3, 8}), ((1.0, 1.0, 0.0),), deadline
+    )
+    assert_same(c.request_from_goal(c.request_to_goal(request)), request)
+
+
+def test_request_for_a_subtask_that_does_not_exist_is_refused():
+    goal = c.request_to_goal(ProposalRequest(4, 9.5, DIRECTIVE, 0, np.zeros(3)))
+    goal.subtask = 5
+    with pytest.raises(BadMessage, match="subtask 5"):
+        c.request_from_goal(goal)
+    goal.subtask, goal.robot_pose.header.frame_id = 0, "odom"
+    with pytest.raises(BadMessage, match="odom"):
+        c.request_from_goal(goal)
+
+
+def test_answers(assert_same):
+    assert_same(c.answer_from_result(c.answer_to_result(proposal()), "frontier", 4), proposal())
+    rejection = Rejection("frontier", 4, RejectionReason.EXPLORED, "nothing left")
+    assert_same(c.answer_from_result(c.answer_to_result(rejection), "frontier", 4), rejection)
+
+
+def test_an_answer_that_makes_no_sense_is_a_rejection():
+    odd = c.answer_from_result(ProposeGoal.Result(error_code=4711, error_msg="odd"), "frontier", 4)
+    assert (odd.reason, odd.epoch) == (RejectionReason.UNKNOWN, 4)
+    result = c.answer_to_result(proposal())
+    result.proposal.goal.orientation.w = result.proposal.goal.orientation.z = 0.0
+    assert c.answer_from_result(result, "frontier", 4).reason is RejectionReason.UNKNOWN
+
+
+def test_every_reason_is_a_code_of_the_action():
+    for reason in RejectionReason:
+        assert getattr(ProposeGoal.Result, reason.name) == reason.value
+
+
+def test_every_error_of_the_loop_is_a_code_of_the_action():
+    from lodestar.agent.errors import ErrorCode
+
+    for code in ErrorCode:
+        assert getattr(FollowDirective.Result, code.name) == code.value
+
+
+def test_decision(assert_same):
+    decision = Decision(
+        epoch=4, stamp=9.5, directive="find it", subtask=1, context={"bias": 1.0, "coverage": 0.25},
+        arms=(ArmRecord("frontier", True, "", 0.5, 0.75, 0.875, proposal()),
+              ArmRecord("semantic_map", False, "nothing fits", 0.0, 0.0, 0.0)),
+        chosen="frontier", map_id=2, reward={"coverage": 0.5}, evidence_entities=(17,), evidence_keyframes=(3,),
+        trace_id="t", outcome=Outcome.REACHED, explanation="why",
+    )  # fmt: skip
+    assert_same(c.decision_from_msg(c.decision_to_msg(decision)), decision)

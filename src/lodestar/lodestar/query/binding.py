@@ -19,7 +19,7 @@ from lodestar.scene.records import Entity, EntityState, Region
 
 UNDECIDED = 0.5
 GOOD_ANCHOR = 0.5  # of the best anchor's score
-STRUCTURE_UNVERIFIED = 0.75  # "on the wall": the scene holds no walls to measure against
+UNVERIFIED = 0.75  # what the scene holds nothing to measure by: "on the wall", rooms where there are none
 _PAIRS = {
     "On": lambda a, b, config: relations.on(a, b),
     "Above": lambda a, b, config: relations.above(a, b),
@@ -92,12 +92,17 @@ class Pool:
         return attribute_scores(attribute, known, captions, config.unknown_attribute, config.other_attribute)
 
     def in_region(self, label: str) -> np.ndarray:
-        """(N,): whether the region of an entity is called so; undecided where regions have no label."""
+        """(N,): whether the region of an entity is called so; undecided where its region has no label.
+
+        Without regions the predicate is passed over, unverified (FARM D.2 step 2).
+        """
+        if not self.regions:
+            return np.full(len(self.entities), UNVERIFIED)
         lexicon = load_lexicon()
         wanted = lexicon.room(label) or label
         scores = np.full(len(self.entities), UNDECIDED)
         for i, entity in enumerate(self.entities):
-            region = (self.regions or {}).get(entity.region_id)
+            region = self.regions.get(entity.region_id)
             if region is not None and region.label:
                 same = (lexicon.room(region.label) or region.label) == wanted
                 scores[i] = 0.6 + 0.4 * region.label_weight if same else 0.5 - 0.4 * region.label_weight
@@ -196,7 +201,7 @@ def _relation(
     category = graph.variables[others[0]].category
     if category in load_lexicon().structure:
         floor = category == "floor" and predicate.name == "On"
-        scores = relations.on_floor(pool.boxes) if floor else np.full(count, STRUCTURE_UNVERIFIED)
+        scores = relations.on_floor(pool.boxes) if floor else np.full(count, UNVERIFIED)
         return Term(name, _negated(scores, predicate))
     if predicate.name == "Between" and len(others) == 2:
         scores, bound = _between(others, scored, semantic, pool)
@@ -320,7 +325,7 @@ def _ranked(
         point = np.asarray(pool.observer, float)[:2]
         distance = np.linalg.norm(pool.boxes.center[rows, :2] - point, axis=1)
     else:
-        return np.full(count, STRUCTURE_UNVERIFIED)  # nobody says closest to what
+        return np.full(count, UNVERIFIED)  # nobody says closest to what
     order = np.argsort(distance if predicate.name == "Closest" else -distance, kind="stable")
     rank = np.empty(len(rows))
     rank[order] = np.arange(len(rows))

@@ -58,7 +58,7 @@ def score_query(
 
     The first `explained` come with predicate scores, bindings and an explanation.
 
-    graphs: alternative readings; an entity has its best one's score. regions: for InRegion, which is undecided
+    graphs: alternative readings; an entity has its best one's score. regions: for InRegion, which is not verified
     without. observer: (2+,) x, y from where "the nearest chair" is meant.
     Raises MissingPhrases where an open-vocabulary word needs a vector that `phrases` cannot give.
     """

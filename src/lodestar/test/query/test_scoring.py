@@ -162,7 +162,15 @@ def test_regions_decide_where_they_are_named():
                 2: thing(2, "mug", "mug", (5, 0, 0), (5.1, 0.1, 0.1), region_id=2)}  # fmt: skip
     regions = {1: Region(1, "kitchen", 0.8, 9.0, np.zeros(2)), 2: Region(2, "bedroom", 0.8, 9.0, np.zeros(2))}
     assert accepted("the mug in the kitchen", entities, regions=regions) == [1]
-    assert accepted("the mug in the kitchen", entities) == []
+    regions[1] = Region(1, "", 0.0, 9.0, np.zeros(2))
+    assert accepted("the mug in the kitchen", entities, regions=regions) == []
+
+
+def test_without_regions_a_room_is_passed_over_unverified():
+    entities = {1: thing(1, "mug", "mug", (0, 0, 0), (0.1, 0.1, 0.1))}
+    found = ask("the mug in the kitchen", entities)[0]
+    assert ACCEPT < found.score < ask("the mug", entities)[0].score
+    assert "probably in kitchen" in found.explanation
 
 
 def test_the_nearest_chair_is_nearest_to_whoever_asks():

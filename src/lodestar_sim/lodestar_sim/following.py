@@ -10,7 +10,6 @@ import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 
-
 _WIDE = 0.12  # m around the footprint that should be free before a turn
 _ESCAPE_STEPS = 8  # commands for which an escape goes on
 _ESCAPES = np.array(

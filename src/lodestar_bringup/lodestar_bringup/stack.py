@@ -85,13 +85,11 @@ class StackOptions:
 WIRING: tuple[tuple[str, str], ...] = (
     ("segmented", "perception/segmented"),
     ("keyframes", "keyframes/keyframes"),
-    ("get_keyframe", "keyframes/get"),
     ("instances", "semantic_voxels/instances"),
     ("get_instances", "semantic_voxels/get_instances"),
     ("pillars", "semantic_voxels/pillars"),
     ("entities", "scene_dictionary/entities"),
     ("get_entities", "scene_dictionary/get_entities"),
-    ("regions", "scene_dictionary/regions"),
     ("embed", "text_embedder/embed"),
     ("scene_description", "ego_vlm_expert/scene_description"),
     ("directive", "goal_selector/directive"),

@@ -24,6 +24,8 @@ from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_interfaces.msg import Decision, SceneDelta, SimStatus
 from lodestar_interfaces.srv import EmbedTexts, GetEntities
 from lodestar_ros import conversions, qos
+from lodestar_ros.conversions_agent import decision_from_msg
+from lodestar_ros.conversions_scene import scene_from_msg
 
 _EXPERTS = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert")
 _ACCEPT_TIMEOUT = 20.0  # s of wall time for an answer to the goal
@@ -173,7 +175,7 @@ class DemoClient:
             if not answered.wait(timeout) or future.result() is None or future.result().error_code:
                 with self._lock:
                     return dict(self._entities)
-            delta = conversions.scene_delta_from_msg(future.result().delta)
+            delta = scene_from_msg(future.result().delta)
             collected.update({entity.id: entity for entity in delta.updated})
             pages, page = future.result().page_count, page + 1
         return collected
@@ -202,14 +204,14 @@ class DemoClient:
         self._grid = conversions.grid_from_msg(message)
 
     def _on_entities(self, message: SceneDelta) -> None:
-        delta = conversions.scene_delta_from_msg(message)
+        delta = scene_from_msg(message)
         with self._lock:
             self._entities.update({entity.id: entity for entity in delta.updated})
             for gone in [*(merge.loser for merge in delta.merges), *delta.removed]:
                 self._entities.pop(gone, None)
 
     def _on_decision(self, message: Decision) -> None:
-        record = decision_to_dict(conversions.decision_from_msg(message))
+        record = decision_to_dict(decision_from_msg(message))
         with self._lock:
             self._decisions.append(record)
 

@@ -91,10 +91,12 @@ class SentenceTransformerEmbedder:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         try:
             from sentence_transformers import SentenceTransformer
+            from transformers.utils.logging import disable_progress_bar
         except ImportError as error:
             raise EmbedderUnavailable(
                 f"sentence_transformers cannot be imported ({error}); pip install 'lodestar[embed]'"
             ) from error
+        disable_progress_bar()
         try:
             return SentenceTransformer(str(folder), device=self._device, local_files_only=True)
         except (OSError, ValueError, RuntimeError) as error:

@@ -153,7 +153,7 @@ class _Tasks:
         if MIN_PATH <= self.truth.shortest_path(own[:2], thing) <= MAX_PATH and self._hidden(thing, own[:2]):
             return own
         lengths = self.truth.lengths(own[:2])
-        roomy = np.argwhere(np.isfinite(lengths) & (self.truth.clearance >= 0.5))
+        roomy = np.argwhere(np.isfinite(lengths) & (self.truth.clearance >= 0.5) & ~self.truth.covered)
         if not len(roomy):
             return None
         places = self.truth.grid.points_of(roomy[self.rng.permutation(len(roomy))[:300]])

@@ -59,9 +59,13 @@ def build_world(name: str, kind: str, site: Site, seed: int) -> World:
         objects=site.furnisher.objects,
     )
     start = _in_front(station) if station else roomiest(plan, site.furnisher.made)
-    return _with_decal(
-        prune(replace(world, start=start, charging_station=station.thing.id if station else 0)), site
+    opened = replace(  # what stands behind a locked door is judged as if the door were open
+        world,
+        start=start,
+        charging_station=station.thing.id if station else 0,
+        walls=tuple(plan.unlocked().walls()),
     )
+    return _with_decal(replace(prune(opened), walls=world.walls), site)
 
 
 def furnish_room(site: Site, room: int) -> None:

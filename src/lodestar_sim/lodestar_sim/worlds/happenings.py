@@ -11,7 +11,7 @@ from lodestar.grid.paths import NoPath, TravelConfig, plan_path
 from lodestar_sim.worlds.furnish import Furnisher, plan_box
 from lodestar_sim.worlds.world import Event, World
 
-WALKER_CLEARANCE = 0.42  # m
+WALKER_CLEARANCE = 0.33  # m
 FIRST, LAST = 20.0, 120.0  # s
 
 
@@ -53,8 +53,9 @@ def with_happenings(world: World, rng: np.random.Generator) -> World:
 
 def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]:
     """Open floor that the start is connected to, in an order drawn at random."""
-    lengths = world.truth.lengths(world.start[:2])
-    cells = np.argwhere(np.isfinite(lengths) & (world.truth.clearance >= 0.7) & (lengths > 2.0))
+    truth = world.truth
+    lengths = truth.lengths(world.start[:2])
+    cells = np.argwhere(np.isfinite(lengths) & (truth.clearance >= 0.7) & (lengths > 2.0) & ~truth.covered)
     picked = cells[rng.permutation(len(cells))[:60]]
     return [(round(float(x), 3), round(float(y), 3)) for x, y in world.truth.grid.points_of(picked)]
 
@@ -62,11 +63,15 @@ def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]
 def _fit(
     world: World, size: tuple[float, float, float], places: list[tuple[float, float]]
 ) -> tuple[float, float, float, float] | None:
-    """The first place whose box touches nothing else and keeps a walkway around it."""
+    """The first place whose box is clear of every object and puddle by a margin."""
+    boxes = [world.box(thing) for thing in world.objects]
+    low = np.array([b[0][:2] for b in boxes]).reshape(-1, 2) - 0.1
+    high = np.array([b[1][:2] for b in boxes]).reshape(-1, 2) + 0.1
     for x, y in places:
-        box = plan_box(size, (x, y, 0.0, 0.0))
-        far = [(x - d.center[0]) ** 2 + (y - d.center[1]) ** 2 > 1.0 for d in world.decals]
-        if all(far) and max(box[2] - box[0], box[3] - box[1]) / 2 < 0.5:
+        x0, y0, x1, y1 = plan_box(size, (x, y, 0.0, 0.0))
+        apart = (low[:, 0] > x1) | (high[:, 0] < x0) | (low[:, 1] > y1) | (high[:, 1] < y0)
+        dry = all((x - d.center[0]) ** 2 + (y - d.center[1]) ** 2 > 1.0 for d in world.decals)
+        if dry and apart.all():
             return x, y, 0.0, 0.0
     return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -82,6 +82,22 @@ class Plan:
         if not locked:
             self.free[row : row + depth, column : column + width] = True
 
+    def unlocked(self) -> Plan:
+        """The plan with every door open."""
+        opened = replace(
+            self, free=self.free.copy(), doors=[replace(door, locked=False) for door in self.doors]
+        )
+        for door in self.doors:
+            opened.free[self._cells(door)] = True
+        return opened
+
+    def _cells(self, door: Door) -> tuple[slice, slice]:
+        """Rows and columns of an opening."""
+        (x, y), (x0, y0, x1, y1) = self.origin, door.rect
+        return slice(round((y0 - y) / CELL), round((y1 - y) / CELL)), slice(
+            round((x0 - x) / CELL), round((x1 - x) / CELL)
+        )
+
     def is_free(self, x: float, y: float) -> bool:
         """Whether a place lies in a room or a doorway."""
         column, row = int((x - self.origin[0]) // CELL), int((y - self.origin[1]) // CELL)
@@ -90,10 +106,7 @@ class Plan:
 
     def close(self, door: Door) -> None:
         """The door's opening is solid."""
-        x, y = self.origin
-        c0, c1 = round((door.rect[0] - x) / CELL), round((door.rect[2] - x) / CELL)
-        r0, r1 = round((door.rect[1] - y) / CELL), round((door.rect[3] - y) / CELL)
-        self.free[r0:r1, c0:c1] = False
+        self.free[self._cells(door)] = False
 
     def rectangle(self, column: int, row: int, width: int, depth: int) -> tuple[float, float, float, float]:
         """Metres of a rectangle of cells."""

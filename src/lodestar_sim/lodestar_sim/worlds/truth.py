@@ -48,6 +48,16 @@ class Truth:
         return obstacle_distance(self.grid)
 
     @cached_property
+    def covered(self) -> np.ndarray:
+        """(rows, columns) bool: cells of `grid` under an object's box, table tops included."""
+        mask = np.zeros(self.grid.cells.shape, bool)
+        for thing in self.world.objects:
+            low, high = self.world.box(thing)
+            (r0, c0), (r1, c1) = self.grid.cells_of(np.array([low[:2], high[:2]]))
+            mask[max(r0, 0) : r1 + 1, max(c0, 0) : c1 + 1] = True
+        return mask
+
+    @cached_property
     def _scene(self):
         import open3d
 

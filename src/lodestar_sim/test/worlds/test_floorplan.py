@@ -1,0 +1,118 @@
+"""Worlds from occupancy maps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_sim.tasks import default_task
+from lodestar_sim.worlds import WorldError, world_from_spec
+from lodestar_sim.worlds.checks import check_world, overlaps
+from lodestar_sim.worlds.floorplan import floor_plan, read_arrays
+
+FREE, WALL = 254, 0
+
+
+def two_rooms() -> np.ndarray:
+    """(70, 130) uint8 at 0.1 m: two rooms of 6 x 6 m joined by a door of 1 m."""
+    cells = np.full((70, 130), WALL, np.uint8)
+    cells[5:65, 5:65] = FREE
+    cells[5:65, 67:127] = FREE
+    cells[30:40, 65:67] = FREE
+    return cells
+
+
+def write_arrays(folder: Path, cells: np.ndarray, valid: np.ndarray | None = None) -> str:
+    np.save(folder / "occ_map.npy", cells)
+    np.save(folder / "valid_space.npy", np.full(cells.shape, 3, np.uint8) if valid is None else valid)
+    return str(folder)
+
+
+def write_ros(folder: Path, cells: np.ndarray, **changes) -> str:
+    import cv2
+
+    cv2.imwrite(str(folder / "map.pgm"), cells)
+    data = {"image": "map.pgm", "resolution": 0.1, "origin": [2.0, -1.0, 0.0], "negate": 0,
+            "occupied_thresh": 0.65, "free_thresh": 0.196, **changes}  # fmt: skip
+    path = folder / "map.yaml"
+    path.write_text("\n".join(f"{key}: {value}" for key, value in data.items()))
+    return str(path)
+
+
+def rasterised(world) -> OccupancyGrid2D:
+    return world.truth.grid
+
+
+def test_arrays_become_two_furnished_rooms(tmp_path):
+    world = world_from_spec(write_arrays(tmp_path, two_rooms()), 1)
+    assert len(world.rooms) == 2
+    assert len(world.objects) > 10
+    check_world(world)
+
+
+def test_only_valid_free_space_is_free(tmp_path):
+    valid = np.full((70, 130), 1, np.uint8)
+    valid[:, 66:] = 0
+    plan = floor_plan(read_arrays(Path(write_arrays(tmp_path, two_rooms(), valid))), np.random.default_rng(0))
+    assert plan.free.sum() * 0.01 == pytest.approx(36.0 + 0.1, abs=0.2)
+    assert len(plan.labels) == 1
+
+
+def test_a_ros_map_keeps_its_place_and_its_walls(tmp_path):
+    cells = two_rooms()
+    cells[10:20, 10:20] = WALL  # upper left in the image: high y
+    world = world_from_spec(write_ros(tmp_path, cells), 2)
+    assert world.bounds == pytest.approx((1.8, -1.2, 15.2, 6.2))
+    grid = rasterised(world)
+    row, column = grid.cells_of(np.array([[2.0 + 1.05, -1.0 + 5.9]]))[0]
+    assert grid.occupied[row, column]  # the shell of the pillar
+    assert {room.label for room in world.rooms}
+
+
+def test_a_finer_ros_map_is_the_same_building(tmp_path):
+    fine = np.kron(two_rooms(), np.ones((2, 2), np.uint8))
+    world = world_from_spec(write_ros(tmp_path, fine, resolution=0.05), 1)
+    x0, y0, x1, y1 = world.bounds
+    assert (x1 - x0, y1 - y0) == pytest.approx((13.4, 7.4), abs=0.21)
+    assert len(world.rooms) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"resolution": 0}, "resolution"),
+        ({"resolution": "wide"}, "no map_server map"),
+        ({"origin": "[0.0, 0.0, 0.7]"}, "yaw"),
+        ({"image": "gone.pgm"}, "missing or no image"),
+        ({"origin": "[.nan, 0.0, 0.0]"}, "finite"),
+    ],
+)
+def test_bad_ros_maps_say_why(changes, says, tmp_path):
+    with pytest.raises(WorldError, match=says):
+        world_from_spec(write_ros(tmp_path, two_rooms(), **changes), 1)
+
+
+def test_bad_arrays_say_why(tmp_path):
+    with pytest.raises(WorldError, match=r"occ_map\.npy"):
+        world_from_spec(str(tmp_path), 1)
+    with pytest.raises(WorldError, match="no free floor"):
+        world_from_spec(write_arrays(tmp_path, np.zeros((50, 50), np.uint8)), 1)
+    with pytest.raises(WorldError, match="one 2-D shape"):
+        world_from_spec(write_arrays(tmp_path, two_rooms(), np.ones((3, 3), np.uint8)), 1)
+
+
+def test_the_campus_floor(campus):
+    x0, y0, x1, y1 = campus.bounds
+    assert (x1 - x0, y1 - y0) == pytest.approx((79.0, 26.0), abs=0.1)
+    assert len(campus.rooms) >= 12
+    assert "corridor" in {room.label for room in campus.rooms}
+    assert len(campus.objects) > 250
+    assert len({t.category for t in campus.objects}) >= 35
+    assert list(overlaps(campus)) == []
+    assert len(campus.geometry().triangles) < 150_000
+    for thing in campus.objects[::10]:
+        assert thing.id == campus.charging_station or len(campus.truth.views(thing)), thing.caption
+    task = default_task(campus, 1)
+    assert campus.truth.shortest_path(task.start[:2], campus.object(task.target_ids[0])) >= 5.0

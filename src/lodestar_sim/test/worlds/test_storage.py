@@ -1,0 +1,134 @@
+"""World files: there and back, and what is said of bad ones."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from lodestar_sim.worlds import World, WorldError, world_from_spec
+from lodestar_sim.worlds.__main__ import main
+
+TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+
+
+def small_world() -> dict:
+    """A world as a user would write it: one room, a box and a mesh of their own."""
+    walls = [(-3, -3, 3, -2.9), (-3, 2.9, 3, 3), (-3, -2.9, -2.9, 2.9), (2.9, -2.9, 3, 2.9)]
+    return {
+        "bounds": [-3, -3, 3, 3],
+        "start": [0, 0, 0],
+        "walls": [{"x0": a, "y0": b, "x1": c, "y1": d, "z0": 0, "z1": 2.5} for a, b, c, d in walls],
+        "objects": [
+            {"id": 1, "category": "chair", "size": [0.5, 0.5, 0.9], "mesh": "param:chair/wooden",
+             "color": "red", "material": "wood", "pose": [2, 0, 0, 3.1]},
+            {"id": 2, "category": "sculpture", "size": [0.6, 0.6, 1.0], "mesh": "art/thing.obj",
+             "caption": "gray stone sculpture", "pose": [-2, 1, 0, 0]},
+        ],
+    }  # fmt: skip
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes a world (dict or text) beside its mesh; returns the path."""
+    (tmp_path / "art").mkdir()
+    (tmp_path / "art" / "thing.obj").write_text(TRIANGLE)
+
+    def write_file(data) -> str:
+        path = tmp_path / "world.json"
+        path.write_text(data if isinstance(data, str) else json.dumps(data))
+        return str(path)
+
+    return write_file
+
+
+@pytest.mark.parametrize("spec", ["apartment", "warehouse", "apartment?events=1"])
+def test_there_and_back(spec, make_world, tmp_path):
+    world = make_world(spec, 2)
+    world.save(tmp_path / "w.json")
+    again = World.load(tmp_path / "w.json")
+    assert again == world
+    for name in ("vertices", "triangles", "object_of_triangle", "color_of_triangle", "material_of_triangle"):
+        assert np.array_equal(getattr(again.geometry(3.0), name), getattr(world.geometry(3.0), name))
+
+
+def test_a_world_of_ones_own_with_a_mesh_file_and_a_new_category(write):
+    world = world_from_spec(write(small_world()))
+    low, high = world.box(world.object(2))
+    assert np.allclose(high - low, [0.6, 0.6, 1.0], atol=1e-4)
+    assert np.allclose(low, [-2.3, 0.7, 0.0], atol=1e-4)
+    assert world.labels()[2] == {"class": "sculpture", "caption": "gray stone sculpture"}
+    assert world.labels()[1] == {"class": "chair", "caption": "red chair"}
+    assert len(world.slabs) == 1
+
+
+def change(path: list, value):
+    """A small world with one value replaced."""
+    data = small_world()
+    place = data
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("{not json", "not JSON"),
+        ("[1, 2]", "one JSON object"),
+        (json.dumps(small_world()).replace('"start": [0, 0, 0]', '"start": [0, NaN, 0]'), "finite"),
+        (change(["objects", 0, "pose"], [2, 0, 0]), r"objects\[0\] \(id 1, chair\).pose must hold 4 values"),
+        (change(["objects", 0, "pose"], ["a", 0, 0, 0]), "must be a number"),
+        (change(["objects", 0, "size"], [0.5, 0, 0.9]), "above 0"),
+        (change(["objects", 0, "color"], "crimsonish"), "unknown colour 'crimsonish'"),
+        (change(["objects", 0, "material"], "cheese"), "unknown material"),
+        (
+            change(["objects", 1, "mesh"], "art/gone.ply"),
+            "object 2 .sculpture.: mesh 'art/gone.ply' is missing",
+        ),
+        (change(["objects", 1, "mesh"], "param:nothing"), "no shape 'nothing'"),
+        (change(["objects", 1, "id"], 1), "id 1 stands twice"),
+        (change(["objects", 1, "id"], 70000), r"must lie in 1\.\.65535"),
+        (change(["objects", 1, "pose"], [2.1, 0.1, 0, 0]), "overlap"),
+        (change(["objects", 1, "pose"], [-2.8, 1, 0, 0]), "overlap"),
+        (change(["objects", 1, "pose"], [-2, 1, -0.5, 0]), "below the floor"),
+        (change(["objects", 0, "supported_by"], 9), "does not exist"),
+        (change(["objects", 0, "colour"], "red"), "unknown field 'colour'"),
+        (change(["objects", 0], {"id": 1}), "category is missing|mesh is missing|size is missing"),
+        (change(["start"], [2.0, 0, 0]), "does not fit"),
+        (change(["start"], [9, 0, 0]), "outside the bounds"),
+        (change(["bounds"], [3, -3, -3, 3]), "bounds"),
+        (change(["format"], "other 7"), "format"),
+        (change(["events"], [{"time": 1, "kind": "explode"}]), "kind must be one of"),
+        (change(["events"], [{"time": 1, "kind": "remove", "object_id": 8}]), "there is no object 8"),
+        (change(["events"], [{"time": 1, "kind": "walk", "object_id": 1, "path": [[0, 0]]}]), "two points"),
+        (change(["charging_station"], 44), "charging_station"),
+    ],
+)
+def test_bad_files_say_what_is_wrong(data, says, write):
+    with pytest.raises(WorldError, match=says):
+        world_from_spec(write(data))
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(WorldError, match="cannot be read"):
+        world_from_spec(str(tmp_path / "none.json"))
+
+
+@pytest.mark.parametrize(
+    "spec", ["castle", "", "apartment?color=red", "apartment.txt", "house.json?locked=1"]
+)
+def test_unknown_specifications(spec):
+    with pytest.raises(WorldError):
+        world_from_spec(spec, 1)
+
+
+def test_the_command_line_draws_and_saves(tmp_path, capsys):
+    picture, saved = tmp_path / "w.png", tmp_path / "w.json"
+    assert main(["apartment", "--seed", "2", "--png", str(picture), "--save", str(saved)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert World.load(saved).seed == 2
+    assert "rooms" in capsys.readouterr().out
+    assert main(["castle"]) == 2
+    assert "castle" in capsys.readouterr().err

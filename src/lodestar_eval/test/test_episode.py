@@ -1,0 +1,133 @@
+"""Real episodes, headless: they end in success, repeat themselves and do not read ids or names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.ground_truth import NoiseConfig
+from lodestar_eval.episode import EpisodeRun, EpisodeRunner, EpisodeSettings
+from lodestar_sim.tasks import Task, default_task
+from lodestar_sim.worlds import World, world_from_spec
+
+SEED = 3
+NOISE = NoiseConfig(miss=0.05, split=0.02, wrong_label=0.02, erode_px=1, score_std=0.05)
+
+
+class LetterEmbedder:
+    """Vectors by counts of letter pairs: phrases that share words are alike."""
+
+    model = "letters"
+    dimension = 128
+
+    def embed(self, phrases):
+        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
+        for row, phrase in enumerate(phrases):
+            for a, b in zip(phrase, phrase[1:]):
+                vectors[row, (ord(a) * 31 + ord(b)) % self.dimension] += 1.0
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return world_from_spec("apartment", SEED)
+
+
+@pytest.fixture(scope="module")
+def task(world) -> Task:
+    return default_task(world, SEED)
+
+
+def run(world: World, task: Task, seconds: float, **changes) -> EpisodeRun:
+    settings = EpisodeSettings(time_limit=seconds, thinking=0.05, **changes)
+    return EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, SEED)
+
+
+@pytest.fixture(scope="module")
+def complete(world, task) -> EpisodeRun:
+    return run(world, task, 300.0)
+
+
+def test_an_episode_finds_its_target_by_ground_truth(complete):
+    outcome = complete.outcome
+    assert outcome.success and outcome.claimed and outcome.error_code == 0, outcome.failure
+    assert outcome.distance <= 1.0 and complete.verdict.in_sight
+    assert 0.0 < outcome.spl <= 1.0
+    assert outcome.path_length >= 0.9 * outcome.shortest - 1.0
+
+
+def test_an_episode_accounts_for_time_and_decisions(complete):
+    outcome = complete.outcome
+    assert outcome.frames == pytest.approx(outcome.duration / 0.25, rel=0.25)
+    assert {"render", "detect", "fuse", "scene", "grid", "navigate", "loop"} <= set(outcome.stages)
+    assert sum(outcome.decisions.values()) == len({decision.epoch for decision in complete.decisions})
+    assert sum(seconds for seconds, _ in outcome.stages.values()) <= outcome.cpu * 1.05
+    assert 0.0 < outcome.coverage <= 1.0
+
+
+def test_an_episode_leaves_a_map_and_a_decision_log(complete, tmp_path):
+    complete.save_map(tmp_path / "map.png")
+    complete.save_decisions(tmp_path / "decisions.jsonl")
+    complete.save_decisions(tmp_path / "decisions.jsonl")  # once more does not append
+    assert (tmp_path / "map.png").stat().st_size > 10_000
+    assert len((tmp_path / "decisions.jsonl").read_text().splitlines()) == len(complete.decisions)
+
+
+def test_a_time_limit_ends_an_episode_without_success(world, task):
+    outcome = run(world, task, 3.0).outcome
+    assert not outcome.success and not outcome.claimed
+    assert outcome.error_code == 11004 and "TIME_LIMIT" in outcome.failure
+    assert outcome.duration <= 3.0 + 0.3
+    assert outcome.spl == 0.0
+
+
+def renamed(world: World, task: Task, rng: np.random.Generator) -> tuple[World, Task]:
+    """The same building under other ids and another name."""
+    ids = [thing.id for thing in (*world.objects, *world.decals)]
+    other = dict(zip(ids, (int(i) for i in rng.permutation(np.arange(1, 60_000))[: len(ids)])))
+    other[0] = 0
+    objects = tuple(
+        replace(
+            thing,
+            id=other[thing.id],
+            supported_by=other[thing.supported_by],
+            contained_in=other[thing.contained_in],
+        )
+        for thing in world.objects
+    )
+    decals = tuple(replace(decal, id=other[decal.id]) for decal in world.decals)
+    assert not world.events
+    changed = replace(
+        world,
+        name="elsewhere",
+        objects=objects,
+        decals=decals,
+        charging_station=other[world.charging_station],
+    )
+    return changed, replace(task, target_ids=tuple(other[i] for i in task.target_ids))
+
+
+def test_ids_and_names_of_the_simulator_change_nothing(world, task):
+    first = run(world, task, 20.0, noise=NOISE)
+    changed_world, changed_task = renamed(world, task, np.random.default_rng(5))
+    second = run(changed_world, changed_task, 20.0, noise=NOISE)
+    np.testing.assert_array_equal(first.path, second.path)
+    assert [decision.chosen for decision in first.decisions] == [d.chosen for d in second.decisions]
+    ours, theirs = first.pipeline.mirror.entities, second.pipeline.mirror.entities
+    assert len(ours) > 3
+    assert {i: (e.label, e.caption) for i, e in ours.items()} == {
+        i: (e.label, e.caption) for i, e in theirs.items()
+    }
+    for identity, entity in ours.items():
+        np.testing.assert_array_equal(entity.mean, theirs[identity].mean)
+
+
+def test_another_seed_of_the_noise_is_another_run(world, task):
+    settings = EpisodeSettings(time_limit=8.0, thinking=0.05, noise=NOISE)
+    runner = EpisodeRunner(PhraseBook(LetterEmbedder()), settings)
+    runs = [runner.run(world, task, seed) for seed in (1, 2)]
+    means = [[e.mean for _, e in sorted(r.pipeline.mirror.entities.items())] for r in runs]
+    assert len(means[0]) != len(means[1]) or not np.array_equal(means[0], means[1])

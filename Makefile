@@ -1,7 +1,8 @@
 # The commands of Lodestar. `make help` lists them.
 SHELL := /bin/bash
 PYTHON ?= python3
-export PYTHON
+# Exported, so that whatever a directive contains reaches the program as it is.
+export PYTHON DIRECTIVE SEED WORLD OUT
 
 DIRECTIVE ?=
 SEED ?= 1
@@ -11,7 +12,6 @@ BENCH ?= episodes --world apartment --seeds 1-3
 TESTS ?=
 
 ENVIRONMENT := . ./env.sh
-QUIET := --no-print-directory
 
 .PHONY: help setup demo test lint unit bench clean
 
@@ -22,8 +22,8 @@ setup: ## make the environment and build the workspace (quick when nothing chang
 	@$(PYTHON) scripts/setup_workspace.py
 
 demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file
-	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo --world "$(WORLD)" --seed "$(SEED)" --out "$(OUT)" \
-		$(if $(DIRECTIVE),--directive "$(DIRECTIVE)")
+	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo --world "$$WORLD" --seed "$$SEED" --out "$$OUT" \
+		$${DIRECTIVE:+--directive "$$DIRECTIVE"}
 
 test: setup lint unit ## lint and every test (TESTS=path narrows it)
 

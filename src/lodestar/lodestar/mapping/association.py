@@ -60,6 +60,15 @@ class Track:
         """Weight of `label` relative to the strongest label's, [0, 1]."""
         return self.shares.get(label, 0.0) / self.shares[self.label] if self.shares else 0.0
 
+    def take(self, pair: tuple[str, str]) -> float:
+        """Remove a label and caption; returns the weight that they had."""
+        weight = self.labels.pop(pair)
+        self.shares[pair[0]] -= weight
+        if self.shares[pair[0]] <= 1e-9:
+            del self.shares[pair[0]]
+        self.label = min(self.shares, key=lambda name: (-self.shares[name], name))
+        return weight
+
     def vote(self, label: str, caption: str, weight: float, keep: int) -> None:
         """Add weight to a label and caption; only the `keep` strongest pairs are kept."""
         pair = (label, caption)
@@ -176,6 +185,10 @@ class MergeEvidence:
                     self._balance[(a, b)] = max(self._balance[(a, b)] - 1 - ((a, b) in together), -20)
         ready = [pair for pair in together if self._balance[pair] >= config.merge_evidence]
         return [self._order(tracks, pair) for pair in sorted(ready)]
+
+    def set_apart(self, a: int, b: int) -> None:
+        """Begin with the knowledge that these are two."""
+        self._balance[(min(a, b), max(a, b))] = -self._config.merge_evidence
 
     def forget(self, instance: int) -> None:
         """Drop what is known of pairs with this instance."""

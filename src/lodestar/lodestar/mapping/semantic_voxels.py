@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from lodestar.mapping.extraction import extract
 from lodestar.mapping.pillars import PillarMap, build_pillars
 from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Observation
 from lodestar.mapping.samples import Samples, sample
+from lodestar.mapping.splitting import Split, SplitEvidence
 from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.mapping.voxel_store import VoxelStore
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -44,6 +46,7 @@ class SemanticVoxelMap:
         self._removed: dict[int, int] = {}  # id -> revision
         self._merged: list[tuple[int, Merge]] = []
         self._evidence = MergeEvidence(config.association)
+        self._splits = SplitEvidence(config.splitting)
         self._next_id = 1
         self._mark = 0
         self._turn = 0
@@ -76,7 +79,7 @@ class SemanticVoxelMap:
             self._mark += 1
             self.revision += 1
             samples = self._sample(frame, segmented, lookup)
-            matches = self._match(samples, segmented)
+            matches = self._part(frame.stamp, samples, segmented, self._match(samples, segmented))
             matches = self._vote(frame.stamp, samples, segmented, matches)
             inside, empty, hidden = self._carve(frame)
             merges = self._merge(matches)
@@ -208,6 +211,46 @@ class SemanticVoxelMap:
         owners = self._store.owners(samples.voxels)
         return associate(samples, owners, usable, detections, self._tracks, self.config.association)
 
+    def _part(
+        self, stamp: float, samples: Samples, segmented: SegmentedFrame, matches: list[Match]
+    ) -> list[Match]:
+        """Matches after instances that are two things have been split."""
+        boxes = {i: (t.box_min, t.box_max) for i, t in self._tracks.items()}
+        renamed = {
+            split.moved_mask: self._split(stamp, samples, segmented, split)
+            for split in self._splits.look(matches, samples, segmented.detections, boxes)
+        }
+        return [replace(m, instance_id=renamed.get(m.mask, m.instance_id)) for m in matches]
+
+    def _split(self, stamp: float, samples: Samples, segmented: SegmentedFrame, split: Split) -> int:
+        """The moved mask's side of the instance becomes a new one, whose id is returned."""
+        store, old = self._store, self._tracks[split.instance_id]
+        centres = []
+        for mask in (split.kept_mask, split.moved_mask):
+            part = samples.of(mask)
+            centres.append(samples.points[part][samples.trusted[part]].mean(axis=0)[:2])
+        places = np.flatnonzero(store.owner[: store.used] == old.id)
+        voxels = (store.coords[places, :2] + 0.5) * self.config.voxel
+        to_kept, to_moved = (np.linalg.norm(voxels - centre, axis=1) for centre in centres)
+        points = samples.points[samples.of(split.moved_mask)]
+        new = self._start(stamp, points[samples.trusted[samples.of(split.moved_mask)]])
+        store.reassign(places[to_moved < to_kept], old.id, new.id)
+        old.peak = 0
+        kept, moved = (segmented.detections[m] for m in (split.kept_mask, split.moved_mask))
+        pair = (moved.label, moved.caption)
+        if pair != (kept.label, kept.caption) and pair in old.labels and len(old.labels) > 1:
+            new.vote(*pair, old.take(pair), self.config.captions)
+        self._evidence.set_apart(old.id, new.id)
+        return new.id
+
+    def _start(self, stamp: float, points: np.ndarray) -> Track:
+        """A new instance around points (N, 3)."""
+        low, high = np.percentile(points, (2, 98), axis=0)
+        track = Track(self._next_id, stamp, stamp, low, high)
+        self._tracks[track.id] = track
+        self._next_id += 1
+        return track
+
     def _vote(
         self, stamp: float, samples: Samples, segmented: SegmentedFrame, matches: list[Match]
     ) -> list[Match]:
@@ -223,10 +266,7 @@ class SemanticVoxelMap:
                 points = samples.points[part][trusted]
                 if len(np.unique(samples.voxels[part][trusted], axis=0)) < config.min_voxels:
                     continue
-                identity = self._next_id
-                self._next_id += 1
-                low, high = np.percentile(points, (2, 98), axis=0)
-                self._tracks[identity] = Track(identity, stamp, stamp, low, high)
+                identity = self._start(stamp, points).id
             voters[part] = np.where(trusted, identity, 0)
             result.append(Match(match.mask, identity, match.score, match.covered))
         own = voters > 0
@@ -256,6 +296,7 @@ class SemanticVoxelMap:
             lost, won = self._tracks.pop(loser), self._tracks[winner]
             self._store.rename(loser, winner)
             self._evidence.forget(loser)
+            self._splits.forget(loser)
             for (label, caption), weight in lost.labels.items():
                 won.vote(label, caption, weight, self.config.captions)
             won.observation_count += lost.observation_count
@@ -359,6 +400,7 @@ class SemanticVoxelMap:
                 del self._tracks[identity]
                 self._instances.pop(identity, None)
                 self._evidence.forget(identity)
+                self._splits.forget(identity)
                 self._removed[identity] = self.revision
                 continue
             track.box_min, track.box_max = local.box_min[row], local.box_max[row]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from lodestar.mapping.association import AssociationConfig
 from lodestar.mapping.samples import SampleConfig
+from lodestar.mapping.splitting import SplitConfig
 
 
 @dataclass(frozen=True)
@@ -58,3 +59,4 @@ class VoxelConfig:
     jump_deg: float = 2.0
     samples: SampleConfig = field(default_factory=SampleConfig)
     association: AssociationConfig = field(default_factory=AssociationConfig)
+    splitting: SplitConfig = field(default_factory=SplitConfig)

@@ -321,6 +321,13 @@ class VoxelStore:
         """Make every vote for `old` one for `new`; returns how many voxels changed their owner."""
         return _rename(self.owner, self._ids, self.weights, self.used, old, new)
 
+    def reassign(self, places: np.ndarray, old: int, new: int) -> None:
+        """Make the votes for `old` in the voxels at these places of the pool votes for `new`."""
+        ids = self._ids[places]
+        ids[ids == old] = new
+        self._ids[places] = ids
+        self.owner[places] = np.where(self.owner[places] == old, new, self.owner[places])
+
     def drop(self, instance: int) -> None:
         """Forget the voxels of an instance and every vote for it."""
         own = np.flatnonzero(self.owner[: self.used] == instance)

@@ -9,7 +9,7 @@ from lodestar.geometry.boxes import box_iou
 from lodestar.geometry.poses import planar_transform, transform_points
 from lodestar.mapping.semantic_voxels import FrameRejected, RejectReason, SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import SegmentedFrame
-from lodestar.perception.ground_truth import NoiseConfig
+from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
 
 
 def drive(world, poses, voxels, start=0.0, **kwargs):
@@ -308,3 +308,29 @@ def test_the_same_frames_give_the_same_map_whatever_the_label_values(box_world, 
     for i, instance in results[0].items():
         np.testing.assert_array_equal(instance.box_min, results[1][i].box_min)
         assert instance.votes == results[1][i].votes
+
+
+def test_two_things_that_one_mask_once_joined_are_parted_again(box_world, box, orbit):
+    chairs = [
+        box("chair", (-0.55, -0.25, 0), (-0.05, 0.25, 0.9), "a black chair"),
+        box("chair", (0.05, -0.25, 0), (0.55, 0.25, 0.9), "an orange chair"),
+    ]
+    world, voxels = box_world(chairs), SemanticVoxelMap()
+    clean = world.detector
+    world.detector = GroundTruthDetector(NoiseConfig(merge=1.0, merge_gap_px=6, min_pixels=8))
+    drive(world, orbit((0, 0), 2.2, -70, -50, 4), voxels)
+    assert len(confirmed(voxels)) == 1
+    world.detector = clean
+    drive(world, orbit((0, 0), 2.2, -110, 150, 30), voxels, start=10.0)
+    found = {i.votes[0].caption: i for i in confirmed(voxels)}
+    assert found.keys() == {"a black chair", "an orange chair"}
+    for truth in chairs:
+        instance = found[truth.caption]
+        assert box_iou(instance.box_min, instance.box_max, truth.low, truth.high) > 0.55
+
+
+def test_masks_split_now_and_then_do_not_part_a_thing(box_world, chair, orbit):
+    voxels = SemanticVoxelMap()
+    world = box_world([chair], noise=NoiseConfig(split=0.3, min_pixels=8), seed=4)
+    drive(world, orbit((0, 0), 2.0, 0, 360, 60), voxels)
+    assert len(confirmed(voxels)) == 1

@@ -12,8 +12,9 @@ from lodestar.geometry.poses import inverse, yaw_of
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Match, MergeEvidence, Track, associate
 from lodestar.mapping.extraction import extract
+from lodestar.mapping.making import to_instance, to_observation
 from lodestar.mapping.pillars import PillarMap, build_pillars
-from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Observation
+from lodestar.mapping.records import Absence, Instance, InstanceDelta, Merge, Observation
 from lodestar.mapping.samples import Samples, sample
 from lodestar.mapping.splitting import Split, SplitEvidence
 from lodestar.mapping.voxel_config import VoxelConfig
@@ -323,20 +324,7 @@ class SemanticVoxelMap:
             track.last_seen = frame.stamp
             track.absence_count = 0
             track.vote(detection.label, detection.caption, detection.score, self.config.captions)
-            observations.append(
-                Observation(
-                    instance_id=identity,
-                    stamp=frame.stamp,
-                    odom_from_camera=np.array(frame.odom_from_camera, np.float64),
-                    box=detection.box,
-                    pixel_count=detection.pixel_count,
-                    label=detection.label,
-                    caption=detection.caption,
-                    score=detection.score,
-                    distance=distance,
-                    feature=detection.feature,
-                )
-            )
+            observations.append(to_observation(identity, frame, detection, distance))
         return observations
 
     def _absences(
@@ -405,21 +393,7 @@ class SemanticVoxelMap:
                 continue
             track.box_min, track.box_max = local.box_min[row], local.box_max[row]
             track.revision = self.revision
-            votes = sorted(track.labels.items(), key=lambda item: (-item[1], item[0]))
-            instance = Instance(
-                id=identity,
-                voxel_count=count,
-                centroid=in_map.centroid[row],
-                covariance=in_map.covariance[row],
-                box_min=in_map.box_min[row],
-                box_max=in_map.box_max[row],
-                votes=tuple(CaptionVote(label, caption, weight) for (label, caption), weight in votes),
-                occupancy_probability=float(in_map.occupancy[row]),
-                observation_count=track.observation_count,
-                confirmed=track.observation_count >= config.confirm,
-                first_seen=track.first_seen,
-                last_seen=track.last_seen,
-            )
+            instance = to_instance(track, in_map, row, config.confirm)
             self._instances[identity] = instance
             updated.append(instance)
         return updated, removed

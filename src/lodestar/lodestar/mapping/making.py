@@ -1,0 +1,45 @@
+"""Records that leave the semantic voxel map, from what it keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodestar.mapping.association import Track
+from lodestar.mapping.extraction import Geometry
+from lodestar.mapping.records import CaptionVote, Instance, Observation
+from lodestar.perception.frames import Detection, RgbdFrame
+
+
+def to_instance(track: Track, geometry: Geometry, row: int, confirm: int) -> Instance:
+    """Record of a track whose geometry is one row of a batch; captions of most weight first."""
+    votes = sorted(track.labels.items(), key=lambda item: (-item[1], item[0]))
+    return Instance(
+        id=track.id,
+        voxel_count=int(geometry.count[row]),
+        centroid=geometry.centroid[row],
+        covariance=geometry.covariance[row],
+        box_min=geometry.box_min[row],
+        box_max=geometry.box_max[row],
+        votes=tuple(CaptionVote(label, caption, weight) for (label, caption), weight in votes),
+        occupancy_probability=float(geometry.occupancy[row]),
+        observation_count=track.observation_count,
+        confirmed=track.observation_count >= confirm,
+        first_seen=track.first_seen,
+        last_seen=track.last_seen,
+    )
+
+
+def to_observation(instance_id: int, frame: RgbdFrame, detection: Detection, distance: float) -> Observation:
+    """Record of a detection that shows an instance `distance` metres away."""
+    return Observation(
+        instance_id=instance_id,
+        stamp=frame.stamp,
+        odom_from_camera=np.array(frame.odom_from_camera, np.float64),
+        box=detection.box,
+        pixel_count=detection.pixel_count,
+        label=detection.label,
+        caption=detection.caption,
+        score=detection.score,
+        distance=distance,
+        feature=detection.feature,
+    )

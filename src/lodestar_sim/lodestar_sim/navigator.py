@@ -116,6 +116,13 @@ class Navigator:
         """Whether a goal is pursued."""
         return self._status is NavigatorStatus.ACTIVE
 
+    def warm_up(self) -> None:
+        """Nothing has to be compiled any more when the first goal comes. To be called where none is pursued."""
+        grid = OccupancyGrid2D(np.zeros((40, 40), np.int8), 0.1, (0.0, 0.0))
+        self.set_goal((3.0, 3.0, 0.0))
+        self.update(0.0, grid, np.array([1.0, 1.0, 0.0]), np.zeros(3))
+        self.cancel()
+
     def set_goal(self, pose) -> None:
         """Drive to (x, y, yaw) in the grid's frame. Raises ValueError where it is not finite."""
         goal = np.array(pose, np.float64)

@@ -30,13 +30,13 @@ def _linear_table() -> np.ndarray:
 def _display_table() -> np.ndarray:
     """sRGB byte of 4096 steps of linear light in 0..2, with a soft shoulder above 0.7."""
     light = np.arange(4096) / 2048.0
-    light = np.where(light < 0.7, light, 0.7 + 0.3 * (1.0 - np.exp(-(light - 0.7) / 0.3)))
+    light = np.where(light < 0.7, light, 1.0 - 0.3 * np.exp(-(light - 0.7) / 0.3))
     s = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
     return np.clip(s * 255.0 + 0.5, 0, 255).astype(np.uint8)
 
 
 def _offsets() -> np.ndarray:
-    """Where occlusion is sampled: (16, 8, 2) float32, in radii, turned differently for each of 4 x 4 cells."""
+    """Where occlusion is sampled: (16, 8, 2) float32, in radii, turned otherwise in each of 4 x 4 cells."""
     order = np.array([0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5])
     angle = np.arange(8) * 2.4 + order[:, None] * (2.0 * np.pi / 16)
     radius = (np.arange(8) + 0.3 + order[:, None] / 20.0) / 9.0

@@ -56,6 +56,15 @@ class Simulator:
         self._next_change = -np.inf
         self._follow_world()
 
+    def warm_up(self) -> None:
+        """Nothing has to be compiled any more for the first frame; this run is not touched."""
+        other = Simulator(self.world, self.config, 0, self.robot.pose)
+        other.set_command(0.1, 0.0, 0.0)
+        other.step()
+        other.render()
+        other.scan()
+        other.lidar()
+
     @property
     def time(self) -> float:
         """Seconds since the start."""

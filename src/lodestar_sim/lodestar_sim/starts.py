@@ -32,7 +32,9 @@ class SimNodeConfig:
         """The simulator at its start. Raises ValueError (WorldError for the world) for what does not fit."""
         world = world_from_spec(self.world, self.seed)
         start = self.start if self.use_start else start_pose(world, self.seed, self.task)
-        return Simulator(world, self.simulator, self.seed, start)
+        simulator = Simulator(world, self.simulator, self.seed, start)
+        simulator.warm_up()
+        return simulator
 
 
 def start_pose(world: World, seed: int, task: str) -> tuple[float, float, float]:

@@ -45,6 +45,7 @@ class SimNavigatorNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("sim_navigator", **kwargs)
         self._navigator = Navigator(declare_config(self, NavigatorConfig))
+        self._navigator.warm_up()
         self._stamped = declare(self, "cmd_vel_stamped", bool, False)
         self._grid: OccupancyGrid2D | None = None
         self._goal: ServerGoalHandle | None = None
@@ -96,7 +97,8 @@ class SimNavigatorNode(LodestarNode):
             return CancelResponse.REJECT
         self._navigator.cancel()
         self._send(np.zeros(3))
-        self._mailbox.post(lambda: self._goal == handle and self._conclude(NavigatorStatus.CANCELED))
+        self._mailbox.expect()
+        self._mailbox.post(lambda: self._goal == handle and self._conclude(NavigatorStatus.CANCELED), done=True)
         return CancelResponse.ACCEPT
 
     def _on_odometry(self, message: Odometry) -> None:

@@ -16,6 +16,7 @@ from lodestar_ros.conversions import BadMessage, header, image_to_msg, pose_from
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config
+from lodestar_ros.workers import Mailbox
 from lodestar_sim.nodes.pacing import Pacer
 from lodestar_sim.nodes.publishing import OPTICAL, CameraPublisher, RangePublisher, StatePublisher
 from lodestar_sim.starts import SimNodeConfig
@@ -38,6 +39,7 @@ class SimNode(LodestarNode):
             raise ParameterError(str(error)) from error
         self._commands: deque[tuple[float, float, float]] = deque(maxlen=1)
         self._views: deque[tuple[object, Future]] = deque()
+        self._mailbox = Mailbox(self)
         self._render_ms = 0.0
         self._every = tuple(
             max(1, round(1.0 / (rate * config.simulator.physics_step)))
@@ -68,6 +70,7 @@ class SimNode(LodestarNode):
             response.success, response.error_msg = False, str(error)
             return response
         future = Future(executor=self.executor)
+        self._mailbox.expect()
         self._views.append((pose, future))
         rgb, depth_mm = await future
         response.success = True
@@ -101,7 +104,8 @@ class SimNode(LodestarNode):
             self._ranges.publish(sim)
         while self._views:
             pose, future = self._views.popleft()
-            future.set_result(sim.render_view(pose))
+            view = sim.render_view(pose)
+            self._mailbox.post(lambda future=future, view=view: future.set_result(view), done=True)
         factor = self._pacer.report(sim.time)
         if factor is not None:
             self._publish_status(factor)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-from lodestar.grid.footprint import footprint_free
 
+from lodestar.grid.footprint import footprint_free
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh import Mesh
 from lodestar_sim.worlds.palette import material_index, rgb

@@ -44,7 +44,7 @@ def draw_world(world: World, path: str | Path, names: bool = True, time: float =
             axes.text(*((low + high) / 2)[:2], f"{thing.id} {thing.category}", size=5, ha="center", va="center",
                       bbox={"fc": "white", "alpha": 0.5, "lw": 0, "pad": 0.2})  # fmt: skip
     for room in world.rooms:
-        rx0, ry0, rx1, ry1 = room.rect
+        rx0, _, rx1, ry1 = room.rect
         axes.text((rx0 + rx1) / 2, ry1 - 0.15, room.label, size=8, ha="center", va="top", color="navy")
     x, y, yaw = world.start
     axes.arrow(x, y, 0.5 * np.cos(yaw), 0.5 * np.sin(yaw), width=0.08, color="magenta")

@@ -227,7 +227,7 @@ class Furnisher:
     # -- on walls ----------------------------------------------------------------------------------------------
 
     def mount(self, space: RoomSpace, thing: WorldObject, height: float) -> Made | None:
-        """Hangs it on a wall with its lower edge at `height`, clear of what stands below; None where there is no room."""
+        """Hangs it on a wall, its lower edge at `height`, clear of what stands below; None where there is no room."""
         sides = [s for s in space.walls if s.end - s.start >= thing.size[1] + 0.1]
         for _ in range(ATTEMPTS if sides else 0):
             side = sides[int(self.rng.integers(len(sides)))]

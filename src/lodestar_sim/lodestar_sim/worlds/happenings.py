@@ -6,8 +6,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from lodestar.grid.paths import NoPath, TravelConfig, plan_path
 
+from lodestar.grid.paths import NoPath, TravelConfig, plan_path
 from lodestar_sim.worlds.furnish import Furnisher, plan_box
 from lodestar_sim.worlds.world import Event, World
 

@@ -35,7 +35,7 @@ def warehouse_site(rng: np.random.Generator, locked: bool = False) -> Site:
         plan.open(at, MARGIN + depth, door, WALL, (hall, room))
     if locked:
         lock(plan, rng, ("storage room", "workshop", "toilets"))
-    plan.finishes = {room: ("gray", "concrete") for room in plan.labels}
+    plan.finishes = dict.fromkeys(plan.labels, ("gray", "concrete"))
     site = Site(plan, Furnisher(rng))
     _racks(site, hall)
     return site

@@ -130,7 +130,10 @@ class Event:
 
 @dataclass(frozen=True)
 class World:
-    """A building in `map`, metres. start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none."""
+    """A building in `map`, metres.
+
+    start: (x, y, yaw). bounds: x0, y0, x1, y1. charging_station: object id, 0 = none.
+    """
 
     name: str
     kind: str

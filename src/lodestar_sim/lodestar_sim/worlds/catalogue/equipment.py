@@ -71,5 +71,6 @@ EQUIPMENT: tuple[Category, ...] = (
     category("person", "person?trousers=black fabric; person?trousers=blue fabric; person?trousers=brown fabric",
              (0.3, 0.5, 1.6), (0.34, 0.56, 1.85), "red blue green yellow white", group="person", movable=True),
     category("door", "door wood", (0.05, 0.9, 2.0), (0.05, 0.9, 2.0), "brown white gray blue", group="door"),
-    category("charging station", "kiosk plastic", (0.3, 0.4, 0.26), (0.34, 0.44, 0.3), "white", group="charging station"),
+    category("charging station", "kiosk plastic", (0.3, 0.4, 0.26), (0.34, 0.44, 0.3), "white",
+             group="charging station"),
 )

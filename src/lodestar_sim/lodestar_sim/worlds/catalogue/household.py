@@ -63,6 +63,6 @@ HOUSEHOLD: tuple[Category, ...] = (
     category("bicycle", "bicycle metal", (1.6, 0.5, 1.0), (1.7, 0.56, 1.05), "red blue green yellow black",
              group="bicycle", movable=True),
     category("treadmill", "treadmill metal", (1.6, 0.75, 1.25), (1.7, 0.8, 1.35), "black gray red", group="treadmill"),
-    category("pet bed", "litter fabric", (0.6, 0.6, 0.22), (0.7, 0.7, 0.26), "red blue gray beige green", group="pet bed",
-             movable=True),
+    category("pet bed", "litter fabric", (0.6, 0.6, 0.22), (0.7, 0.7, 0.26), "red blue gray beige green",
+             group="pet bed", movable=True),
 )

@@ -144,7 +144,7 @@ def crib(d: Design) -> None:
 @shape("litter")
 def litter(d: Design) -> None:
     """A pet bed: a padded ring."""
-    hx, hy, h = d.half
+    hx, _, h = d.half
     d.lathe(
         [
             (0, 0),

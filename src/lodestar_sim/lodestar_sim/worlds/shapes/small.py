@@ -165,7 +165,7 @@ def phone(d: Design) -> None:
 @shape("helmet")
 def helmet(d: Design) -> None:
     """A hard hat with a brim."""
-    hx, hy, h = d.half
+    h = d.size[2]
     d.lathe([(1.0, 0.12 * h), (0.95, 0.5 * h), (0.6, 0.9 * h), (0, h)], segments=10)
     d.box((-1.0, -1.0, 0.0), (1.25, 1.0, 0.12 * h))
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import (
     BODY_FROM_OPTICAL,
@@ -97,7 +98,7 @@ def test_tasks_repeat_and_vary():
     directives = [prepared("apartment", seed)[1].directive for seed in range(1, 11)]
     assert len(set(directives)) >= 8
     related = [d for d in directives if " next to " in d or " on the " in d]
-    assert 3 <= len(related)
+    assert len(related) >= 3
 
 
 def test_a_world_without_a_task_says_so():
@@ -122,7 +123,7 @@ def test_turning_away_fails_on_bearing():
     world, task = prepared("apartment", 1)
     pose = facing(world, world.object(task.target_ids[0]), 0.4)
     assert judge_find(world, pose, task.target_ids).success
-    turned = pose + [0.0, 0.0, math.radians(35.0)]
+    turned = pose + np.array([0.0, 0.0, math.radians(35.0)])
     verdict = judge_find(world, turned, task.target_ids)
     assert not verdict.success and "degrees" in verdict.message
     assert verdict.bearing == pytest.approx(-math.radians(35.0), abs=0.02)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import pytest
+
 from lodestar_sim.worlds import World, world_from_spec
 
 CAMPUS_FLOOR = "floorplans_kth/50052751"

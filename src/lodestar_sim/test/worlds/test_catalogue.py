@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from lodestar_sim.worlds.catalogue import CATALOGUE, group_of
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.furnish import Furnisher

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_sim.worlds import Event, World
 from lodestar_sim.worlds.truth import obstacle_grid

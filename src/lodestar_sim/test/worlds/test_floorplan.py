@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_sim.tasks import default_task
 from lodestar_sim.worlds import WorldError, world_from_spec

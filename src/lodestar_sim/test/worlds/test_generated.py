@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from lodestar.grid.facing import is_facing
 from lodestar.grid.footprint import footprint_free
 from lodestar_sim.worlds import World, world_from_spec

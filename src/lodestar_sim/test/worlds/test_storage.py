@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+
 from lodestar_sim.worlds import World, WorldError, world_from_spec
 from lodestar_sim.worlds.__main__ import main
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +16,14 @@ class SplitConfig:
     """evidence: frames that show two things, more than show one, from which an instance is split; a frame counts
 
     double where the captions differ. overlap: share of a mask's points in the box of the other, from which on
-    the two are not apart. whole: of the joint extent, from which on one mask shows the whole.
+    the two are not apart. whole: of the extent, from which on one mask shows the whole and speaks against two;
+    a mask that shows less speaks against them with the weight `single`.
     """
 
-    evidence: int = 4
+    evidence: float = 4.0
     overlap: float = 0.25
     whole: float = 0.8
+    single: float = 0.25
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class SplitEvidence:
 
     def __init__(self, config: SplitConfig):
         self._config = config
-        self._balance: Counter = Counter()
+        self._balance: dict[int, float] = {}
 
     def look(
         self, matches: list[Match], samples: Samples, detections: tuple[Detection, ...],
@@ -57,14 +58,15 @@ class SplitEvidence:
             if len(own) == 1:
                 low, high = boxes[instance]
                 extent = np.ptp(points[own[0]], axis=0)
-                if (extent[:2] >= self._config.whole * (high - low)[:2]).all():
-                    self._balance[instance] = max(self._balance[instance] - 1, -4)
+                shows_all = (extent[:2] >= self._config.whole * (high - low)[:2]).all()
+                change = -1.0 if shows_all else -self._config.single
+                self._balance[instance] = max(self._balance.get(instance, 0.0) + change, -self._config.evidence)
                 continue
             kept, moved = own[0], own[1]
             if not self._apart(points[kept], points[moved]):
                 continue
             differ = detections[kept].caption != detections[moved].caption
-            self._balance[instance] += 2 if differ else 1
+            self._balance[instance] = self._balance.get(instance, 0.0) + (2.0 if differ else 1.0)
             if self._balance[instance] >= self._config.evidence:
                 del self._balance[instance]
                 splits.append(Split(instance, kept, moved))

@@ -334,3 +334,6 @@ def test_masks_split_now_and_then_do_not_part_a_thing(box_world, chair, orbit):
     world = box_world([chair], noise=NoiseConfig(split=0.3, min_pixels=8), seed=4)
     drive(world, orbit((0, 0), 2.0, 0, 360, 60), voxels)
     assert len(confirmed(voxels)) == 1
+    world.detector = GroundTruthDetector(NoiseConfig(split=0.05, min_pixels=8), np.random.default_rng(1))
+    drive(world, [(-2.0, 0.9, 0.0)] * 200, voxels, start=100.0)  # standing, with a part of it in view
+    assert len(confirmed(voxels)) == 1

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from lodestar.agent.commands import State
-from lodestar.agent.core import HOME, LoopCore
+from lodestar.agent.core import ASIDE, HOME, LoopCore
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Navigation, Run
 from lodestar.agent.targets import TargetView
@@ -26,6 +26,10 @@ class Arriving(LoopCore):
         """The robot stands at the goal: look before deciding anything."""
         proposal = navigation.proposal
         run.navigation, run.request = None, None
+        if proposal.expert == ASIDE:
+            run.text = "Stepped aside; choosing anew."
+            self._redecide(run)
+            return
         run.failures = 0
         run.arrival = Arrival(np.asarray(proposal.goal), proposal.entity_id, proposal.expert, self._now)
         entity = self._entity(proposal.entity_id)

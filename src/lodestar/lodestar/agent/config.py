@@ -49,6 +49,9 @@ class LoopConfig:
     retry_changed_share: float = 0.10
     max_retries: int = 2
     return_tolerance: float = 0.5
+    # A robot that failed twice without moving steps aside before it tries a far goal again.
+    retreat_distance: float = 0.45
+    max_retreats: int = 4  # at one place
     largest_step: float = 0.5  # a longer step between two poses is a correction of the map, not travel
     nearest_matches: int = 5
     map_id: int = 1

@@ -36,6 +36,7 @@ from lodestar.scene.similarity import similarity_count
 from lodestar.selection.decision_log import Decision, Outcome
 
 HOME = "return"  # whose goal the way back to the start is
+ASIDE = "retreat"  # whose goal a step out of a tight place is
 EXPLORER = "frontier"  # the expert whose EXPLORED ends exploration
 
 #: Says whether a decision may be carried out, and if not, why ("" = it may).
@@ -174,7 +175,7 @@ class LoopCore:
         goal = np.asarray(proposal.goal, np.float64)
         straight = math.hypot(goal[0] - self._pose[0], goal[1] - self._pose[1])
         patience = self.config.goal_time_base + 2.0 * straight / self.config.slowest_speed
-        run.navigation = Navigation(epoch, proposal, self._now, self._now + patience)
+        run.navigation = Navigation(epoch, proposal, self._now, self._now + patience, self._pose.copy())
         run.events = []
         run.last_review = run.last_check = self._now
         self._odometer.rest(self._now)

@@ -9,11 +9,12 @@ import numpy as np
 from lodestar.agent.admission import heads_for
 from lodestar.agent.arriving import Arriving
 from lodestar.agent.commands import CancelGoal, NavigationKind
-from lodestar.agent.core import EXPLORER, HOME
+from lodestar.agent.core import ASIDE, EXPLORER, HOME
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.retreat import retreat
 from lodestar.agent.run import UNREACHABLE, Navigation, Run
 from lodestar.agent.words import name_of
-from lodestar.experts.protocol import ActionKind, Rejection
+from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import wrap_angle
 from lodestar.selection.decision_log import Outcome
 
@@ -49,6 +50,10 @@ class Driving(Arriving):
             self._arrived(run, navigation)
             return
         run.navigation = None
+        if navigation.proposal.expert == ASIDE:
+            if not self._step_aside(run, navigation):
+                self._redecide(run, self.config.retry_interval)
+            return
         run.failures += 1
         run.last_failure = why
         self._close(Outcome.ABORTED, view)
@@ -63,8 +68,27 @@ class Driving(Arriving):
                 f"Navigation failed {run.failures} times in a row; the last: {why}.",
             )
             return
+        if run.failures > 1 and self._step_aside(run, navigation):
+            return
         run.text = f"That goal failed ({why}); choosing another."
         self._redecide(run, self.config.retry_interval)
+
+    def _step_aside(self, run: Run, navigation: Navigation) -> bool:
+        """Whether the robot, which has not moved since the goal was sent, was told to step out of its place."""
+        assert self._pose is not None and self._grid is not None
+        if math.dist(self._pose[:2], navigation.start[:2]) > self.config.retreat_distance / 2.0:
+            run.retreats = []
+            return False
+        if len(run.retreats) >= self.config.max_retreats:
+            return False
+        goal = retreat(self._grid, self._pose, self.config.retreat_distance, run.retreats)
+        if goal is None:
+            return False
+        run.retreats.append(goal)
+        run.text = "I cannot move from here; stepping aside."
+        self.epoch += 1
+        self._send(run, Proposal(ASIDE, self.epoch, goal, 1.0, run.text), self.epoch)
+        return True
 
     def _unavailable(self, run: Run, message: str) -> None:
         if run.unavailable_since is None:
@@ -91,7 +115,7 @@ class Driving(Arriving):
         elif navigation.accepted and self._odometer.still_for(self._now) > config.stuck_time:
             self._halt(run, "stuck")
             self._failed(run, navigation, f"no movement for {config.stuck_time:.0f} s")
-        elif navigation.proposal.expert != HOME:
+        elif navigation.proposal.expert not in (HOME, ASIDE):
             if self._now - run.last_check >= config.target_check_interval:
                 run.last_check = self._now
                 if self._target_news(run, navigation):

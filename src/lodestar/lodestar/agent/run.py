@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from lodestar.agent.commands import NavigationEvent
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.goals import GoalMemory
@@ -26,6 +28,7 @@ class Navigation:
     proposal: Proposal
     sent: float
     deadline: float
+    start: np.ndarray  # (3,), where the robot was when the goal was sent
     accepted: bool = False
     distance_remaining: float = float("nan")
 
@@ -59,6 +62,7 @@ class Run:
     decisions: int = 0
     failures: int = 0
     last_failure: str = ""
+    retreats: list[np.ndarray] = field(default_factory=list)  # poses tried at this place
     unavailable_since: float | None = None
     navigation: Navigation | None = None
     arrival: Arrival | None = None

@@ -374,7 +374,7 @@ def test_a_navigator_that_always_aborts_ends_as_navigation_failed():
     world.run()
     assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
     assert "failed to make progress" in world.result.error_msg
-    assert len(world.of(SendGoal)) == world.config.max_navigation_failures
+    assert len(world.decisions) == world.config.max_navigation_failures
 
 
 def test_a_navigator_that_is_silent_is_unavailable():
@@ -524,3 +524,31 @@ def test_the_experts_must_be_the_arms():
     world = World()
     with pytest.raises(ValueError, match="arms"):
         DecisionLoop(world.config, world.policy, None, ("frontier",), targets=world.targets)
+
+
+def test_a_robot_that_cannot_move_steps_aside_and_goes_on():
+    goals = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
+    world = World(answers={"frontier": exploring(*goals)})
+    world.abort_with = (105, "moved 0.00 m in 8 s")
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: bool(world.of(SendGoal)) and world.of(SendGoal)[-1].expert == "retreat")
+    aside = world.of(SendGoal)[-1].goal
+    assert math.dist(aside[:2], world.pose[:2]) == pytest.approx(world.config.retreat_distance)
+    assert aside[2] == world.pose[2]
+    world.abort_with = None
+    world.run(until=lambda: world.of(SendGoal)[-1].expert == "frontier")
+    assert np.allclose(world.pose, aside)
+    world.run()
+    assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
+
+
+def test_stepping_aside_tries_every_direction_once():
+    goals = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
+    world = World(answers={"frontier": exploring(*goals)})
+    world.abort_with = (105, "moved 0.00 m in 8 s")
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
+    asides = [tuple(np.round(c.goal, 3)) for c in world.of(SendGoal) if c.expert == "retreat"]
+    assert len(asides) == len(set(asides)) == world.config.max_retreats
+    assert len(world.decisions) == world.config.max_navigation_failures

@@ -11,7 +11,8 @@ class GateConfig:
     """Seconds of real time: a stop must work while a simulated clock stands."""
 
     heartbeat_timeout: float = 0.4  # four beats of the goal selector's ten per second
-    command_timeout: float = 0.3
+    command_timeout: float = 0.3  # of the clock that the navigator runs on: an overloaded simulator slows both
+    silence_timeout: float = 2.0  # of real time without a command, however slow that clock is
     check_period: float = 0.025
     zero_period: float = 0.1  # between zeros while nothing may pass
     max_forward: float = 1.0  # m/s; a faster command is cut, not refused
@@ -24,7 +25,10 @@ ZERO: Velocity = (0.0, 0.0, 0.0)
 
 
 class MotionGate:
-    """Says at any time which velocity (x, y, yaw rate) may go to the base. Times are seconds that never go back."""
+    """Says at any time which velocity (x, y, yaw rate) may go to the base.
+
+    now: seconds of real time. clock: seconds of the navigator's clock, which is real time without a simulator.
+    """
 
     def __init__(self, config: GateConfig = GateConfig()) -> None:
         self.config = config
@@ -32,7 +36,7 @@ class MotionGate:
         self._selector_holds = False
         self._allowed = False
         self._beat = -math.inf
-        self._commanded = -math.inf
+        self._commanded = self._commanded_clock = -math.inf
         self._command = ZERO
 
     def hold(self, held: bool) -> None:
@@ -43,14 +47,15 @@ class MotionGate:
         """The goal selector lives and says whether motion is allowed."""
         self._allowed, self._selector_holds, self._beat = motion_allowed, held, now
 
-    def on_command(self, velocity: Velocity, now: float) -> None:
+    def on_command(self, velocity: Velocity, now: float, clock: float | None = None) -> None:
         """The navigator wants this velocity; one that is not finite counts as none."""
         if all(math.isfinite(v) for v in velocity):
             self._command, self._commanded = velocity, now
+            self._commanded_clock = now if clock is None else clock
         else:
             self._command = ZERO
 
-    def blocked_by(self, now: float) -> str:
+    def blocked_by(self, now: float, clock: float | None = None) -> str:
         """Why the robot must stand, "" where it may move."""
         if self.held:
             return "held"
@@ -60,13 +65,14 @@ class MotionGate:
             return "held by the goal selector"
         if not self._allowed:
             return "motion not allowed"
-        if now - self._commanded > self.config.command_timeout:
+        age = (now if clock is None else clock) - self._commanded_clock
+        if age > self.config.command_timeout or now - self._commanded > self.config.silence_timeout:
             return "stale command"
         return ""
 
-    def output(self, now: float) -> Velocity:
+    def output(self, now: float, clock: float | None = None) -> Velocity:
         """What goes to the base."""
-        if self.blocked_by(now):
+        if self.blocked_by(now, clock):
             return ZERO
         limits = (self.config.max_forward, self.config.max_sideways, self.config.max_turn)
         x, y, turn = (max(-top, min(top, v)) for v, top in zip(self._command, limits))

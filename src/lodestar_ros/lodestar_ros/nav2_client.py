@@ -112,8 +112,9 @@ class Nav2Client:
             )
         elif goal.handle is not None and silent > self._config.silence_timeout:
             self._goal = None
+            goal.handle.cancel_goal_async()  # it may only be slow
             self._report(
-                NavigationKind.UNAVAILABLE, goal.epoch, message=f"the navigator is silent for {silent:.1f} s"
+                NavigationKind.ABORTED, goal.epoch, message=f"the navigator is silent for {silent:.1f} s"
             )
 
     def _on_answer(self, goal: _Goal, future: Any) -> None:

@@ -226,6 +226,15 @@ def test_gate_stops_without_heartbeat_and_without_commands(gate):
     assert gate.blocked_by(10.76) == "stale command"
 
 
+def test_a_slow_simulated_clock_does_not_make_commands_stale(gate):
+    gate.on_command((0.5, 0.0, 0.0), 10.0, clock=3.0)
+    gate.on_heartbeat(True, False, 11.5)
+    assert gate.blocked_by(11.5, clock=3.2) == ""
+    assert gate.blocked_by(11.5, clock=3.4) == "stale command"
+    gate.on_heartbeat(True, False, 12.1)
+    assert gate.blocked_by(12.1, clock=3.0) == "stale command", "a clock that stands does not keep it moving"
+
+
 def test_gate_begins_closed():
     gate = MotionGate()
     gate.on_command((0.5, 0.0, 0.0), 0.0)

@@ -45,10 +45,15 @@ class MotionGateNode(LodestarNode):
         self.diagnostics.value("blocked", lambda: self._blocked or "no")
 
     def _on_command(self, twist: Twist) -> None:
-        now = time.monotonic()
-        self._gate.on_command((twist.linear.x, twist.linear.y, twist.angular.z), now)
-        if not self._gate.blocked_by(now):
-            self._publish(self._gate.output(now))
+        times = self._times()
+        self._gate.on_command((twist.linear.x, twist.linear.y, twist.angular.z), *times)
+        if not self._gate.blocked_by(*times):
+            self._publish(self._gate.output(*times))
+
+    def _times(self) -> tuple[float, float]:
+        """Real time, and the navigator's clock: the simulated one where there is one."""
+        real = time.monotonic()
+        return real, self.now if self.get_clock().ros_time_is_active else real
 
     def _on_heartbeat(self, message: Heartbeat) -> None:
         self._gate.on_heartbeat(message.motion_allowed, message.held, time.monotonic())
@@ -66,8 +71,8 @@ class MotionGateNode(LodestarNode):
 
     def _check(self) -> None:
         """Stop at once when something blocks, and keep saying so."""
-        now = time.monotonic()
-        blocked = self._gate.blocked_by(now)
+        now, clock = self._times()
+        blocked = self._gate.blocked_by(now, clock)
         if blocked != self._blocked:
             self._blocked = blocked
             self.diagnostics.status(f"standing: {blocked}" if blocked else "passing")

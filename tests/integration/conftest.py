@@ -1,0 +1,57 @@
+"""Real processes over real DDS: a domain of its own per module, everything ended with it."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
+
+from integration.bed import Bed, Processes
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if Path(item.fspath).parent == Path(__file__).parent:
+            item.add_marker(pytest.mark.ros)
+
+
+@contextlib.contextmanager
+def free_domain() -> Iterator[int]:
+    """A ROS domain that no other test run on this machine uses; a bound port is the sign of it."""
+    for domain in range(20, 100):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as lock:
+            try:
+                lock.bind(("127.0.0.1", 17000 + domain))
+            except OSError:
+                continue
+            yield domain
+            return
+    raise RuntimeError("no free ROS domain: too many test runs at once")
+
+
+@pytest.fixture(scope="module")
+def domain() -> Iterator[int]:
+    with free_domain() as number:
+        yield number
+
+
+@pytest.fixture(scope="module")
+def bed(domain: int) -> Iterator[Bed]:
+    """A node of the test's own, whose callbacks run on a thread."""
+    bed = Bed(domain)
+    yield bed
+    bed.close()
+
+
+@pytest.fixture(scope="module")
+def processes(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    """Starts nodes as the stack's list says, in this module's domain."""
+    running = Processes(domain, tmp_path_factory.mktemp("logs"))
+    yield running
+    running.stop()

@@ -1,0 +1,365 @@
+"""Goal selector and motion gate as processes, between a fake navigator, fake experts and a fake base."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+from action_msgs.msg import GoalStatus
+from geometry_msgs.msg import Twist
+from sensor_msgs.msg import CompressedImage
+from std_srvs.srv import SetBool
+
+from integration.fakes import FakeExpert, FakeNav2, FakeRobot
+from lodestar.scene.records import Entity, SceneDelta
+from lodestar_interfaces import msg
+from lodestar_interfaces.action import FollowDirective
+from lodestar_interfaces.srv import GetEntities
+from lodestar_ros import qos
+from lodestar_ros.conversions_scene import scene_to_msg
+
+Result = FollowDirective.Result
+STOP_BOUND = 0.5  # s
+EXPERTS = ("frontier", "semantic_map", "ego_vlm")
+
+#: Short patience, so that the suite is; what is tested is that it ends, and how.
+TIMES = {
+    "loop.expert_deadline": 1.0,
+    "loop.no_map_timeout": 1.5,
+    "loop.no_expert_timeout": 2.0,
+    "loop.navigator_timeout": 2.0,
+    "loop.retry_interval": 0.2,
+    "loop.verify_time": 1.5,
+    "loop.look_time": 0.1,
+    "navigator.silence_timeout": 2.0,
+    "navigator.answer_timeout": 2.0,
+}
+
+
+class World:
+    """Everything around the two processes."""
+
+    def __init__(self, bed, processes, log):
+        self.bed, self.processes, self.log = bed, processes, log
+        self.robot = bed.on_executor(lambda: FakeRobot(bed))
+        self.nav = bed.on_executor(lambda: FakeNav2(bed))
+        self.experts = bed.on_executor(lambda: {name: FakeExpert(bed, name) for name in EXPERTS})
+        self.revision = 0
+        self.scene = bed.on_executor(self._make_scene)
+        bed.hear(Twist, "cmd_vel_out", qos.COMMAND)
+        bed.hear(msg.Heartbeat, "goal_selector/heartbeat", qos.COMMAND)
+        bed.hear(msg.Decision, "goal_selector/decision", qos.EVENT)
+        self.entities = {}
+
+    def _make_scene(self):
+        node = self.bed.node
+        node.create_service(GetEntities, "scene_dictionary/get_entities", self._on_get_entities)
+        return node.create_publisher(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
+
+    def _on_get_entities(self, request, response):
+        delta = SceneDelta(time.time(), self.revision, request.since_revision, tuple(self.entities.values()))
+        response.delta, _ = scene_to_msg(delta)
+        response.page_count = 1
+        return response
+
+    def see(self, *entities):
+        self.entities.update({entity.id: entity for entity in entities})
+        self.revision += 1
+        delta = SceneDelta(time.time(), self.revision, self.revision - 1, entities)
+        self.scene.publish(scene_to_msg(delta)[0])
+
+    @property
+    def follow(self):
+        return self.bed.action(FollowDirective, "follow_directive")
+
+    def moving(self):
+        return self.last_nonzero() > time.monotonic() - 0.2
+
+    def last_nonzero(self):
+        return max((at for at, twist in self.bed.heard["cmd_vel_out"] if twist.linear.x != 0.0), default=0.0)
+
+    def drive(self, text="find the red chair", **options):
+        """A directive under way with the robot moving."""
+        self.experts["frontier"].goes_to(2.0, 0.0, 0.0)
+        goal = self.follow.send(FollowDirective.Goal(text=text, **options))
+        self.bed.until(lambda: self.nav.driving and self.moving(), "the robot moves")
+        return goal
+
+    def assert_stops_after(self, moment):
+        """No velocity later than the bound after a moment, and zeros are still said."""
+        self.bed.until(lambda: time.monotonic() > moment + 1.2, "a second passes")
+        late = self.last_nonzero() - moment
+        assert late <= STOP_BOUND, f"still moving {late:.2f} s later"
+        assert any(at > moment + STOP_BOUND for at, _ in self.bed.heard["cmd_vel_out"]), (
+            "the gate fell silent"
+        )
+
+    def reset(self):
+        self.nav.mode = "drive"
+        if self.nav._server is None:
+            self.nav.up()
+        for expert in self.experts.values():
+            expert.answer = expert.nothing
+            expert.requests.clear()
+        self.bed.call(SetBool, "motion_gate/hold", SetBool.Request(data=False))
+        self.bed.call(SetBool, "goal_selector/hold", SetBool.Request(data=False))
+        self.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
+        self.bed.forget("cmd_vel_out")
+        self.robot.transforms = True
+        self.robot.publish_grid()
+
+
+@pytest.fixture(scope="module")
+def world(bed, processes, tmp_path_factory):
+    log = tmp_path_factory.mktemp("decisions") / "decisions.jsonl"
+    world = World(bed, processes, log)
+    processes.start(
+        "goal_selector", "motion_gate", parameters={"goal_selector": {**TIMES, "decision_log": str(log)}}
+    )
+    bed.next("goal_selector/heartbeat")
+    world.robot.publish_grid()
+    return world
+
+
+@pytest.fixture(autouse=True)
+def clean(world):
+    world.reset()
+    yield
+    world.processes.assert_alive(besides=("goal_selector",))
+
+
+def chair(identity, place, last_seen):
+    x, y = place
+    low, high = np.array([x - 0.25, y - 0.25, 0.0]), np.array([x + 0.25, y + 0.25, 0.9])
+    return Entity(
+        identity, "chair", "red chair", (low + high) / 2, np.eye(3) * 0.02, low, high, attributes=("red",),
+        observation_count=9, first_seen=1.0, last_seen=last_seen,
+    )  # fmt: skip
+
+
+# --- directives that are not begun ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", Result.EMPTY_DIRECTIVE),
+        ("   \n", Result.EMPTY_DIRECTIVE),
+        ("colourless green ideas sleep furiously", Result.NOT_UNDERSTOOD),
+        ("?!", Result.NOT_UNDERSTOOD),
+    ],
+)
+def test_a_directive_that_says_nothing_ends_with_its_code(world, text, code):
+    result = world.follow.result(FollowDirective.Goal(text=text))
+    assert result.error_code == code
+    assert result.error_msg
+    assert not result.success
+
+
+def test_a_picture_is_refused_and_not_ignored(world):
+    goal = FollowDirective.Goal(text="find this", images=[CompressedImage(format="jpeg")])
+    assert world.follow.result(goal).error_code == Result.BAD_IMAGE
+
+
+def test_a_second_directive_is_told_that_one_runs(world):
+    first = world.drive()
+    second = world.follow.send(FollowDirective.Goal(text="find the desk"))
+    assert second.result().error_code == Result.BUSY
+    assert "red chair" in second.result().error_msg
+    assert world.nav.driving, "the first goes on"
+    first.cancel()
+    assert first.result().error_code == Result.CANCELLED
+
+
+# --- stopping ------------------------------------------------------------------------------------------
+
+
+def test_cancel_stops_the_robot(world):
+    goal = world.drive()
+    moment = time.monotonic()
+    goal.cancel()
+    assert goal.result().error_code == Result.CANCELLED
+    assert goal.status == GoalStatus.STATUS_CANCELED
+    world.assert_stops_after(moment)
+    assert world.nav.cancelled >= 1
+
+
+def test_cancel_stops_the_robot_even_if_the_navigator_does_not_care(world):
+    goal = world.drive()
+    world.nav.mode = "ignore"
+    moment = time.monotonic()
+    goal.cancel()
+    world.assert_stops_after(moment)
+
+
+@pytest.mark.parametrize("server", ["goal_selector/hold", "motion_gate/hold"])
+def test_hold_stops_the_robot_and_latches(world, server):
+    goal = world.drive()
+    world.nav.mode = "ignore"
+    moment = time.monotonic()
+    assert world.bed.call(SetBool, server, SetBool.Request(data=True)).success
+    world.assert_stops_after(moment)
+    assert goal.result().error_code == Result.HELD
+    refused = world.follow.result(FollowDirective.Goal(text="find the desk"))
+    assert refused.error_code == Result.HELD, "nothing begins while held"
+    assert not world.moving()
+    world.bed.call(SetBool, server, SetBool.Request(data=True))
+    assert world.bed.next("goal_selector/heartbeat").held, "a second hold does not toggle"
+
+
+def test_a_lost_goal_selector_stops_the_robot(world):
+    goal = world.drive()
+    world.nav.mode = "ignore"
+    moment = world.processes.kill("goal_selector")
+    world.assert_stops_after(moment)
+    world.processes.assert_alive(besides=("goal_selector",))
+    del goal
+    world.processes.starter.start_one("goal_selector")
+    world.bed.next("goal_selector/heartbeat")
+    assert not world.moving(), "a selector that came back has no directive"
+
+
+# --- the navigator -------------------------------------------------------------------------------------
+
+
+def test_a_navigator_that_is_not_up(world):
+    world.nav.down()
+    world.experts["frontier"].goes_to(2.0, 0.0, 0.0)
+    result = world.follow.result(FollowDirective.Goal(text="find the red chair"))
+    assert result.error_code == Result.NAVIGATOR_UNAVAILABLE
+    assert "navigat" in result.error_msg
+
+
+def another_place_each_time(expert):
+    """Answers that never name one place twice."""
+    places = iter(range(1000))
+
+    def answer(request):
+        place = next(places)
+        expert.goes_to(-3.0 + 0.5 * (place % 13), -3.0 + 1.0 * (place // 13), 0.0)
+        proposal = expert.answer(request)
+        expert.answer = answer
+        return proposal
+
+    return answer
+
+
+@pytest.mark.parametrize("mode", ["abort", "reject", "silent"])
+def test_a_navigator_that_never_gets_there(world, mode):
+    world.nav.mode = mode
+    frontier = world.experts["frontier"]
+    frontier.answer = another_place_each_time(frontier)
+    result = world.follow.result(FollowDirective.Goal(text="find the red chair"), timeout=60.0)
+    assert result.error_code == Result.NAVIGATION_FAILED
+    assert result.epochs > 1, "it tried other goals first"
+    assert {"abort": "no valid path", "reject": "rejected", "silent": "silent"}[mode] in result.error_msg
+
+
+# --- experts, map, time --------------------------------------------------------------------------------
+
+
+def test_nothing_left_to_explore(world):
+    world.experts["frontier"].answer = world.experts["frontier"].explored
+    result = world.follow.result(FollowDirective.Goal(text="find the red chair"))
+    assert result.error_code == Result.TARGET_NOT_FOUND
+
+
+def test_no_expert_proposes_anything(world):
+    result = world.follow.result(FollowDirective.Goal(text="find the red chair"))
+    assert result.error_code == Result.NO_EXPERT
+    assert "nothing to propose" in result.error_msg
+
+
+def test_an_expert_that_never_answers_does_not_hold_up_the_others(world):
+    world.experts["ego_vlm"].answer = lambda request: None
+    started = time.monotonic()
+    goal = world.drive()
+    assert time.monotonic() - started < 10.0
+    goal.cancel()
+    decision = world.bed.last("goal_selector/decision")
+    arm = next(arm for arm in decision.arms if arm.expert == "ego_vlm")
+    assert not arm.admissible
+    assert arm.reason
+
+
+def test_the_time_limit_ends_it(world):
+    goal = FollowDirective.Goal(text="find the red chair")
+    goal.time_limit.sec = 2
+    world.experts["frontier"].goes_to(2.0, 0.0, 0.0)
+    sent = world.follow.send(goal)
+    assert sent.result().error_code == Result.TIME_LIMIT
+    world.assert_stops_after(time.monotonic())
+
+
+def test_feedback_comes_twice_a_second_and_says_what_is_done(world):
+    goal = world.drive()
+    world.bed.until(lambda: len(goal.feedback) >= 5, "feedback")
+    times = [at for at, _ in goal.feedback]
+    assert (times[-1] - times[0]) / (len(times) - 1) == pytest.approx(0.5, abs=0.2)
+    feedback = goal.feedback[-1][1]
+    assert (feedback.phase, feedback.expert) == ("EXPLORING", "frontier")
+    assert feedback.goal.header.frame_id == "map"
+    assert feedback.coverage > 50.0
+    assert feedback.text
+    goal.cancel()
+
+
+def test_the_target_is_reached_seen_again_and_claimed(world):
+    place = (1.5, 0.0)
+    world.robot.pose = (0.55, 0.0, 0.0)
+    world.see(chair(7, place, time.time()))
+    world.experts["semantic_map"].goes_to(0.55, 0.0, 0.0, entity_id=7)
+    goal = world.follow.send(FollowDirective.Goal(text="find the red chair"))
+    world.bed.until(lambda: world.nav.driving, "it drives to the chair")
+    world.nav.arrive()
+    world.bed.until(lambda: goal.phase in ("VERIFYING", "DECIDING") or goal.future.done(), "it looks")
+    while not goal.future.done():
+        world.see(chair(7, place, time.time()))
+        time.sleep(0.2)
+    result = goal.result()
+    assert (result.error_code, result.success, list(result.entity_ids)) == (Result.NONE, True, [7])
+    assert goal.status == GoalStatus.STATUS_SUCCEEDED
+    lines = [json.loads(line) for line in world.log.read_text().splitlines()]
+    assert lines[-1]["outcome"] == "REACHED"
+    assert lines[-1]["chosen"] == "semantic_map"
+    assert sum(arm["propensity"] for arm in lines[-1]["arms"]) == pytest.approx(1.0)
+    assert {line["epoch"] for line in lines if line["outcome"] == "PENDING"} >= {lines[-1]["epoch"]}
+
+
+def test_a_target_that_is_not_there_on_arrival_is_not_claimed(world):
+    world.robot.pose = (0.55, 0.0, 0.0)
+    world.see(chair(8, (1.5, 0.0), 2.0))
+    world.entities.pop(7, None)
+    semantic, frontier = world.experts["semantic_map"], world.experts["frontier"]
+    frontier.answer = frontier.explored
+
+    def unless_excluded(request):
+        if 8 in request.excluded_entities:
+            return semantic.nothing(request)
+        semantic.goes_to(0.55, 0.0, 0.0, entity_id=8)
+        answer = semantic.answer(request)
+        semantic.answer = unless_excluded
+        return answer
+
+    semantic.answer = unless_excluded
+    world.nav.mode = "arrive"
+    result = world.follow.result(FollowDirective.Goal(text="find the red chair"), timeout=60.0)
+    assert not result.success
+    assert result.error_code in (Result.TARGET_NOT_CONFIRMED, Result.TARGET_NOT_FOUND)
+
+
+# --- what never came -----------------------------------------------------------------------------------
+
+
+def test_without_a_pose_it_says_so(world):
+    """The newest transform stays known: this has to be asked of a fresh selector."""
+    world.robot.transforms = False
+    world.processes.kill("goal_selector")
+    world.processes.starter.start_one("goal_selector")
+    world.bed.next("goal_selector/heartbeat")
+    world.robot.publish_grid()
+    result = world.follow.result(FollowDirective.Goal(text="find the red chair"))
+    assert result.error_code in (Result.TF_ERROR, Result.NO_MAP)
+    assert result.error_msg

@@ -17,8 +17,8 @@ from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar_sim.worlds.catalogue import group_of
 from lodestar_sim.worlds.world import Decal, World, WorldObject
 
-NEXT_TO = 0.8  # m between boxes
-NEAR = 1.5  # m between boxes
+NEXT_TO = 1.2  # m between boxes
+NEAR = 2.0  # m between boxes
 VIEW_DEPENDENT = ("LeftOf", "RightOf", "InFrontOf", "Behind")
 _MAX_BINDINGS = 20_000
 

@@ -17,10 +17,10 @@ MIN_PATH = 5.0  # m from the start to the nearest pose of success
 MAX_PATH = 40.0  # m, so that a task ends within its time on a campus floor too
 MIN_LENGTH, MIN_WIDTH = 0.30, 0.20  # m, longest and second longest side of a target
 MIN_TOP = 0.30  # m, height of its upper edge above the floor: lower things leave the camera's view on arrival
-MIN_ANCHOR = 0.45  # m, longest side of what it stands next to
+MIN_ANCHOR = 0.60  # m, longest side of what it stands next to
 DISTRACTOR = 2.5  # m, how far away something of its class stands
 TOGETHER_GAP, TOGETHER = 0.40, 1.1  # m between boxes and between middles where a relation surely holds
-APART_GAP, APART = 1.5, 2.4  # m where it surely does not
+APART_GAP, APART = 2.3, 2.6  # m where it surely does not
 VISIBLE = 0.2  # share of its points seen from a pose of success
 PLAIN = (
     "window",

@@ -36,8 +36,9 @@ HOUSEHOLD: tuple[Category, ...] = (
     category("desk lamp", "lamp/desk metal", (0.22, 0.22, 0.38), (0.28, 0.28, 0.48),
              "white yellow red black green blue", place="top", rooms="bedroom,study,office,living room,open plan",
              group="lamp", movable=True),
-    category("plant", "plant/bush ceramic; plant/palm ceramic; plant/cactus ceramic",
-             (0.45, 0.45, 0.8), (0.6, 0.6, 1.3), "white brown black red blue", group="plant", movable=True),
+    category("plant", "plant/bush?pot=white ceramic; plant/bush?pot=brown ceramic; plant/palm?pot=black ceramic;"
+             "plant/palm?pot=red ceramic; plant/cactus?pot=blue ceramic; plant/cactus?pot=white ceramic",
+             (0.45, 0.45, 0.8), (0.6, 0.6, 1.3), "green", group="plant", movable=True),
     category("vase", "turned/vase ceramic", (0.18, 0.18, 0.3), (0.24, 0.24, 0.42), "blue red white green yellow purple",
              place="top", rooms="living room,bedroom,hall,reception", group="vase", movable=True),
     category("picture", "picture?art=4 wood; picture?art=2 wood; picture?art=8 wood; picture?art=11 wood",

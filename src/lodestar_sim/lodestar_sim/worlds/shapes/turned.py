@@ -125,22 +125,24 @@ def extinguisher(d: Design) -> None:
 
 @shape("plant")
 def plant(d: Design) -> None:
-    """A pot with leaves; the object's colour is the pot's. Variants: bush, palm, cactus."""
+    """Leaves in the object's colour over a pot of the option's. Variants: bush, palm, cactus."""
     hx, hy, h = d.half
     r = min(hx, hy)
     pot = min(0.35 * h, 0.4)
-    d.lathe([(0, 0), (0.5 * r, 0), (0.7 * r, pot), (0, pot - 0.02)], segments=10)
+    d.lathe(
+        [(0, 0), (0.5 * r, 0), (0.7 * r, pot), (0, pot - 0.02)], segments=10, color=d.text("pot", "white")
+    )
     if d.variant == "cactus":
-        d.ellipsoid((0, 0, (pot + h) / 2), (0.4 * r, 0.4 * r, (h - pot) / 2 + 0.02), 8, 5, "green", "leaf")
-        d.ellipsoid((0, 0.6 * r, 0.7 * h), (0.2 * r, 0.4 * r, 0.14 * h), 6, 4, "green", "leaf")
-        d.ellipsoid((0, -0.6 * r, 0.6 * h), (0.2 * r, 0.4 * r, 0.12 * h), 6, 4, "green", "leaf")
+        d.ellipsoid((0, 0, (pot + h) / 2), (0.4 * r, 0.4 * r, (h - pot) / 2 + 0.02), 8, 5, "", "leaf")
+        d.ellipsoid((0, 0.6 * r, 0.7 * h), (0.2 * r, 0.4 * r, 0.14 * h), 6, 4, "", "leaf")
+        d.ellipsoid((0, -0.6 * r, 0.6 * h), (0.2 * r, 0.4 * r, 0.12 * h), 6, 4, "", "leaf")
     elif d.variant == "palm":
         d.cylinder(0.09 * r, pot - 0.02, 0.7 * h, segments=6, color="brown", material="wood")
         for i in range(6):
             angle = math.tau * i / 6
             x, y = r * math.cos(angle), r * math.sin(angle)
-            d.bar((0, 0, 0.7 * h), (0.6 * x, 0.6 * y, h), 0.06, "green", "leaf")
-            d.bar((0.6 * x, 0.6 * y, h), (x, y, 0.78 * h), 0.05, "green", "leaf")
+            d.bar((0, 0, 0.7 * h), (0.6 * x, 0.6 * y, h), 0.06, "", "leaf")
+            d.bar((0.6 * x, 0.6 * y, h), (x, y, 0.78 * h), 0.05, "", "leaf")
     else:
         for x, y, z, s in (
             (0, 0, 0.78, 0.5),
@@ -148,7 +150,7 @@ def plant(d: Design) -> None:
             (-0.3, 0.3, 0.66, 0.36),
             (0.05, -0.4, 0.6, 0.36),
         ):
-            d.ellipsoid((x * r, y * r, z * h), (s * r * 1.5, s * r * 1.5, 0.22 * h), 7, 4, "green", "leaf")
+            d.ellipsoid((x * r, y * r, z * h), (s * r * 1.5, s * r * 1.5, 0.22 * h), 7, 4, "", "leaf")
 
 
 @shape("lamp")

@@ -17,7 +17,7 @@ class RobotConfig:
 
     length: float = 0.70  # m, footprint
     width: float = 0.32  # m
-    body_bottom: float = 0.03  # m, lower things are stepped over
+    body_bottom: float = 0.10  # m, lower things are stepped over (a Go2 climbs 0.16 m)
     body_top: float = 0.55  # m, higher things are walked under
     max_forward: float = 0.8  # m/s
     max_lateral: float = 0.4  # m/s

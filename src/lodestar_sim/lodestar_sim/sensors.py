@@ -78,11 +78,11 @@ class LidarConfig:
 
 @dataclass(frozen=True)
 class ScanConfig:
-    """A planar scan folded from three heights, as a projected LiDAR gives it."""
+    """A planar scan folded from the heights of the body, as a projected LiDAR gives it."""
 
     beams: int = 720
     z: float = 0.28  # m, height of scan_link above base_link
-    heights: tuple[float, ...] = (0.12, 0.28, 0.45)  # m, the nearest return of these counts
+    heights: tuple[float, ...] = (0.11, 0.20, 0.32, 0.44, 0.54)  # m, the nearest return of these counts
     near: float = 0.10  # m
     far: float = 20.0
     sigma: float = 0.01  # m, range

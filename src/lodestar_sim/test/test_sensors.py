@@ -155,7 +155,7 @@ def test_rendering_a_view_leaves_the_run_as_it_is(furnished_room):
     assert streams[0].label_table == streams[1].label_table
 
 
-def test_scan_folds_three_heights(furnished_room):
+def test_scan_folds_the_heights_of_the_body(furnished_room):
     config = SimConfig()
     sim = Simulator(furnished_room, config, 2, start=(0.0, 0.0, 0.0))
     frame = sim.scan()

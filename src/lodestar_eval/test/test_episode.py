@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ class LetterEmbedder:
     def embed(self, phrases):
         vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
         for row, phrase in enumerate(phrases):
-            for a, b in zip(phrase, phrase[1:]):
+            for a, b in pairwise(phrase):
                 vectors[row, (ord(a) * 31 + ord(b)) % self.dimension] += 1.0
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 

@@ -1,0 +1,153 @@
+"""The demo without its nodes: what it refuses, and how it judges a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_eval.coverage import reachable_floor, reachable_share
+from lodestar_eval.demo import __main__ as demo
+from lodestar_eval.demo.judging import judge_run
+from lodestar_eval.demo.record import RunRecord
+from lodestar_eval.tasks import Prepared, prepare
+from lodestar_sim.judge import judge_find
+
+SEED = 3
+
+
+@pytest.fixture(scope="module")
+def prepared() -> Prepared:
+    return prepare("apartment", SEED, None)
+
+
+@pytest.fixture(scope="module")
+def standing_before_it(prepared) -> np.ndarray:
+    """A pose from which the judge sees success, searched around the target."""
+    thing = prepared.world.object(prepared.task.target_ids[0])
+    low, high = prepared.world.box(thing)
+    middle = (low[:2] + high[:2]) / 2.0
+    for radius in np.arange(0.6, 2.0, 0.1):
+        for angle in np.linspace(-np.pi, np.pi, 24, endpoint=False):
+            xy = middle + radius * np.array([np.cos(angle), np.sin(angle)])
+            pose = np.array([*xy, angle + np.pi])
+            if judge_find(prepared.world, pose, prepared.task.target_ids).success:
+                return pose
+    pytest.fail("no pose of success around the target")
+
+
+@pytest.fixture(scope="module")
+def other_kind(prepared) -> str:
+    """A kind of thing of which the building holds one, and which is not the target's."""
+    kinds = Counter(thing.category for thing in prepared.world.objects)
+    target = prepared.world.object(prepared.task.target_ids[0]).category
+    return next(
+        kind
+        for kind, count in sorted(kinds.items())
+        if count == 1 and kind != target and prepare("apartment", SEED, f"find the {kind}").task.target_ids
+    )
+
+
+def record_at(prepared: Prepared, pose: np.ndarray, claimed: bool = True, **changes) -> RunRecord:
+    path = np.array([[0.0, *prepared.start], [1.0, *pose]])
+    values = {"directive": prepared.task.directive, "world": "apartment", "seed": SEED}
+    return RunRecord(
+        **{**values, **changes}, start=prepared.start, path=path, path_length=30.0, claimed_success=claimed
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments, complaint",
+    [
+        (["--world", "nowhere"], "nowhere"),
+        (["--directive", "   "], "empty"),
+        (["--directive", "qwrt zxcv !!"], "qwrt"),
+        (["--time-limit", "-1"], "-1"),
+        (["--seed", "red"], "red"),
+        (["--frobnicate"], "--frobnicate"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_anything_starts(arguments, complaint, tmp_path, capsys):
+    assert demo.main([*arguments, "--out", str(tmp_path / "out")]) == demo.EXIT_USAGE
+    assert complaint in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_folder_that_is_a_file_is_refused(tmp_path, capsys):
+    (tmp_path / "out").write_text("")
+    assert demo.main(["--out", str(tmp_path / "out")]) == demo.EXIT_USAGE
+    assert "not a folder" in capsys.readouterr().err
+
+
+def test_a_directive_of_ones_own_starts_where_the_default_task_does(prepared, other_kind):
+    own = prepare("apartment", SEED, f"find the {other_kind}")
+    assert tuple(own.start) == tuple(prepared.start)
+    assert {prepared.world.object(i).category for i in own.task.target_ids} == {other_kind}
+
+
+def test_nothing_is_meant_by_what_is_not_in_the_building(prepared):
+    assert prepare("apartment", SEED, "find the submarine").task.target_ids == ()
+
+
+def test_standing_before_the_target_is_success(prepared, standing_before_it):
+    record = record_at(prepared, standing_before_it)
+    view, mask = judge_run(prepared, prepared.world, record)
+    assert record.success and record.distance <= 1.0 and np.isfinite(record.shortest)
+    assert len(record.targets) == 1
+    assert view.shape[:2] == mask.shape and mask.any()
+
+
+def test_standing_there_without_saying_so_is_none(prepared, standing_before_it):
+    record = record_at(prepared, standing_before_it, claimed=False)
+    judge_run(prepared, prepared.world, record)
+    assert not record.success and "did not say" in record.verdict
+
+
+def test_claiming_at_the_start_is_none(prepared):
+    record = record_at(prepared, prepared.start)
+    judge_run(prepared, prepared.world, record)
+    assert not record.success and record.verdict
+
+
+def test_a_run_for_what_is_not_there_says_so(prepared):
+    absent = prepare("apartment", SEED, "find the submarine")
+    record = record_at(absent, prepared.start, claimed=False, error_msg="not found")
+    judge_run(absent, absent.world, record)
+    assert not record.success and record.targets == ()
+    assert "Nothing in this building is meant by “find the submarine”" in record.verdict
+
+
+def test_every_step_of_a_sequence_must_have_been_visited(prepared, standing_before_it, other_kind):
+    thing = prepared.task.directive.removeprefix("find ")
+    text = f"find the {other_kind}, then find {thing}"
+    steps = prepare("apartment", SEED, text)
+    assert steps.task.target_ids == prepared.task.target_ids
+    record = record_at(steps, standing_before_it)
+    judge_run(steps, steps.world, record)
+    assert not record.success and other_kind in record.verdict
+
+
+def test_coming_home_is_judged_by_distance(prepared):
+    home = prepare("apartment", SEED, "come back to where you started")
+    near = record_at(home, prepared.start + np.array([0.2, 0.1, 1.0]))
+    judge_run(home, home.world, near)
+    far = record_at(home, prepared.start + np.array([0.9, 0.1, 1.0]))
+    judge_run(home, home.world, far)
+    assert near.success and not far.success
+
+
+def test_coverage_is_the_share_of_the_floor_that_the_grid_knows(prepared):
+    floor = reachable_floor(prepared.world, prepared.start)
+    x0, y0, x1, y1 = prepared.world.bounds
+    assert 0.4 * (x1 - x0) * (y1 - y0) < 0.01 * len(floor) < (x1 - x0) * (y1 - y0)
+    shape = (int((y1 - y0) / 0.1) + 2, int((x1 - x0) / 0.1) + 2)
+    cells = np.full(shape, -1, np.int8)
+    grid = OccupancyGrid2D(cells, 0.1, (x0 - 0.1, y0 - 0.1))
+    assert reachable_share(prepared.world, prepared.start, grid) == 0.0
+    assert reachable_share(prepared.world, prepared.start, None) == 0.0
+    cells[:] = 0
+    assert reachable_share(prepared.world, prepared.start, grid) == 1.0
+    cells[:, shape[1] // 2 :] = -1
+    assert 0.2 < reachable_share(prepared.world, prepared.start, grid) < 0.8

@@ -1,0 +1,248 @@
+"""The whole stack with its simulator: the graph is the one that ARCHITECTURE.md says, and a death is only one."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from dataclasses import dataclass
+
+import declared
+import pytest
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry
+from rclpy.action import get_action_names_and_types
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+
+from lodestar_interfaces import msg
+from lodestar_interfaces.action import FollowDirective
+from lodestar_interfaces.srv import GetEntities
+from lodestar_ros import qos
+
+NODES = (
+    "sim", "sim_navigator", "mapping", "perception", "text_embedder", "keyframes", "semantic_voxels",
+    "scene_dictionary", "frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector", "motion_gate",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A row of the table."""
+
+    name: str
+    type: str
+    publisher: str
+    profile: str
+
+
+def rows(*head: str) -> list[list[str]]:
+    """Cells of the table in ARCHITECTURE.md that has these headings."""
+    text = (declared.ROOT / "ARCHITECTURE.md").read_text()
+    table = re.search(rf"^\| {r' \| '.join(head)} \|\n\|[-|]+\|\n((?:\|.*\|\n)+)", text, re.MULTILINE)
+    assert table, f"ARCHITECTURE.md has no table with {head}"
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
+
+
+TOPICS = [Topic(*row) for row in rows("topic", "type", "publisher", "QoS")]
+SERVICES = rows("service", "type", "server")
+ACTIONS = rows("action", "type", "server")
+
+
+def absolute(name: str) -> str:
+    return name if name.startswith("/") else f"/{name}"
+
+
+@pytest.fixture(scope="module")
+def stack(bed, processes):
+    """All processes, up and heard of, in the apartment; images small, so that two cores carry it."""
+    processes.start(parameters={"sim": {"camera_width": 160, "camera_height": 120}})
+    bed.hear(msg.Heartbeat, "goal_selector/heartbeat", qos.COMMAND)
+    bed.hear(Twist, "cmd_vel_out", qos.COMMAND)
+    bed.hear(Odometry, "odom", qos.RELIABLE)
+    bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
+    bed.until(lambda: set(NODES) <= set(bed.node.get_node_names()), "every node in the graph", timeout=120.0)
+    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "everyone's diagnostics", timeout=120.0)
+    bed.until(lambda: bed.heard["scene_dictionary/entities"], "the first entity", timeout=120.0)
+    return processes
+
+
+# --- the graph -----------------------------------------------------------------------------------------
+
+
+def test_every_node_is_a_process_of_its_own(stack):
+    pids = {name: stack.starter.pid(name) for name in NODES}
+    assert len(set(pids.values())) == len(NODES)
+    stack.assert_alive()
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_topic(bed, stack, topic):
+    name = absolute(topic.name)
+    infos = bed.node.get_publishers_info_by_topic(name)
+    ours = [info for info in infos if info.node_name in NODES]
+    assert {info.topic_type for info in ours} == {topic.type}
+    publishers = {info.node_name for info in ours}
+    assert publishers == (set(NODES) if topic.publisher == "every node" else {topic.publisher})
+    expected = qos.PROFILES[topic.profile]
+    for info in ours:
+        profile = info.qos_profile
+        assert profile.reliability == expected.reliability, (info.node_name, profile)
+        assert profile.durability == expected.durability, (info.node_name, profile)
+
+
+@pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
+def test_everyone_who_listens_can_hear(bed, stack, topic):
+    """No subscriber asks for more than the publisher gives, and all speak of the same type."""
+    offered = qos.PROFILES[topic.profile]
+    for info in bed.node.get_subscriptions_info_by_topic(absolute(topic.name)):
+        if info.node_name not in NODES:
+            continue
+        wanted = info.qos_profile
+        assert info.topic_type == topic.type, info.node_name
+        deaf = wanted.reliability == ReliabilityPolicy.RELIABLE and (
+            offered.reliability == ReliabilityPolicy.BEST_EFFORT
+        )
+        assert not deaf, f"{info.node_name} wants {topic.name} reliably"
+        late = wanted.durability == DurabilityPolicy.TRANSIENT_LOCAL and (
+            offered.durability == DurabilityPolicy.VOLATILE
+        )
+        assert not late, f"{info.node_name} wants {topic.name} latched"
+
+
+def test_no_topic_is_missing_in_the_table(bed, stack):
+    known = {absolute(topic.name) for topic in TOPICS}
+    of_ros = re.compile(r"^/(rosout|parameter_events)$|/_action/|/_service_event$")
+    found = set()
+    for node in NODES:
+        for name, _ in bed.node.get_publisher_names_and_types_by_node(node, "/"):
+            if not of_ros.search(name):
+                found.add(name)
+    assert found - known == set()
+
+
+def test_what_is_subscribed_is_published(bed, stack):
+    """A subscription that nobody feeds is a remap that was forgotten."""
+    published = {absolute(topic.name) for topic in TOPICS}
+    for node in NODES:
+        for name, _ in bed.node.get_subscriber_names_and_types_by_node(node, "/"):
+            if not re.search(r"/_action/|^/parameter_events$", name):
+                assert name in published, f"{node} listens to {name}, which nobody publishes"
+
+
+@pytest.mark.parametrize("row", SERVICES, ids=lambda row: row[0])
+def test_service(bed, stack, row):
+    name, kind, server = row
+    served = dict(bed.node.get_service_names_and_types_by_node(server, "/"))
+    assert served.get(absolute(name)) == [kind]
+
+
+@pytest.mark.parametrize("row", ACTIONS, ids=lambda row: row[0])
+def test_action(bed, stack, row):
+    name, kind, server = row
+    assert dict(get_action_names_and_types(bed.node)).get(absolute(name)) == [kind]
+    served = dict(bed.node.get_service_names_and_types_by_node(server.split(",")[0], "/"))
+    assert f"{absolute(name)}/_action/send_goal" in served
+
+
+# --- deaths in mid-drive -------------------------------------------------------------------------------
+
+
+def moved(bed, since):
+    """Metres between the odometry at an index and now."""
+    track = [message.pose.pose.position for _, message in bed.heard["odom"][since:]]
+    return math.dist((track[0].x, track[0].y), (track[-1].x, track[-1].y)) if track else 0.0
+
+
+def is_driving(bed):
+    return any(twist.linear.x or twist.angular.z for at, twist in bed.heard["cmd_vel_out"][-20:])
+
+
+@pytest.fixture
+def directive(bed, stack):
+    """A directive under way for something that is not there, and the robot moving."""
+    goal = bed.action(FollowDirective, "follow_directive").send(FollowDirective.Goal(text="find the unicorn"))
+    bed.until(lambda: is_driving(bed), "the robot drives", timeout=90.0)
+    yield goal
+    if not goal.future.done():
+        goal.cancel()
+        goal.result()
+
+
+EXPENDABLE = ("perception", "keyframes", "text_embedder", "semantic_voxels", "ego_vlm_expert", "semantic_map_expert",
+              "scene_dictionary")  # fmt: skip
+
+
+def test_the_robot_goes_on_without_any_of_those_that_it_can_do_without(bed, stack, directive):
+    """Each is killed in mid-drive and started again; nobody else dies and the directive stays open."""
+    for name in EXPENDABLE:
+        stack.kill(name)
+        beats = len(bed.heard["goal_selector/heartbeat"])
+        bed.until(
+            lambda beats=beats: len(bed.heard["goal_selector/heartbeat"]) > beats + 10,
+            f"a second without {name}",
+        )
+        stack.assert_alive(besides=EXPENDABLE)
+        assert not directive.future.done(), f"the directive ended without {name}: {directive.result()}"
+        stack.starter.start_one(name)
+    bed.forget("cmd_vel_out")
+    bed.until(lambda: is_driving(bed), "the robot still drives", timeout=90.0)
+    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "all are back", timeout=60.0)
+
+
+def test_entities_that_came_before_reach_one_who_starts_late(bed, stack):
+    answer = bed.call(GetEntities, "scene_dictionary/get_entities", GetEntities.Request())
+    revision = answer.delta.revision
+    bed.until(
+        lambda: bed.count("semantic_map_expert", "scene.revision") >= min(revision, 1), "the expert has paged"
+    )
+    assert bed.count("semantic_map_expert", "scene.pagings") >= 1
+
+
+def test_the_robot_stands_without_its_navigator_and_the_directive_ends(bed, stack, directive):
+    moment = stack.kill("sim_navigator")
+    assert_stands(bed, moment)
+    result = directive.result(timeout=120.0)
+    assert result.error_code in (
+        FollowDirective.Result.NAVIGATOR_UNAVAILABLE,
+        FollowDirective.Result.NAVIGATION_FAILED,
+    ), result.error_msg
+    stack.starter.start_one("sim_navigator")
+    stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator"))
+
+
+def test_the_robot_stands_without_its_selector(bed, stack, directive):
+    moment = stack.kill("goal_selector")
+    assert_stands(bed, moment)
+    directive.future.set_result(None)  # nobody will answer
+    stack.starter.start_one("goal_selector")
+    bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
+    stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator", "goal_selector"))
+
+
+def test_the_robot_stands_without_its_gate(bed, stack, directive):
+    """The base itself times out; simulated seconds, by the odometry."""
+    stack.kill("motion_gate")
+    seen = len(bed.heard["odom"])
+    bed.until(lambda: len(bed.heard["odom"]) > seen + 100, "two simulated seconds")
+    after = bed.heard["odom"][seen + 60 :]
+    assert all(abs(m.twist.twist.linear.x) < 0.02 for _, m in after), "it still drives without a gate"
+    stack.starter.start_one("motion_gate")
+    stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator", "goal_selector", "motion_gate"))
+
+
+def test_a_directive_ends_when_the_world_ends(bed, stack, directive):
+    """With the simulator the clock dies; the directive must not stay open for ever."""
+    stack.kill("sim")
+    result = directive.result(timeout=150.0)
+    assert result.error_code != 0
+    assert result.error_msg
+    others = (*EXPENDABLE, "sim_navigator", "goal_selector", "motion_gate", "sim")
+    stack.assert_alive(besides=others)
+
+
+def assert_stands(bed, moment):
+    bed.until(lambda: time.monotonic() > moment + 1.2, "a second passes")
+    last = max(
+        (at for at, t in bed.heard["cmd_vel_out"] if t.linear.x or t.linear.y or t.angular.z), default=0.0
+    )
+    assert last - moment <= 0.5, f"still moving {last - moment:.2f} s later"

@@ -1,0 +1,290 @@
+"""From images to entities through four processes, with bad input of every kind in between."""
+
+from __future__ import annotations
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+from nav_msgs.msg import OccupancyGrid
+from octomap_msgs.msg import Octomap
+
+from integration.fakes import CAMERA, FakeRobot
+from lodestar.mapping.octomap import OctoMapConfig
+from lodestar_interfaces import msg
+from lodestar_interfaces.action import QueryScene
+from lodestar_interfaces.srv import GetEntities, GetInstances, GetKeyframe
+from lodestar_ros import qos
+from lodestar_ros.conversions import grid_from_msg, image_from_msg, stamp_from_msg
+from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
+
+NODES = ("mapping", "perception", "semantic_voxels", "scene_dictionary", "keyframes")
+
+
+@pytest.fixture(scope="module")
+def robot(bed, processes):
+    robot = bed.on_executor(lambda: FakeRobot(bed))
+    bed.hear(msg.SegmentedImage, "perception/segmented", qos.RELIABLE)
+    bed.hear(msg.InstanceArray, "semantic_voxels/instances", qos.EVENT)
+    bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
+    bed.hear(msg.Keyframe, "keyframes/keyframes", qos.EVENT)
+    bed.hear(OccupancyGrid, "grid", qos.LATCHED)
+    processes.start(*NODES)
+    bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "every node's diagnostics")
+    robot.watch(lambda: bed.heard["scene_dictionary/entities"], "the first entity", timeout=90.0)
+    return robot
+
+
+@pytest.fixture(autouse=True)
+def nobody_died(robot, processes):
+    yield
+    processes.assert_alive()
+
+
+def dropped(bed, node, reason, since=0, **look):
+    """Look until a node has counted more drops for a reason than before."""
+    return lambda: bed.count(node, reason) > since
+
+
+# --- the way of an image -------------------------------------------------------------------------------
+
+
+def test_a_box_in_view_becomes_an_entity(bed, robot):
+    robot.watch(lambda: bed.last("scene_dictionary/entities").updated, "an entity")
+    entity = scene_from_msg(bed.last("scene_dictionary/entities")).updated[-1]
+    assert (entity.label, entity.caption, entity.attributes) == ("box", "red box", ("red",))
+    assert entity.mean[0] == pytest.approx(2.3, abs=0.15), "2 m ahead of the camera, which is 0.3 m ahead"
+    assert entity.mean[1] == pytest.approx(0.0, abs=0.1)
+    assert entity.mean[2] == pytest.approx(0.45, abs=0.1)
+    assert np.all(entity.box_max - entity.box_min < 0.9)
+    assert entity.views
+
+
+def test_labels_are_numbered_anew_in_every_frame(bed, robot):
+    bed.forget("perception/segmented")
+    robot.watch(lambda: len(bed.heard["perception/segmented"]) >= 5, "five frames")
+    values = [[d.label_value for d in m.detections] for _, m in bed.heard["perception/segmented"]]
+    assert len({tuple(v) for v in values}) > 1
+    for _, message in bed.heard["perception/segmented"]:
+        labels = image_from_msg(message.labels)
+        assert set(np.unique(labels)) - {0} == {d.label_value for d in message.detections}
+        assert message.header.frame_id == "camera_optical_frame"
+
+
+def test_deltas_say_what_came_before_them(bed, robot):
+    bed.forget("semantic_voxels/instances")
+    robot.watch(lambda: len(bed.heard["semantic_voxels/instances"]) >= 4, "four deltas")
+    deltas = [instances_from_msg(m) for _, m in bed.heard["semantic_voxels/instances"]]
+    for before, after in itertools.pairwise(deltas):
+        assert after.previous_revision == before.revision
+        assert after.stamp > before.stamp
+    assert all(delta.observations for delta in deltas)
+    assert all(len(delta.updated) <= 64 for delta in deltas)
+
+
+def test_one_who_comes_late_gets_everything_by_paging(bed, robot):
+    entities = bed.call(GetEntities, "scene_dictionary/get_entities", GetEntities.Request(page_size=1))
+    assert entities.error_code == 0
+    assert entities.page_count >= 1
+    assert entities.delta.updated[0].label == "box"
+    instances = bed.call(GetInstances, "semantic_voxels/get_instances", GetInstances.Request())
+    assert instances.instances.updated
+    nothing = bed.call(
+        GetEntities,
+        "scene_dictionary/get_entities",
+        GetEntities.Request(since_revision=entities.delta.revision + 100),
+    )
+    assert (nothing.error_code, list(nothing.delta.updated)) == (0, [])
+
+
+def test_a_page_that_does_not_exist_has_its_code(bed, robot):
+    entities = bed.call(GetEntities, "scene_dictionary/get_entities", GetEntities.Request(page=99))
+    assert entities.error_code == GetEntities.Response.BAD_PAGE
+    instances = bed.call(GetInstances, "semantic_voxels/get_instances", GetInstances.Request(page=99))
+    assert instances.error_code == GetInstances.Response.BAD_PAGE
+    assert instances.error_msg
+
+
+def test_a_scene_dictionary_that_was_killed_is_filled_again(bed, robot, processes):
+    processes.kill("scene_dictionary")
+    bed.forget("scene_dictionary/entities")
+    processes.starter.start_one("scene_dictionary")
+    robot.watch(
+        lambda: bed.heard["scene_dictionary/entities"] and bed.last("scene_dictionary/entities").updated,
+        "the entity is back",
+        timeout=60.0,
+    )
+    processes.assert_alive(besides=("scene_dictionary",))
+    assert bed.last("scene_dictionary/entities").updated[0].observation_count > 3, "from the pages, not anew"
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("", QueryScene.Result.EMPTY_QUERY), ("the red box", 0), ("?!", QueryScene.Result.NOT_UNDERSTOOD)],
+)
+def test_query(bed, robot, text, code):
+    result = bed.action(QueryScene, "scene_dictionary/query").result(QueryScene.Goal(text=text))
+    assert result.error_code == code, result.error_msg
+    if code == 0:
+        assert result.candidates[0].score > 0.6
+        assert result.graph.variables[0].phrase
+
+
+# --- the grid ------------------------------------------------------------------------------------------
+
+
+def test_lidar_becomes_a_grid_and_an_octree(bed, robot):
+    bed.hear(Octomap, "mapping/octomap", qos.LATCHED)
+    bed.forget("grid")
+    end = time.monotonic() + 60.0
+    while not (bed.heard["grid"] and bed.heard["mapping/octomap"]):
+        assert time.monotonic() < end
+        robot.scan()
+        time.sleep(0.1)
+    grid = grid_from_msg(bed.last("grid"))
+    assert grid.resolution == OctoMapConfig().resolution
+    wall = grid.cells_of(np.array([[2.97, 0.0], [0.0, -2.97]]))
+    near = [grid.occupied[r - 1 : r + 2, c - 1 : c + 2].any() for r, c in wall]
+    assert all(near), "the round wall stands at 3 m"
+    free = grid.cells_of(np.array([[1.5, 0.0]]))[0]
+    assert grid.free[tuple(free)]
+    assert (grid.cells == -1).any() or grid.cells.shape[0] < 70, "unknown space is kept"
+    octomap = bed.last("mapping/octomap")
+    assert (octomap.id, octomap.binary, len(octomap.data) > 100) == ("OcTree", True, True)
+
+
+# --- bad input -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan])
+def test_depth_without_a_valid_pixel_is_counted_and_not_fused(bed, robot, value):
+    encoding = "16UC1" if value == 0.0 else "32FC1"
+    depth = np.full((CAMERA.height, CAMERA.width), value, np.float32)
+    before = bed.count("semantic_voxels", "depth.dropped.no_depth")
+    robot.watch(
+        dropped(bed, "semantic_voxels", "depth.dropped.no_depth", before),
+        "the drop is counted",
+        depth=depth,
+        encoding=encoding,
+    )
+
+
+def test_depth_as_metres_with_holes_is_as_good(bed, robot):
+    depth, _ = robot.scene()
+    depth[::7] = np.nan
+    bed.forget("semantic_voxels/instances")
+    robot.watch(lambda: bed.heard["semantic_voxels/instances"], "a delta", depth=depth, encoding="32FC1")
+
+
+def test_segments_without_depth_are_counted(bed, robot):
+    before = bed.count("semantic_voxels", "segmented.unmatched")
+    robot.watch(
+        dropped(bed, "semantic_voxels", "segmented.unmatched", before),
+        "segments without a partner",
+        parts=("info", "table", "labels"),
+    )
+
+
+def test_depth_without_segments_is_counted_and_still_goes_into_the_geometry(bed, robot):
+    before = bed.count("semantic_voxels", "depth.unmatched")
+    robot.watch(
+        dropped(bed, "semantic_voxels", "depth.unmatched", before),
+        "depth without a partner",
+        parts=("info", "depth"),
+    )
+
+
+def test_labels_without_a_table_are_counted(bed, robot):
+    before = bed.count("perception", "labels.unmatched")
+    robot.watch(
+        dropped(bed, "perception", "labels.unmatched", before),
+        "labels without a table",
+        parts=("info", "labels"),
+    )
+
+
+def test_a_depth_image_of_another_camera_is_counted(bed, robot):
+    before = bed.count("semantic_voxels", "depth.dropped.malformed")
+    robot.watch(
+        dropped(bed, "semantic_voxels", "depth.dropped.malformed", before),
+        "the drop is counted",
+        depth=np.full((50, 160), 2.0, np.float32),
+    )
+
+
+def test_without_a_transform_at_the_stamp_the_frame_is_dropped(bed, robot):
+    before = bed.count("semantic_voxels", "depth.dropped.no_transform")
+    robot.transforms = False
+    try:
+        robot.watch(
+            dropped(bed, "semantic_voxels", "depth.dropped.no_transform", before), "the drop is counted"
+        )
+    finally:
+        robot.transforms = True
+    bed.forget("semantic_voxels/instances")
+    robot.watch(lambda: bed.heard["semantic_voxels/instances"], "it goes on when transforms are back")
+
+
+def test_stamps_that_go_backwards_or_repeat_are_counted_and_not_fused(bed, robot):
+    robot.watch(lambda: True, "")
+    stamp = robot.look()
+    before = bed.count("semantic_voxels", "depth.dropped.out_of_order")
+    repeated = bed.count("semantic_voxels", "depth.dropped.duplicate")
+    for _ in range(3):
+        robot.look(stamp - 0.5)
+    robot.look(stamp)
+    bed.until(
+        dropped(bed, "semantic_voxels", "depth.dropped.out_of_order", before), "a stamp below the newest"
+    )
+    robot.watch(lambda: True, "")
+    newest = robot.look()
+    robot.look(newest)
+    bed.until(
+        lambda: (
+            bed.count("semantic_voxels", "depth.dropped.duplicate") > repeated
+            or bed.count("semantic_voxels", "depth.dropped.out_of_order") > before + 3
+        ),
+        "a stamp that was there before",
+    )
+    stamps = [stamp_from_msg(m.header.stamp) for _, m in bed.heard["semantic_voxels/instances"]]
+    assert stamps == sorted(set(stamps)), "nothing was fused twice or backwards"
+
+
+def test_an_image_from_long_ago_is_late(bed, robot):
+    """After a newest frame: one that is old but newer than the newest would be, on a stream that hung."""
+    bed.until(lambda: bed.diagnosis("mapping"), "diagnostics of mapping")
+    before = bed.count("mapping", "points.dropped")
+    robot.scan(time.time() - 60.0)
+    bed.until(lambda: bed.count("mapping", "points.dropped") > before, "the drop is counted")
+
+
+def test_diagnostics_tell_age_rate_latency_drops_and_memory(bed, robot):
+    robot.watch(lambda: bed.count("semantic_voxels", "depth.received") > 20, "some frames")
+    found = bed.diagnosis("semantic_voxels")
+    for key in (
+        "depth.age_s",
+        "depth.rate_hz",
+        "depth.dropped",
+        "fuse.latency_s",
+        "fuse.dropped",
+        "memory_mib",
+    ):
+        assert key in found, sorted(found)
+    assert float(found["memory_mib"]) > 20.0
+    assert float(found["depth.rate_hz"]) > 0.5
+
+
+def test_keyframes_name_what_they_show_and_serve_the_image(bed, robot):
+    """It turns, so that there is something new to see; this leaves a second box in the scene."""
+    robot.pose = (0.0, 0.0, 1.2)
+    robot.watch(
+        lambda: [m for _, m in bed.heard["keyframes/keyframes"] if m.instances], "a keyframe with an instance"
+    )
+    keyframe = next(m for _, m in bed.heard["keyframes/keyframes"] if m.instances)
+    assert keyframe.camera.width == CAMERA.width
+    answer = bed.call(GetKeyframe, "keyframes/get", GetKeyframe.Request(id=keyframe.id))
+    assert (answer.error_code, answer.image.format) == (0, "jpeg")
+    assert bytes(answer.image.data[:2]) == b"\xff\xd8"
+    unknown = bed.call(GetKeyframe, "keyframes/get", GetKeyframe.Request(id=4711))
+    assert unknown.error_code == GetKeyframe.Response.UNKNOWN_KEYFRAME

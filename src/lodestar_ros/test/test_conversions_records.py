@@ -53,7 +53,10 @@ def test_segmented_frame(assert_same):
     labels = RNG.integers(0, 3, (12, 16)).astype(np.uint16) * 400
     frame = SegmentedFrame(
         4.5, labels,
-        (Detection(400, "chair", "red chair", 0.5, box(), 33, FEATURE), Detection(800, "desk", "desk", 0.25, box(5), 4)),
+        (
+            Detection(400, "chair", "red chair", 0.5, box(), 33, FEATURE),
+            Detection(800, "desk", "desk", 0.25, box(5), 4),
+        ),
         "truth",
     )  # fmt: skip
     message = c.segmented_to_msg(frame, "camera")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -82,7 +82,7 @@ class PyOctomapOctree:
         return int(self._tree.memoryUsage())
 
 
-def tree_from_binary(data: bytes, resolution: float):
+def tree_from_binary(data: bytes, resolution: float) -> Any:
     """A pyoctomap tree from the data of a binary octomap message, for readers and tests."""
     import pyoctomap
 

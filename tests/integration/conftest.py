@@ -23,16 +23,26 @@ def pytest_collection_modifyitems(items):
 
 @contextlib.contextmanager
 def free_domain() -> Iterator[int]:
-    """A ROS domain that no other test run on this machine uses; a bound port is the sign of it."""
+    """A ROS domain that nobody on this machine uses.
+
+    The first participant of a domain binds the port 7410 + 250 x domain; another port is the sign of this test run,
+    from before its own first participant until its last has gone.
+    """
     for domain in range(20, 100):
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as lock:
+        with contextlib.ExitStack() as locks:
             try:
-                lock.bind(("127.0.0.1", 17000 + domain))
+                _bind(locks, 17000 + domain)
+                with contextlib.ExitStack() as probe:
+                    _bind(probe, 7410 + 250 * domain)
             except OSError:
                 continue
             yield domain
             return
     raise RuntimeError("no free ROS domain: too many test runs at once")
+
+
+def _bind(stack: contextlib.ExitStack, port: int) -> None:
+    stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)).bind(("0.0.0.0", port))
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,8 @@ class Topic:
 def rows(*head: str) -> list[list[str]]:
     """Cells of the table in ARCHITECTURE.md that has these headings."""
     text = (declared.ROOT / "ARCHITECTURE.md").read_text()
-    table = re.search(rf"^\| {r' \| '.join(head)} \|\n\|[-|]+\|\n((?:\|.*\|\n)+)", text, re.MULTILINE)
+    heading = "| " + " | ".join(head) + " |"
+    table = re.search(rf"^{re.escape(heading)}\n\|[-|]+\|\n((?:\|.*\|\n)+)", text, re.MULTILINE)
     assert table, f"ARCHITECTURE.md has no table with {head}"
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
 
@@ -62,7 +63,6 @@ def stack(bed, processes):
     bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
     bed.until(lambda: set(NODES) <= set(bed.node.get_node_names()), "every node in the graph", timeout=120.0)
     bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "everyone's diagnostics", timeout=120.0)
-    bed.until(lambda: bed.heard["scene_dictionary/entities"], "the first entity", timeout=120.0)
     return processes
 
 

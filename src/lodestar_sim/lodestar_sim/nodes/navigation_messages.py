@@ -1,4 +1,4 @@
-"""What the navigator says, as messages."""
+"""What the navigator says, as messages, and how its goals end."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped, Vector3
 from nav2_msgs.action import NavigateToPose
 from nav_msgs.msg import Path
+from rclpy.action.server import ServerGoalHandle
 
 from lodestar_ros.conversions import duration_to_msg, header, planar_to_stamped
+from lodestar_sim.navigator import NavigatorStep
 
 PATH_STRIDE = 3  # every third cell of a path is published
 
@@ -31,14 +33,15 @@ def path_to_msg(path: np.ndarray, stamp: float) -> Path:
 
 
 def feedback_to_msg(
-    pose: tuple[float, float, float], stamp: float, since: float, remaining: float, speed: float
+    pose: tuple[float, float, float], stamp: float, since: float, step: NavigatorStep
 ) -> NavigateToPose.Feedback:
-    """Feedback at a pose in map, `since` seconds into the goal, `remaining` metres to go at `speed` m/s."""
+    """Feedback at a pose in map, `since` seconds into the goal."""
+    remaining, speed = float(step.distance_remaining), float(np.hypot(*step.command[:2]))
     return NavigateToPose.Feedback(
         current_pose=planar_to_stamped(pose, stamp),
         navigation_time=duration_to_msg(max(since, 0.0)),
         estimated_time_remaining=duration_to_msg(remaining / max(speed, 0.2)),
-        distance_remaining=float(remaining),
+        distance_remaining=remaining,
     )
 
 
@@ -49,3 +52,18 @@ def result_to_msg(code: int, text: str) -> NavigateToPose.Result:
         if hasattr(result, name):
             setattr(result, name, value)
     return result
+
+
+def end_goal(handle: ServerGoalHandle, succeeded: bool, result: NavigateToPose.Result) -> None:
+    """The client gets the result; a goal that it took back ends as canceled."""
+
+    def finish(goal: ServerGoalHandle) -> NavigateToPose.Result:
+        if goal.is_cancel_requested:
+            goal.canceled()
+        elif succeeded:
+            goal.succeed()
+        else:
+            goal.abort()
+        return result
+
+    handle.execute(finish)

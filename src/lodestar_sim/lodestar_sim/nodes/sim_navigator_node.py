@@ -28,11 +28,17 @@ from lodestar_ros.parameters import declare, declare_config
 from lodestar_ros.transforms import TransformUnavailable
 from lodestar_ros.workers import Mailbox
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
-from lodestar_sim.nodes.navigation_messages import command_to_msg, feedback_to_msg, path_to_msg, result_to_msg
+from lodestar_sim.nodes.navigation_messages import (
+    command_to_msg,
+    end_goal,
+    feedback_to_msg,
+    path_to_msg,
+    result_to_msg,
+)
 
 PERIOD = 0.05  # s between commands, simulated
 FEEDBACK_EVERY = 4  # commands
-ODOMETRY_PATIENCE = 2.0  # s of real time without odometry after which a goal is given up
+ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is given up
 
 
 class SimNavigatorNode(LodestarNode):
@@ -122,11 +128,7 @@ class SimNavigatorNode(LodestarNode):
         if step.status is not NavigatorStatus.ACTIVE:
             self._conclude(step.status, step.error_code, step.error_msg)
         elif pose is not None and self._updates % FEEDBACK_EVERY == 0:
-            speed = float(np.hypot(*step.command[:2]))
-            since = self._now - self._started
-            self._goal.publish_feedback(
-                feedback_to_msg(pose, self._now, since, step.distance_remaining, speed)
-            )
+            self._goal.publish_feedback(feedback_to_msg(pose, self._now, self._now - self._started, step))
         self._updates += 1
 
     def _check_odometry(self) -> None:
@@ -139,18 +141,7 @@ class SimNavigatorNode(LodestarNode):
         """End the goal; the robot has been told to stand still before."""
         handle, self._goal = self._goal, None
         self._send(np.zeros(3))
-        result = result_to_msg(code, text)
-
-        def finish(goal: ServerGoalHandle) -> NavigateToPose.Result:
-            if goal.is_cancel_requested:
-                goal.canceled()
-            elif status is NavigatorStatus.SUCCEEDED:
-                goal.succeed()
-            else:
-                goal.abort()
-            return result
-
-        handle.execute(finish)
+        end_goal(handle, status is NavigatorStatus.SUCCEEDED, result_to_msg(code, text))
 
     def _send(self, command: np.ndarray) -> None:
         self._command.publish(command_to_msg(command, self._now, self._stamped))

@@ -49,6 +49,14 @@ from lodestar_sim.worlds.world import World
 EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 
 
+#: How perception errs, by name; "mild" is about what a good open-vocabulary detector does to large things.
+NOISES = {
+    "none": NoiseConfig(),
+    "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),
+    "strong": NoiseConfig(miss=0.30, split=0.05, merge=0.05, wrong_label=0.08, erode_px=2, score_std=0.10),
+}
+
+
 @dataclass(frozen=True)
 class EpisodeSettings:
     """What an episode runs with. Times in simulated seconds, image size in pixels.
@@ -65,7 +73,7 @@ class EpisodeSettings:
     height: int = 240
     thinking: float | None = None
     patience: float = 30.0
-    noise: NoiseConfig = field(default_factory=NoiseConfig)
+    noise: NoiseConfig = NOISES["mild"]
     simulator: SimConfig = field(default_factory=SimConfig)
     grid: ScanGridConfig = field(default_factory=ScanGridConfig)
     voxels: VoxelConfig = field(default_factory=VoxelConfig)
@@ -205,7 +213,7 @@ class Episode:
 
     def _perceive(self) -> None:
         settings, simulator = self.settings, self.simulator
-        self._next_frame = simulator.time + settings.frame_interval
+        self._next_frame += settings.frame_interval
         self.frames += 1
         with self._stage("scan"):
             scan = simulator.scan()

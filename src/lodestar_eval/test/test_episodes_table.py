@@ -8,7 +8,7 @@ import math
 
 import pytest
 
-from lodestar_eval.benchmarks.episodes import _result, _write_rows, metrics_of
+from lodestar_eval.benchmarks.episodes import NOISE_NAMES, _result, _write_rows, metrics_of
 from lodestar_eval.outcomes import EpisodeOutcome
 
 
@@ -62,3 +62,9 @@ def test_rows_of_episodes_with_different_experts_share_a_table(tmp_path):
     assert [row["seed"] for row in rows] == ["1", "2", "3", "4"]
     assert [row["decisions_ego_vlm"] for row in rows] == ["0", "0", "1", "0"]
     assert json.loads((tmp_path / "episodes_runs.json").read_text())[1]["failure"] == "not found"
+
+
+def test_the_command_line_knows_every_noise():
+    from lodestar_eval.episode import NOISES
+
+    assert tuple(NOISES) == NOISE_NAMES

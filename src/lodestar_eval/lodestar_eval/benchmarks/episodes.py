@@ -20,6 +20,7 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Tab
 from lodestar_eval.stages import StageClock
 
 _SUCCESS_BOUND = 0.90  # share of episodes, issue's bar
+NOISE_NAMES = ("none", "mild", "strong")  # of episode.NOISES, which is slow to import
 _SPEED_BOUND = 8.0  # simulated seconds per processor second of the episode
 
 
@@ -40,18 +41,19 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=positive_int, default=1, help="processes that run episodes (default 1)"
     )
+    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
     parser.add_argument("--directive", default=None, help="instead of each seed's own")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.episode import EpisodeSettings
+    from lodestar_eval.episode import NOISES, EpisodeSettings
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     try:
         world_from_spec(options.world, options.seeds.first)
     except WorldError as error:
         raise BadOptions(str(error)) from error
-    settings = EpisodeSettings(time_limit=options.limit_time)
+    settings = EpisodeSettings(time_limit=options.limit_time, noise=NOISES[options.noise])
     began = time.perf_counter()
     outcomes: list[EpisodeOutcome] = []
     for outcome in _episodes(options, settings, folder):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import random
+import contextlib
 import socket
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 from lodestar.language.directive import DirectiveKind
@@ -24,6 +25,7 @@ _READY_TIMEOUT = 120.0  # s of wall time for every node to come up
 _SILENCE_TIMEOUT = 60.0  # s of wall time without simulated time passing
 _CANCEL_TIMEOUT = 4.0  # s of wall time for a cancel to end the action
 _POLL = 0.1  # s
+_TAKEN_PORT = 17000  # plus the domain: bound while a run uses it
 
 
 class StackFailed(RuntimeError):
@@ -43,29 +45,26 @@ def run_session(
     """
     folder: Path = options.out
     record = RunRecord(prepared.task.directive, options.world, options.seed, prepared.start)
-    domain = free_domain()
     try:
         specs = stack("sim", _stack_options(folder, options.seed))
     except StackError as error:
         raise StackFailed(str(error)) from error
-    line.note(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {folder / 'log'}) ...")
-    starter = Starter(specs, folder / "log", environment={"ROS_DOMAIN_ID": str(domain)})
-    client = DemoClient(domain)
-    try:
-        with starter:
-            _wait_until_ready(client, starter, line)
-            line.note(f"Directive: {record.directive!r}")
-            if not prepared.task.target_ids and prepared.kind is DirectiveKind.FIND:
-                line.note(
-                    "(By ground truth nothing in this building is meant by it; the robot does not know that.)"
-                )
-            _follow(client, starter, record, options.time_limit, line)
-            record.wall = time.monotonic() - began
-            _collect(client, record)
-            starter.memory.sample()
-    finally:
-        client.close()
-    record.peak_pss_mib = starter.memory.peak_mib
+    with contextlib.ExitStack() as cleanup:
+        domain = cleanup.enter_context(free_domain())
+        line.note(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {folder / 'log'}) ...")
+        client = DemoClient(domain)
+        cleanup.callback(client.close)
+        starter = Starter(specs, folder / "log", environment={"ROS_DOMAIN_ID": str(domain)})
+        cleanup.enter_context(starter)
+        _wait_until_ready(client, starter, line)
+        line.note(f"Directive: {record.directive!r}")
+        if not prepared.task.target_ids and prepared.kind is DirectiveKind.FIND:
+            line.note("(By ground truth nothing in this building is meant; the robot does not know that.)")
+        _follow(client, starter, record, options.time_limit, line)
+        record.wall = time.monotonic() - began
+        _collect(client, record)
+        starter.memory.sample()
+        record.peak_pss_mib = starter.memory.peak_mib
     return _report(prepared, world, record, folder, line)
 
 
@@ -75,20 +74,28 @@ def _stack_options(folder: Path, seed: int) -> StackOptions:
     return StackOptions(world=world, seed=seed, parameters={"sim": {"task": "none"}})
 
 
-def free_domain() -> int:
-    """A ROS domain on which nothing on this machine listens now."""
-    candidates = list(range(1, 102))
-    random.SystemRandom().shuffle(candidates)
-    for domain in candidates:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+@contextlib.contextmanager
+def free_domain() -> Iterator[int]:
+    """A ROS domain that nobody on this machine uses, and that no other demo takes meanwhile.
+
+    A domain's first participant listens on the port 7410 + 250 x domain; one more port is held as the sign that
+    the domain is taken from before that until the end.
+    """
+    for domain in range(1, 101):
+        with contextlib.ExitStack() as held:
             try:
-                probe.bind(
-                    ("", 7400 + 250 * domain + 10)
-                )  # unicast discovery of a domain's first participant
+                _bind(held, _TAKEN_PORT + domain)
+                with contextlib.ExitStack() as probe:
+                    _bind(probe, 7410 + 250 * domain)
             except OSError:
                 continue
-            return domain
-    raise StackFailed("every ROS_DOMAIN_ID from 1 to 101 is in use on this machine")
+            yield domain
+            return
+    raise StackFailed("every ROS_DOMAIN_ID from 1 to 100 is in use on this machine")
+
+
+def _bind(stack: contextlib.ExitStack, port: int) -> None:
+    stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)).bind(("", port))
 
 
 def _raise_on_death(starter: Starter) -> None:

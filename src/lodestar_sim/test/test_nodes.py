@@ -29,6 +29,7 @@ from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
 from std_msgs.msg import String
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_bringup.domains import free_domain
 from lodestar_interfaces.msg import SimStatus
 from lodestar_interfaces.srv import RenderView
 from lodestar_ros import qos
@@ -118,15 +119,12 @@ class Listener:
         rclpy.shutdown(context=self.context)
 
 
-def _domain(offset: int) -> int:
-    return 20 + (os.getpid() * 7 + offset * 31) % 80
-
-
 @pytest.fixture
-def processes(request):
-    group = Processes(_domain(sum(map(ord, request.node.name))))
-    yield group
-    group.stop()
+def processes():
+    with free_domain() as domain:
+        group = Processes(domain)
+        yield group
+        group.stop()
 
 
 @pytest.fixture

@@ -31,11 +31,14 @@ class PerceptionConfig:
     """Which detector sees."""
 
     adapter: str = "ground_truth"  # ground_truth: a simulator's label images; ultralytics: RGB
+    model: str = ""  # weights of the ultralytics adapter: a path, or a name that Ultralytics knows
     seed: int = 0  # of the noise and of the numbering of labels
 
     def __post_init__(self) -> None:
         if self.adapter not in ADAPTERS:
             raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
+        if self.adapter == "ultralytics" and not self.model:
+            raise ValueError("adapter ultralytics needs the parameter model, such as yoloe-11s-seg.pt")
 
 
 class PerceptionNode(LodestarNode):
@@ -61,7 +64,7 @@ class PerceptionNode(LodestarNode):
             self.listen(String, "label_table", self._on_table, qos.EVENT)
             self.diagnostics.value("labels.unmatched", lambda: self._pairer.unmatched["labels"])
         else:
-            self._detector = _ultralytics(self)
+            self._detector = _ultralytics(self, config.model)
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
 
     def _on_label_image(self, message: Image) -> None:
@@ -97,13 +100,13 @@ class PerceptionNode(LodestarNode):
         self.diagnostics.error(error)
 
 
-def _ultralytics(node: LodestarNode) -> Detector:
+def _ultralytics(node: LodestarNode, model: str) -> Detector:
     """The detector; its package is optional and its model is loaded with the first image."""
     try:
         from lodestar.perception.ultralytics import UltralyticsConfig, UltralyticsDetector
     except ImportError as error:
         raise ParameterError(f"adapter ultralytics: {error}; pip install ultralytics") from error
-    return UltralyticsDetector(declare_config(node, UltralyticsConfig, "ultralytics."))
+    return UltralyticsDetector(model, declare_config(node, UltralyticsConfig, "ultralytics."))
 
 
 main = main_of(PerceptionNode)

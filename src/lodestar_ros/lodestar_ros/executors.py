@@ -21,16 +21,20 @@ except ImportError:  # Humble and Jazzy have none
 SPIN_TIMEOUT = 0.5
 
 
-def make_executor(threads: int = 1):
-    """The cheapest executor there is for so many threads."""
+def make_executor(threads: int = 1, events: bool = True):
+    """The cheapest executor there is for so many threads.
+
+    events: the events executor costs a third of the others, but it crashes on an action's answer that was not
+    asked for, as when a second server of that action appears. A node with action clients does without.
+    """
     if threads > 1:
         return MultiThreadedExecutor(num_threads=threads)
-    return EventsExecutor() if EventsExecutor is not None else SingleThreadedExecutor()
+    return EventsExecutor() if events and EventsExecutor is not None else SingleThreadedExecutor()
 
 
-def spin(node: Node, threads: int = 1) -> None:
+def spin(node: Node, threads: int = 1, events: bool = True) -> None:
     """Run the node's callbacks until its context ends."""
-    executor = make_executor(threads)
+    executor = make_executor(threads, events)
     executor.add_node(node)
     try:
         while node.context.ok():
@@ -41,7 +45,9 @@ def spin(node: Node, threads: int = 1) -> None:
         executor.remove_node(node)
 
 
-def run(make_node: Callable[[], Node], args: list[str] | None = None, threads: int = 1) -> int:
+def run(
+    make_node: Callable[[], Node], args: list[str] | None = None, threads: int = 1, events: bool = True
+) -> int:
     """Make a node, run it until it is interrupted, and return the process's exit status.
 
     A parameter that is unknown or does not fit ends the process with status 2 and one line that says which.
@@ -52,7 +58,7 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None, threads: i
         node = make_node()
         reject_unknown(node)
         node.get_logger().info("ready")
-        spin(node, threads)
+        spin(node, threads, events)
     except ParameterError as error:
         rclpy.logging.get_logger("parameters").fatal(str(error))
         return 2
@@ -68,10 +74,10 @@ def run(make_node: Callable[[], Node], args: list[str] | None = None, threads: i
     return 0
 
 
-def main_of(make_node: Callable[[], Node], threads: int = 1) -> Callable[[], None]:
+def main_of(make_node: Callable[[], Node], threads: int = 1, events: bool = True) -> Callable[[], None]:
     """The `main` of a node's executable; a node whose service takes its time has a thread for it."""
 
     def main() -> None:
-        sys.exit(run(make_node, threads=threads))
+        sys.exit(run(make_node, threads=threads, events=events))
 
     return main

@@ -120,4 +120,4 @@ class GoalSelectorNode(LodestarNode):
         self._recorder.show(feedback.goal, self.now)
 
 
-main = main_of(GoalSelectorNode)
+main = main_of(GoalSelectorNode, events=False)

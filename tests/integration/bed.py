@@ -128,9 +128,14 @@ class Bed:
         """The response of a service."""
         if name not in self._clients:
             self._clients[name] = self.on_executor(lambda: self.node.create_client(service_type, name))
-        client = self._clients[name]
-        self.until(client.service_is_ready, f"a server of {name}", timeout)
-        return self.wait_for(client.call_async(request), f"an answer of {name}", timeout)
+        client, end = self._clients[name], time.monotonic() + timeout
+        while True:
+            self.until(client.service_is_ready, f"a server of {name}", timeout)
+            try:
+                return self.wait_for(client.call_async(request), f"an answer of {name}", 5.0)
+            except AssertionError:  # a server that was killed is still in the graph for a while
+                if time.monotonic() > end:
+                    raise
 
     def action(self, action_type: Any, name: str) -> ActionCaller:
         """A caller of an action whose server is up."""

@@ -186,6 +186,7 @@ def test_the_robot_goes_on_without_any_of_those_that_it_can_do_without(bed, stac
         stack.starter.start_one(name)
     bed.forget("cmd_vel_out")
     bed.until(lambda: is_driving(bed), "the robot still drives", timeout=90.0)
+    bed.forget("/diagnostics")
     bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "all are back", timeout=60.0)
 
 

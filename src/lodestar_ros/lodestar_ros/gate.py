@@ -11,7 +11,9 @@ class GateConfig:
     """Seconds of real time: a stop must work while a simulated clock stands."""
 
     heartbeat_timeout: float = 0.4  # four beats of the goal selector's ten per second
-    command_timeout: float = 0.3  # of the clock that the navigator runs on: an overloaded simulator slows both
+    command_timeout: float = (
+        0.3  # of the clock that the navigator runs on: an overloaded simulator slows both
+    )
     silence_timeout: float = 2.0  # of real time without a command, however slow that clock is
     check_period: float = 0.025
     zero_period: float = 0.1  # between zeros while nothing may pass

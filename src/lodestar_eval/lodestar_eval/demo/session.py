@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import socket
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from lodestar.language.directive import DirectiveKind
+from lodestar_bringup.domains import NoFreeDomain, free_domain
 from lodestar_bringup.stack import StackError, StackOptions, stack
 from lodestar_bringup.starter import Starter
 from lodestar_eval.demo.client import DemoClient, DirectiveRejected
@@ -25,7 +24,6 @@ _READY_TIMEOUT = 120.0  # s of wall time for every node to come up
 _SILENCE_TIMEOUT = 60.0  # s of wall time without simulated time passing
 _CANCEL_TIMEOUT = 4.0  # s of wall time for a cancel to end the action
 _POLL = 0.1  # s
-_TAKEN_PORT = 17000  # plus the domain: bound while a run uses it
 
 
 class StackFailed(RuntimeError):
@@ -50,7 +48,7 @@ def run_session(
     except StackError as error:
         raise StackFailed(str(error)) from error
     with contextlib.ExitStack() as cleanup:
-        domain = cleanup.enter_context(free_domain())
+        domain = _claim(cleanup)
         line.note(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {folder / 'log'}) ...")
         client = DemoClient(domain)
         cleanup.callback(client.close)
@@ -74,28 +72,11 @@ def _stack_options(folder: Path, seed: int) -> StackOptions:
     return StackOptions(world=world, seed=seed, parameters={"sim": {"task": "none"}})
 
 
-@contextlib.contextmanager
-def free_domain() -> Iterator[int]:
-    """A ROS domain that nobody on this machine uses, and that no other demo takes meanwhile.
-
-    A domain's first participant listens on the port 7410 + 250 x domain; one more port is held as the sign that
-    the domain is taken from before that until the end.
-    """
-    for domain in range(1, 101):
-        with contextlib.ExitStack() as held:
-            try:
-                _bind(held, _TAKEN_PORT + domain)
-                with contextlib.ExitStack() as probe:
-                    _bind(probe, 7410 + 250 * domain)
-            except OSError:
-                continue
-            yield domain
-            return
-    raise StackFailed("every ROS_DOMAIN_ID from 1 to 100 is in use on this machine")
-
-
-def _bind(stack: contextlib.ExitStack, port: int) -> None:
-    stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)).bind(("", port))
+def _claim(cleanup: contextlib.ExitStack) -> int:
+    try:
+        return cleanup.enter_context(free_domain())
+    except NoFreeDomain as error:
+        raise StackFailed(str(error)) from error
 
 
 def _raise_on_death(starter: Starter) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 from lodestar.experts.lifting import LiftConfig, LiftedDetection, lift
 from lodestar.experts.looking import TURNS, TurnConfig, TurnMemory
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import TravelConfig, path_lengths
-from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig, find_viewpoints
+from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.query.scoring import QueryConfig, score_query
@@ -39,7 +39,7 @@ class EgocentricConfig:
     open_depth: float = 5.0  # metres that count as fully open
     lifting: LiftConfig = field(default_factory=LiftConfig)
     turning: TurnConfig = field(default_factory=TurnConfig)
-    travel: TravelConfig = field(default_factory=TravelConfig)
+    reach: ReachConfig = field(default_factory=ReachConfig)
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
     query: QueryConfig = field(default_factory=QueryConfig)
 
@@ -155,7 +155,7 @@ class EgocentricExpert:
             return None, ""
         candidates = score_query(request.subtask.graphs, entities, self._phrases, self.config.query)
         self._scores = {c.entity_id - 1: float(c.score) for c in candidates}
-        lengths: np.ndarray | None = None
+        reach = Reach(self._grid, request.robot_pose, self.config.reach)
         blocked = ""
         for candidate in candidates:
             confidence = float(candidate.score)
@@ -167,18 +167,14 @@ class EgocentricExpert:
             known = self._known(thing)
             if known and known in request.excluded_entities:
                 continue
-            if lengths is None:
-                lengths = path_lengths(self._grid, request.robot_pose[:2], self.config.travel)
             try:
-                viewpoint = find_viewpoints(
-                    self._grid,
-                    lengths,
+                viewpoint = reach.viewpoint(
                     thing.box_min,
                     thing.box_max,
                     [self._frame.map_from_camera],
-                    [np.array(goal) for goal in request.excluded_goals],
+                    request.excluded_goals,
                     self.config.viewpoints,
-                )[0]
+                )
             except NoViewpoint as none:
                 blocked = f"{thing.detection.caption or thing.detection.label} is in view, but {none}"
                 continue

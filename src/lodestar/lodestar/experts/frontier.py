@@ -10,12 +10,12 @@ from scipy import ndimage
 
 from lodestar.experts.coverage import SECTORS, LookedAt, window_sums
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import TravelConfig, path_lengths
 from lodestar.language.directive import DirectiveKind
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
@@ -54,7 +54,7 @@ class FrontierConfig:
     same_goal_angle: float = math.radians(40.0)
     same_frontier_distance: float = 1.0
     gain_scale: float = 5.0  # m^2 at which the confidence is 0.63
-    travel: TravelConfig = field(default_factory=TravelConfig)
+    reach: ReachConfig = field(default_factory=ReachConfig)
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ class FrontierExpert:
         """The best viewpoint, or EXPLORED where no reachable one would show anything new."""
         if self._grid is None:
             return Rejection(self.name, request.epoch, RejectionReason.NO_DATA, "no grid yet")
-        lengths = path_lengths(self._grid, request.robot_pose[:2], self.config.travel)
-        if not np.isfinite(lengths).any():
+        reach = Reach(self._grid, request.robot_pose, self.config.reach)
+        if not np.isfinite(reach.possible).any():
             return Rejection(
                 self.name,
                 request.epoch,
@@ -136,10 +136,12 @@ class FrontierExpert:
         ranges = self.config.look_ranges
         if request.directive.kind is not DirectiveKind.FIND or self.looked.count == 0:
             ranges = ranges[:1]
-        for level, look_range in enumerate(ranges):
-            best = self._best(request, lengths, look_range)
-            if best is not None:
-                return self._proposal(request, best, level)
+        for narrow in (False, True):  # through narrow places only when nothing else is left
+            lengths = reach.possible if narrow else reach.easy
+            for level, look_range in enumerate(ranges):
+                best = self._best(request, lengths, look_range)
+                if best is not None:
+                    return self._proposal(request, best, level)
         self._last_goal = None
         hidden = sum(not f.reachable for f in self._frontiers)
         message = "no reachable place would show anything new" + (f"; {hidden} unreachable" if hidden else "")

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import TravelConfig, path_lengths
-from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, ViewpointConfig, find_viewpoints
+from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, ViewpointConfig
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.models.phrases import MissingPhrases, PhraseBook
@@ -39,7 +39,7 @@ class SemanticMapConfig:
     prefilter_from: int = 400
     target_similarity: float = 0.3
     neighbor_similarity: float = 0.3
-    travel: TravelConfig = field(default_factory=TravelConfig)
+    reach: ReachConfig = field(default_factory=ReachConfig)
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
     query: QueryConfig = field(default_factory=QueryConfig)
 
@@ -99,13 +99,13 @@ class SemanticMapExpert:
         promising = [c for c in candidates if c not in accepted and self._is_promising(c, entities)]
         if not accepted and not promising:
             return self._reject(request, RejectionReason.NO_PROPOSAL, self._nearest(candidates, entities))
-        lengths = path_lengths(self._grid, request.robot_pose[:2], self.config.travel)
+        reach = Reach(self._grid, request.robot_pose, self.config.reach)
         failures = []
         for group in (accepted, promising):
             options: list[tuple[float, Candidate, Viewpoint]] = []
             for candidate in group[: self.config.top_n]:
                 try:
-                    viewpoint = self._viewpoint(request, lengths, entities[candidate.entity_id])
+                    viewpoint = self._viewpoint(request, reach, entities[candidate.entity_id])
                 except NoViewpoint as none:
                     failures.append(f"entity {candidate.entity_id}: {none}")
                     continue
@@ -117,17 +117,11 @@ class SemanticMapExpert:
         reason = RejectionReason.NO_VIEWPOINT if accepted else RejectionReason.NO_PROPOSAL
         return self._reject(request, reason, "; ".join(failures))
 
-    def _viewpoint(self, request: ProposalRequest, lengths: np.ndarray, entity: Entity) -> Viewpoint:
-        assert self._grid is not None
-        return find_viewpoints(
-            self._grid,
-            lengths,
-            entity.box_min,
-            entity.box_max,
-            [view.map_from_camera for view in entity.views],
-            [np.array(goal) for goal in request.excluded_goals],
-            self.config.viewpoints,
-        )[0]
+    def _viewpoint(self, request: ProposalRequest, reach: Reach, entity: Entity) -> Viewpoint:
+        views = [view.map_from_camera for view in entity.views]
+        return reach.viewpoint(
+            entity.box_min, entity.box_max, views, request.excluded_goals, self.config.viewpoints
+        )
 
     def _is_promising(self, candidate: Candidate, entities: Mapping[int, Entity]) -> bool:
         """Whether a closer look may still make it fit: the thing is right, what stands around it is not

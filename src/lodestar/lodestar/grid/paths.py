@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
+import cv2
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
@@ -25,6 +26,9 @@ class TravelConfig:
     soft_clearance: metres from obstacles below which a step costs more, up to `soft_weight` times more at
     `clearance`. unknown_ok: whether paths may cross unknown cells.
     start_snap, goal_snap: metres within which a start or goal that is too near an obstacle is moved off it.
+    pocket_area: m^2 below which the free space around the start is a pocket, into which the robot came before
+    all of its walls were known; it leaves by a gap within `pocket_reach` metres that only leaves one of
+    `pocket_clearances`, the widest that serves.
     """
 
     clearance: float = 0.22
@@ -33,6 +37,9 @@ class TravelConfig:
     unknown_ok: bool = False
     start_snap: float = 0.5
     goal_snap: float = 0.15
+    pocket_area: float = 3.0
+    pocket_reach: float = 2.5
+    pocket_clearances: tuple[float, ...] = (0.19, 0.14)
 
 
 class NoPathReason(Enum):
@@ -174,6 +181,31 @@ def _passable(grid: OccupancyGrid2D, config: TravelConfig) -> tuple[np.ndarray, 
     return passable & (distance >= config.clearance), distance
 
 
+def _area(passable: np.ndarray, start: tuple[int, int], resolution: float) -> float:
+    """Square metres that can be reached from the start; a step between corners needs both cells beside it."""
+    _, labels, statistics, _ = cv2.connectedComponentsWithStats(passable.astype(np.uint8), connectivity=4)
+    return float(statistics[labels[start], cv2.CC_STAT_AREA]) * resolution**2
+
+
+def _passable_from(
+    grid: OccupancyGrid2D, start_xy: ArrayLike, config: TravelConfig
+) -> tuple[np.ndarray, np.ndarray, tuple[int, int] | None]:
+    """Passable cells, distances from obstacles and the cell of the start; gaps out of a pocket are passable."""
+    passable, distance = _passable(grid, config)
+    start = snap(grid, passable, start_xy, config.start_snap)
+    if start is not None and _area(passable, start, grid.resolution) >= config.pocket_area:
+        return passable, distance, start
+    rows, columns = np.ogrid[: grid.cells.shape[0], : grid.cells.shape[1]]
+    row, column = grid.cells_of(np.asarray(start_xy, np.float64)[None, :2])[0]
+    near = np.hypot(rows - row, columns - column) * grid.resolution <= config.pocket_reach
+    for clearance in config.pocket_clearances:
+        wider = passable | (near & grid.free & (distance >= clearance))
+        outer = snap(grid, wider, start_xy, config.start_snap)
+        if outer is not None and _area(wider, outer, grid.resolution) >= config.pocket_area:
+            return wider, distance, outer
+    return passable, distance, start
+
+
 def path_lengths(
     grid: OccupancyGrid2D, start_xy: ArrayLike, config: TravelConfig = TravelConfig()
 ) -> np.ndarray:
@@ -182,8 +214,7 @@ def path_lengths(
     Returns (rows, columns) float32, metres, inf where unreachable; all inf where no traversable cell lies
     within `start_snap` of the start. The way from the start to its cell is counted.
     """
-    passable, _ = _passable(grid, config)
-    start = snap(grid, passable, start_xy, config.start_snap)
+    passable, _, start = _passable_from(grid, start_xy, config)
     if start is None:
         return np.full(grid.cells.shape, np.inf, np.float32)
     no_cost, no_parents = np.empty((0, 0), np.float32), np.empty((0, 0), np.int8)
@@ -202,8 +233,7 @@ def plan_path(
     Returns (N, 2) float64, metres, N >= 2. A start or goal too near an obstacle is replaced by the nearest
     traversable cell within its snap distance. Raises NoPath.
     """
-    passable, distance = _passable(grid, config)
-    start = snap(grid, passable, start_xy, config.start_snap)
+    passable, distance, start = _passable_from(grid, start_xy, config)
     if start is None:
         raise NoPath(NoPathReason.START_OCCUPIED, f"nothing traversable in {config.start_snap} m")
     goal = snap(grid, passable, goal_xy, config.goal_snap)

@@ -20,7 +20,7 @@ PRIORS: dict[str, dict[str, dict[str, float]]] = {
     "directed": {
         "frontier": {"bias": 0.9, "coverage": -0.2, "backtracking": -0.5},
         "semantic_map": {"bias": 0.3, "similarity": 1.0, "backtracking": -0.2},
-        "ego_vlm": {"bias": 0.0, "vlm": 0.8, "backtracking": -0.2},
+        "ego_vlm": {"bias": -0.3, "vlm": 1.2, "backtracking": -0.2},
     },
 }
 

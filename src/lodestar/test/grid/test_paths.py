@@ -54,7 +54,7 @@ def test_lengths_equal_exhaustive_search(seed):
 @settings(max_examples=40, deadline=None)
 def test_path_keeps_clearance_and_ends_where_asked(seed):
     grid = random_grid(seed, 40, 40, 0.06)
-    config = TravelConfig(clearance=0.3, soft_clearance=0.8, start_snap=2.0, goal_snap=0.0)
+    config = TravelConfig(clearance=0.3, soft_clearance=0.8, start_snap=2.0, goal_snap=0.0, pocket_area=0.0)
     lengths = path_lengths(grid, (-0.9, 2.1), config)
     goals = np.argwhere(np.isfinite(lengths) & (lengths > 3.0))
     if len(goals) == 0:
@@ -146,3 +146,24 @@ def test_distance_is_between_cell_centres():
     distance = obstacle_distance(OccupancyGrid2D(cells, 0.5, (0.0, 0.0)))
     assert distance[3, 3] == 0.0
     assert distance[0, 0] == pytest.approx(0.5 * math.hypot(3, 3), rel=1e-6)
+
+
+def test_a_pocket_is_left_by_a_gap_that_is_too_narrow_elsewhere():
+    cells = np.zeros((60, 120), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
+    cells[:, 15] = 100  # a strip of 1.4 m on the left ...
+    cells[28:31, 15] = 0  # ... with a gap 0.3 m wide
+    cells[:, 80] = 100
+    cells[28:31, 80] = 0  # the same gap, but not near the start
+    cells[15, :15] = cells[45, :15] = 100
+    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+    config = TravelConfig(pocket_area=5.0)
+    lengths = path_lengths(grid, (0.7, 3.0), config)
+    assert np.isfinite(lengths[30, 40])
+    assert not np.isfinite(lengths[30, 100])
+    path = plan_path(grid, (0.7, 3.0), (4.0, 3.0), config)
+    assert abs(path[:, 1][np.abs(path[:, 0] - 1.55) < 0.2] - 2.95).max() < 0.2
+    outside = path_lengths(grid, (4.0, 3.0), config)
+    assert not np.isfinite(outside[30, 7])  # nobody goes in there by plan
+    closed = TravelConfig(pocket_area=0.0)
+    assert not np.isfinite(path_lengths(grid, (0.7, 3.0), closed)[30, 40])

@@ -1,0 +1,62 @@
+"""What the robot can reach with ease, and what only through narrow places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import TravelConfig, path_lengths
+from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, ViewpointConfig, find_viewpoints
+
+
+@dataclass(frozen=True)
+class ReachConfig:
+    """ease: metres of clearance on the way with which a Go2 hardly ever gets caught; doors of 0.9 m leave it.
+    travel: what is possible at all.
+    """
+
+    ease: float = 0.32
+    travel: TravelConfig = field(default_factory=TravelConfig)
+
+
+class Reach:
+    """Path lengths from one place on one grid, (rows, columns) float32 metres, inf = unreachable."""
+
+    def __init__(self, grid: OccupancyGrid2D, start: np.ndarray, config: ReachConfig) -> None:
+        self.grid = grid
+        self._start = np.asarray(start, np.float64)[:2]
+        self._config = config
+
+    @cached_property
+    def easy(self) -> np.ndarray:
+        """By ways with ease; where the robot stands in a narrow place, out of there first."""
+        travel = self._config.travel
+        gaps = (travel.clearance, *travel.pocket_clearances)
+        clearance = max(self._config.ease, travel.clearance)
+        return path_lengths(
+            self.grid, self._start, replace(travel, clearance=clearance, pocket_clearances=gaps)
+        )
+
+    @cached_property
+    def possible(self) -> np.ndarray:
+        """By any way that the robot fits through."""
+        return path_lengths(self.grid, self._start, self._config.travel)
+
+    def viewpoint(
+        self,
+        box_min: np.ndarray,
+        box_max: np.ndarray,
+        views: Sequence[np.ndarray],
+        excluded: Sequence[Sequence[float]],
+        config: ViewpointConfig,
+    ) -> Viewpoint:
+        """The best viewpoint of a box that is reached with ease, else the best at all. Raises NoViewpoint."""
+        poses = [np.array(pose) for pose in excluded]
+        try:
+            return find_viewpoints(self.grid, self.easy, box_min, box_max, views, poses, config)[0]
+        except NoViewpoint:
+            return find_viewpoints(self.grid, self.possible, box_min, box_max, views, poses, config)[0]

@@ -286,6 +286,7 @@ class Episode:
             setup_cpu=setup_cpu, collisions=simulator.collisions,
             coverage=reachable_share(world_then, self.task.start, self.pipeline.grid),
             epochs=result.epochs, frames=self.frames,
+            rejected=dict(self.pipeline.rejected),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
         )  # fmt: skip
         return EpisodeRun(

@@ -12,9 +12,9 @@ from lodestar_eval.metrics import spl
 class EpisodeOutcome:
     """One episode. Times in seconds (duration simulated, cpu of this process), lengths in metres.
 
-    success: claimed, and true. reached: by ground truth. claimed: by the loop. coverage: share of the
-    reachable floor.
-    stages: processor seconds and calls by stage. failure: why it failed, empty on success.
+    success: claimed, and true. reached: by ground truth. claimed: by the loop. failure: why it failed, empty on
+    success. coverage: share of the reachable floor. rejected: frames that the map refused, by reason.
+    stages: processor seconds and calls by stage.
     """
 
     world: str
@@ -37,6 +37,7 @@ class EpisodeOutcome:
     epochs: int
     frames: int
     decisions: dict[str, int] = field(default_factory=dict)
+    rejected: dict[str, int] = field(default_factory=dict)
     stages: dict[str, tuple[float, int]] = field(default_factory=dict)
 
     @property
@@ -51,7 +52,8 @@ class EpisodeOutcome:
 
     def row(self) -> dict[str, Any]:
         """One flat row of a table."""
-        row = {key: value for key, value in vars(self).items() if key not in ("decisions", "stages")}
+        row = {key: value for key, value in vars(self).items() if not isinstance(value, dict)}
         row |= {"spl": round(self.spl, 4), "speed": round(self.speed, 2)}
         row |= {f"decisions_{name}": count for name, count in sorted(self.decisions.items())}
+        row["frames_rejected"] = sum(self.rejected.values())
         return row

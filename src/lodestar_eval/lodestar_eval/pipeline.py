@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,10 +16,11 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.regions import segment_regions
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import parse_directive
+from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.models.phrases import PhraseBook
-from lodestar.perception.frames import RgbdFrame
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.mirror import SceneMirror
@@ -51,6 +53,7 @@ class Pipeline:
             expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
         }
         self.grid = OccupancyGrid2D(np.full((1, 1), -1, np.int8), settings.grid.resolution, (0.0, 0.0))
+        self.rejected: Counter[str] = Counter()  # frames that the map refused, by reason
         self._next_regions = 0.0
 
     def take(self, scan: ScanFrame, image: CameraFrame, map_from_base: np.ndarray) -> None:
@@ -61,12 +64,7 @@ class Pipeline:
         )
         with self.clock.stage("detect"):
             segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
-        with self.clock.stage("fuse"):
-            instances = self.voxels.fuse(frame, segmented)
-        with self.clock.stage("scene"):
-            delta = self.scene.update(instances)
-            if not self.mirror.apply(delta):
-                raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
+        self._remember(frame, segmented)
         with self.clock.stage("regions"):
             self._find_regions(image.stamp)
         with self.clock.stage("experts_listen"):
@@ -76,6 +74,19 @@ class Pipeline:
                 reader.set_scene(self.mirror)
             for viewer in (self.frontier, self.egocentric):
                 viewer.set_view(frame, segmented)
+
+    def _remember(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
+        """Instances and entities follow the frame; one that the map refuses is counted and dropped."""
+        with self.clock.stage("fuse"):
+            try:
+                instances = self.voxels.fuse(frame, segmented)
+            except FrameRejected as rejected:
+                self.rejected[rejected.reason.name] += 1
+                return
+        with self.clock.stage("scene"):
+            delta = self.scene.update(instances)
+            if not self.mirror.apply(delta):
+                raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
 
     @staticmethod
     def parse(text: str) -> Directive:

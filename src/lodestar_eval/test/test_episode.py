@@ -11,6 +11,9 @@ import pytest
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner, EpisodeSettings
+from lodestar_eval.pipeline import Pipeline
+from lodestar_eval.stages import StageClock
+from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import World, world_from_spec
 
@@ -132,3 +135,18 @@ def test_another_seed_of_the_noise_is_another_run(world, task):
     runs = [runner.run(world, task, seed) for seed in (1, 2)]
     means = [[e.mean for _, e in sorted(r.pipeline.mirror.entities.items())] for r in runs]
     assert len(means[0]) != len(means[1]) or not np.array_equal(means[0], means[1])
+
+
+def test_a_frame_without_depth_is_counted_and_dropped(world, task):
+    pipeline = Pipeline(
+        EpisodeSettings(), PhraseBook(LetterEmbedder()), np.random.default_rng(0), StageClock()
+    )
+    simulator = Simulator(world, seed=1, start=task.start)
+    image = simulator.render(rgb=False, width=320, height=240)
+    blind = replace(image, depth=np.zeros_like(image.depth))
+    pipeline.take(simulator.scan(), blind, simulator.map_from_base)
+    assert pipeline.rejected == {"NO_DEPTH": 1}
+    assert pipeline.grid.free_area > 1.0, "the grid does not wait for depth"
+    pipeline.take(simulator.scan(), image, simulator.map_from_base)
+    pipeline.take(simulator.scan(), image, simulator.map_from_base)
+    assert pipeline.rejected == {"NO_DEPTH": 1, "STALE": 1}

@@ -133,6 +133,7 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
         "epochs": mean([o.epochs for o in outcomes]),
         "speed": share_of(simulated, busy),
         "speed_with_setup": share_of(simulated, whole),
+        "frames_rejected": sum(sum(o.rejected.values()) for o in outcomes),
         "cpu_s": busy,
         "setup_cpu_s": whole - busy,
         "simulated_s": simulated,

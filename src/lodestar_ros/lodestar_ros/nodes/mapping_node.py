@@ -59,6 +59,7 @@ class MappingNode(LodestarNode):
         self._slam: OccupancyGrid2D | None = None
         self._cells: np.ndarray | None = None
         self._grid_due = self._octomap_due = 0.0
+        self._next_input = -float("inf")
         self._grid = self.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
@@ -68,14 +69,24 @@ class MappingNode(LodestarNode):
         if self._config.source == "depth":
             self._poses = CameraPoses(self, self._buffer, self._frames)
             self._input = self.diagnostics.input("depth")
-            self.listen(Image, "depth", self._queue.add, qos.SENSOR, stamped=True)
+            self.listen(Image, "depth", self._on_input, qos.SENSOR, stamped=True)
         else:
             self._input = self.diagnostics.input("points")
-            self.listen(PointCloud2, "points", self._queue.add, qos.SENSOR, stamped=True)
+            self.listen(PointCloud2, "points", self._on_input, qos.SENSOR, stamped=True)
         if self._config.source == "slam":
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
+
+    def on_clock_jump(self) -> None:
+        super().on_clock_jump()
+        self._next_input = -float("inf")
+
+    def _on_input(self, message: Any) -> None:
+        stamp = stamp_from_msg(message.header.stamp)
+        if stamp >= self._next_input:
+            self._next_input = stamp + self._config.integrate_period
+            self._queue.add(message)
 
     def _on_slam_map(self, message: OccupancyGrid) -> None:
         self._slam = grid_from_msg(message)

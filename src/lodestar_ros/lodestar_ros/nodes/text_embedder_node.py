@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
+from rclpy.parameter import Parameter
 
 from lodestar.models.embedder import EmbedderUnavailable, SentenceTransformerEmbedder
 from lodestar.models.phrases import PhraseBook
@@ -33,7 +34,9 @@ class TextEmbedderNode(LodestarNode):
     """
 
     def __init__(self, **kwargs):
-        super().__init__("text_embedder", **kwargs)
+        # Its work has no time: on the system's clock it hears no /clock, fifty times a second.
+        real_time = [Parameter("use_sim_time", value=False)]
+        super().__init__("text_embedder", parameter_overrides=real_time, **kwargs)
         self._config = declare_config(self, TextEmbedderConfig)
         self._embedder = SentenceTransformerEmbedder(self._config.model or None, self._config.device)
         self._book = PhraseBook(self._embedder, self._config.cached_phrases)

@@ -8,7 +8,11 @@ from contextlib import contextmanager
 
 
 class StageClock:
-    """Adds up processor time (all threads of this process) per named stage, seconds."""
+    """Adds up elapsed time per named stage, seconds.
+
+    Elapsed and not processor time: asking for the latter of a process with many threads costs up to 0.2 ms, which
+    would be a quarter of what is measured.
+    """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -17,19 +21,19 @@ class StageClock:
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Count what runs inside for `name`. Stages do not nest."""
-        begin = time.process_time()
+        begin = time.perf_counter()
         try:
             yield
         finally:
-            self.add(name, time.process_time() - begin)
+            self.add(name, time.perf_counter() - begin)
 
     def add(self, name: str, seconds: float, calls: int = 1) -> None:
-        """Count `seconds` of processor time for `name`."""
+        """Count `seconds` for `name`."""
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
         self.calls[name] = self.calls.get(name, 0) + calls
 
     def milliseconds_per_call(self) -> dict[str, float]:
-        """Mean processor time of one call by stage, ms."""
+        """Mean elapsed time of one call by stage, ms."""
         return {name: 1e3 * total / self.calls[name] for name, total in self.seconds.items()}
 
     @staticmethod

@@ -56,9 +56,10 @@ class Arriving(LoopCore):
             return
         view = self._look(run)
         waited = self._now - arrival.stamp
+        settled = arrival.stamp + self.config.settle_time
         faced = self._faced(view)
         if faced is not None:
-            if inspect(faced, self._pose, self._grid, arrival.stamp, self.config) is Evidence.CONFIRMED:
+            if inspect(faced, self._pose, self._grid, settled, self.config) is Evidence.CONFIRMED:
                 self._succeed(run, faced, view)
             elif waited > self.config.verify_time:
                 run.goals.exclude(arrival.goal, UNCONFIRMED, self._grid)

@@ -13,8 +13,9 @@ class LoopConfig:
     Deadlines: expert_deadline, after which an expert's silence counts as "late" for that epoch (DESIGN
     section 2); no_map_timeout, without a grid or a pose; no_expert_timeout, without any proposal though not
     explored; navigator_timeout, without a navigator; accept_timeout, without a word about a goal;
-    verify_time, how long a target may take to be seen again on arrival; look_time, how long a goal without
-    a target is looked around at.
+    verify_time, how long a target may take to be seen again on arrival; settle_time, how long it must be in
+    view there at least, because its box still grows; look_time, how long a goal without a target is looked
+    around at.
     """
 
     time_limit: float = 900.0  # of a directive that brings none
@@ -25,6 +26,7 @@ class LoopConfig:
     navigator_timeout: float = 10.0
     accept_timeout: float = 5.0
     verify_time: float = 3.0
+    settle_time: float = 0.7
     look_time: float = 0.6
     # A goal is given up when the robot stays in one place, or takes far longer than its path explains.
     stuck_time: float = 12.0

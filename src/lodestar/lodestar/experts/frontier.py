@@ -31,7 +31,8 @@ class FrontierConfig:
     then, when nothing is left at that range, from near enough for small things. fov: of a camera that no
     view has told yet. gain_range: of the sensor footprint S(c) of eq. 15. alpha: m^2 per metre (eq. 16).
     turn_weight: metres that a radian of turning costs. tile: clusters are cut into pieces of this size.
-    min_gains: what a goal must show, tried in this order: rooms come before corners.
+    min_gains: what a goal must show, tried in this order: rooms come before corners. corner_gain: likewise
+    in a search that found nothing: something may stand behind the furniture.
     clearance: of a viewpoint, so that the robot can turn there (its circumscribed radius and a margin);
     narrow_clearance: where a piece of frontier has no such viewpoint; the footprint must fit at the heading.
     hysteresis: m^2 by which another goal must be better than the last one, which is still worth going to.
@@ -45,6 +46,7 @@ class FrontierConfig:
     tile: float = 2.0
     min_cells: int = 8
     min_gains: tuple[float, ...] = (2.0, 0.5)
+    corner_gain: float = 0.15
     clearance: float = 0.45
     narrow_clearance: float = 0.30
     standoff: float = 2.0  # a viewpoint lies this near its piece of frontier
@@ -78,6 +80,15 @@ class FrontierRecord:
     def reachable(self) -> bool:
         """Whether there is a viewpoint."""
         return self.viewpoint is not None
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """range: metres from which a cell counts as looked at. min_gains: m^2, tried in this order."""
+
+    range: float
+    min_gains: tuple[float, ...]
+    name: str
 
 
 class FrontierExpert:
@@ -133,28 +144,38 @@ class FrontierExpert:
                 RejectionReason.NO_PROPOSAL,
                 "the robot stands too near an obstacle to plan",
             )
-        ranges = self.config.look_ranges
-        if request.directive.kind is not DirectiveKind.FIND or self.looked.count == 0:
-            ranges = ranges[:1]
+        search = request.directive.kind is DirectiveKind.FIND and self.looked.count > 0
         for narrow in (False, True):  # through narrow places only when nothing else is left
             lengths = reach.possible if narrow else reach.easy
-            for level, look_range in enumerate(ranges):
-                best = self._best(request, lengths, look_range)
+            for look in self._passes if search else self._passes[:1]:
+                best = self._best(request, lengths, look)
                 if best is not None:
-                    return self._proposal(request, best, level)
+                    return self._proposal(request, best, look)
         self._last_goal = None
         hidden = sum(not f.reachable for f in self._frontiers)
         message = "no reachable place would show anything new" + (f"; {hidden} unreachable" if hidden else "")
         return Rejection(self.name, request.epoch, RejectionReason.EXPLORED, message)
 
-    def _proposal(self, request: ProposalRequest, best: FrontierRecord, level: int) -> Proposal:
+    @property
+    def _passes(self) -> list[_Pass]:
+        """What exploring is content with, one after the other; only a search goes beyond the first."""
+        far, *near = self.config.look_ranges
+        first = _Pass(far, self.config.min_gains, "unknown area")
+        corners = _Pass(far, (self.config.corner_gain,), "hidden corner")
+        return [
+            first,
+            corners,
+            *(_Pass(r, self.config.min_gains, "area to look at from nearer") for r in near),
+        ]
+
+    def _proposal(self, request: ProposalRequest, best: FrontierRecord, look: _Pass) -> Proposal:
         assert best.viewpoint is not None and self._grid is not None
         self._last_goal = best.viewpoint
-        what = "unknown area" if level == 0 else "area to look at from nearer"
+        size = f"{best.gain:.0f} m2" if best.gain >= 1.0 else f"{best.gain:.1f} m2"
         if best.path_length < 0.3:
-            rationale = f"Turning to look into {best.gain:.0f} m2 of {what}"
+            rationale = f"Turning to look into {size} of {look.name}"
         else:
-            rationale = f"Exploring towards {best.gain:.0f} m2 of {what}, {best.path_length:.1f} m away"
+            rationale = f"Exploring towards {size} of {look.name}, {best.path_length:.1f} m away"
         return Proposal(
             expert=self.name,
             epoch=request.epoch,
@@ -165,39 +186,39 @@ class FrontierExpert:
             stamp=self._grid.stamp,
         )
 
-    def _best(
-        self, request: ProposalRequest, lengths: np.ndarray, look_range: float
-    ) -> FrontierRecord | None:
+    def _best(self, request: ProposalRequest, lengths: np.ndarray, look: _Pass) -> FrontierRecord | None:
         """The most useful piece of frontier, and all pieces as `frontiers()`."""
         assert self._grid is not None
         grid = self._grid
-        unseen = self.looked.unseen(look_range)
+        unseen = self.looked.unseen(look.range)
         pieces = self._pieces(unseen, lengths)
         points, owner = self._candidates(pieces, lengths)
         goals = list(points)
         if self._last_goal is not None:
             goals.append(self._last_goal[:2])
             owner = [*owner, -1]
-        reach = min(self.config.gain_range, look_range)
+        reach = min(self.config.gain_range, look.range)
         records = self._records(pieces)
         found: list[tuple[int, FrontierRecord]] = []
         if goals:
             sums = window_sums(self.looked.sector_gains(np.array(goals), unseen, reach), self._fov)
             for point, index, row in zip(goals, owner, sums * grid.resolution**2):
                 record = self._evaluate(request, np.asarray(point), row, lengths, records.get(index))
-                if record is not None:
+                if record is not None and record.gain >= min(look.min_gains):
                     found.append((index, record))
         for index, record in found:
             if index >= 0 and record.utility > records[index].utility:
                 records[index] = record
         self._frontiers = tuple(records.values())
-        return self._most_useful(found)
+        return self._most_useful(found, look.min_gains)
 
-    def _most_useful(self, found: list[tuple[int, FrontierRecord]]) -> FrontierRecord | None:
-        """The record of the greatest utility among those that show much, else among those that show little; the
-        last goal's (index -1), unless another is better by more than the hysteresis.
+    def _most_useful(
+        self, found: list[tuple[int, FrontierRecord]], min_gains: tuple[float, ...]
+    ) -> FrontierRecord | None:
+        """The record of the greatest utility among those that show much, else among those that show little;
+        the last goal's (index -1), unless another is better by more than the hysteresis.
         """
-        for min_gain in self.config.min_gains:
+        for min_gain in min_gains:
             worth = [(index, record) for index, record in found if record.gain >= min_gain]
             if not worth:
                 continue
@@ -308,7 +329,7 @@ class FrontierExpert:
                 gains[np.abs(wrap_angle(headings - goal[2])) <= self.config.same_goal_angle] = 0.0
         sector = int(gains.argmax())
         gain = float(gains[sector])
-        if gain < min(self.config.min_gains):
+        if gain <= 0.0:
             return None
         heading = float(wrap_angle(headings[sector]))
         turn = abs(float(wrap_angle(heading - request.robot_pose[2]))) if length < self.config.tile else 0.0

@@ -208,3 +208,27 @@ def test_the_same_facts_give_the_same_goal(seed):
         expert.set_grid(known_from(two_rooms(), [point]))
         answers.append(expert.propose(request((*point, 0.0))).goal)
     assert np.array_equal(*answers)
+
+
+def test_a_search_looks_behind_the_furniture_and_exploring_does_not():
+    cells = np.zeros((40, 60), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
+    cells[30:36, 45:51] = 100  # a cupboard; behind it 0.3 m2 of floor are not seen from the middle
+    expert = FrontierExpert(FrontierConfig(look_ranges=(6.0,), corner_gain=0.05))
+    expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
+    look_around(expert, 2.0, 2.0)
+    look_around(expert, 4.5, 1.5)
+    pose = (2.0, 2.0, 0.0)
+    assert expert.propose(request(pose, kind=DirectiveKind.EXPLORE)).reason is RejectionReason.EXPLORED
+    answer = expert.propose(request(pose, red_chair()))
+    assert isinstance(answer, Proposal) and "hidden corner" in answer.rationale
+    expert.add_view(camera_pose(*answer.goal), CAMERA)
+    left = expert.looked.unseen(6.0).sum()
+    for _ in range(10):
+        answer = expert.propose(request(pose, red_chair()))
+        if not isinstance(answer, Proposal):
+            break
+        expert.add_view(camera_pose(*answer.goal), CAMERA)
+        assert expert.looked.unseen(6.0).sum() < left
+        left = expert.looked.unseen(6.0).sum()
+    assert answer.reason is RejectionReason.EXPLORED

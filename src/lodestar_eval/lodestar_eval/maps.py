@@ -69,7 +69,7 @@ def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) ->
     width, height = size * scale / _DPI
     page = max(width, 7.0) + 0.4
     columns = max(3, int(page / 1.75))  # of the legend
-    subtitle = textwrap.fill(picture.subtitle, int(page * 13))
+    subtitle = textwrap.fill(picture.subtitle, int(page * 11.5))
     header = 0.62 + 0.19 * (subtitle.count("\n") + 1)
     footer = 0.75 + 0.22 * (6 // columns)
     figure = Figure(figsize=(page, height + header + footer), dpi=_DPI, facecolor=_PAPER)

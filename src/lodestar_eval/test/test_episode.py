@@ -8,11 +8,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from lodestar.agent.errors import ErrorCode
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner, EpisodeSettings
 from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.stages import StageClock
+from lodestar_sim.judge import shortest_path_length
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import World, world_from_spec
@@ -150,3 +152,14 @@ def test_a_frame_without_depth_is_counted_and_dropped(world, task):
     pipeline.take(simulator.scan(), image, simulator.map_from_base)
     pipeline.take(simulator.scan(), image, simulator.map_from_base)
     assert pipeline.rejected == {"NO_DEPTH": 1, "STALE": 1}
+
+
+def test_a_target_behind_a_locked_door_is_reported_absent_with_what_was_seen_instead():
+    locked = world_from_spec("apartment?locked=1", 2)
+    (backpack,) = (thing for thing in locked.objects if thing.category == "backpack")
+    assert not np.isfinite(shortest_path_length(locked, locked.start, (backpack.id,)))
+    task = Task("find the backpack", (backpack.id,), locked.start)
+    outcome = run(locked, task, 900.0).outcome
+    assert not outcome.success and not outcome.claimed
+    assert outcome.error_code == ErrorCode.TARGET_NOT_FOUND, outcome.failure
+    assert "explored" in outcome.failure.lower()

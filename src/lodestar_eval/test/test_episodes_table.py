@@ -10,6 +10,7 @@ import pytest
 
 from lodestar_eval.benchmarks.episodes import NOISE_NAMES, _result, _write_rows, metrics_of
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.plots import save_overview
 
 
 def outcome(seed: int, success: bool, claimed: bool, decisions: dict[str, int], **changes) -> EpisodeOutcome:
@@ -68,3 +69,9 @@ def test_the_command_line_knows_every_noise():
     from lodestar_eval.episode import NOISES
 
     assert tuple(NOISES) == NOISE_NAMES
+
+
+@pytest.mark.parametrize("outcomes", [OUTCOMES, OUTCOMES[2:3], []])
+def test_the_overview_is_drawn_for_any_outcomes(outcomes, tmp_path):
+    save_overview(outcomes, tmp_path / "plots" / "episodes.png")
+    assert (tmp_path / "plots" / "episodes.png").stat().st_size > 5_000

@@ -47,6 +47,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar_eval.episode import NOISES, EpisodeSettings
+    from lodestar_eval.plots import save_overview
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     try:
@@ -61,6 +62,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         progress(_line(outcome, len(outcomes), len(options.seeds.values)))
     outcomes.sort(key=lambda outcome: outcome.seed)
     _write_rows(outcomes, folder)
+    save_overview(outcomes, folder / "episodes.png")
     return _result(outcomes, settings, time.perf_counter() - began, options.jobs)
 
 
@@ -199,12 +201,9 @@ def _result(outcomes: list[EpisodeOutcome], settings: object, wall: float, jobs:
             Table("Episodes", columns, rows),
             Table("Elapsed time by stage", ("stage", "calls", "ms per call", "% of all"), stages),
         ),
-        plots=tuple(
-            Plot(
-                f"maps/seed_{o.seed:03d}.png",
-                f"Seed {o.seed}: {o.directive}, {'found' if o.success else o.failure}",
-            )
-            for o in outcomes
+        plots=(
+            Plot("episodes.png", "Way driven against the shortest way, success over time, and time by stage"),
+            *(Plot(f"maps/seed_{o.seed:03d}.png", f"Seed {o.seed}: {o.directive}") for o in outcomes),
         ),
         notes=(
             "Intervals are 95 % bootstrap percentiles over episodes. `speed` is simulated seconds per second "

@@ -107,6 +107,7 @@ def test_a_page_that_does_not_exist_has_its_code(bed, robot):
 
 
 def test_a_scene_dictionary_that_was_killed_is_filled_again(bed, robot, processes):
+    before = bed.last("scene_dictionary/entities").session_id
     processes.kill("scene_dictionary")
     bed.forget("scene_dictionary/entities")
     processes.starter.start_one("scene_dictionary")
@@ -117,6 +118,9 @@ def test_a_scene_dictionary_that_was_killed_is_filled_again(bed, robot, processe
     )
     processes.assert_alive(besides=("scene_dictionary",))
     assert bed.last("scene_dictionary/entities").updated[0].observation_count > 3, "from the pages, not anew"
+    assert bed.last("scene_dictionary/entities").session_id != before, (
+        "or followers would wait for old revisions"
+    )
 
 
 @pytest.mark.parametrize(

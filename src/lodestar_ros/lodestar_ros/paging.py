@@ -11,7 +11,7 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
 RETRY = 0.5  # s
-ANSWER_TIMEOUT = 5.0  # s after which a page is taken for lost
+ANSWER_TIMEOUT = 2.0  # s after which a page is taken for lost
 PAGE_SIZE = 256
 
 

@@ -37,6 +37,7 @@ class SceneClient:
         )
         node.listen(msg.SceneDelta, "entities", self._on_delta, qos.EVENT)
         node.diagnostics.value("scene.revision", lambda: self.mirror.revision)
+        node.diagnostics.value("scene.entities", lambda: len(self.mirror.entities))
         node.diagnostics.value("scene.pagings", lambda: self._pager.fills)
         self._pager.fill()  # nobody knows what was before
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, replace
 
 from nav_msgs.msg import OccupancyGrid
 
@@ -50,6 +51,7 @@ class SceneDictionaryNode(LodestarNode):
         self._scene = SceneDictionary(declare_config(self, SceneConfig, "scene."))
         book = RemotePhraseBook()
         book.connect(self)
+        self._start = uuid.uuid4().hex[:6]  # its revisions count from this start of the process
         self._grid: OccupancyGrid2D | None = None
         self._regions_of: OccupancyGrid2D | None = None
         self._entities = self.create_publisher(msg.SceneDelta, "~/entities", qos.EVENT)
@@ -88,7 +90,11 @@ class SceneDictionaryNode(LodestarNode):
 
     def _publish(self, delta: SceneDelta) -> None:
         if delta.updated or delta.merges or delta.removed:
-            self._entities.publish(scene_to_msg(delta)[0])
+            self._entities.publish(scene_to_msg(self._of_this_start(delta))[0])
+
+    def _of_this_start(self, delta: SceneDelta) -> SceneDelta:
+        """The session's name tells followers of a dictionary that was killed that their revisions mean nothing."""
+        return replace(delta, session_id=f"{delta.session_id}.{self._start}")
 
     def _on_get_entities(
         self, request: srv.GetEntities.Request, response: srv.GetEntities.Response
@@ -100,7 +106,7 @@ class SceneDictionaryNode(LodestarNode):
         except ValueError as error:
             response.error_code, response.error_msg = srv.GetEntities.Response.BAD_PAGE, str(error)
             return response
-        response.delta, response.vectors = scene_to_msg(delta, request.include_vectors)
+        response.delta, response.vectors = scene_to_msg(self._of_this_start(delta), request.include_vectors)
         response.page_count = pages
         return response
 

@@ -261,12 +261,10 @@ class Episode:
         """Every expert answers from what is known now; its answer arrives when it has thought."""
         for name in command.experts:
             expert = self.pipeline.experts[name]
-            began = time.process_time()
+            began = time.thread_time()
             with self._stage(f"expert_{name}"):
                 answer = expert.propose(command.request)
-            thought = (
-                time.process_time() - began if self.settings.thinking is None else self.settings.thinking
-            )
+            thought = time.thread_time() - began if self.settings.thinking is None else self.settings.thinking
             self._pending.append((now + thought, answer))
 
     def finish(self, shortest: float, cpu: float, setup_cpu: float) -> EpisodeRun:

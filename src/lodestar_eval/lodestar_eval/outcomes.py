@@ -14,7 +14,7 @@ class EpisodeOutcome:
 
     success: claimed, and true. reached: by ground truth. claimed: by the loop. failure: why it failed, empty on
     success. coverage: share of the reachable floor. rejected: frames that the map refused, by reason.
-    stages: elapsed seconds and calls by stage.
+    stages: seconds of the main thread and calls by stage.
     """
 
     world: str

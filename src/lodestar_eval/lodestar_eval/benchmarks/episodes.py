@@ -199,7 +199,7 @@ def _result(outcomes: list[EpisodeOutcome], settings: object, wall: float, jobs:
         ),
         tables=(
             Table("Episodes", columns, rows),
-            Table("Elapsed time by stage", ("stage", "calls", "ms per call", "% of all"), stages),
+            Table("Processor time by stage", ("stage", "calls", "ms per call", "% of all"), stages),
         ),
         plots=(
             Plot("episodes.png", "Way driven against the shortest way, success over time, and time by stage"),
@@ -208,7 +208,7 @@ def _result(outcomes: list[EpisodeOutcome], settings: object, wall: float, jobs:
         notes=(
             "Intervals are 95 % bootstrap percentiles over episodes. `speed` is simulated seconds per second "
             "of processor time (all threads) of the episode itself; `speed_with_setup` adds making the "
-            "building, compiling and loading the text model. Stages are elapsed time, with what else the machine did.",
+            "building, compiling and loading the text model. Stages are the main thread's processor time.",
         ),
         config={"settings": repr(settings), "jobs": jobs},
     )

@@ -160,7 +160,14 @@ def is_driving(bed):
 def directive(bed, stack):
     """A directive under way for something that is not there, and the robot moving."""
     goal = bed.action(FollowDirective, "follow_directive").send(FollowDirective.Goal(text="find the unicorn"))
-    bed.until(lambda: is_driving(bed), "the robot drives", timeout=90.0)
+    try:
+        bed.until(lambda: is_driving(bed), "the robot drives", timeout=90.0)
+    except AssertionError as error:
+        said = dict.fromkeys(feedback.text for _, feedback in goal.feedback)
+        gate, selector = bed.diagnosis("motion_gate"), stack.log("goal_selector")
+        raise AssertionError(
+            f"{error}; feedback {list(said)}; gate {gate}; selector's log:\n{selector}"
+        ) from None
     yield goal
     if not goal.future.done():
         goal.cancel()

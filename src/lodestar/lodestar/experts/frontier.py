@@ -31,7 +31,8 @@ class FrontierConfig:
     then, when nothing is left at that range, from near enough for small things. fov: of a camera that no
     view has told yet. gain_range: of the sensor footprint S(c) of eq. 15. alpha: m^2 per metre (eq. 16).
     turn_weight: metres that a radian of turning costs. tile: clusters are cut into pieces of this size.
-    min_gains: what a goal must show, tried in this order: rooms come before corners. corner_gain: likewise
+    min_gains: what a goal must show, tried in this order; the last goal is kept while it shows half as much.
+    corner_gain: likewise
     in a search that found nothing: something may stand behind the furniture.
     clearance: of a viewpoint, so that the robot can turn there (its circumscribed radius and a margin);
     narrow_clearance: where a piece of frontier has no such viewpoint; the footprint must fit at the heading.
@@ -204,7 +205,7 @@ class FrontierExpert:
             sums = window_sums(self.looked.sector_gains(np.array(goals), unseen, reach), self._fov)
             for point, index, row in zip(goals, owner, sums * grid.resolution**2):
                 record = self._evaluate(request, np.asarray(point), row, lengths, records.get(index))
-                if record is not None and record.gain >= min(look.min_gains):
+                if record is not None and record.gain >= min(look.min_gains) / 2.0:
                     found.append((index, record))
         for index, record in found:
             if index >= 0 and record.utility > records[index].utility:
@@ -219,7 +220,9 @@ class FrontierExpert:
         the last goal's (index -1), unless another is better by more than the hysteresis.
         """
         for min_gain in min_gains:
-            worth = [(index, record) for index, record in found if record.gain >= min_gain]
+            worth = [
+                (index, r) for index, r in found if r.gain >= (min_gain if index >= 0 else min_gain / 2.0)
+            ]
             if not worth:
                 continue
             best = max(worth, key=lambda item: item[1].utility)[1]
@@ -292,7 +295,8 @@ class FrontierExpert:
         return points, owner
 
     def _records(self, pieces: list[np.ndarray]) -> dict[int, FrontierRecord]:
-        """A record per piece without a viewpoint; a piece near one of the last request's takes over its id."""
+        """A record per piece without a viewpoint; a piece near one of the last request's takes over its id.
+        """
         assert self._grid is not None
         known = list(self._frontiers)
         records: dict[int, FrontierRecord] = {}

@@ -25,7 +25,7 @@ class TurnConfig:
     """
 
     horizon: int = 3
-    place: float = 1.0
+    place: float = 2.0
     looked_angle: float = math.radians(40.0)
     memory: int = 500  # views that are remembered
 

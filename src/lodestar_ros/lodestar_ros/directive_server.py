@@ -35,6 +35,7 @@ class DirectiveServer:
         self._node, self._loop, self._parse, self._now = node, loop, parse, now
         self._on_started, self._on_cancelled = on_started, on_cancelled
         self._current: Any = None
+        self._early: list[Any] = []  # came before the clock's first second: their time could not be counted
         self._server = ActionServer(
             node,
             FollowDirective,
@@ -56,8 +57,24 @@ class DirectiveServer:
         if self._current is not None:
             self._current.publish_feedback(feedback_to_msg(feedback, self._now()))
 
+    def begin_early(self) -> None:
+        """Begin what came before there was a clock; to be called with every tick."""
+        if self._early and self._now() > 0.0:
+            early, self._early = self._early, []
+            for handle in early:
+                self._begin(handle)
+
     def _on_accepted(self, handle: Any) -> None:
+        if self._now() > 0.0:
+            self._begin(handle)
+        else:
+            self._early.append(handle)
+
+    def _begin(self, handle: Any) -> None:
         request = handle.request
+        if handle.is_cancel_requested:
+            self._refuse(handle, ErrorCode.CANCELLED, "Cancelled before it had begun.")
+            return
         limit = request.time_limit.sec + request.time_limit.nanosec * 1e-9
         try:
             if request.images:

@@ -81,6 +81,7 @@ class GoalSelectorNode(LodestarNode):
     def _on_tick(self) -> None:
         try:
             self._observe_pose()
+            self._server.begin_early()
             self._navigator.check()
             self._carry_out()
         finally:

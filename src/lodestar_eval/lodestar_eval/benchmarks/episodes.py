@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import csv
+import ctypes
 import json
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -74,7 +76,7 @@ def _episodes(options: argparse.Namespace, settings: object, folder: Path) -> It
             yield _one(*job)
         return
     context = multiprocessing.get_context("spawn")  # threads of Open3D and torch do not survive a fork
-    with ProcessPoolExecutor(options.jobs, mp_context=context) as pool:
+    with ProcessPoolExecutor(options.jobs, context, initializer=_end_with_parent) as pool:
         futures = [pool.submit(_one, *job) for job in jobs]
         try:
             for future in as_completed(futures):
@@ -82,6 +84,12 @@ def _episodes(options: argparse.Namespace, settings: object, folder: Path) -> It
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _end_with_parent() -> None:
+    """This worker ends when the benchmark is killed: a pool's workers would wait for ever for another job."""
+    pr_set_pdeathsig = 1  # prctl(2)
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def _one(world: str, seed: int, directive: str | None, settings: object, folder: Path) -> EpisodeOutcome:

@@ -14,6 +14,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
+from rclpy.task import Future
 
 T = TypeVar("T")
 
@@ -294,3 +295,35 @@ class QueueWorker(Generic[T]):
             except Exception as error:
                 if self._on_error is not None:
                     self._on_error(error)
+
+
+class ServiceWorker:
+    """Service whose answers are made one after another on a thread, so that the executor never waits for them.
+
+    answer(request, response) returns the response; what it raises goes to the log and the response is sent as it
+    is then.
+    """
+
+    def __init__(self, node: Node, service_type: Any, name: str, answer: Callable[[Any, Any], Any]) -> None:
+        self._node = node
+        self._answer = answer
+        self._mailbox = Mailbox(node)
+        self._worker: QueueWorker = QueueWorker(name, self._work)
+        self._service = node.create_service(service_type, name, self._on_request)
+
+    def close(self) -> None:
+        self._worker.close()
+
+    async def _on_request(self, request: Any, response: Any) -> Any:
+        future = Future(executor=self._node.executor)
+        self._mailbox.expect()
+        self._worker.submit((request, response, future))
+        return await future
+
+    def _work(self, item: tuple[Any, Any, Future]) -> None:
+        request, response, future = item
+        try:
+            response = self._answer(request, response)
+        except Exception as error:
+            self._node.get_logger().error(f"{error.__class__.__name__}: {error}")
+        self._mailbox.post(lambda: future.set_result(response), done=True)

@@ -173,7 +173,7 @@ class Simulator:
         config = self.config.sensors
         camera = config.camera.pinhole(width, height)
         rays = self._camera_rays(camera, self._world_from_base @ config.camera.base_from_optical)
-        hits = self._raycast.cast(rays)
+        hits = self._raycast.cast_image(rays, camera.height, camera.width)
         depth_mm = sensors.measure_depth(hits, rays, camera, config.depth, self._depth_rng)
         labels, table = self._labeler.label(hits, self._raycast, camera, self._label_rng)
         return CameraFrame(
@@ -236,4 +236,4 @@ class Simulator:
         config = self.config.sensors.camera
         camera = config.pinhole(width, height)
         rays = self._camera_rays(camera, world_from_base @ config.base_from_optical)
-        return self._raycast.cast(rays), rays, camera
+        return self._raycast.cast_image(rays, camera.height, camera.width), rays, camera

@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 
+from lodestar.geometry.poses import planar_transform
 from lodestar_sim.raycast import MISS
 from lodestar_sim.simulator import Simulator
 
@@ -70,6 +71,23 @@ def test_moving_bodies_hit_rays_as_the_still_scene_does(eventful_room):
     objects = sim._raycast.objects[merged.triangle[hit]]
     assert (objects == 40).sum() > 20
     assert (objects == whole.objects[single.triangle[hit]]).mean() > 0.999  # ties on shared edges
+
+
+def test_an_image_is_cast_as_its_rays_are(eventful_room):
+    """Between four rays that hit one triangle nothing but it is seen; whatever else there is, is cast."""
+    sim = Simulator(eventful_room, seed=1)
+    camera = sim.config.sensors.camera.pinhole(161, 119)  # odd, so that the last row and column are cast too
+    for yaw in np.arange(6.0):
+        place = planar_transform(-0.5, 0.4, yaw) @ sim.config.sensors.camera.base_from_optical
+        rays = sim._camera_rays(camera, place)
+        whole, image = sim._raycast.cast(rays), sim._raycast.cast_image(rays, camera.height, camera.width)
+        same = whole.triangle == image.triangle
+        assert same.mean() > 0.995
+        np.testing.assert_allclose(image.distance[same], whole.distance[same], rtol=1e-5)
+        np.testing.assert_allclose(image.normal[same], whole.normal[same], atol=1e-6)
+        objects = [np.where(h.triangle == MISS, -1, sim._raycast.objects[h.triangle % len(sim._raycast.objects)])
+                   for h in (whole, image)]  # fmt: skip
+        assert (objects[0] == objects[1]).mean() > 0.998
 
 
 def test_a_person_can_be_run_into(eventful_room):

@@ -8,7 +8,6 @@ from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.keyframes.records import Keyframe
@@ -23,7 +22,7 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
-from lodestar_ros.workers import LatestWorker, QueueWorker
+from lodestar_ros.workers import LatestWorker, QueueWorker, ServiceWorker
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,8 @@ class KeyframesNode(LodestarNode):
         self._poses = CameraPoses(self, self.transforms(self._queue.retry).buffer, frames)
         self.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
         self.listen(msg.InstanceArray, "instances", self._on_instances, qos.EVENT, stamped=True)
-        self.create_service(
-            srv.GetKeyframe, "~/get", self._on_get, callback_group=MutuallyExclusiveCallbackGroup()
-        )
+        self._service = ServiceWorker(self, srv.GetKeyframe, "~/get", self._get)
+        self.on_close(self._service.close)
         self.diagnostics.value("kept", lambda: len(self._store))
         self.diagnostics.value("offer.latency_s", lambda: self._offers.latency)
 
@@ -117,7 +115,7 @@ class KeyframesNode(LodestarNode):
     def _publish(self, keyframe: Keyframe) -> None:
         self._publisher.publish(keyframe_to_msg(keyframe))
 
-    def _on_get(
+    def _get(
         self, request: srv.GetKeyframe.Request, response: srv.GetKeyframe.Response
     ) -> srv.GetKeyframe.Response:
         try:
@@ -138,4 +136,4 @@ class KeyframesNode(LodestarNode):
         self.diagnostics.error(error)
 
 
-main = main_of(KeyframesNode, threads=2)
+main = main_of(KeyframesNode)

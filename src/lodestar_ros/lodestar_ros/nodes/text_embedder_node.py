@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.parameter import Parameter
 
 from lodestar.models.embedder import EmbedderUnavailable, SentenceTransformerEmbedder
@@ -14,7 +13,7 @@ from lodestar_ros.conversions import vectors_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config
-from lodestar_ros.workers import LatestWorker
+from lodestar_ros.workers import LatestWorker, ServiceWorker
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,8 @@ class TextEmbedderNode(LodestarNode):
         self._problem = "the text model is loading; ask again"
         self._loader = LatestWorker("load", self._load, self._on_failure)
         self.on_close(self._loader.close)
-        self.create_service(
-            EmbedTexts, "~/embed", self._on_embed, callback_group=MutuallyExclusiveCallbackGroup()
-        )
+        self._service = ServiceWorker(self, EmbedTexts, "~/embed", self._embed)
+        self.on_close(self._service.close)
         self.diagnostics.value("phrases", lambda: len(self._book))
         self.diagnostics.status(self._problem, ok=False)
         self._loader.submit(None)
@@ -62,7 +60,7 @@ class TextEmbedderNode(LodestarNode):
         self.diagnostics.status(self._problem, ok=False)
         self.diagnostics.error(error)
 
-    def _on_embed(self, request: EmbedTexts.Request, response: EmbedTexts.Response) -> EmbedTexts.Response:
+    def _embed(self, request: EmbedTexts.Request, response: EmbedTexts.Response) -> EmbedTexts.Response:
         response.model = self._embedder.model
         phrases = list(request.phrases)
         if not phrases:
@@ -84,4 +82,4 @@ def _refuse(response: EmbedTexts.Response, code: int, text: str) -> EmbedTexts.R
     return response
 
 
-main = main_of(TextEmbedderNode, threads=2)
+main = main_of(TextEmbedderNode)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TextIO
 
 _IN_PLACE_INTERVAL = 0.2  # s
-_LINE_INTERVAL = 2.0  # s
+_LINE_INTERVAL = 5.0  # s
 
 
 class ProgressLine:

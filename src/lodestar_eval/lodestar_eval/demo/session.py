@@ -11,7 +11,7 @@ from lodestar.language.directive import DirectiveKind
 from lodestar_bringup.domains import NoFreeDomain, free_domain
 from lodestar_bringup.stack import StackError, StackOptions, stack
 from lodestar_bringup.starter import Starter
-from lodestar_eval.demo.client import DemoClient, DirectiveRejected
+from lodestar_eval.demo.client import DemoClient, DirectiveRejected, Progress
 from lodestar_eval.demo.judging import judge_run
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
@@ -105,14 +105,18 @@ def _follow(
     started_at, started_wall = client.clock, time.monotonic()
     try:
         client.send(record.directive, time_limit)
-        newest, newest_wall = client.clock, time.monotonic()
+        newest, newest_wall, said = client.clock, time.monotonic(), ""
         while not client.finished.wait(_POLL):
             _raise_on_death(starter)
             if client.clock > newest:
                 newest, newest_wall = client.clock, time.monotonic()
             elif time.monotonic() - newest_wall > _SILENCE_TIMEOUT:
                 raise StackFailed(f"the simulator's clock has stood still for {_SILENCE_TIMEOUT:.0f} s")
-            line.show(_progress_text(client, started_at))
+            progress, elapsed = client.progress, client.clock - started_at
+            if progress.text and progress.text != said:
+                said = progress.text
+                line.note(f"{elapsed:6.1f} s  {said}")
+            line.show(f"{elapsed:6.1f} s  {_status(progress)}")
     except DirectiveRejected as error:
         record.error_msg = str(error)
         record.error_code = 11099
@@ -125,14 +129,11 @@ def _follow(
     record.real_time_factor = record.duration / wall if wall > 0.0 else float("nan")
 
 
-def _progress_text(client: DemoClient, started_at: float) -> str:
-    p = client.progress
+def _status(p: Progress) -> str:
+    """Where the robot is in what it does."""
     expert = f" by {p.expert}" if p.expert else ""
     distance = f", {p.distance_remaining:.1f} m to go" if p.distance_remaining == p.distance_remaining else ""
-    return (
-        f"{client.clock - started_at:6.1f} s  {p.phase}{expert}{distance}, "
-        f"{p.distance_travelled:.1f} m driven, {p.coverage:.0f} m² known  |  {p.text}"
-    )
+    return f"   {p.phase}{expert}{distance}, {p.distance_travelled:.1f} m driven, {p.coverage:.0f} m² known"
 
 
 def _collect(client: DemoClient, record: RunRecord) -> None:

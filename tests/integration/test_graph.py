@@ -178,6 +178,9 @@ def directive(bed, stack):
 EXPENDABLE = ("perception", "keyframes", "text_embedder", "semantic_voxels", "ego_vlm_expert", "semantic_map_expert",
               "scene_dictionary")  # fmt: skip
 
+#: What has been killed and started again by the time that the later tests run.
+REVIVED = (*EXPENDABLE, "sim_navigator", "mapping", "frontier_expert")
+
 
 def test_the_robot_goes_on_without_any_of_those_that_it_can_do_without(bed, stack, directive):
     """Each is killed in mid-drive and started again; nobody else dies and the directive stays open."""
@@ -226,13 +229,35 @@ def test_the_robot_stands_without_its_navigator_and_the_directive_ends(bed, stac
     stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator"))
 
 
+def test_the_robot_stands_without_a_map_and_the_directive_ends(bed, stack, directive):
+    """The latched grid of a mapping that is dead is not driven on for ever."""
+    stack.kill("mapping")
+    result = directive.result(timeout=150.0)
+    assert result.error_code == FollowDirective.Result.NO_MAP, result.error_msg
+    assert "mapping" in result.error_msg
+    bed.forget("cmd_vel_out")
+    bed.until(lambda: len(bed.heard["cmd_vel_out"]) > 20, "a second of commands")
+    assert not is_driving(bed)
+    stack.starter.start_one("mapping")
+    stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator", "mapping"))
+
+
+def test_without_anyone_who_explores_the_directive_ends_with_the_reason(bed, stack, directive):
+    stack.kill("frontier_expert")
+    result = directive.result(timeout=150.0)
+    assert result.error_code == FollowDirective.Result.NO_EXPERT, result.error_msg
+    assert "frontier" in result.error_msg
+    stack.starter.start_one("frontier_expert")
+    stack.assert_alive(besides=REVIVED)
+
+
 def test_the_robot_stands_without_its_selector(bed, stack, directive):
     moment = stack.kill("goal_selector")
     assert_stands(bed, moment)
     directive.future.set_result(None)  # nobody will answer
     stack.starter.start_one("goal_selector")
     bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
-    stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator", "goal_selector"))
+    stack.assert_alive(besides=(*REVIVED, "goal_selector"))
 
 
 def test_the_robot_stands_without_its_gate(bed, stack, directive):
@@ -243,7 +268,7 @@ def test_the_robot_stands_without_its_gate(bed, stack, directive):
     after = bed.heard["odom"][seen + 60 :]
     assert all(abs(m.twist.twist.linear.x) < 0.02 for _, m in after), "it still drives without a gate"
     stack.starter.start_one("motion_gate")
-    stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator", "goal_selector", "motion_gate"))
+    stack.assert_alive(besides=(*REVIVED, "goal_selector", "motion_gate"))
 
 
 def test_a_directive_ends_when_the_world_ends(bed, stack, directive):
@@ -252,8 +277,7 @@ def test_a_directive_ends_when_the_world_ends(bed, stack, directive):
     result = directive.result(timeout=150.0)
     assert result.error_code != 0
     assert result.error_msg
-    others = (*EXPENDABLE, "sim_navigator", "goal_selector", "motion_gate", "sim")
-    stack.assert_alive(besides=others)
+    stack.assert_alive(besides=(*REVIVED, "goal_selector", "motion_gate", "sim"))
 
 
 def assert_stands(bed, moment):

@@ -28,6 +28,7 @@ EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 TIMES = {
     "loop.expert_deadline": 1.0,
     "loop.no_map_timeout": 1.5,
+    "loop.grid_patience": 0.0,  # the fake robot gives its grid once
     "loop.no_expert_timeout": 2.0,
     "loop.navigator_timeout": 2.0,
     "loop.retry_interval": 0.2,

@@ -173,7 +173,7 @@ class Navigator:
         self._inputs_at = now if self._inputs_at is None else self._inputs_at
         if now - self._inputs_at > self.config.input_patience:
             if grid is None:
-                raise _Abort(NavigatorError.PLANNER_TIMEOUT, "no grid has come to plan on")
+                raise _Abort(NavigatorError.PLANNER_TIMEOUT, "no grid comes to plan on; does mapping run?")
             if self._path is None:
                 raise _Abort(NavigatorError.PLANNER_TF_ERROR, "the robot's pose in the map is not known")
             raise _Abort(NavigatorError.CONTROLLER_TF_ERROR, "the robot's pose in the map was lost")

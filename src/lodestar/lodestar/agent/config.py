@@ -11,7 +11,7 @@ class LoopConfig:
     """Times are seconds of the clock that `tick` is given, distances metres.
 
     Deadlines: expert_deadline, after which an expert's silence counts as "late" for that epoch (DESIGN
-    section 2); no_map_timeout, without a grid or a pose; no_expert_timeout, without any proposal though not
+    section 2); no_map_timeout, without a grid or a pose; grid_patience, without a newer grid (0 = a grid is good for ever); no_expert_timeout, without any proposal though not
     explored; navigator_timeout, without a navigator; accept_timeout, without a word about a goal;
     verify_time, how long a target may take to be seen again on arrival; settle_time, how long it must be in
     view there at least, because its box still grows; look_time, how long a goal without a target is looked
@@ -22,6 +22,7 @@ class LoopConfig:
     expert_deadline: float = 2.0
     retry_interval: float = 0.5
     no_map_timeout: float = 15.0
+    grid_patience: float = 15.0
     no_expert_timeout: float = 15.0
     navigator_timeout: float = 10.0
     accept_timeout: float = 5.0

@@ -71,6 +71,7 @@ class LoopCore:
         self._pose_stamp = -math.inf
         self._home: np.ndarray | None = None
         self._grid: OccupancyGrid2D | None = None
+        self._grid_heard = 0.0  # when the newest one came
         self._area = 0.0
         self._mirror: SceneMirror | None = None
         self._run: Run | None = None

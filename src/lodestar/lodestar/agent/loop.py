@@ -75,7 +75,7 @@ class DecisionLoop(Driving):
             raise Held("the robot is held; release the hold first")
         if self._run is not None:
             raise Busy(f"another directive runs: {self._run.directive.text!r}")
-        self._now = max(self._now, now)
+        self._now = self._grid_heard = max(self._now, now)
         self._run = Run(
             directive=directive,
             started=self._now,
@@ -131,7 +131,7 @@ class DecisionLoop(Driving):
 
     def on_grid(self, grid: OccupancyGrid2D) -> None:
         """Everything is planned on this grid from now on."""
-        self._grid, self._area = grid, grid.free_area
+        self._grid, self._grid_heard, self._area = grid, self._now, grid.free_area
 
     def on_scene(self, mirror: SceneMirror) -> None:
         """The scene's copy, which may change in place between ticks."""
@@ -210,10 +210,20 @@ class DecisionLoop(Driving):
                 self._finish(
                     run, ErrorCode.TIME_LIMIT, f"The time limit of {run.time_limit:.0f} s is reached."
                 )
+            elif self._grid_is_old():
+                self._finish(
+                    run,
+                    ErrorCode.NO_MAP,
+                    f"No newer grid has come for {self._now - self._grid_heard:.0f} s; does mapping still run?",
+                )
             else:
                 self._step(run)
         commands, self._queue = self._queue, []
         return commands
+
+    def _grid_is_old(self) -> bool:
+        patience = self.config.grid_patience
+        return self._grid is not None and patience > 0.0 and self._now - self._grid_heard > patience
 
     def _step(self, run: Run) -> None:
         self._hear_navigator(run)

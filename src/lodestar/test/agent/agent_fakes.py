@@ -123,6 +123,7 @@ class World:
     step: float = 0.1
     navigates: bool = True  # False: the navigator says nothing
     accepts: bool = True
+    maps: bool = True  # the grid comes anew with every step
     sees: bool = True  # entities within 3 m are re-observed at each step
     experts: tuple[str, ...] = EXPERTS
 
@@ -161,6 +162,8 @@ class World:
         self.now += self.step
         self._drive()
         self.loop.on_pose(self.pose.copy(), self.now)
+        if self.maps and self.loop._grid is not None:
+            self.loop.on_grid(self.loop._grid)
         if self.sees:
             for one in list(self.mirror.entities.values()):
                 if np.hypot(*(one.mean[:2] - self.pose[:2])) < 3.0:

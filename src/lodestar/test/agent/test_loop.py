@@ -320,6 +320,8 @@ def test_no_pose_ends_as_tf_error():
     )  # fmt: skip
     loop.on_grid(room())
     loop.start(find(), 0.0)
+    loop.tick(world.config.no_map_timeout - 0.1)
+    loop.on_grid(room())
     finish = loop.tick(world.config.no_map_timeout + 0.1)[-1]
     assert finish.result.error_code is ErrorCode.TF_ERROR
 

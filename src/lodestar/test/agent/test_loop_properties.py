@@ -127,11 +127,10 @@ class Driver:
         self.loop.on_answer(Rejection(expert, self._epoch(), reason, "no"))
 
     def navigation(self, kind, age) -> None:
-        if kind in (NavigationKind.SUCCEEDED, NavigationKind.ABORTED) and age == 0:
+        epoch = 0 if age == 0 else self._epoch() + age  # 0 is of whatever goal there is
+        if kind in (NavigationKind.SUCCEEDED, NavigationKind.ABORTED) and epoch == 0:
             self.navigating = False
-        self.loop.on_navigation(
-            NavigationEvent(kind, 1, "x", math.nan, 0 if age == 0 else self._epoch() + age)
-        )
+        self.loop.on_navigation(NavigationEvent(kind, 1, "x", math.nan, epoch))
 
     def see(self, identity, x, score) -> None:
         self.world.mirror.put(entity(identity, x, 5.0, last_seen=max(self.now, 0.0)))

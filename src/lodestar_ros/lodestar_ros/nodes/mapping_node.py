@@ -39,6 +39,7 @@ class MappingConfig:
         0.15  # of stamps; at 0.8 m/s every second turn of a 10 Hz LiDAR tells nothing new
     )
     grid_period: float = 0.5
+    grid_refresh: float = 3.0  # also when nothing changed, so that everyone knows that it still holds
     octomap_period: float = 1.0
     binary: bool = True  # octomap without probabilities
 
@@ -51,7 +52,7 @@ class MappingNode(LodestarNode):
     """Keep the one grid that everything plans on.
 
     Subscribes: ``points`` or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
-    Publishes: ``grid`` (when it changed), ``~/octomap`` (when somebody listens).
+    Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (when somebody listens).
     """
 
     def __init__(self, **kwargs):
@@ -61,7 +62,7 @@ class MappingNode(LodestarNode):
         self._mapper = OctoMapper(declare_config(self, OctoMapConfig, "octomap."))
         self._slam: OccupancyGrid2D | None = None
         self._cells: np.ndarray | None = None
-        self._grid_due = self._octomap_due = 0.0
+        self._grid_due = self._octomap_due = self._refresh_due = 0.0
         self._next_input = -float("inf")
         self._grid = self.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
@@ -124,7 +125,9 @@ class MappingNode(LodestarNode):
                     self.diagnostics.status("waiting for SLAM's map", ok=False)
                     return
                 grid = overlay_obstacles(self._slam, grid)
-            if self._cells is None or not np.array_equal(self._cells, grid.cells):
+            changed = self._cells is None or not np.array_equal(self._cells, grid.cells)
+            if changed or now >= self._refresh_due:
+                self._refresh_due = now + self._config.grid_refresh
                 self._cells = grid.cells.copy()
                 self._grid.publish(grid_to_msg(grid))
             self.diagnostics.status(f"{grid.free_area:.1f} m2 known free")

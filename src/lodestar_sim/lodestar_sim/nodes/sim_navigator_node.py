@@ -38,6 +38,7 @@ from lodestar_sim.nodes.navigation_messages import (
 
 PERIOD = 0.05  # s between commands, simulated
 FEEDBACK_EVERY = 4  # commands
+GRID_HOLDS = 6.0  # s, simulated, for which a grid is driven on
 ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is given up
 
 
@@ -55,7 +56,7 @@ class SimNavigatorNode(LodestarNode):
         self._stamped = declare(self, "cmd_vel_stamped", bool, False)
         self._grid: OccupancyGrid2D | None = None
         self._goal: ServerGoalHandle | None = None
-        self._now = self._started = self._updated = 0.0  # s, by odometry
+        self._now = self._started = self._updated = self._grid_heard = 0.0  # s, by odometry
         self._heard = time.monotonic()
         self._updates = 0
         self._path: np.ndarray | None = None
@@ -73,7 +74,7 @@ class SimNavigatorNode(LodestarNode):
         )  # fmt: skip
 
     def _on_grid(self, message: OccupancyGrid) -> None:
-        self._grid = grid_from_msg(message)
+        self._grid, self._grid_heard = grid_from_msg(message), self._now
 
     def _on_goal(self, request: NavigateToPose.Goal) -> GoalResponse:
         try:
@@ -110,7 +111,7 @@ class SimNavigatorNode(LodestarNode):
     def _on_odometry(self, message: Odometry) -> None:
         self._now, self._heard = stamp_from_msg(message.header.stamp), time.monotonic()
         if self._now < self._updated:  # the simulation started again
-            self._updated = self._now
+            self._updated = self._grid_heard = self._now
         if self._goal is None or not self._navigator.active or self._now - self._updated < PERIOD - 1e-6:
             return
         self._updated = self._now
@@ -118,9 +119,9 @@ class SimNavigatorNode(LodestarNode):
         with contextlib.suppress(TransformUnavailable):
             transform = self._transforms.lookup("map", "base_link")
             pose = (transform[0, 3], transform[1, 3], yaw_of(transform))
-        twist = message.twist.twist
-        velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
-        step = self._navigator.update(self._now, self._grid, pose, velocity)
+        linear, angular = message.twist.twist.linear, message.twist.twist.angular
+        grid = self._grid if self._now - self._grid_heard <= GRID_HOLDS else None
+        step = self._navigator.update(self._now, grid, pose, (linear.x, linear.y, angular.z))
         self._send(step.command)
         if step.path is not None and step.path is not self._path:
             self._path = step.path

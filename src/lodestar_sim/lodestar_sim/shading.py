@@ -49,8 +49,11 @@ _AMBIENT_COLOR = np.array([0.98, 1.0, 1.03], np.float32)
 
 
 @nb.njit(cache=True, fastmath=True)
-def _occlusion(distance, normal, rays, focal, offsets, reach):
-    """Share of the near half-space that is open, (H / 2, W / 2) float32; screen-space."""
+def _occlusion(distance, triangle, normal, rays, focal, offsets, reach):
+    """Share of the near half-space that is open, (H / 2, W / 2) float32; screen-space.
+
+    Amid one triangle nothing stands over the point: there it is not sampled.
+    """
     height, width = distance.shape
     rows, columns = (height + 1) // 2, (width + 1) // 2
     result = np.ones((rows, columns), np.float32)
@@ -67,6 +70,17 @@ def _occlusion(distance, normal, rays, focal, offsets, reach):
             if nx * dx + ny * dy + nz * dz > 0.0:
                 nx, ny, nz = -nx, -ny, -nz
             radius = min(max(reach * focal / t, 4.0), 60.0)
+            span = int(radius) + 1
+            hit = triangle[index]
+            if (
+                span <= row < height - span
+                and span <= column < width - span
+                and triangle[index - span] == hit
+                and triangle[index + span] == hit
+                and triangle[index - span * width] == hit
+                and triangle[index + span * width] == hit
+            ):
+                continue
             closed = np.float32(0.0)
             turn = (half_row & 3) * 4 + (half_column & 3)
             for k in range(offsets.shape[1]):
@@ -103,9 +117,42 @@ def _texel(atlas, material, level, u, v):
     return upper * (1.0 - fy) + lower * fy
 
 
+@nb.njit(inline="always")
+def _lit(px, py, pz, nx, ny, nz, dx, dy, dz, t, incidence, gloss, power, glass, rooms, centers, origin):
+    """Light of the room's lamp (direct), from all around (ambient) and mirrored (shine) at a point."""
+    room_column = int((px + nx * np.float32(0.15) - origin[0]) / _ROOM_CELL)
+    room_row = int((py + ny * np.float32(0.15) - origin[1]) / _ROOM_CELL)
+    lx, ly = np.float32(0.0), np.float32(0.0)
+    if 0 <= room_row < rooms.shape[0] and 0 <= room_column < rooms.shape[1]:
+        room = rooms[room_row, room_column]
+        lx, ly = centers[room, 0] - px, centers[room, 1] - py
+    plan = math.sqrt(lx * lx + ly * ly)
+    if plan > _LAMP_REACH:
+        lx, ly = lx * _LAMP_REACH / plan, ly * _LAMP_REACH / plan
+    lz = max(np.float32(_LAMP_HEIGHT) - pz, np.float32(0.15))
+    lamp = math.sqrt(lx * lx + ly * ly + lz * lz)
+    lx, ly, lz = lx / lamp, ly / lamp, lz / lamp
+    toward = nx * lx + ny * ly + nz * lz
+    diffuse = max(toward * np.float32(0.9) + np.float32(0.1), np.float32(0.0))
+    diffuse *= np.float32(1.0) / (np.float32(0.55) + np.float32(0.12) * lamp * lamp)
+    ambient = np.float32(0.42) + np.float32(0.05) * nz + np.float32(0.04) * nx
+    headlight = np.float32(0.10) * incidence / (np.float32(1.0) + np.float32(0.15) * t * t)
+    shine = np.float32(0.0)
+    if gloss > 0.0:
+        hx, hy, hz = lx - dx, ly - dy, lz - dz
+        half = math.sqrt(hx * hx + hy * hy + hz * hz) + np.float32(1e-6)
+        along = max((nx * hx + ny * hy + nz * hz) / half, np.float32(0.0))
+        edge = (np.float32(1.0) - incidence) ** 2
+        shine = gloss * (along**power * np.float32(0.6) + np.float32(0.12) * edge * edge)
+        if glass:
+            shine += np.float32(0.06)
+    return np.float32(0.50) * diffuse, headlight, ambient, shine
+
+
 @nb.njit(cache=True, fastmath=True)
 def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, materials, atlas, repeats,
            gloss, rooms, centers, origin, lamp_color, ambient_color, linear, display, image):  # fmt: skip
+    """Light is worked out once for those of 2 x 2 pixels that show one triangle, texture for each."""
     height, width = distance.shape
     for row in range(height):
         for column in range(width):
@@ -114,67 +161,60 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
             if hit == MISS:
                 image[row, column, 0], image[row, column, 1], image[row, column, 2] = _SKY
                 continue
+            corner = (row - row % 2) * width + column - column % 2
+            if corner != index and triangle[corner] == hit:
+                continue  # the corner's turn has painted it
             t = distance[row, column]
             dx, dy, dz = rays[index, 3], rays[index, 4], rays[index, 5]
             nx, ny, nz = normal[index, 0], normal[index, 1], normal[index, 2]
             facing = nx * dx + ny * dy + nz * dz
             if facing > 0.0:
                 nx, ny, nz, facing = -nx, -ny, -nz, -facing
-            px, py, pz = rays[index, 0] + dx * t, rays[index, 1] + dy * t, rays[index, 2] + dz * t
             ray_length = math.sqrt(dx * dx + dy * dy + dz * dz)
             incidence = -facing / ray_length
-            # the texture, as fine as a pixel resolves it
             material = int(materials[hit])
             if material == _WOOD and objects[hit] == 0 and nz > 0.9:
                 material = PLANKS
-            if abs(nz) > 0.7:
-                u, v = px, py
-            else:
-                flat = math.sqrt(nx * nx + ny * ny) + np.float32(1e-6)
-                u, v = (nx * py - ny * px) / flat, pz
+            diffuse, headlight, ambient, shine = _lit(
+                rays[index, 0] + dx * t, rays[index, 1] + dy * t, rays[index, 2] + dz * t, nx, ny, nz,
+                dx / ray_length, dy / ray_length, dz / ray_length, t, incidence,
+                gloss[material, 0], gloss[material, 1], material == _GLASS, rooms, centers, origin,
+            )  # fmt: skip
+            opened = occlusion[row // 2, column // 2]
+            direct = diffuse * (np.float32(0.45) + np.float32(0.55) * opened) + headlight
+            ambient *= opened
+            shine *= opened
+            red = linear[colors[hit, 0]] * (ambient * ambient_color[0] + direct * lamp_color[0])
+            green = linear[colors[hit, 1]] * (ambient * ambient_color[1] + direct * lamp_color[1])
+            blue = linear[colors[hit, 2]] * (ambient * ambient_color[2] + direct * lamp_color[2])
+            # the texture, as fine as a pixel resolves it
+            level_ground = abs(nz) > 0.7
+            flat = math.sqrt(nx * nx + ny * ny) + np.float32(1e-6)
+            ax, ay = nx / flat, ny / flat
             scale = repeats[material]
             texels = t / focal * scale * SIZE / max(incidence, np.float32(0.25))
             level = 0
             while texels > 1.0 and level < LEVELS - 1:
                 texels *= 0.5
                 level += 1
-            factor = _texel(atlas, material, level, u * scale, v * scale)
-            # the lamp of the room, the light from all around, a little from the robot
-            room_column = int((px + nx * 0.15 - origin[0]) / _ROOM_CELL)
-            room_row = int((py + ny * 0.15 - origin[1]) / _ROOM_CELL)
-            lx, ly = np.float32(0.0), np.float32(0.0)
-            if 0 <= room_row < rooms.shape[0] and 0 <= room_column < rooms.shape[1]:
-                room = rooms[room_row, room_column]
-                lx, ly = centers[room, 0] - px, centers[room, 1] - py
-            plan = math.sqrt(lx * lx + ly * ly)
-            if plan > _LAMP_REACH:
-                lx, ly = lx * _LAMP_REACH / plan, ly * _LAMP_REACH / plan
-            lz = max(np.float32(_LAMP_HEIGHT) - pz, np.float32(0.15))
-            lamp = math.sqrt(lx * lx + ly * ly + lz * lz)
-            lx, ly, lz = lx / lamp, ly / lamp, lz / lamp
-            toward = nx * lx + ny * ly + nz * lz
-            opened = occlusion[row // 2, column // 2]
-            diffuse = max(toward * np.float32(0.9) + np.float32(0.1), np.float32(0.0))
-            diffuse *= np.float32(1.0) / (np.float32(0.55) + np.float32(0.12) * lamp * lamp)
-            ambient = np.float32(0.42) + np.float32(0.05) * nz + np.float32(0.04) * nx
-            direct = np.float32(0.50) * diffuse * (np.float32(0.45) + np.float32(0.55) * opened)
-            direct += np.float32(0.10) * incidence / (np.float32(1.0) + np.float32(0.15) * t * t)
-            ambient *= opened * factor
-            direct *= factor
-            shine = np.float32(0.0)
-            if gloss[material, 0] > 0.0:
-                hx, hy, hz = lx - dx / ray_length, ly - dy / ray_length, lz - dz / ray_length
-                half = math.sqrt(hx * hx + hy * hy + hz * hz) + np.float32(1e-6)
-                along = max((nx * hx + ny * hy + nz * hz) / half, np.float32(0.0))
-                edge = np.float32(1.0) - incidence
-                spot = along ** gloss[material, 1]
-                shine = gloss[material, 0] * (spot * np.float32(0.6) + np.float32(0.12) * edge**4)
-                if material == _GLASS:
-                    shine += np.float32(0.06)
-            for channel in range(3):
-                light = ambient * ambient_color[channel] + direct * lamp_color[channel]
-                value = linear[colors[hit, channel]] * light + shine * opened
-                image[row, column, channel] = display[min(int(value * np.float32(2048.0)), 4095)]
+            for other_row in range(row, min(row + 2 - row % 2, height) if corner == index else row + 1):
+                last = min(column + 2 - column % 2, width) if corner == index else column + 1
+                for other_column in range(column, last):
+                    other = other_row * width + other_column
+                    if triangle[other] != hit:
+                        continue
+                    s = distance[other_row, other_column]
+                    px, py = rays[other, 0] + rays[other, 3] * s, rays[other, 1] + rays[other, 4] * s
+                    if level_ground:
+                        factor = _texel(atlas, material, level, px * scale, py * scale)
+                    else:
+                        pz = rays[other, 2] + rays[other, 5] * s
+                        factor = _texel(atlas, material, level, (ax * py - ay * px) * scale, pz * scale)
+                    strength = factor * np.float32(2048.0)
+                    mirrored = shine * np.float32(2048.0)
+                    image[other_row, other_column, 0] = display[min(int(red * strength + mirrored), 4095)]
+                    image[other_row, other_column, 1] = display[min(int(green * strength + mirrored), 4095)]
+                    image[other_row, other_column, 2] = display[min(int(blue * strength + mirrored), 4095)]
 
 
 class Shader:
@@ -200,7 +240,7 @@ class Shader:
         """RGB image (H, W, 3) uint8 of hits whose rays have z = 1 in the optical frame."""
         size = (camera.height, camera.width)
         distance, focal = hits.distance.reshape(size), np.float32(camera.fx)
-        occlusion = _occlusion(distance, hits.normal, rays, focal, _OFFSETS, np.float32(0.35))
+        occlusion = _occlusion(distance, hits.triangle, hits.normal, rays, focal, _OFFSETS, np.float32(0.35))
         occlusion = cv2.blur(occlusion, (4, 4))  # the 4 x 4 turns of the samples, averaged
         image = np.empty((*size, 3), np.uint8)
         _shade(

@@ -11,11 +11,11 @@ class LoopConfig:
     """Times are seconds of the clock that `tick` is given, distances metres.
 
     Deadlines: expert_deadline, after which an expert's silence counts as "late" for that epoch (DESIGN
-    section 2); no_map_timeout, without a grid or a pose; grid_patience, without a newer grid (0 = a grid is good for ever); no_expert_timeout, without any proposal though not
-    explored; navigator_timeout, without a navigator; accept_timeout, without a word about a goal;
-    verify_time, how long a target may take to be seen again on arrival; settle_time, how long it must be in
-    view there at least, because its box still grows; look_time, how long a goal without a target is looked
-    around at.
+    section 2); no_map_timeout, without a grid or a pose; grid_patience, without a newer grid (0 = a grid is
+    good for ever); no_expert_timeout, without any proposal though not explored; navigator_timeout, without a
+    navigator; accept_timeout, without a word about a goal; verify_time, how long a target may take to be seen
+    again on arrival; settle_time, how long it must be in view there at least, because its box still grows;
+    look_time, how long a goal without a target is looked around at.
     """
 
     time_limit: float = 900.0  # of a directive that brings none

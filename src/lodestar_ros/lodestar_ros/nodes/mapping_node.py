@@ -14,6 +14,7 @@ from sensor_msgs.msg import Image, PointCloud2
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import overlay_obstacles
 from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
+from lodestar.mapping.thinning import Thinning, ThinningConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
@@ -34,9 +35,6 @@ class MappingConfig:
 
     source: str = (
         "lidar"  # lidar: points; depth: depth images; slam: SLAM's map with obstacles above its plane
-    )
-    integrate_period: float = (
-        0.15  # of stamps; at 0.8 m/s every second turn of a 10 Hz LiDAR tells nothing new
     )
     grid_period: float = 0.5
     grid_refresh: float = 3.0  # also when nothing changed, so that everyone knows that it still holds
@@ -63,7 +61,7 @@ class MappingNode(LodestarNode):
         self._slam: OccupancyGrid2D | None = None
         self._cells: np.ndarray | None = None
         self._grid_due = self._octomap_due = self._refresh_due = 0.0
-        self._next_input = -float("inf")
+        self._thinning = Thinning(declare_config(self, ThinningConfig, "thinning."))
         self._grid = self.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
@@ -84,12 +82,10 @@ class MappingNode(LodestarNode):
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
-        self._next_input = -float("inf")
+        self._thinning.reset()
 
     def _on_input(self, message: Any) -> None:
-        stamp = stamp_from_msg(message.header.stamp)
-        if stamp >= self._next_input:
-            self._next_input = stamp + self._config.integrate_period
+        if self._thinning.due(stamp_from_msg(message.header.stamp)):
             self._queue.add(message)
 
     def _on_slam_map(self, message: OccupancyGrid) -> None:
@@ -109,11 +105,12 @@ class MappingNode(LodestarNode):
     def _integrate(self, item: tuple[Any, np.ndarray]) -> None:
         """On the worker."""
         message, map_from_sensor = item
+        stamp = stamp_from_msg(message.header.stamp)
         if isinstance(message, Image):
             self._mapper.insert_depth(self._poses.frame(message))
-        else:
+        elif self._thinning.takes(stamp, map_from_sensor[:3, 3]):
             self._mapper.insert_points(cloud_from_msg(message), map_from_sensor)
-        self._publish(stamp_from_msg(message.header.stamp))
+        self._publish(stamp)
 
     def _publish(self, stamp: float) -> None:
         now = time.monotonic()

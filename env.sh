@@ -6,6 +6,7 @@ elif [ -n "${ZSH_VERSION:-}" ]; then
 else
     _lodestar_file=./env.sh # a plain sh does not say which file it reads: source it from the checkout
 fi
+_lodestar_before=${LODESTAR_ROOT:-} # another checkout that this shell was in
 LODESTAR_ROOT=$(CDPATH='' cd -- "$(dirname -- "$_lodestar_file")" && pwd)
 unset _lodestar_file
 export LODESTAR_ROOT
@@ -61,7 +62,12 @@ _lodestar_environment() {
     done
     unset _lodestar_folder
     export PATH
-    export FASTDDS_DEFAULT_PROFILES_FILE="$LODESTAR_ROOT/config/fastdds.xml"
+    case ${FASTDDS_DEFAULT_PROFILES_FILE:-} in
+        "" | "${_lodestar_before:-$LODESTAR_ROOT}"/config/fastdds*.xml)
+            export FASTDDS_DEFAULT_PROFILES_FILE="$LODESTAR_ROOT/config/fastdds.xml"
+            ;;
+        *) export FASTDDS_DEFAULT_PROFILES_FILE ;; # the user's own stays
+    esac
     # Nothing is written outside the checkout.
     export NUMBA_CACHE_DIR="$LODESTAR_ROOT/.cache/numba"
     export MPLCONFIGDIR="$LODESTAR_ROOT/.cache/matplotlib"
@@ -76,7 +82,9 @@ _lodestar_environment() {
 
 if _lodestar_environment; then
     unset -f _lodestar_environment _lodestar_prepend
+    unset _lodestar_before
 else
     unset -f _lodestar_environment _lodestar_prepend
+    unset _lodestar_before
     return 1
 fi

@@ -169,6 +169,39 @@ def test_a_shell_enters_the_environment_in_silence_and_only_once(shell: str, opt
     assert times == "1"
 
 
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    ("given", "stands"),
+    [
+        ({}, "{root}/config/fastdds.xml"),
+        ({"FASTDDS_DEFAULT_PROFILES_FILE": ""}, "{root}/config/fastdds.xml"),
+        ({"FASTDDS_DEFAULT_PROFILES_FILE": "/etc/my own.xml"}, "/etc/my own.xml"),
+        (  # this shell was in another checkout before
+            {"LODESTAR_ROOT": "/other", "FASTDDS_DEFAULT_PROFILES_FILE": "/other/config/fastdds.xml"},
+            "{root}/config/fastdds.xml",
+        ),
+    ],
+)
+def test_a_middleware_profile_of_the_users_own_stays(
+    tmp_path: Path, shell: str, given: dict[str, str], stands: str
+) -> None:
+    shutil.copy(ROOT / "env.sh", tmp_path)
+    for path in (".venv/bin/python", ".venv/bin/activate", "install/setup.sh"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("")
+    (tmp_path / ".venv/bin/python").chmod(0o755)
+    done = subprocess.run(
+        [shell, "-uc", '. ./env.sh && . ./env.sh && echo "$FASTDDS_DEFAULT_PROFILES_FILE"'],
+        cwd=tmp_path,
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin", **given},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.strip() == stands.format(root=tmp_path)
+
+
 def test_a_checkout_that_is_not_set_up_says_so(tmp_path: Path) -> None:
     shutil.copy(ROOT / "env.sh", tmp_path)
     done = subprocess.run(

@@ -34,7 +34,7 @@ unit: setup
 	@$(ENVIRONMENT) && exec python -m pytest -q $(TESTS)
 
 bench: setup ## run a benchmark: BENCH="episodes --world apartment --seeds 1-30"
-	@$(ENVIRONMENT) && exec python -m lodestar_eval $(BENCH) --out out/bench
+	@$(ENVIRONMENT) && exec python -m lodestar_eval $(BENCH)
 
 clean: ## remove what setup, tests and runs have made
 	rm -rf .venv build install log out .cache .setup.lock .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""`python -m lodestar_eval NAME [options] --out FOLDER`: run a benchmark; without a NAME, list them."""
+"""`python -m lodestar_eval NAME [options] [--out FOLDER]`: run a benchmark; without a NAME, list them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from pathlib import Path
 from lodestar_eval.machine import describe_machine
 from lodestar_eval.registry import BadOptions, Benchmark, all_benchmarks
 from lodestar_eval.report import number, write_report
+
+REPORTS = Path("out/bench")  # one folder per benchmark, where no other is named
 
 EXIT_OK = 0
 EXIT_BAR_MISSED = 1
@@ -21,7 +23,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     benchmarks = all_benchmarks()
     if not arguments or arguments[0] in ("-h", "--help"):
-        print("usage: python -m lodestar_eval NAME [options] --out FOLDER\n\n" + _listing(benchmarks))
+        print("usage: python -m lodestar_eval NAME [options] [--out FOLDER]\n\n" + _listing(benchmarks))
         print("\n`python -m lodestar_eval NAME --help` shows the options of one.")
         return EXIT_OK
     name = arguments[0]
@@ -36,7 +38,9 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
         f"python -m lodestar_eval {benchmark.name}", description=benchmark.summary
     )
     benchmark.add_options(parser)
-    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the report goes")
+    default = REPORTS / benchmark.name
+    where = f"where the report goes (default: {default})"
+    parser.add_argument("--out", type=Path, default=default, metavar="FOLDER", help=where)
     try:
         options = parser.parse_args(arguments)
     except SystemExit as stop:  # argparse has said what is wrong, or shown its help

@@ -54,7 +54,6 @@ def test_an_unknown_name_is_refused_with_the_list(capsys):
 @pytest.mark.parametrize(
     "arguments, complaint",
     [
-        (["episodes"], "--out"),
         (["episodes", "--out", "{out}", "--seeds", "3-1"], "3-1"),
         (["episodes", "--out", "{out}", "--seeds", "x"], "x"),
         (["episodes", "--out", "{out}", "--jobs", "0"], "0"),
@@ -95,6 +94,14 @@ def test_the_report_has_the_schema(only, tmp_path, capsys):
     assert "| heads | 0.5 | ≥ 0.4 | yes |" in page
     assert "python -m lodestar_eval coin --throws 7" in page
     assert "a\\|b" in page and "![A coin](coin.png)" in page
+
+
+def test_a_benchmark_that_is_not_told_where_has_a_folder_of_its_own(only, tmp_path, monkeypatch, capsys):
+    only(coin())
+    monkeypatch.chdir(tmp_path)
+    assert command.main(["coin"]) == command.EXIT_OK
+    assert (tmp_path / "out" / "bench" / "coin" / "coin.json").is_file()
+    assert "report: out/bench/coin/coin.md" in capsys.readouterr().out
 
 
 def test_a_missed_bar_is_reported_and_gives_status_one(only, tmp_path, capsys):

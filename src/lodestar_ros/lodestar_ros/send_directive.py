@@ -1,82 +1,134 @@
 """`python -m lodestar_ros.send_directive "find the red chair"`: one directive from a terminal.
 
-Ctrl-C cancels it.
+Ctrl-C cancels it. Exit status: 0 success was claimed; 1 it was not; 3 no goal selector answered, or it is gone;
+130 cancelled.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+import time
+from typing import Any
 
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
 from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
 
 from lodestar_interfaces.action import FollowDirective
+from lodestar_interfaces.msg import Heartbeat
+from lodestar_ros import qos
+from lodestar_ros.terminal import not_heard, parse, terminal_node
 
-_SERVER_TIMEOUT = 15.0  # s of wall time
-_CANCEL_TIMEOUT = 5.0  # s of wall time
-EXIT_FAILED, EXIT_NO_SERVER, EXIT_CANCELLED = 1, 3, 130
+# Seconds of wall time.
+_SERVER_TIMEOUT = 15.0
+_ANSWER_TIMEOUT = 10.0
+_CANCEL_TIMEOUT = 5.0
+_SILENCE_TIMEOUT = 4.0  # feedback comes every 0.5 s, heartbeats ten times a second
+_POLL = 0.25
+EXIT_FAILED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status 0 when success was claimed, 1 when not, 3 when no server was there, 130 when cancelled."""
-    parser = argparse.ArgumentParser(prog="python -m lodestar_ros.send_directive", description=__doc__)
+    """Send it and wait for its end; see the module for the exit status."""
+    parser = argparse.ArgumentParser(
+        prog="python -m lodestar_ros.send_directive",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("directive", help='what to do, e.g. "find the red chair next to the desk"')
     parser.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 = the node's default")
-    options = parser.parse_args(arguments)
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    node = rclpy.create_node("send_directive", start_parameter_services=False)
-    try:
-        return _run(node, options.directive, options.time_limit)
-    finally:
-        node.destroy_node()
-        rclpy.shutdown()
+    options, given = parse(parser, arguments)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cancels as Ctrl-C does
+    with terminal_node("send_directive", options.namespace, given) as node:
+        return _Sender(node).run(options.directive, options.time_limit)
 
 
-def _run(node: Node, directive: str, time_limit: float) -> int:
-    client = ActionClient(node, FollowDirective, "follow_directive")
-    if not client.wait_for_server(_SERVER_TIMEOUT):
-        print(
-            "No follow_directive server answered. Is a stack running, with the same ROS_DOMAIN_ID? "
-            "Start one with: python -m lodestar_bringup sim",
-            file=sys.stderr,
-        )
-        return EXIT_NO_SERVER
-    goal = FollowDirective.Goal(text=directive, time_limit=Duration(seconds=time_limit).to_msg())
-    sent = client.send_goal_async(goal, feedback_callback=_print_new_text())
-    rclpy.spin_until_future_complete(node, sent)
-    handle = sent.result()
-    if not handle.accepted:
-        print("The goal selector refused the directive; its log says why.", file=sys.stderr)
-        return EXIT_FAILED
-    finished = handle.get_result_async()
-    try:
-        rclpy.spin_until_future_complete(node, finished)
-    except KeyboardInterrupt:
+class _Sender:
+    """One directive, and whether its goal selector still lives."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._client = ActionClient(node, FollowDirective, "follow_directive")
+        self._heard = time.monotonic()
+        self._followed = False
+        self._text = ""
+        node.create_subscription(Heartbeat, "goal_selector/heartbeat", self._on_heartbeat, qos.COMMAND)
+
+    def run(self, directive: str, time_limit: float) -> int:
+        """The exit status."""
+        handle = None
+        try:
+            if not self._client.wait_for_server(_SERVER_TIMEOUT):
+                return _complain(
+                    f"No follow_directive server answered. {not_heard(self._node)} "
+                    "Start one with: python -m lodestar_bringup sim"
+                )
+            goal = FollowDirective.Goal(text=directive, time_limit=Duration(seconds=time_limit).to_msg())
+            sent = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
+            self._wait(sent, _ANSWER_TIMEOUT)
+            if not sent.done():
+                return _complain(
+                    f"The goal selector is gone: it did not answer within {_ANSWER_TIMEOUT:.0f} s. "
+                    f"{not_heard(self._node)}"
+                )
+            handle = sent.result()
+            if not handle.accepted:
+                print("The goal selector refused the directive; its log says why.", file=sys.stderr)
+                return EXIT_FAILED
+            return self._follow(handle)
+        except KeyboardInterrupt:
+            return self._cancel(handle)
+
+    def _follow(self, handle: Any) -> int:
+        finished = handle.get_result_async()
+        self._heard = time.monotonic()
+        while not finished.done():
+            self._wait(finished, _POLL)
+            silent = time.monotonic() - self._heard
+            if not finished.done() and silent > _SILENCE_TIMEOUT:
+                handle.cancel_goal_async()  # should it live and only be cut off one way
+                self._wait(finished, _POLL)
+                return _complain(
+                    f"The goal selector is gone: nothing heard of it for {silent:.0f} s. The motion gate has "
+                    "stopped the robot, as it does 0.5 s after the last heartbeat. If only this terminal is cut "
+                    "off, stop the robot with: python -m lodestar_ros.hold on"
+                )
+        result = finished.result().result
+        print(result.report or result.error_msg)
+        if result.error_code != FollowDirective.Result.NONE:
+            print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
+        return 0 if result.success else EXIT_FAILED
+
+    def _cancel(self, handle: Any) -> int:
+        if handle is None:
+            print("Interrupted before the goal selector had answered.", file=sys.stderr)
+            return EXIT_CANCELLED
         print("Cancelling; the robot stops.", file=sys.stderr)
         handle.cancel_goal_async()
-        rclpy.spin_until_future_complete(node, finished, timeout_sec=_CANCEL_TIMEOUT)
+        self._wait(handle.get_result_async(), _CANCEL_TIMEOUT)
         return EXIT_CANCELLED
-    result = finished.result().result
-    print(result.report or result.error_msg)
-    if result.error_code != FollowDirective.Result.NONE:
-        print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
-    return 0 if result.success else EXIT_FAILED
+
+    def _wait(self, future: Any, seconds: float) -> None:
+        rclpy.spin_until_future_complete(self._node, future, timeout_sec=seconds)
+
+    def _on_heartbeat(self, _: Heartbeat) -> None:
+        """A sign of life until feedback comes; a selector that has started again beats without the directive."""
+        if not self._followed:
+            self._heard = time.monotonic()
+
+    def _on_feedback(self, message: Any) -> None:
+        self._heard, self._followed = time.monotonic(), True
+        if message.feedback.text != self._text:
+            self._text = message.feedback.text
+            print(self._text, flush=True)
 
 
-def _print_new_text():
-    last = ""
-
-    def show(message) -> None:
-        nonlocal last
-        if message.feedback.text != last:
-            last = message.feedback.text
-            print(last, flush=True)
-
-    return show
+def _complain(message: str) -> int:
+    print(message, file=sys.stderr)
+    return EXIT_GONE
 
 
 if __name__ == "__main__":

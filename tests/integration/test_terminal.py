@@ -2,55 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 
 import pytest
 
-from integration.bed import PATIENCE
+from integration.commands import Command
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.send_directive import EXIT_CANCELLED, EXIT_GONE
 
 NAMESPACE = "robot1"
 HEARTBEAT = f"/{NAMESPACE}/goal_selector/heartbeat"
-
-
-class Command:
-    """A command that runs; what it writes is kept line by line."""
-
-    def __init__(self, bed, domain: int, module: str, *arguments: str) -> None:
-        self._bed = bed
-        self.lines: list[str] = []
-        self.process = subprocess.Popen(
-            [sys.executable, "-u", "-m", f"lodestar_ros.{module}", *arguments],
-            env={**os.environ, "ROS_DOMAIN_ID": str(domain)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        for line in self.process.stdout:
-            self.lines.append(line)
-            self._bed.poke()
-
-    @property
-    def text(self) -> str:
-        return "".join(self.lines)
-
-    def ends(self) -> int:
-        """Its exit status."""
-        status = self.process.wait(PATIENCE)
-        self._reader.join(5.0)
-        return status
 
 
 @pytest.fixture(scope="module")
@@ -65,25 +27,25 @@ def starter(bed, processes):
 
 
 @pytest.fixture
-def command(bed, domain, starter) -> Iterator:
+def command(domain, starter) -> Iterator:
     running: list[Command] = []
 
     def start(module: str, *arguments: str) -> Command:
-        running.append(Command(bed, domain, module, *arguments))
+        running.append(
+            Command(f"lodestar_ros.{module}", *arguments, environment={"ROS_DOMAIN_ID": str(domain)})
+        )
         return running[-1]
 
     yield start
     for one in running:
-        if one.process.poll() is None:
-            os.killpg(one.process.pid, signal.SIGKILL)
-            one.process.wait()
+        one.kill()
 
 
 def under_way(bed, command) -> Command:
     """A directive that the goal selector has begun."""
     sent = command("send_directive", "find the red chair", "--namespace", NAMESPACE)
     bed.next(HEARTBEAT, lambda beat: beat.state != "IDLE")
-    bed.until(lambda: sent.lines, "it shows progress")
+    sent.until(lambda: sent.lines, "it shows progress")
     return sent
 
 
@@ -105,7 +67,7 @@ def test_hold_in_another_namespace_says_where_it_looked(command, domain):
 
 def test_an_interrupt_cancels_the_directive(bed, command):
     sent = under_way(bed, command)
-    sent.process.send_signal(signal.SIGINT)
+    sent.interrupt()
     assert sent.ends() == EXIT_CANCELLED, sent.text
     bed.next(HEARTBEAT, lambda beat: beat.state == "IDLE")
 

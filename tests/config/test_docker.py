@@ -1,0 +1,40 @@
+"""The container files name what exists and bring what the launch files need."""
+
+from __future__ import annotations
+
+import re
+
+import declared
+import yaml
+
+DOCKER = declared.ROOT / "docker"
+COMPOSE = yaml.safe_load((DOCKER / "compose.yaml").read_text())
+RECIPE = (DOCKER / "Dockerfile").read_text()
+
+
+def test_services_start_what_is_there() -> None:
+    targets = set(re.findall(r"^FROM \S+ AS (\w+)$", RECIPE, re.MULTILINE))
+    for name, service in COMPOSE["services"].items():
+        assert service["build"]["target"] in targets, name
+        for word in str(service.get("command", "")).split():
+            if word.endswith(".launch.py"):
+                assert (declared.ROOT / "launch" / word).is_file()
+            if word.startswith("lodestar_eval") or word == "lodestar_bringup":
+                assert (declared.ROOT / "src" / word.split(".")[0]).is_dir()
+
+
+def test_the_robot_is_started_with_slam_and_nav2() -> None:
+    """The starter without `ros2 launch` runs neither; both come from the ROS 2 that the image is based on."""
+    robot = COMPOSE["services"]["robot"]
+    assert robot["command"].startswith("ros2 launch lodestar_bringup go2.launch.py")
+    assert "ros:jazzy" in robot["build"]["args"]["BASE"]
+    for package in ("navigation2", "slam-toolbox", "ros2launch"):
+        assert f'"ros-${{distribution}}-{package}"' in RECIPE
+
+
+def test_what_runs_in_a_container_can_write_its_reports() -> None:
+    """A folder of the host belongs to the host's user, or to root where the engine has made it."""
+    assert "USER lodestar" in RECIPE
+    for service in COMPOSE["services"].values():
+        for volume in service.get("volumes", []):
+            assert volume.split(":")[0] in COMPOSE["volumes"]

@@ -5,4 +5,4 @@ from lodestar_bringup.launching import use_description
 
 
 def generate_launch_description() -> LaunchDescription:
-    return use_description("go2", slam="slam_toolbox")
+    return use_description("go2")

@@ -15,7 +15,7 @@ def _player(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 
 def generate_launch_description() -> LaunchDescription:
-    stack = use_description("replay", navigator="sim")
+    stack = use_description("replay")
     return LaunchDescription(
         [
             DeclareLaunchArgument("bag", default_value="", description="folder of the recording"),

@@ -19,7 +19,9 @@ from lodestar_bringup.stack import (
     WIRING,
     StackError,
     StackOptions,
+    defaults_of,
     executable_path,
+    external,
     stack,
 )
 
@@ -131,6 +133,20 @@ def test_options_reach_the_processes() -> None:
     assert next(spec for spec in stack("sim", given) if spec.name == "sim").parameters["seed"] == 4
 
 
+def test_what_the_list_does_not_hold_is_known() -> None:
+    needed = {use: external(use, StackOptions(**defaults_of(use))) for use in USES}
+    assert needed == {"sim": (), "go2": ("slam", "nav2"), "isaac": ("slam", "nav2"), "replay": ()}
+    assert external("sim", StackOptions(slam="slam_toolbox")) == ("slam",)
+    assert external("sim", StackOptions(navigator="nav2")) == ("nav2",)
+    assert external("go2", StackOptions(slam="none", navigator="sim")) == ("nav2",), "sim_navigator is not there"
+
+
+def test_what_holds_a_latched_stop_is_never_started_again() -> None:
+    for use in USES:
+        final = {spec.name for spec in stack(use) if not spec.restart}
+        assert final == {spec.name for spec in stack(use)} & {"goal_selector", "motion_gate", "sim"}
+
+
 def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:
     with pytest.raises(StackError, match="sim, go2, isaac, replay"):
         stack("moon")
@@ -189,3 +205,21 @@ def test_a_launch_file_starts_exactly_the_list(use: str) -> None:
     assert [dict(node.expanded_remapping_rules or []) for node in nodes] == [
         dict(spec.remappings) for spec in specs
     ]
+
+
+@needs_launch
+def test_a_death_is_answered_by_the_starters_rule() -> None:
+    from types import SimpleNamespace
+
+    from launch.actions import Shutdown
+
+    from launch import LaunchContext
+    from lodestar_bringup.launching import node
+    from lodestar_bringup.supervision import Supervision
+
+    specs = {spec.name: spec for spec in stack("sim")}
+    supervision = Supervision(list(specs.values()))
+    for name, code, ends in (("mapping", -9, False), ("mapping", 2, True), ("motion_gate", -9, True)):
+        react = node(specs[name], supervision)._ExecuteLocal__on_exit
+        actions = react(SimpleNamespace(returncode=code), LaunchContext())
+        assert [isinstance(action, Shutdown) for action in actions] == [True] * ends

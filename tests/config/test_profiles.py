@@ -10,7 +10,7 @@ import declared
 import pytest
 import yaml
 
-from lodestar_bringup.navigation import navigation_profile
+from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.stack import (
     MIDDLEWARE,
     SMALL_MIDDLEWARE,
@@ -185,3 +185,12 @@ def test_a_namespace_and_humble_get_their_own_nav2_profile() -> None:
     controller = humble["/**/controller_server"]["ros__parameters"]["FollowPath"]["plugin"]
     assert planner == "nav2_smac_planner/SmacPlanner2D"
     assert controller == "nav2_mppi_controller::MPPIController"
+
+
+def test_slam_toolbox_follows_into_a_namespace() -> None:
+    text = (CONFIG / "slam_toolbox.yaml").read_text()
+    assert slam_profile(text, "") == text
+    spaced = yaml.safe_load(slam_profile(text, "/robot1/"))["/**/slam_toolbox"]["ros__parameters"]
+    assert (spaced["scan_topic"], spaced["map_name"]) == ("/robot1/scan", "/robot1/map")
+    absolute = {name for name, value in spaced.items() if isinstance(value, str) and value.startswith("/")}
+    assert absolute == {"scan_topic", "map_name"}

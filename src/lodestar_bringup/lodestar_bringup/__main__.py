@@ -1,4 +1,7 @@
-"""`python -m lodestar_bringup sim --world apartment --seed 3`: run a stack until Ctrl-C."""
+"""`python -m lodestar_bringup sim --world apartment --seed 3`: run a stack until Ctrl-C.
+
+Exit status: 0 it was asked to stop; 1 a death ended it; 2 it cannot be started so.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,35 @@ import argparse
 import signal
 import sys
 import threading
+import time
 from pathlib import Path
 
-from lodestar_bringup.stack import NAVIGATORS, SLAM, USES, StackError, StackOptions, stack
+from lodestar_bringup.stack import (
+    EXTERNAL,
+    NAVIGATORS,
+    SLAM,
+    USES,
+    StackError,
+    StackOptions,
+    defaults_of,
+    external,
+    stack,
+)
 from lodestar_bringup.starter import Starter
+from lodestar_bringup.supervision import Supervision
+
+_POLL = 0.25  # s
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the stack; 0 when it was asked to stop, 1 when a process died."""
+    """Run the stack; see the module for the exit status."""
     given = _parse(arguments)
+    defaults = defaults_of(given.use)
     options = StackOptions(
         world=given.world,
         seed=given.seed,
-        slam=given.slam,
-        navigator=given.navigator,
+        slam=given.slam or defaults["slam"],
+        navigator=given.navigator or defaults["navigator"],
         namespace=given.namespace,
         profiles=tuple(given.params_file),
     )
@@ -32,34 +50,77 @@ def main(arguments: list[str] | None = None) -> int:
             for spec in specs:
                 print(" ".join(spec.command()))
             return 0
+        _refuse_what_nobody_starts(given.use, options, given.external)
         starter = Starter(specs, given.log_folder)
         with starter:
             print(f"{len(specs)} processes run; logs in {starter.log_folder}; Ctrl-C stops them", flush=True)
-            while not asked_to_stop.wait(0.5):
-                deaths = starter.deaths()
-                for death in deaths:
-                    print(death.report(), file=sys.stderr, flush=True)
-                if deaths:
-                    return 1
+            return _supervise(starter, Supervision(specs), asked_to_stop)
     except StackError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+
+
+def _supervise(starter: Starter, supervision: Supervision, asked_to_stop: threading.Event) -> int:
+    """Start again what dies, until the stack is asked to stop (0) or a death ends it (1)."""
+    due: dict[str, float] = {}
+    while not asked_to_stop.wait(_POLL):
+        now = time.monotonic()
+        for death in starter.deaths():
+            reason = supervision.end_reason(death.name, death.returncode, now)
+            print(death.report(), file=sys.stderr, flush=True)
+            if reason:
+                print(f"{reason}: everything is stopped", file=sys.stderr, flush=True)
+                return 1
+            due[death.name] = now + supervision.limits.delay
+        for name in [name for name, at in due.items() if now >= at]:
+            del due[name]
+            starter.start_one(name)
+            print(f"{name} is started again", file=sys.stderr, flush=True)
     return 0
+
+
+def _refuse_what_nobody_starts(use: str, options: StackOptions, elsewhere: tuple[str, ...]) -> None:
+    """Raise StackError where SLAM or Nav2 is needed and neither this starter nor somebody else runs it."""
+    missing = [name for name in external(use, options) if name not in elsewhere]
+    if missing:
+        chosen = [f"slam:={options.slam}", f"navigator:={options.navigator}"] if use == "sim" else []
+        launch = " ".join(["ros2 launch lodestar_bringup", f"{use}.launch.py", *chosen])
+        raise StackError(
+            f"{use} needs {' and '.join(missing)}, which this starter does not run. With a ROS 2 installation use: "
+            f"{launch}. Where they run already, say so: --external {','.join(missing)}"
+        )
 
 
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     defaults = StackOptions()
-    parser = argparse.ArgumentParser(prog="lodestar_bringup", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="lodestar_bringup", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("use", choices=USES)
     parser.add_argument("--world", default=defaults.world, help="apartment, office, warehouse or a path")
     parser.add_argument("--seed", type=int, default=defaults.seed)
-    parser.add_argument("--slam", choices=SLAM, default=defaults.slam)
-    parser.add_argument("--navigator", choices=NAVIGATORS, default=defaults.navigator)
+    parser.add_argument("--slam", choices=SLAM, default=None, help="default: what the use's launch file has")
+    parser.add_argument("--navigator", choices=NAVIGATORS, default=None, help="likewise")
+    parser.add_argument(
+        "--external",
+        type=_external,
+        default=(),
+        metavar="slam,nav2",
+        help="what runs elsewhere: SLAM Toolbox and Nav2 are not started here",
+    )
     parser.add_argument("--namespace", default=defaults.namespace)
     parser.add_argument("--params-file", type=Path, action="append", default=[], help="wins over the profile")
     parser.add_argument("--log-folder", type=Path, default=Path("out/log"))
     parser.add_argument("--list", action="store_true", help="print the command lines and start nothing")
     return parser.parse_args(arguments)
+
+
+def _external(text: str) -> tuple[str, ...]:
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    unknown = [name for name in names if name not in EXTERNAL]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(EXTERNAL)}")
+    return names
 
 
 if __name__ == "__main__":

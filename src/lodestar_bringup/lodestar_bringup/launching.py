@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -11,13 +12,15 @@ from launch.actions import (
     DeclareLaunchArgument,
     IncludeLaunchDescription,
     OpaqueFunction,
+    Shutdown,
 )
+from launch.events.process import ProcessExited
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from lodestar_bringup.navigation import navigation_profile
+from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.stack import (
     NAVIGATORS,
     SLAM,
@@ -25,9 +28,11 @@ from lodestar_bringup.stack import (
     StackError,
     StackOptions,
     config_folder,
+    defaults_of,
     launch_folder,
     stack,
 )
+from lodestar_bringup.supervision import Supervision
 
 ARGUMENTS: dict[str, tuple[str, str]] = {
     "world": (StackOptions.world, "simulator only: apartment, office, warehouse, a world file or a map"),
@@ -61,8 +66,15 @@ def given(context: LaunchContext, name: str, fallback: str = "") -> str:
     return LaunchConfiguration(name, default=fallback).perform(context)
 
 
-def node(spec: ProcessSpec) -> Node:
-    """Return the launch action that starts one process of the list."""
+def node(spec: ProcessSpec, supervision: Supervision) -> Node:
+    """Return the launch action that starts one process of the list, and again where it dies."""
+
+    def on_exit(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
+        if context.is_shutdown:
+            return []
+        reason = supervision.end_reason(spec.name, event.returncode, time.monotonic())
+        return [Shutdown(reason=reason)] if reason else []
+
     return Node(
         package=spec.package,
         executable=spec.executable,
@@ -73,17 +85,20 @@ def node(spec: ProcessSpec) -> Node:
         additional_env=spec.process_environment(),
         output="screen",
         emulate_tty=True,
+        respawn=spec.restart,
+        respawn_delay=supervision.limits.delay,
+        on_exit=on_exit,
     )
 
 
-def use_description(use: str, **defaults: str) -> LaunchDescription:
+def use_description(use: str) -> LaunchDescription:
     """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz where asked for."""
     names = ["slam", "navigator", "namespace", "params_file", "rviz"]
     if use == "sim":
         names += ["world", "seed"]
     return LaunchDescription(
         [
-            *declared(*names, **defaults),
+            *declared(*names, **defaults_of(use)),
             OpaqueFunction(function=lambda context: _use_actions(context, use)),
         ]
     )
@@ -100,9 +115,10 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
     )
     specs = stack(use, options)
     clock = str(specs[0].parameters["use_sim_time"]).lower()
-    actions: list[LaunchDescriptionEntity] = [node(spec) for spec in specs]
+    supervision = Supervision(specs)
+    actions: list[LaunchDescriptionEntity] = [node(spec, supervision) for spec in specs]
     if options.slam == "slam_toolbox":
-        actions.append(included("slam.launch.py", use_sim_time=clock))
+        actions.append(included("slam.launch.py", use_sim_time=clock, namespace=options.namespace))
     if options.navigator == "nav2":
         actions.append(included("navigation.launch.py", use_sim_time=clock, namespace=options.namespace))
     if given(context, "rviz") == "true":
@@ -125,12 +141,22 @@ def description(
 
 def navigation_parameters(namespace: str) -> str:
     """Return the path of nav2.yaml as the running distribution and the namespace need it."""
-    source = config_folder() / "nav2.yaml"
+    distribution = os.environ.get("ROS_DISTRO", "")
+    return _fitted("nav2.yaml", lambda text: navigation_profile(text, distribution, namespace))
+
+
+def slam_parameters(namespace: str) -> str:
+    """Return the path of slam_toolbox.yaml as the namespace needs it."""
+    return _fitted("slam_toolbox.yaml", lambda text: slam_profile(text, namespace))
+
+
+def _fitted(name: str, fit: Callable[[str], str]) -> str:
+    source = config_folder() / name
     text = source.read_text()
-    fitted = navigation_profile(text, os.environ.get("ROS_DISTRO", ""), namespace)
+    fitted = fit(text)
     if fitted == text:
         return str(source)
-    with tempfile.NamedTemporaryFile("w", prefix="lodestar_nav2_", suffix=".yaml", delete=False) as file:
+    with tempfile.NamedTemporaryFile("w", prefix="lodestar_", suffix=f"_{name}", delete=False) as file:
         file.write(fitted)
     return file.name
 

@@ -1,4 +1,4 @@
-"""Fit config/nav2.yaml, written for Jazzy and Kilted, to other distributions and to a namespace."""
+"""Fit config/nav2.yaml and slam_toolbox.yaml, written for Jazzy and Kilted, to Humble and to a namespace."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 # Humble's plugin libraries register these classes with a slash.
 _SLASHED_IN_HUMBLE = ("nav2_smac_planner", "nav2_behaviors", "nav2_bt_navigator")
-_TOPIC = re.compile(r"^(\s*\w*topic: )/", re.MULTILINE)
+_TOPIC = re.compile(r"^(\s*(?:\w*topic|map_name): )/", re.MULTILINE)
 
 
 def navigation_profile(text: str, distribution: str, namespace: str) -> str:
@@ -18,6 +18,14 @@ def navigation_profile(text: str, distribution: str, namespace: str) -> str:
     if distribution == "humble":
         for package in _SLASHED_IN_HUMBLE:
             text = text.replace(f"{package}::", f"{package}/")
-    if namespace.strip("/"):
-        text = _TOPIC.sub(rf"\g<1>/{namespace.strip('/')}/", text)
-    return text
+    return _in_namespace(text, namespace)
+
+
+def slam_profile(text: str, namespace: str) -> str:
+    """Return the text of a SLAM Toolbox parameter file whose absolute scan and map topics are in a namespace."""
+    return _in_namespace(text, namespace)
+
+
+def _in_namespace(text: str, namespace: str) -> str:
+    name = namespace.strip("/")
+    return _TOPIC.sub(rf"\g<1>/{name}/", text) if name else text

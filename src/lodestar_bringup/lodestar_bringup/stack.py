@@ -17,6 +17,7 @@ _LARGE_MESSAGES = ("sim", "perception", "mapping", "semantic_voxels")
 
 SLAM = ("none", "slam_toolbox")
 NAVIGATORS = ("sim", "nav2")
+EXTERNAL = ("slam", "nav2")
 
 
 class StackError(ValueError):
@@ -36,6 +37,7 @@ class ProcessSpec:
     namespace: str = ""
     middleware: str = MIDDLEWARE  # the Fast DDS profile in config/
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    restart: bool = True  # started again where it dies; see supervision.py
 
     def process_environment(self) -> dict[str, str]:
         """Return the variables that it is started with; a middleware profile of the user's own stays."""
@@ -120,6 +122,10 @@ ISAAC_CAMERA = (
     ("label_table", "camera/semantic_segmentation/labels"),
 )
 
+# Not started again: these two hold a latched stop, which a fresh process would not know of, and a new simulator
+# is another world.
+_NEVER_RESTARTED = ("goal_selector", "motion_gate", "sim")
+
 Remaps = tuple[tuple[str, str], ...]
 
 # --- the small lists -----------------------------------------------------------------------------------
@@ -189,13 +195,37 @@ def _replay(options: StackOptions) -> list[ProcessSpec]:
     return mapping_stack(SIM_CAMERA, options.slam)
 
 
-_USES: dict[str, tuple[Callable[[StackOptions], list[ProcessSpec]], bool]] = {
-    "sim": (_sim, True),
-    "go2": (_go2, False),
-    "isaac": (_isaac, True),
-    "replay": (_replay, True),
+@dataclass(frozen=True)
+class Use:
+    """How one use is composed, on which clock, and what gives map->odom and drives where nothing else is said."""
+
+    compose: Callable[[StackOptions], list[ProcessSpec]]
+    simulated_time: bool
+    slam: str
+    navigator: str
+
+
+_USES: dict[str, Use] = {
+    "sim": Use(_sim, True, "none", "sim"),
+    "go2": Use(_go2, False, "slam_toolbox", "nav2"),
+    "isaac": Use(_isaac, True, "slam_toolbox", "nav2"),
+    "replay": Use(_replay, True, "none", "sim"),
 }
 USES = tuple(_USES)
+
+
+def defaults_of(use: str) -> dict[str, str]:
+    """Return the options `slam` and `navigator` of a use where nothing else is said."""
+    return {"slam": _USES[use].slam, "navigator": _USES[use].navigator}
+
+
+def external(use: str, options: StackOptions) -> tuple[str, ...]:
+    """Return which of EXTERNAL a use needs beside the list: they are ROS packages with launch files of their own."""
+    names = {spec.name for spec in _USES[use].compose(options)}
+    drives = "motion_gate" in names and "sim_navigator" not in names
+    return tuple(
+        name for name, needed in zip(EXTERNAL, (options.slam == "slam_toolbox", drives), strict=True) if needed
+    )
 
 
 def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
@@ -206,12 +236,11 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     options = options or StackOptions()
     if use not in _USES:
         raise StackError(f"unknown use {use!r}; it is one of {', '.join(USES)}")
-    compose, simulated_time = _USES[use]
     files = (config_folder() / f"{use}.yaml", *(path.expanduser().resolve() for path in options.profiles))
     for path in files:
         if not path.is_file():
             raise StackError(f"the parameter profile {path} does not exist")
-    specs = compose(options)
+    specs = _USES[use].compose(options)
     unknown = set(options.parameters) - {spec.name for spec in specs}
     if unknown:
         raise StackError(f"parameters for {', '.join(sorted(unknown))}, which {use} does not start")
@@ -222,7 +251,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             spec.name,
             parameter_files=files,
             parameters={
-                "use_sim_time": simulated_time,
+                "use_sim_time": _USES[use].simulated_time,
                 **spec.parameters,
                 **options.parameters.get(spec.name, {}),
             },
@@ -230,6 +259,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             namespace=options.namespace.strip("/"),
             middleware=MIDDLEWARE if spec.name in _LARGE_MESSAGES else SMALL_MIDDLEWARE,
             environment=_thread_limits(spec.name),
+            restart=spec.name not in _NEVER_RESTARTED,
         )
         for spec in specs
     ]

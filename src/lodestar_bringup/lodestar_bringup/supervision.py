@@ -1,0 +1,44 @@
+"""What follows when a process of the stack dies; the starter and the launch files ask the same rule."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lodestar_bringup.stack import ProcessSpec
+
+#: Status of a node whose parameters or packages do not do: it would die again.
+UNUSABLE = 2
+
+
+@dataclass(frozen=True)
+class RestartLimits:
+    """How a dead process is started again. Seconds of wall time."""
+
+    delay: float = 2.0  # so that what it held (a camera, shared memory) is free again
+    deaths: int = 3  # that many within `window` end the stack
+    window: float = 60.0
+
+
+class Supervision:
+    """Remembers deaths and says for each whether the process is started again or the whole stack ends."""
+
+    def __init__(self, specs: Sequence[ProcessSpec], limits: RestartLimits | None = None) -> None:
+        self.limits = limits or RestartLimits()
+        self._restart = {spec.name: spec.restart for spec in specs}
+        self._deaths: dict[str, deque[float]] = defaultdict(deque)
+
+    def end_reason(self, name: str, returncode: int, now: float) -> str:
+        """Return why a death ends the stack, "" where the process is to be started again after `limits.delay`."""
+        if not self._restart[name]:
+            return f"{name} is not started again by itself"
+        if returncode == UNUSABLE:
+            return f"{name} cannot run as it is configured"
+        recent = self._deaths[name]
+        recent.append(now)
+        while recent[0] < now - self.limits.window:
+            recent.popleft()
+        if len(recent) >= self.limits.deaths:
+            return f"{name} died {len(recent)} times within {self.limits.window:.0f} s"
+        return ""

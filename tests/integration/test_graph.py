@@ -17,6 +17,7 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
+from lodestar_ros.conversions import stamp_from_msg
 
 NODES = (
     "sim", "sim_navigator", "mapping", "perception", "text_embedder", "keyframes", "semantic_voxels",
@@ -281,8 +282,16 @@ def test_a_directive_ends_when_the_world_ends(bed, stack, directive):
 
 
 def assert_stands(bed, moment):
-    bed.until(lambda: time.monotonic() > moment + 1.2, "a second passes")
-    last = max(
-        (at for at, t in bed.heard["cmd_vel_out"] if t.linear.x or t.linear.y or t.angular.z), default=0.0
-    )
-    assert last - moment <= 0.5, f"still moving {last - moment:.2f} s later"
+    """The base itself, by its odometry, stands half a simulated second after `moment` (real time)."""
+    killed = stamp_from_msg(next(m for at, m in reversed(bed.heard["odom"]) if at <= moment).header.stamp)
+    bed.until(lambda: stamp_from_msg(bed.last("odom").header.stamp) > killed + 1.0, "a simulated second")
+    moved = [
+        stamp_from_msg(odom.header.stamp)
+        for _, odom in bed.heard["odom"]
+        if max(abs(v) for v in speeds(odom.twist.twist)) > 0.02
+    ]
+    assert max(moved, default=0.0) - killed <= 0.5, f"it still moved {max(moved) - killed:.2f} s later"
+
+
+def speeds(twist):
+    return twist.linear.x, twist.linear.y, twist.angular.z

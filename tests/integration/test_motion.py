@@ -39,6 +39,10 @@ TIMES = {
 }
 
 
+def moves(twist):
+    return any((twist.linear.x, twist.linear.y, twist.angular.z))
+
+
 class World:
     """Everything around the two processes."""
 
@@ -79,7 +83,7 @@ class World:
         return self.last_nonzero() > time.monotonic() - 0.2
 
     def last_nonzero(self):
-        return max((at for at, twist in self.bed.heard["cmd_vel_out"] if twist.linear.x != 0.0), default=0.0)
+        return max((at for at, twist in self.bed.heard["cmd_vel_out"] if moves(twist)), default=0.0)
 
     def drive(self, text="find the red chair", **options):
         """A directive under way with the robot moving."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -11,7 +12,7 @@ from rclpy.node import Node
 from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.agent.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop import DecisionLoop
-from lodestar.language.directive import Directive, DirectiveError, EmptyDirective
+from lodestar.language.directive import Directive, DirectiveError, EmptyDirective, Subtask
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import directive_from_msg, feedback_to_msg, result_to_msg
@@ -96,9 +97,18 @@ class DirectiveServer:
             self._on_started(directive)
 
     def _read(self, request: Any) -> Directive:
-        if request.text.strip() or not request.directive.subtasks:
+        """The text where there is one; else the structure, whose targets are words where they bring no graph."""
+        message = request.directive
+        if request.text.strip() or not (message.subtasks or message.kind != message.KIND_FIND):
             return self._parse(request.text)
-        return directive_from_msg(request.directive)
+        directive = directive_from_msg(message)
+        subtasks = tuple(s if s.graphs or not s.target else self._compiled(s) for s in directive.subtasks)
+        return replace(directive, subtasks=subtasks)
+
+    def _compiled(self, subtask: Subtask) -> Subtask:
+        """The subtask with the graphs that its target has in words."""
+        parsed = self._parse(f"find {subtask.target}").subtasks
+        return replace(subtask, graphs=parsed[0].graphs) if parsed else subtask
 
     def _refuse(self, handle: Any, code: ErrorCode, message: str) -> None:
         self._node.get_logger().warning(f"directive refused ({code.name}): {message}")

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 class GateConfig:
     """Seconds of real time: a stop must work while a simulated clock stands."""
 
-    heartbeat_timeout: float = 0.4  # four beats of the goal selector's ten per second
+    heartbeat_timeout: float = 0.25  # five beats of the goal selector's twenty per second
     command_timeout: float = (
-        0.3  # of the clock that the navigator runs on: an overloaded simulator slows both
+        0.2  # of the clock that the navigator runs on: an overloaded simulator slows both
     )
     silence_timeout: float = 2.0  # of real time without a command, however slow that clock is
+    away: float = 1.0  # without a heartbeat, after which the goal selector may be another one
     check_period: float = 0.025
     zero_period: float = 0.1  # between zeros while nothing may pass
     max_forward: float = 1.0  # m/s; a faster command is cut, not refused
@@ -35,19 +36,37 @@ class MotionGate:
     def __init__(self, config: GateConfig = GateConfig()) -> None:
         self.config = config
         self.held = False  # the gate's own latch
-        self._selector_holds = False
+        self._selector_holds = False  # what the goal selector asked for; outlives it
+        self._orphaned = False  # the goal selector that asked for it went away
+        self._said_held = False
         self._allowed = False
         self._beat = -math.inf
         self._commanded = self._commanded_clock = -math.inf
         self._command = ZERO
 
     def hold(self, held: bool) -> None:
-        """Set or release the latch."""
+        """Set the latch; or release it, and with it what the goal selector asked for."""
         self.held = held
+        if not held:
+            self._selector_holds = self._orphaned = False
 
     def on_heartbeat(self, motion_allowed: bool, held: bool, now: float) -> None:
-        """The goal selector lives and says whether motion is allowed."""
-        self._allowed, self._selector_holds, self._beat = motion_allowed, held, now
+        """The goal selector lives and says whether motion is allowed.
+
+        It may release its own hold, but one that comes after another was away releases nothing.
+        """
+        if now - self._beat > self.config.away:
+            self._orphaned = self._selector_holds
+        if held:
+            self._selector_holds, self._orphaned = True, False
+        elif not self._orphaned:
+            self._selector_holds = False
+        self._allowed, self._said_held, self._beat = motion_allowed, held, now
+
+    def selector_must_be_told(self, now: float) -> bool:
+        """Whether a hold is latched here of which the living goal selector does not know."""
+        fresh = now - self._beat <= self.config.heartbeat_timeout
+        return fresh and (self.held or self._selector_holds) and not self._said_held
 
     def on_command(self, velocity: Velocity, now: float, clock: float | None = None) -> None:
         """The navigator wants this velocity; one that is not finite counts as none."""
@@ -68,7 +87,7 @@ class MotionGate:
         if not self._allowed:
             return "motion not allowed"
         age = (now if clock is None else clock) - self._commanded_clock
-        if age > self.config.command_timeout or now - self._commanded > self.config.silence_timeout:
+        if not 0.0 <= age <= self.config.command_timeout or now - self._commanded > self.config.silence_timeout:
             return "stale command"
         return ""
 

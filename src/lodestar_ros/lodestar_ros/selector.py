@@ -44,6 +44,7 @@ class SelectorConfig:
     """Periods in seconds of real time: heartbeat and hold work while a simulated clock stands."""
 
     tick_period: float = 0.1
+    beat_period: float = 0.05
     feedback_period: float = 0.5
     clock_patience: float = 10.0  # a clock that stands for longer counts as running again
     decision_log: str = ""  # file of one JSON line per decision; empty = none

@@ -165,6 +165,27 @@ class TransformBuffer:
             common_from_target = self._compose(target_chain, common, stamp, extrapolate)
         return inverse(common_from_target) @ common_from_source
 
+    def lookup_fresh(self, target: str, source: str, now: float, max_age: float) -> np.ndarray:
+        """The newest target_from_source, (4, 4), of which no frame is older than max_age seconds at `now`.
+
+        A frame right below the target (odom in map) is excepted where others lie between: localisation corrects it
+        in its own time. Raises TransformUnavailable.
+        """
+        matrix, target = self.lookup(target, source), target.lstrip("/")
+        with self._lock:
+            edges = {child: self._edges[child] for child in self._chain(source.lstrip("/")) if child in self._edges}
+            moving = {child: edge for child, edge in edges.items() if not edge.static}
+            below = {child: edge for child, edge in moving.items() if edge.parent != target}
+            ages = {child: now - edge.stamps[-1] for child, edge in (below or moving).items()}
+            old = {child: age for child, age in ages.items() if age > max_age}
+        if old:
+            child, age = max(old.items(), key=lambda item: item[1])
+            raise TransformUnavailable(
+                Cause.FUTURE,
+                f"{edges[child].parent} -> {child} has not come for {age:.1f} s: does what publishes it still run?",
+            )
+        return matrix
+
     def _compose(self, chain: list[str], common: str, stamp: float | None, extrapolate: float) -> np.ndarray:
         matrix = np.eye(4)
         for child in chain[: chain.index(common)]:

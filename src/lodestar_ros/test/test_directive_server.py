@@ -10,8 +10,10 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 import lodestar_ros.directive_server as module
 from lodestar.agent.errors import Busy
+from lodestar.language.directive import DirectiveKind
 from lodestar.language.grammar import parse_directive
 from lodestar_interfaces.action import FollowDirective
+from lodestar_interfaces.msg import Directive, Subtask
 
 
 class Handle:
@@ -43,6 +45,7 @@ class Loop:
     def start(self, directive, now, limit):
         if self.started:
             raise Busy("another directive runs")
+        self.directive = directive
         self.started.append((directive.text, now, limit))
 
 
@@ -92,3 +95,29 @@ def test_what_breaks_unexpectedly_has_a_code_too(bench, monkeypatch):
     bench.server._on_accepted(handle)
     assert handle.result.error_code == FollowDirective.Result.UNKNOWN
     assert "ZeroDivisionError" in handle.result.error_msg
+
+
+def structured(**fields):
+    handle = Handle("")
+    handle.request = FollowDirective.Goal(directive=Directive(**fields))
+    return handle
+
+
+def test_a_structure_without_graphs_is_read_as_its_words_are(bench):
+    bench.clock = 1.0
+    bench.server._on_accepted(structured(subtasks=[Subtask(target="red chair next to the desk")]))
+    (subtask,) = bench.loop.directive.subtasks
+    assert subtask.graphs == parse_directive("find the red chair next to the desk").subtasks[0].graphs
+
+
+def test_kinds_without_a_target_need_no_subtask(bench):
+    bench.clock = 1.0
+    bench.server._on_accepted(structured(kind=Directive.KIND_EXPLORE))
+    assert bench.loop.directive.kind is DirectiveKind.EXPLORE
+
+
+def test_a_search_for_nothing_is_refused(bench):
+    bench.clock = 1.0
+    handle = structured()
+    bench.server._on_accepted(handle)
+    assert (handle.ending, handle.result.error_code) == ("aborted", FollowDirective.Result.EMPTY_DIRECTIVE)

@@ -131,3 +131,17 @@ def test_a_ring_of_frames_ends_in_a_message(buffer):
     put(ring, "b", "a", 0.0, (0, 0, 0))
     with pytest.raises(TransformUnavailable):
         ring.lookup("a", "c", 0.0)
+
+
+def test_a_frame_that_no_longer_comes_is_told_from_one_that_stands(buffer):
+    assert buffer.lookup_fresh("map", "camera", 11.4, 0.5)[0, 3] == pytest.approx(6.0 + 0.3 * math.cos(1.0))
+    with pytest.raises(TransformUnavailable, match=r"odom -> base_link has not come for 1\.0 s"):
+        buffer.lookup_fresh("map", "base_link", 12.0, 0.5)
+
+
+def test_localisation_may_correct_in_its_own_time(buffer):
+    """map -> odom of a robot that was last corrected ten seconds ago still holds; alone, it does not."""
+    put(buffer, "odom", "base_link", 21.0, (2.0, 0.0, 0.0))
+    assert buffer.lookup_fresh("map", "base_link", 21.0, 0.5)[0, 3] == pytest.approx(7.0)
+    with pytest.raises(TransformUnavailable, match="map -> odom"):
+        buffer.lookup_fresh("map", "odom", 21.0, 0.5)

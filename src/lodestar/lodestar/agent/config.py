@@ -12,10 +12,11 @@ class LoopConfig:
 
     Deadlines: expert_deadline, after which an expert's silence counts as "late" for that epoch (DESIGN
     section 2); no_map_timeout, without a grid or a pose; grid_patience, without a newer grid (0 = a grid is
-    good for ever); no_expert_timeout, without any proposal though not explored; navigator_timeout, without a
-    navigator; accept_timeout, without a word about a goal; verify_time, how long a target may take to be seen
-    again on arrival; settle_time, how long it must be in view there at least, because its box still grows;
-    look_time, how long a goal without a target is looked around at.
+    good for ever); pose_patience, without a newer pose; scene_patience, without anything at all having been
+    seen, or a search has been blind; no_expert_timeout, without any proposal though not explored;
+    navigator_timeout, without a navigator; accept_timeout, without a word about a goal; verify_time, how long
+    a target may take to be seen again on arrival; settle_time, how long it must be in view there at least,
+    because its box still grows; look_time, how long a goal without a target is looked around at.
     """
 
     time_limit: float = 900.0  # of a directive that brings none
@@ -23,6 +24,8 @@ class LoopConfig:
     retry_interval: float = 0.5
     no_map_timeout: float = 15.0
     grid_patience: float = 15.0
+    pose_patience: float = 2.0
+    scene_patience: float = 30.0
     no_expert_timeout: float = 15.0
     navigator_timeout: float = 10.0
     accept_timeout: float = 5.0

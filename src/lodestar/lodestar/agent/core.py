@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable
 
@@ -34,6 +35,8 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 from lodestar.scene.similarity import similarity_count
 from lodestar.selection.decision_log import Decision, Outcome
+
+_log = logging.getLogger(__name__)
 
 HOME = "return"  # whose goal the way back to the start is
 ASIDE = "retreat"  # whose goal a step out of a tight place is
@@ -71,7 +74,7 @@ class LoopCore:
         self._pose_stamp = -math.inf
         self._home: np.ndarray | None = None
         self._grid: OccupancyGrid2D | None = None
-        self._grid_heard = 0.0  # when the newest one came
+        self._grid_heard = self._pose_heard = 0.0  # when the newest ones came
         self._area = 0.0
         self._mirror: SceneMirror | None = None
         self._run: Run | None = None
@@ -202,17 +205,20 @@ class LoopCore:
             self._queue.append(RecordDecision(decision))
 
     def _finish(self, run: Run, code: ErrorCode, message: str, outcome: Outcome = Outcome.ABORTED) -> None:
-        """The directive is over and the robot has no goal."""
-        view = self._look(run)
-        self._close(
-            outcome, view, success=code is ErrorCode.NONE and run.directive.kind is DirectiveKind.FIND
-        )
+        """The directive is over and the robot has no goal; that holds even if the account of it fails."""
+        self._run, self.state = None, State.IDLE
         self._queue = [c for c in self._queue if not isinstance(c, SendGoal | RequestProposals)]
         if run.navigation is not None or code is not ErrorCode.NONE:
             self._queue.append(CancelGoal(message))
+        view = TargetView()
+        try:
+            view = self._look(run)
+            self._close(
+                outcome, view, success=code is ErrorCode.NONE and run.directive.kind is DirectiveKind.FIND
+            )
+        except Exception:  # whatever it is, it must not keep the robot going
+            _log.exception("the account of a directive that is over is incomplete")
         entities = self._mirror.entities if self._mirror is not None else {}
         travelled = self._odometer.distance - run.distance_before
         result = result_of(run, code, message, view, entities, self._now, travelled, self._pose)
         self._queue.append(Finish(result))
-        self._run = None
-        self.state = State.IDLE

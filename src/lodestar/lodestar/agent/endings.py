@@ -18,9 +18,12 @@ from lodestar.scene.records import Entity
 
 
 def give_up(
-    run: Run, admission: Admission, view: TargetView, entities: Mapping[int, Entity]
+    run: Run, admission: Admission, view: TargetView, entities: Mapping[int, Entity], blind: float = 0.0
 ) -> tuple[ErrorCode, str]:
-    """Code and message of a search that explored everything it could reach."""
+    """Code and message of a search that explored everything it could reach.
+
+    blind: seconds for which nothing at all was seen, where that makes the search worth nothing; else 0.
+    """
     target = run.subtask.target or run.directive.text
     known = [entities[c.entity_id] for c in view.accepted if c.entity_id in entities]
     if known and admission.rejection("semantic_map") is RejectionReason.NO_VIEWPOINT:
@@ -35,6 +38,12 @@ def give_up(
         for entity_id, why in run.excluded.items():
             if why == reason and view.score(entity_id) > 0.0 and entity_id in entities:
                 return code, f"{name_of(entities[entity_id])}, fits {target!r}: {reason}."
+    if blind > 0.0:
+        return (
+            ErrorCode.NO_EXPERT,
+            f"Nothing was seen for {blind:.0f} s, so that the search for {target!r} says nothing: do perception, "
+            "semantic_voxels and scene_dictionary run, and does the camera send images?",
+        )
     nearest = nearest_in_words(view.candidates, entities, run.config.nearest_matches)
     seen = f" Nearest matches: {nearest}." if nearest else " Nothing like it was seen."
     return ErrorCode.TARGET_NOT_FOUND, f"Everything reachable is explored and no {target!r} was found.{seen}"

@@ -6,7 +6,9 @@ thread and no clock; the ROS node and the headless runner drive the same class.
 
 from __future__ import annotations
 
+import logging
 import math
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -32,10 +34,13 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, DirectiveKind
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity
 from lodestar.selection.context import ContextBuilder, ContextConfig
 from lodestar.selection.decision_log import Outcome
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import RewardConfig
+
+_log = logging.getLogger(__name__)
 
 
 class DecisionLoop(Driving):
@@ -75,7 +80,7 @@ class DecisionLoop(Driving):
             raise Held("the robot is held; release the hold first")
         if self._run is not None:
             raise Busy(f"another directive runs: {self._run.directive.text!r}")
-        self._now = self._grid_heard = max(self._now, now)
+        self._now = self._grid_heard = self._pose_heard = max(self._now, now)
         self._run = Run(
             directive=directive,
             started=self._now,
@@ -114,6 +119,17 @@ class DecisionLoop(Driving):
             self._queue.append(CancelGoal("held"))
         self.state = State.HELD
 
+    def restart_clock(self, now: float) -> None:
+        """Time begins anew at `now`: a simulator or a replay has started again, and nothing known of where the
+        robot is holds any more. A directive that runs is over.
+        """
+        if self._run is not None:
+            message = "The clock went back: the simulator or the replay has started again."
+            self._finish(self._run, ErrorCode.TF_ERROR, message, Outcome.CANCELLED)
+        self._now = self._grid_heard = self._pose_heard = now
+        self._pose_stamp = -math.inf
+        self._pose = self._home = None
+
     # --- facts ----------------------------------------------------------------------------------------------
 
     def on_pose(self, pose: np.ndarray, stamp: float) -> None:
@@ -123,7 +139,7 @@ class DecisionLoop(Driving):
         pose = np.array(pose, np.float64)
         if stamp < self._pose_stamp or pose.shape != (3,) or not np.isfinite(pose).all():
             return
-        self._pose, self._pose_stamp = pose, stamp
+        self._pose, self._pose_stamp, self._pose_heard = pose, stamp, self._now
         if self._home is None:
             self._home = pose
         self._odometer.observe(pose, stamp)
@@ -210,20 +226,31 @@ class DecisionLoop(Driving):
                 self._finish(
                     run, ErrorCode.TIME_LIMIT, f"The time limit of {run.time_limit:.0f} s is reached."
                 )
-            elif self._grid_is_old():
-                self._finish(
-                    run,
-                    ErrorCode.NO_MAP,
-                    f"No newer grid has come for {self._now - self._grid_heard:.0f} s; does mapping still run?",
-                )
-            else:
-                self._step(run)
+            elif not self._inputs_are_old(run):
+                self._guarded(run)
         commands, self._queue = self._queue, []
         return commands
 
-    def _grid_is_old(self) -> bool:
-        patience = self.config.grid_patience
-        return self._grid is not None and patience > 0.0 and self._now - self._grid_heard > patience
+    def _inputs_are_old(self, run: Run) -> bool:
+        """Whether the directive is over because the robot no longer knows what is around it or where it is."""
+        config = self.config
+        without_grid, without_pose = self._now - self._grid_heard, self._now - self._pose_heard
+        if self._pose is not None and without_pose > config.pose_patience:
+            message = f"The robot's pose in the map has not been known for {without_pose:.0f} s; is odometry up?"
+            self._finish(run, ErrorCode.TF_ERROR, message)
+        elif self._grid is not None and 0.0 < config.grid_patience < without_grid:
+            message = f"No newer grid has come for {without_grid:.0f} s; does mapping still run?"
+            self._finish(run, ErrorCode.NO_MAP, message)
+        return self._run is not run
+
+    def _guarded(self, run: Run) -> None:
+        """One step; an error in it ends the directive, because it would come again with every tick."""
+        try:
+            self._step(run)
+        except Exception as error:
+            _log.exception("the decision loop failed")
+            if self._run is run:
+                self._finish(run, ErrorCode.UNKNOWN, f"The decision loop failed: {type(error).__name__}: {error}")
 
     def _step(self, run: Run) -> None:
         self._hear_navigator(run)
@@ -280,9 +307,16 @@ class DecisionLoop(Driving):
                 self._redecide(run)
             else:
                 entities = self._mirror.entities if self._mirror is not None else {}
-                self._finish(run, *give_up(run, admission, view, entities))
+                blind = self._blind_for(run, entities.values())
+                self._finish(run, *give_up(run, admission, view, entities, blind))
             return
         self._redecide(run, self.config.retry_interval)
         if self._now - run.idle_since > self.config.no_expert_timeout:
             reasons = "; ".join(f"{arm.expert}: {arm.reason}" for arm in admission.arms)
             self._finish(run, ErrorCode.NO_EXPERT, f"No expert could propose anything ({reasons}).")
+
+    def _blind_for(self, run: Run, entities: Iterable[Entity]) -> float:
+        """Seconds since anything at all was seen, where that is longer than it can be; else 0."""
+        newest = max((entity.last_seen for entity in entities), default=-math.inf)
+        silence = self._now - max(newest, run.started)
+        return silence if silence > self.config.scene_patience else 0.0

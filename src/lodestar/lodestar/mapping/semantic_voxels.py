@@ -104,6 +104,11 @@ class SemanticVoxelMap:
                 session_id=self.session_id,
             )
 
+    def restart_clock(self) -> None:
+        """Frames of any stamp are taken in again: a simulator or a replay has started anew."""
+        with self._lock:
+            self._last_fused = self._last_depth = -np.inf
+
     # ----------------------------------------------------------------- output
 
     def instances(self) -> dict[int, Instance]:

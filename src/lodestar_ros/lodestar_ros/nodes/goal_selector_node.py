@@ -26,6 +26,8 @@ from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import EXPERTS, DecisionRecorder, Hands, SelectorConfig, make_loop
 from lodestar_ros.transforms import TransformUnavailable
 
+POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
+
 
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify.
@@ -61,6 +63,7 @@ class GoalSelectorNode(LodestarNode):
         self.create_service(SetBool, "~/hold", self._on_hold)
         self.diagnostics.value("state", lambda: self._loop.state.name)
         self.diagnostics.value("epoch", lambda: self._loop.epoch)
+        self.steady_timer(config.beat_period, self._beat)
         self.steady_timer(config.tick_period, self._on_tick)
         self.steady_timer(config.feedback_period, self._report)
 
@@ -79,17 +82,22 @@ class GoalSelectorNode(LodestarNode):
         return response
 
     def _on_tick(self) -> None:
-        try:
-            self._observe_pose()
-            self._server.begin_early()
-            self._navigator.check()
-            self._carry_out()
-        finally:
-            self._beat()
+        for part in (self._observe_pose, self._server.begin_early, self._navigator.check, self._carry_out):
+            try:  # one that fails does not keep the others, and the halt least of all, from their turn
+                part()
+            except Exception as error:
+                self.diagnostics.error(error)
+        self._beat()
+
+    def on_clock_jump(self) -> None:
+        super().on_clock_jump()
+        self._loop.restart_clock(self._clock_now.now())
 
     def _observe_pose(self) -> None:
         try:
-            map_from_base = self._buffer.lookup(self._frames.map, self._frames.base)
+            map_from_base = self._buffer.lookup_fresh(
+                self._frames.map, self._frames.base, self.now, POSE_HOLDS
+            )
         except TransformUnavailable as error:
             self.diagnostics.status(str(error), ok=False)
             return
@@ -100,7 +108,10 @@ class GoalSelectorNode(LodestarNode):
 
     def _carry_out(self) -> None:
         for command in self._loop.tick(self._clock_now.now()):
-            self._hands.carry_out(command, self.now)
+            try:
+                self._hands.carry_out(command, self.now)
+            except Exception as error:
+                self.diagnostics.error(error)
 
     def _beat(self) -> None:
         """Sign of life; it also goes out at once when motion is no longer allowed."""

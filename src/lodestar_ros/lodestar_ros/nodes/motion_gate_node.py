@@ -14,6 +14,8 @@ from lodestar_ros.gate import ZERO, GateConfig, MotionGate, Velocity
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
 
+TELL_PERIOD = 1.0  # s of real time from one try to the next
+
 
 class MotionGateNode(LodestarNode):
     """Pass the navigator's velocity on while a fresh heartbeat allows it; else send zeros.
@@ -31,6 +33,7 @@ class MotionGateNode(LodestarNode):
         self._zeroed = 0.0
         self._blocked = "no heartbeat"
         self._moving = False
+        self._told = 0.0  # real time at which the goal selector was told of a hold
         self._out = self.create_publisher(
             TwistStamped if self._stamped_out else Twist, "cmd_vel_out", qos.COMMAND
         )
@@ -43,6 +46,7 @@ class MotionGateNode(LodestarNode):
         self._selector = self.create_client(SetBool, "goal_selector/hold")
         self.steady_timer(self._config.check_period, self._check)
         self.diagnostics.value("blocked", lambda: self._blocked or "no")
+        self.on_close(lambda: self._publish(ZERO))
 
     def _on_command(self, twist: Twist) -> None:
         times = self._times()
@@ -62,16 +66,23 @@ class MotionGateNode(LodestarNode):
     def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._gate.hold(request.data)
         self._check()
-        if self._selector.service_is_ready():
-            self._selector.call_async(SetBool.Request(data=request.data))
+        self._tell(request.data)
         response.success = True
         response.message = "held: zero velocity until released" if request.data else "released"
         self.get_logger().warning(response.message)
         return response
 
+    def _tell(self, held: bool) -> None:
+        """The goal selector, if there is one, is asked to hold or to let go."""
+        self._told = time.monotonic()
+        if self._selector.service_is_ready():
+            self._selector.call_async(SetBool.Request(data=held))
+
     def _check(self) -> None:
         """Stop at once when something blocks, and keep saying so."""
         now, clock = self._times()
+        if self._gate.selector_must_be_told(now) and now - self._told >= TELL_PERIOD:
+            self._tell(True)
         blocked = self._gate.blocked_by(now, clock)
         if blocked != self._blocked:
             self._blocked = blocked

@@ -76,6 +76,7 @@ class SemanticVoxelsNode(LodestarNode):
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
         self._next_geometry = -float("inf")
+        self._map.restart_clock()
 
     def _on_depth(self, frame: RgbdFrame) -> None:
         if frame.stamp >= self._next_geometry:

@@ -36,9 +36,8 @@ from lodestar_sim.nodes.navigation_messages import (
     result_to_msg,
 )
 
-PERIOD = 0.05  # s between commands, simulated
-FEEDBACK_EVERY = 4  # commands
-GRID_HOLDS = 6.0  # s, simulated, for which a grid is driven on
+PERIOD, FEEDBACK_EVERY = 0.05, 4  # s between commands, simulated; commands
+GRID_HOLDS, POSE_HOLDS = 6.0, 0.5  # s, simulated, for which a grid and a transform are driven on
 ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is given up
 
 
@@ -110,18 +109,18 @@ class SimNavigatorNode(LodestarNode):
 
     def _on_odometry(self, message: Odometry) -> None:
         self._now, self._heard = stamp_from_msg(message.header.stamp), time.monotonic()
-        if self._now < self._updated:  # the simulation started again
-            self._updated = self._grid_heard = self._now
+        if self._now < self._updated:
+            self._updated = self._grid_heard = self._now  # the simulation started again
         if self._goal is None or not self._navigator.active or self._now - self._updated < PERIOD - 1e-6:
             return
         self._updated = self._now
-        pose = None
+        pose, twist = None, message.twist.twist
         with contextlib.suppress(TransformUnavailable):
-            transform = self._transforms.lookup("map", "base_link")
+            transform = self._transforms.lookup_fresh("map", "base_link", self._now, POSE_HOLDS)
             pose = (transform[0, 3], transform[1, 3], yaw_of(transform))
-        linear, angular = message.twist.twist.linear, message.twist.twist.angular
+        velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
         grid = self._grid if self._now - self._grid_heard <= GRID_HOLDS else None
-        step = self._navigator.update(self._now, grid, pose, (linear.x, linear.y, angular.z))
+        step = self._navigator.update(self._now, grid, pose, velocity)
         self._send(step.command)
         if step.path is not None and step.path is not self._path:
             self._path = step.path
@@ -135,8 +134,8 @@ class SimNavigatorNode(LodestarNode):
     def _check_odometry(self) -> None:
         if self._goal is not None and time.monotonic() - self._heard > ODOMETRY_PATIENCE:
             self._navigator.cancel()
-            text = "no odometry comes: is the base up?"
-            self._conclude(NavigatorStatus.ABORTED, NavigatorError.CONTROLLER_TF_ERROR, text)
+            code = NavigatorError.CONTROLLER_TF_ERROR
+            self._conclude(NavigatorStatus.ABORTED, code, "no odometry comes: is the base up?")
 
     def _conclude(self, status: NavigatorStatus, code: int = 0, text: str = "") -> None:
         """End the goal; the robot has been told to stand still before."""

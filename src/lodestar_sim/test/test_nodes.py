@@ -335,7 +335,7 @@ class Client:
 @pytest.fixture
 def client(processes, listener, world_file, furnished_room):
     processes.start("sim", world=world_file, seed=3, **_start_of(-3.0, 0.0, 0.0))
-    processes.start("sim_navigator", use_sim_time=True)
+    processes.start("sim_navigator", use_sim_time=True, grid_holds=0.0)
     one = Client(listener)
     one.show(furnished_room)
     return one
@@ -383,7 +383,7 @@ def test_the_navigator_reaches_reports_replaces_cancels_and_gives_up(client, lis
 
 
 def test_a_navigator_without_a_base_gives_the_goal_back(processes, listener):
-    processes.start("sim_navigator", use_sim_time=True)
+    processes.start("sim_navigator", use_sim_time=True, grid_holds=0.0)
     action = ActionClient(listener.node, NavigateToPose, "navigate_to_pose")
     listener.until(action.server_is_ready, "the server")
     sent = action.send_goal_async(NavigateToPose.Goal(pose=planar_to_stamped((1.0, 0.0, 0.0), 0.0)))

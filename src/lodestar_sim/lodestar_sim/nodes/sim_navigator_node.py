@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 
 import numpy as np
@@ -36,8 +37,8 @@ from lodestar_sim.nodes.navigation_messages import (
     result_to_msg,
 )
 
-PERIOD, FEEDBACK_EVERY = 0.05, 4  # s between commands, simulated; commands
-GRID_HOLDS, POSE_HOLDS = 6.0, 0.5  # s, simulated, for which a grid and a transform are driven on
+PERIOD, POSE_HOLDS = 0.05, 0.5  # s, simulated: between commands; for which the newest transform is driven on
+FEEDBACK_EVERY = 4  # commands
 ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is given up
 
 
@@ -53,12 +54,11 @@ class SimNavigatorNode(LodestarNode):
         self._navigator = Navigator(declare_config(self, NavigatorConfig))
         self._navigator.warm_up()
         self._stamped = declare(self, "cmd_vel_stamped", bool, False)
+        self._grid_holds = declare(self, "grid_holds", float, 6.0) or math.inf  # s, simulated; 0 = for ever
         self._grid: OccupancyGrid2D | None = None
         self._goal: ServerGoalHandle | None = None
         self._now = self._started = self._updated = self._grid_heard = 0.0  # s, by odometry
-        self._heard = time.monotonic()
-        self._updates = 0
-        self._path: np.ndarray | None = None
+        self._heard, self._updates, self._path = time.monotonic(), 0, None
         self._mailbox = Mailbox(self)
         self._transforms = self.transforms().buffer
         command_type = TwistStamped if self._stamped else Twist
@@ -109,22 +109,22 @@ class SimNavigatorNode(LodestarNode):
 
     def _on_odometry(self, message: Odometry) -> None:
         self._now, self._heard = stamp_from_msg(message.header.stamp), time.monotonic()
-        if self._now < self._updated:
-            self._updated = self._grid_heard = self._now  # the simulation started again
+        if self._now < self._updated:  # the simulation started again
+            self._updated = self._grid_heard = self._now
         if self._goal is None or not self._navigator.active or self._now - self._updated < PERIOD - 1e-6:
             return
         self._updated = self._now
         pose, twist = None, message.twist.twist
         with contextlib.suppress(TransformUnavailable):
-            transform = self._transforms.lookup_fresh("map", "base_link", self._now, POSE_HOLDS)
-            pose = (transform[0, 3], transform[1, 3], yaw_of(transform))
+            t = self._transforms.lookup_fresh("map", "base_link", self._now, POSE_HOLDS)
+            pose = (t[0, 3], t[1, 3], yaw_of(t))
+        grid = self._grid if self._now - self._grid_heard <= self._grid_holds else None
         velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
-        grid = self._grid if self._now - self._grid_heard <= GRID_HOLDS else None
         step = self._navigator.update(self._now, grid, pose, velocity)
         self._send(step.command)
-        if step.path is not None and step.path is not self._path:
-            self._path = step.path
+        if step.path is not self._path and step.path is not None:
             self._plan.publish(path_to_msg(step.path, self._now))
+            self._path = step.path
         if step.status is not NavigatorStatus.ACTIVE:
             self._conclude(step.status, step.error_code, step.error_msg)
         elif pose is not None and self._updates % FEEDBACK_EVERY == 0:
@@ -134,8 +134,8 @@ class SimNavigatorNode(LodestarNode):
     def _check_odometry(self) -> None:
         if self._goal is not None and time.monotonic() - self._heard > ODOMETRY_PATIENCE:
             self._navigator.cancel()
-            code = NavigatorError.CONTROLLER_TF_ERROR
-            self._conclude(NavigatorStatus.ABORTED, code, "no odometry comes: is the base up?")
+            error = NavigatorError.CONTROLLER_TF_ERROR, "no odometry comes: is the base up?"
+            self._conclude(NavigatorStatus.ABORTED, *error)
 
     def _conclude(self, status: NavigatorStatus, code: int = 0, text: str = "") -> None:
         """End the goal; the robot has been told to stand still before."""

@@ -12,6 +12,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.diagnostics import Diagnostics, InputConfig
 from lodestar_ros.transforms import TransformListener, TransformUnavailable
@@ -95,9 +96,14 @@ class LodestarNode(Node):
 
         return self.create_timer(period, fire, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def transforms(self, on_change: Callable[[], None] | None = None) -> TransformListener:
-        """A listener to /tf and /tf_static; `on_change` is called after each message."""
-        return TransformListener(self, on_change=on_change)
+    def transforms(
+        self, on_change: Callable[[], None] | None = None, *, newest: bool = False
+    ) -> TransformListener:
+        """A listener to /tf and /tf_static; `on_change` is called after each message.
+
+        newest: only the newest transforms are asked for, none at a stamp of the past.
+        """
+        return TransformListener(self, on_change, qos.TF_NEWEST if newest else qos.TF)
 
     def on_close(self, close: Callable[[], None]) -> None:
         """Have something ended with the node."""

@@ -22,6 +22,8 @@ LATCHED = _profile(1, reliable=True, latched=True)
 EVENT = _profile(10, reliable=True)
 #: tf2's own profiles: a listener that joins late needs every static transform, each publisher latches its own.
 TF = _profile(100, reliable=True)
+#: For who asks for the newest only: what waits behind it must not make it old when the machine is busy.
+TF_NEWEST = _profile(10, reliable=True)
 TF_STATIC = _profile(100, reliable=True, latched=True)
 
 #: By the names that ARCHITECTURE.md's table uses.

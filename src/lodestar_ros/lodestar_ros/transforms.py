@@ -12,6 +12,7 @@ import numpy as np
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from tf2_msgs.msg import TFMessage
 
 from lodestar.geometry.poses import inverse, make_transform, rotation_from_quaternion
@@ -224,10 +225,10 @@ class TransformBuffer:
 class TransformListener:
     """Fills a buffer from /tf and /tf_static; a clock that jumps back empties it."""
 
-    def __init__(self, node: Node, buffer: TransformBuffer | None = None, on_change=None) -> None:
-        self.buffer = buffer or TransformBuffer()
+    def __init__(self, node: Node, on_change=None, profile: QoSProfile = qos.TF) -> None:
+        self.buffer = TransformBuffer()
         self._on_change = on_change
-        node.create_subscription(TFMessage, "/tf", self._on_tf, qos.TF)
+        node.create_subscription(TFMessage, "/tf", self._on_tf, profile)
         node.create_subscription(TFMessage, "/tf_static", self._on_tf_static, qos.TF_STATIC)
         threshold = JumpThreshold(
             min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True

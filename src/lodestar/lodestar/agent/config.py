@@ -24,7 +24,7 @@ class LoopConfig:
     retry_interval: float = 0.5
     no_map_timeout: float = 15.0
     grid_patience: float = 15.0
-    pose_patience: float = 2.0
+    pose_patience: float = 5.0
     scene_patience: float = 30.0
     no_expert_timeout: float = 15.0
     navigator_timeout: float = 10.0

@@ -44,7 +44,7 @@ class GoalSelectorNode(LodestarNode):
         book = PhraseBook()
         self._loop = make_loop(self, config, book)
         self._clock_now = PatientClock(lambda: self.now, config.clock_patience)
-        self._buffer = self.transforms().buffer
+        self._buffer = self.transforms(newest=True).buffer
         self._heartbeat = self.create_publisher(msg.Heartbeat, "~/heartbeat", qos.COMMAND)
         self._directive = self.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
         self._recorder = DecisionRecorder(self, config.decision_log)

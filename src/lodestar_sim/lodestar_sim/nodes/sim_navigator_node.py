@@ -60,7 +60,7 @@ class SimNavigatorNode(LodestarNode):
         self._now = self._started = self._updated = self._grid_heard = 0.0  # s, by odometry
         self._heard, self._updates, self._path = time.monotonic(), 0, None
         self._mailbox = Mailbox(self)
-        self._transforms = self.transforms().buffer
+        self._transforms = self.transforms(newest=True).buffer
         command_type = TwistStamped if self._stamped else Twist
         self._command = self.create_publisher(command_type, "cmd_vel", qos.COMMAND)
         self._plan = self.create_publisher(Path, "plan", qos.EVENT)

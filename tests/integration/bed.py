@@ -203,8 +203,8 @@ class Goal:
 class Processes:
     """Nodes of the stack, each a process, with the stack's own wiring."""
 
-    def __init__(self, domain: int, logs: Path) -> None:
-        self._environment = {"ROS_DOMAIN_ID": str(domain)}
+    def __init__(self, domain: int, logs: Path, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = {"ROS_DOMAIN_ID": str(domain), **(environment or {})}
         self._logs = logs
         self.starter: Starter | None = None
 

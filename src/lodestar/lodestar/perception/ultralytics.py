@@ -13,6 +13,12 @@ import numpy as np
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
+#: Not `lodestar[detect]`: an index may hold another package of that name.
+ADVICE = (
+    "run: pip install -U ultralytics torch torchvision (torch and torchvision have to be builds for each other: "
+    "a torchvision for CUDA does not work beside a torch for the CPU)"
+)
+
 
 class DetectorUnavailable(RuntimeError):
     """The detector cannot run; the message says what to install or provide."""
@@ -36,7 +42,10 @@ class UltralyticsConfig:
 
 
 class UltralyticsDetector:
-    """Loads its model on the first image. A model without masks gives its boxes as masks."""
+    """Loads its model on the first image. A model without masks gives its boxes as masks.
+
+    model: path of weights (.pt, .onnx, .engine), or of a description (.yaml) whose weights are random.
+    """
 
     def __init__(self, model: str | Path, config: UltralyticsConfig = UltralyticsConfig()):
         self.config = config
@@ -45,20 +54,32 @@ class UltralyticsDetector:
         self._model: Any = None
         self._lock = threading.Lock()
 
+    def check(self) -> None:
+        """Packages and weights are there; only the model is not yet in memory. Raises DetectorUnavailable."""
+        self._package()
+        if Path(self._source).suffix != ".yaml" and not Path(self._source).exists():
+            raise DetectorUnavailable(
+                f"there are no weights at {Path(self._source).absolute()}: put them there, or name their path"
+            )
+
+    def _package(self) -> Any:
+        """The package, with the torchvision that it predicts with."""
+        try:
+            import_module("torchvision")
+            return import_module("ultralytics")
+        except ImportError as error:
+            raise DetectorUnavailable(f"this detector needs Ultralytics ({error}); {ADVICE}") from error
+        except RuntimeError as error:  # what a torchvision of another build says
+            raise DetectorUnavailable(f"torch and torchvision do not fit ({error}); {ADVICE}") from error
+
     def load(self) -> None:
         """The model is in memory. Raises DetectorUnavailable."""
         with self._lock:
             if self._model is not None:
                 return
-            try:
-                package = import_module("ultralytics")
-            except ImportError as error:
-                raise DetectorUnavailable(
-                    "this detector needs Ultralytics: pip install 'lodestar[detect]'"
-                ) from error
+            self.check()
+            package = self._package()
             name = Path(self._source).name
-            if Path(self._source).suffix == ".pt" and not Path(self._source).exists():
-                raise DetectorUnavailable(f"there are no weights at {self._source}")
             family = "YOLOE" if "yoloe" in name else "YOLOWorld" if "world" in name else "YOLO"
             try:
                 model = getattr(package, family)(self._source)

@@ -42,6 +42,31 @@ def test_without_the_package_it_says_what_to_install(monkeypatch):
         UltralyticsDetector("yolo11n-seg.yaml").detect(0.0, picture())
 
 
+@pytest.fixture
+def fake_packages(monkeypatch):
+    """Stand-ins for both packages, to be found and not to be used."""
+    for name in ("ultralytics", "torchvision"):
+        monkeypatch.setitem(sys.modules, name, type(sys)(name))
+
+
+@pytest.mark.parametrize("name", ["yolo.pt", "yolo.onnx", "yolo.engine"])
+def test_missing_weights_are_noticed_before_the_first_image(fake_packages, tmp_path, name):
+    detector = UltralyticsDetector(tmp_path / name)
+    with pytest.raises(DetectorUnavailable, match=f"no weights at {tmp_path / name}"):
+        detector.check()
+    (tmp_path / name).write_bytes(b"")
+    detector.check()
+
+
+def test_a_torchvision_of_another_build_is_told_apart_from_a_missing_one(monkeypatch, tmp_path):
+    def broken(name):
+        raise RuntimeError("operator torchvision::nms does not exist")
+
+    monkeypatch.setattr("lodestar.perception.ultralytics.import_module", broken)
+    with pytest.raises(DetectorUnavailable, match=r"do not fit.*nms.*pip install -U ultralytics torch"):
+        UltralyticsDetector("yolo11n-seg.yaml").check()
+
+
 def test_an_image_of_another_kind_is_refused_before_anything_is_loaded():
     with pytest.raises(ValueError, match="uint8"):
         UltralyticsDetector("yolo11n-seg.yaml").detect(0.0, np.zeros((4, 4), np.uint8))
@@ -74,7 +99,7 @@ class Result:
         cls = Values([4.0, 0.0])
 
 
-def test_boxes_become_masks_with_small_things_in_front(monkeypatch):
+def test_boxes_become_masks_with_small_things_in_front(monkeypatch, tmp_path):
     class Model:
         def __init__(self, source):
             self.source = source
@@ -83,9 +108,10 @@ def test_boxes_become_masks_with_small_things_in_front(monkeypatch):
             assert image.shape == (120, 160, 3) and options["conf"] == 0.25
             return [Result()]
 
-    monkeypatch.setitem(sys.modules, "ultralytics", type(sys)("ultralytics"))
+    for name in ("ultralytics", "torchvision"):
+        monkeypatch.setitem(sys.modules, name, type(sys)(name))
     sys.modules["ultralytics"].YOLO = Model
-    frame = UltralyticsDetector("model.onnx").detect(1.0, picture())
+    frame = UltralyticsDetector(tmp_path).detect(1.0, picture())
     found = {d.label: d for d in frame.detections}
     assert found["cup"].pixel_count == 400 and found["desk"].pixel_count == 100 * 80 - 400
     assert frame.labels[50, 50] == found["cup"].label_value

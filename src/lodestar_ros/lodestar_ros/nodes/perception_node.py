@@ -12,6 +12,7 @@ from std_msgs.msg import String
 
 from lodestar.perception.frames import Detector, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
+from lodestar.perception.ultralytics import DetectorUnavailable, UltralyticsConfig, UltralyticsDetector
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, image_from_msg, rgb_from_msg, stamp_from_msg
@@ -31,7 +32,7 @@ class PerceptionConfig:
     """Which detector sees."""
 
     adapter: str = "ground_truth"  # ground_truth: a simulator's label images; ultralytics: RGB
-    model: str = ""  # weights of the ultralytics adapter: a path, or a name that Ultralytics knows
+    model: str = ""  # of the ultralytics adapter: path of weights (.pt, .onnx, .engine)
     seed: int = 0  # of the noise and of the numbering of labels
 
     def __post_init__(self) -> None:
@@ -101,12 +102,13 @@ class PerceptionNode(LodestarNode):
 
 
 def _ultralytics(node: LodestarNode, model: str) -> Detector:
-    """The detector; its package is optional and its model is loaded with the first image."""
+    """The detector; its model is loaded with the first image, but what is missing is said at the start."""
+    detector = UltralyticsDetector(model, declare_config(node, UltralyticsConfig, "ultralytics."))
     try:
-        from lodestar.perception.ultralytics import UltralyticsConfig, UltralyticsDetector
-    except ImportError as error:
-        raise ParameterError(f"adapter ultralytics: {error}; pip install ultralytics") from error
-    return UltralyticsDetector(model, declare_config(node, UltralyticsConfig, "ultralytics."))
+        detector.check()
+    except DetectorUnavailable as error:
+        raise ParameterError(f"adapter ultralytics: {error}") from error
+    return detector
 
 
 main = main_of(PerceptionNode)

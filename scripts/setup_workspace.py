@@ -27,6 +27,8 @@ PYTHONS = ((3, 10), (3, 11), (3, 12))
 SYSTEM_DISTRIBUTIONS = ("jazzy", "kilted", "humble")
 INDEX = "share/ament_index/resource_index/packages"
 COLCON_FOLDERS = ("build", "install", "log")
+# PyPI's torch for x86_64 is the CUDA build; README says how to have the other.
+SIZES = "3.5 GB of disk with a CPU build of torch, 8 GB with a CUDA build"
 # What a package's build depends on; with --symlink-install a changed .py needs no rebuild.
 BUILD_INPUTS = ("package.xml", "setup.py", "setup.cfg", "CMakeLists.txt", "*.msg", "*.srv", "*.action")
 
@@ -160,12 +162,12 @@ def make_environment(python: str, prefix: Path | None) -> None:
     key = digest([base_key, *(path.read_text() for path in files)])
     if read_stamp("packages") == key:
         return
-    say("Python packages (1.5 GB; two to ten minutes the first time)")
+    say(f"Python packages ({SIZES}; two to ten minutes the first time)")
     pip = [str(VENV_PYTHON), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     run_logged(
         [*pip, *(part for path in files for part in ("-r", str(path)))],
         "pip",
-        "check the network and the disk (8 GB are needed), then run this again",
+        f"check the network and the disk ({SIZES}), then run this again",
     )
     if prefix is None:
         patch_wheel_paths()

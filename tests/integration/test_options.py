@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from nav_msgs.msg import OccupancyGrid
 
+from integration.bed import PATIENCE, Processes
 from integration.fakes import FakeRobot
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_interfaces import msg
@@ -23,9 +26,11 @@ def robot(bed, processes):
     robot = bed.on_executor(lambda: FakeRobot(bed))
     bed.hear(OccupancyGrid, "grid", qos.LATCHED)
     bed.hear(msg.SegmentedImage, "perception/segmented", qos.RELIABLE)
+    names = ("mapping", "perception") if HAS_ULTRALYTICS else ("mapping",)
     model = {"adapter": "ultralytics", "model": "yolo11n-seg.yaml"}  # a description: its weights are random
-    processes.start("mapping", "perception", parameters={"mapping": {"source": "slam"}, "perception": model})
-    bed.until(lambda: bed.diagnosis("mapping") and bed.diagnosis("perception"), "both nodes' diagnostics")
+    parameters = {"mapping": {"source": "slam"}, "perception": model}
+    processes.start(*names, parameters={name: parameters[name] for name in names})
+    bed.until(lambda: all(bed.diagnosis(name) for name in names), "every node's diagnostics")
     return robot
 
 
@@ -68,10 +73,72 @@ def test_slams_map_is_the_grid_and_obstacles_above_its_plane_are_added(bed, robo
     assert value_at(grid, -4.0, 0.0) == 0, "behind the round wall SLAM's word counts"
 
 
-def test_ultralytics_segments_or_says_what_to_install(bed, robot):
-    if HAS_ULTRALYTICS:
-        robot.watch(lambda: bed.heard["perception/segmented"], "a segmented image", timeout=120.0)
-        assert bed.last("perception/segmented").header.frame_id == "camera_optical_frame"
-    else:
-        robot.watch(lambda: "pip install" in bed.diagnosis("perception").get("message", ""), "the advice")
-        assert not bed.heard["perception/segmented"]
+@pytest.mark.skipif(not HAS_ULTRALYTICS, reason="Ultralytics is an optional extra")
+def test_ultralytics_segments(bed, robot):
+    robot.watch(lambda: bed.heard["perception/segmented"], "a segmented image", timeout=120.0)
+    assert bed.last("perception/segmented").header.frame_id == "camera_optical_frame"
+
+
+def last_words(domain: int, folder: Path, node: str, parameters: dict[str, object], path: str = "") -> str:
+    """What a node says that ends at its start with status 2."""
+    nodes = Processes(domain, folder / "log", {"PYTHONPATH": f"{path}:{':'.join(sys.path)}"})
+    try:
+        starter = nodes.start(node, parameters={node: parameters})
+        end = time.monotonic() + PATIENCE
+        while not (deaths := starter.deaths()):
+            assert time.monotonic() < end, f"{node} has not ended: {nodes.log(node)}"
+            time.sleep(0.05)
+    finally:
+        nodes.stop()
+    assert [death.returncode for death in deaths] == [2], deaths[0].report()
+    return deaths[0].tail
+
+
+@pytest.mark.skipif(HAS_ULTRALYTICS, reason="Ultralytics is installed")
+def test_perception_without_its_package_ends_at_the_start_with_advice(domain, tmp_path):
+    said = last_words(domain, tmp_path, "perception", {"adapter": "ultralytics", "model": "yolo11n-seg.yaml"})
+    assert "pip install -U ultralytics torch torchvision" in said
+    assert "Traceback" not in said
+    assert "ready" not in said
+
+
+def test_perception_without_weights_ends_at_the_start(domain, tmp_path):
+    for package in ("ultralytics", "torchvision"):  # there, as far as anybody can see before an image comes
+        (tmp_path / package).mkdir()
+        (tmp_path / package / "__init__.py").write_text("")
+    weights = str(tmp_path / "yoloe.pt")
+    said = last_words(
+        domain, tmp_path, "perception", {"adapter": "ultralytics", "model": weights}, str(tmp_path)
+    )
+    assert f"there are no weights at {weights}" in said
+
+
+@pytest.fixture
+def no_octree(tmp_path):
+    """A folder in which pyoctomap is a package that cannot be imported, as where there is no wheel of it."""
+    (tmp_path / "pyoctomap.py").write_text("raise ImportError('no wheel for this machine')\n")
+    return str(tmp_path)
+
+
+def test_mapping_from_lidar_without_an_octree_ends_at_the_start(domain, tmp_path, no_octree):
+    said = last_words(domain, tmp_path, "mapping", {"source": "lidar"}, no_octree)
+    assert "source is lidar: OctoMap needs the package pyoctomap" in said
+    assert "source is slam then" in said
+    assert "Traceback" not in said
+
+
+def test_slams_map_goes_out_where_there_is_no_octree(bed, robot, processes, domain, tmp_path, no_octree):
+    processes.stop()  # only one may publish the grid
+    nodes = Processes(domain, tmp_path / "log", {"PYTHONPATH": f"{no_octree}:{':'.join(sys.path)}"})
+    try:
+        nodes.start("mapping", parameters={"mapping": {"source": "slam"}})
+        publisher = bed.on_executor(lambda: bed.node.create_publisher(OccupancyGrid, "map", qos.LATCHED))
+        bed.forget("grid")
+        expected = slam_map()
+        publisher.publish(grid_to_msg(expected))
+        bed.until(lambda: bed.heard["grid"], "SLAM's map as the grid")
+        np.testing.assert_array_equal(grid_from_msg(bed.last("grid")).cells, expected.cells)
+        nodes.assert_alive()
+        assert "without obstacles above its plane" in nodes.log("mapping")
+    finally:
+        nodes.stop()

@@ -43,7 +43,7 @@ class PyOctomapOctree:
         except ImportError as error:
             raise ImportError(
                 "OctoMap needs the package pyoctomap (pip install pyoctomap). Where it has no wheel, as on aarch64, "
-                "build it from source, or run octomap_server and set the mapping node's source to slam"
+                "build it from source, or let SLAM's map do: the mapping node's parameter source is slam then"
             ) from error
         self._module = pyoctomap
         self._resolution = resolution

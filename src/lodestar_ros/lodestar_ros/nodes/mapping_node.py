@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,13 @@ from sensor_msgs.msg import Image, PointCloud2
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import overlay_obstacles
-from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
+from lodestar.mapping.octomap import MapExtentError, OctoMapConfig
 from lodestar.mapping.thinning import Thinning, ThinningConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.map_source import MappingConfig, make_mapper
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.rgbd import MAP_HOLDS, CameraPoses
@@ -26,28 +26,9 @@ from lodestar_ros.sync import PoseQueue
 from lodestar_ros.transforms import TransformUnavailable
 from lodestar_ros.workers import LatestWorker
 
-SOURCES = ("lidar", "depth", "slam")
-
-
-@dataclass(frozen=True)
-class MappingConfig:
-    """Where the map comes from and how often it is published. Periods in seconds of real time."""
-
-    source: str = (
-        "lidar"  # lidar: points; depth: depth images; slam: SLAM's map with obstacles above its plane
-    )
-    grid_period: float = 0.5
-    grid_refresh: float = 3.0  # also when nothing changed, so that everyone knows that it still holds
-    octomap_period: float = 1.0
-    binary: bool = True  # octomap without probabilities
-
-    def __post_init__(self) -> None:
-        if self.source not in SOURCES:
-            raise ValueError(f"source is {self.source!r}; it is one of {', '.join(SOURCES)}")
-
 
 class MappingNode(LodestarNode):
-    """Keep the one grid that everything plans on.
+    """Keep the one grid that everything plans on; without an octree SLAM's map goes out as it comes.
 
     Subscribes: ``points`` or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
     Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (when somebody listens).
@@ -57,7 +38,7 @@ class MappingNode(LodestarNode):
         super().__init__("mapping", **kwargs)
         self._config = declare_config(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._mapper = OctoMapper(declare_config(self, OctoMapConfig, "octomap."))
+        self._mapper = make_mapper(self, self._config, declare_config(self, OctoMapConfig, "octomap."))
         self._slam: OccupancyGrid2D | None = None
         self._cells: np.ndarray | None = None
         self._grid_due = self._octomap_due = self._refresh_due = 0.0
@@ -72,9 +53,11 @@ class MappingNode(LodestarNode):
             self._poses = CameraPoses(self, self._buffer, self._frames)
             self._input = self.diagnostics.input("depth")
             self.listen(Image, "depth", self._on_input, qos.SENSOR, stamped=True)
-        else:
+        elif self._mapper is not None:
             self._input = self.diagnostics.input("points")
             self.listen(PointCloud2, "points", self._on_input, qos.SENSOR, stamped=True)
+        else:
+            self._input = self.diagnostics.input("map")
         if self._config.source == "slam":
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
@@ -90,6 +73,8 @@ class MappingNode(LodestarNode):
 
     def _on_slam_map(self, message: OccupancyGrid) -> None:
         self._slam = grid_from_msg(message)
+        if self._mapper is None:
+            self._worker.submit(None)
 
     def _resolve(self, message: Any) -> tuple[Any, np.ndarray]:
         """The message and where its sensor was. Raises TransformUnavailable."""
@@ -102,8 +87,11 @@ class MappingNode(LodestarNode):
         self.get_logger().warning(str(error), throttle_duration_sec=5.0)
         self.diagnostics.status(str(error), ok=False)
 
-    def _integrate(self, item: tuple[Any, np.ndarray]) -> None:
+    def _integrate(self, item: tuple[Any, np.ndarray] | None) -> None:
         """On the worker."""
+        if item is None or self._mapper is None:
+            self._publish_grid(self._slam)
+            return
         message, map_from_sensor = item
         stamp = stamp_from_msg(message.header.stamp)
         if isinstance(message, Image):
@@ -122,18 +110,22 @@ class MappingNode(LodestarNode):
                     self.diagnostics.status("waiting for SLAM's map", ok=False)
                     return
                 grid = overlay_obstacles(self._slam, grid)
-            changed = self._cells is None or not np.array_equal(self._cells, grid.cells)
-            if changed or now >= self._refresh_due:
-                self._refresh_due = now + self._config.grid_refresh
-                self._cells = grid.cells.copy()
-                self._grid.publish(grid_to_msg(grid))
-            self.diagnostics.status(f"{grid.free_area:.1f} m2 known free")
+            self._publish_grid(grid)
         if now >= self._octomap_due and self._octomap.get_subscription_count() > 0:
             self._octomap_due = now + self._config.octomap_period
             binary = self._config.binary
             data = self._mapper.binary_data() if binary else self._mapper.full_data()
             resolution = self._mapper.config.resolution
             self._octomap.publish(octomap_to_msg(data, resolution, stamp, binary=binary))
+
+    def _publish_grid(self, grid: OccupancyGrid2D) -> None:
+        now = time.monotonic()
+        changed = self._cells is None or not np.array_equal(self._cells, grid.cells)
+        if changed or now >= self._refresh_due:
+            self._refresh_due = now + self._config.grid_refresh
+            self._cells = grid.cells.copy()
+            self._grid.publish(grid_to_msg(grid))
+        self.diagnostics.status(f"{grid.free_area:.1f} m2 known free")
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, (ValueError, TransformUnavailable, MapExtentError)):

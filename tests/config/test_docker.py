@@ -37,4 +37,15 @@ def test_what_runs_in_a_container_can_write_its_reports() -> None:
     assert "USER lodestar" in RECIPE
     for service in COMPOSE["services"].values():
         for volume in service.get("volumes", []):
-            assert volume.split(":")[0] in COMPOSE["volumes"]
+            if isinstance(volume, dict):
+                assert volume["read_only"]
+            else:
+                assert volume.split(":")[0] in COMPOSE["volumes"]
+
+
+def test_the_robots_weights_lie_where_its_profile_looks() -> None:
+    profile = yaml.safe_load((declared.ROOT / "config" / "go2.yaml").read_text())
+    model = profile["/**/perception"]["ros__parameters"]["model"]
+    (weights,) = (volume for volume in COMPOSE["services"]["robot"]["volumes"] if isinstance(volume, dict))
+    workdir = re.findall(r"^WORKDIR (\S+)$", RECIPE, re.MULTILINE)[-1]
+    assert weights["target"] == f"{workdir}/{model}"

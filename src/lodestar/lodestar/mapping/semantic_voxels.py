@@ -235,7 +235,7 @@ class SemanticVoxelMap:
         for mask in (split.kept_mask, split.moved_mask):
             part = samples.of(mask)
             centres.append(samples.points[part][samples.trusted[part]].mean(axis=0)[:2])
-        places = np.flatnonzero(store.owner[: store.used] == old.id)
+        places, _ = store.members(np.array([old.id]))
         voxels = (store.coords[places, :2] + 0.5) * self.config.voxel
         to_kept, to_moved = (np.linalg.norm(voxels - centre, axis=1) for centre in centres)
         points = samples.points[samples.of(split.moved_mask)]

@@ -1,0 +1,177 @@
+"""Blocks of 8 x 8 x 8 voxels, found by their coordinates, in a pool that never moves.
+
+A pool's arrays are reserved once and the system commits their pages as blocks are first written, so the map is
+never copied to grow and nothing but the rest of a page is ahead of use. Places of blocks given back are used again.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+SIDE = 8  # voxels along an edge of a block
+CELLS = SIDE**3
+USED, FREE, LIVE, REFUSED = range(4)  # of a pool's state
+REACH = 1 << 24  # voxels from the origin, beyond which there is no map (800 km at 5 cm)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _slot(x, y, z, mask):
+    mixed = (np.int64(x) * 73856093) ^ (np.int64(y) * 19349663) ^ (np.int64(z) * 83492791)
+    mixed ^= mixed >> 15
+    return (mixed * 668265263) & mask
+
+
+@njit(cache=True, nogil=True)
+def find(table, coords, x, y, z):
+    """Place in the pool of the block at (x, y, z), -1 if there is none."""
+    mask = len(table) - 1
+    slot = _slot(x, y, z, mask)
+    while table[slot] != 0:
+        index = table[slot] - 1
+        if coords[index, 0] == x and coords[index, 1] == y and coords[index, 2] == z:
+            return index
+        slot = (slot + 1) & mask
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def obtain(table, coords, free, state, x, y, z):
+    """Place of the block at (x, y, z), a new one if there was none, -1 where the pool is full."""
+    mask = len(table) - 1
+    slot = _slot(x, y, z, mask)
+    while table[slot] != 0:
+        index = table[slot] - 1
+        if coords[index, 0] == x and coords[index, 1] == y and coords[index, 2] == z:
+            return index
+        slot = (slot + 1) & mask
+    if state[FREE] > 0:
+        state[FREE] -= 1
+        index = free[state[FREE]]
+    elif state[USED] < len(coords):
+        index = state[USED]
+        state[USED] += 1
+    else:
+        state[REFUSED] += 1
+        return -1
+    state[LIVE] += 1
+    coords[index, 0], coords[index, 1], coords[index, 2] = x, y, z
+    table[slot] = index + 1
+    return index
+
+
+@njit(cache=True, nogil=True)
+def give_back(table, coords, free, state, index):
+    """Take a block out of the table, moving later entries of its run back (no tombstones)."""
+    mask = len(table) - 1
+    hole = _slot(coords[index, 0], coords[index, 1], coords[index, 2], mask)
+    while table[hole] != index + 1:
+        hole = (hole + 1) & mask
+    probe = hole
+    while True:
+        probe = (probe + 1) & mask
+        if table[probe] == 0:
+            break
+        other = table[probe] - 1
+        home = _slot(coords[other, 0], coords[other, 1], coords[other, 2], mask)
+        if ((probe - home) & mask) >= ((probe - hole) & mask):
+            table[hole] = table[probe]
+            hole = probe
+    table[hole] = 0
+    free[state[FREE]] = index
+    state[FREE] += 1
+    state[LIVE] -= 1
+
+
+@njit(cache=True, nogil=True)
+def in_view(table, coords, block, shape, camera, rotation, offset, near, far, result):
+    """Write the places of the blocks that the view may touch into `result`; how many there are.
+
+    block: metres, edge. camera: (fx, fy, cx, cy). rotation, offset: camera <- voxel frame. The time depends on the
+    size of the view, not on that of the map.
+    """
+    fx, fy, cx, cy = camera
+    rows, columns = shape
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for corner in range(5):  # the eye and the corners of the view's far end
+        z = far if corner < 4 else 0.0
+        x = ((columns if corner & 1 else 0) - cx) / fx * z - offset[0]
+        y = ((rows if corner & 2 else 0) - cy) / fy * z - offset[1]
+        z -= offset[2]
+        for a in range(3):
+            value = rotation[0, a] * x + rotation[1, a] * y + rotation[2, a] * z
+            low[a], high[a] = min(low[a], value), max(high[a], value)
+    if not (np.abs(low).max() < REACH * 0.01 * block and np.abs(high).max() < REACH * 0.01 * block):
+        return 0
+    radius = 0.5 * math.sqrt(3.0) * block
+    left, right = fx * radius + cx * radius, fx * radius + (columns - cx) * radius
+    top, bottom = fy * radius + cy * radius, fy * radius + (rows - cy) * radius
+    found = 0
+    for bx in range(math.floor(low[0] / block), math.floor(high[0] / block) + 1):
+        for by in range(math.floor(low[1] / block), math.floor(high[1] / block) + 1):
+            for bz in range(math.floor(low[2] / block), math.floor(high[2] / block) + 1):
+                x, y, z = (bx + 0.5) * block, (by + 0.5) * block, (bz + 0.5) * block
+                c = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z + offset[2]
+                if c + radius < near or c - radius > far:
+                    continue
+                a = fx * (rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z + offset[0])
+                b = fy * (rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z + offset[1])
+                if a + cx * c < -left or (columns - cx) * c - a < -right:
+                    continue
+                if b + cy * c < -top or (rows - cy) * c - b < -bottom:
+                    continue
+                index = find(table, coords, bx, by, bz)
+                if index >= 0 and found < len(result):
+                    result[found] = index
+                    found += 1
+    return found
+
+
+class BlockPool:
+    """Which blocks there are; what they hold lies in arrays of the owner with the same places."""
+
+    def __init__(self, capacity: int):
+        self.coords = np.zeros((capacity, 3), np.int32)
+        self.free = np.zeros(capacity, np.int32)
+        self.state = np.zeros(4, np.int64)
+        self.table = np.zeros(1 << max(4, (2 * capacity - 1).bit_length()), np.int32)
+
+    @property
+    def capacity(self) -> int:
+        """Blocks at most."""
+        return len(self.coords)
+
+    @property
+    def used(self) -> int:
+        """Places in use or once used; memory is committed up to here."""
+        return int(self.state[USED])
+
+    @property
+    def live(self) -> int:
+        """Blocks in the map."""
+        return int(self.state[LIVE])
+
+    @property
+    def refused(self) -> int:
+        """Requests for a block that found the pool full."""
+        return int(self.state[REFUSED])
+
+    def places(self) -> np.ndarray:
+        """(B,) places of the blocks in the map, ascending."""
+        there = np.ones(self.used, bool)
+        there[self.free[: int(self.state[FREE])]] = False
+        return np.flatnonzero(there)
+
+    def insert(self, coords: np.ndarray) -> np.ndarray:
+        """(B,) places of the blocks at coords (B, 3) int32; -1 where the pool is full."""
+        return _insert(self.table, self.coords, self.free, self.state, np.ascontiguousarray(coords, np.int32))
+
+
+@njit(cache=True)
+def _insert(table, coords, free, state, wanted):
+    places = np.empty(len(wanted), np.int32)
+    for i in range(len(wanted)):
+        places[i] = obtain(table, coords, free, state, wanted[i, 0], wanted[i, 1], wanted[i, 2])
+    return places

@@ -1,0 +1,139 @@
+"""Who a voxel belongs to: a Dirichlet posterior over instance ids, cut off at K candidates.
+
+Space-Saving (Metwally et al. 2005) over the votes of a voxel, with integer weights. A candidate has an estimate
+`weight` of its votes and an `error`: its true votes lie in [weight - error, weight]. An id that is no candidate has
+at most `bound` votes, and bound <= votes of the voxel / K. `rest` is the mass of votes that no candidate holds any
+more, so that the sum over candidates of (weight - error), plus rest, is every vote ever cast. Counts that would pass
+255 are all halved first; then "votes" means votes with older ones counting half, to within one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+CANDIDATES = 4  # K: instances that a voxel remembers (DESIGN section 4)
+TOP = 255  # largest count
+BACKGROUND, REST, BOUND = range(3)  # of `other`
+
+
+@njit(cache=True, inline="always")
+def _halve(weights, errors, other, i):
+    for k in range(CANDIDATES):
+        weights[i, k] = (weights[i, k] + 1) >> 1
+        errors[i, k] = (errors[i, k] + 1) >> 1
+    for k in range(3):
+        other[i, k] = (other[i, k] + 1) >> 1
+
+
+@njit(cache=True, inline="always")
+def certain(weights, errors, i, k):
+    """Votes that candidate k of voxel i has for sure."""
+    return np.int64(weights[i, k]) - np.int64(errors[i, k])
+
+
+@njit(cache=True, inline="always")
+def map_id(ids, weights, errors, other, i):
+    """The id with most certain votes, 0 where the background has more."""
+    owner, best = np.int64(0), np.int64(0)
+    for k in range(CANDIDATES):
+        votes = certain(weights, errors, i, k)
+        if votes > best:
+            owner, best = np.int64(ids[i, k]), votes
+    return 0 if other[i, BACKGROUND] > best else owner
+
+
+@njit(cache=True)
+def clear(ids, weights, errors, other, i):
+    """The voxel has no votes."""
+    for k in range(CANDIDATES):
+        ids[i, k] = weights[i, k] = errors[i, k] = 0
+    for k in range(3):
+        other[i, k] = 0
+
+
+@njit(cache=True)
+def add_vote(ids, weights, errors, other, i, voter, weight):
+    """One voter has `weight` (1..127) more votes in voxel i; returns who owns it then (0 = background)."""
+    if voter == 0:
+        if np.int64(other[i, BACKGROUND]) + weight > TOP:
+            _halve(weights, errors, other, i)
+        other[i, BACKGROUND] += weight
+        return map_id(ids, weights, errors, other, i)
+    chosen, least, free = -1, 0, -1
+    for k in range(CANDIDATES):
+        if weights[i, k] == 0:
+            free = k if free < 0 else free
+        elif ids[i, k] == voter:
+            chosen = k
+        if weights[i, k] < weights[i, least]:
+            least = k
+    if chosen < 0:
+        if free >= 0:
+            chosen = free
+        else:
+            if np.int64(other[i, REST]) + certain(weights, errors, i, least) > TOP:
+                _halve(weights, errors, other, i)
+            other[i, REST] += certain(weights, errors, i, least)
+            other[i, BOUND] = weights[i, least]
+            chosen = least
+        ids[i, chosen] = voter
+        weights[i, chosen] = errors[i, chosen] = other[i, BOUND]
+    if np.int64(weights[i, chosen]) + weight > TOP:
+        _halve(weights, errors, other, i)
+    weights[i, chosen] += weight
+    return map_id(ids, weights, errors, other, i)
+
+
+@njit(cache=True)
+def move_votes(ids, weights, errors, other, i, old, new):
+    """Votes for `old` are votes for `new` (0 = background); whether `old` was a candidate.
+
+    An id that absorbed n others then has at most n x bound more votes than its weight says: votes for those of
+    them that were no candidates were not kept apart.
+    """
+    source = target = -1
+    for k in range(CANDIDATES):
+        if weights[i, k] > 0 and ids[i, k] == old:
+            source = k
+        elif weights[i, k] > 0 and ids[i, k] == new:
+            target = k
+    if source < 0:
+        return False
+    if new == 0:
+        if np.int64(other[i, BACKGROUND]) + certain(weights, errors, i, source) > TOP:
+            _halve(weights, errors, other, i)
+        other[i, BACKGROUND] += certain(weights, errors, i, source)
+    elif target < 0:
+        ids[i, source] = new
+        return True
+    else:
+        if np.int64(weights[i, target]) + np.int64(weights[i, source]) > TOP:
+            _halve(weights, errors, other, i)
+        weights[i, target] = min(TOP, np.int64(weights[i, target]) + np.int64(weights[i, source]))
+        errors[i, target] = min(TOP, np.int64(errors[i, target]) + np.int64(errors[i, source]))
+    ids[i, source] = weights[i, source] = errors[i, source] = 0
+    return True
+
+
+@njit(cache=True)
+def read(ids, weights, errors, other, i, prior, out_ids, out_probability):
+    """Write the candidates of voxel i by falling probability (4,) and return the remaining mass.
+
+    Mean of the posterior: certain votes over all votes and the prior's mass. What remains is the background, ids
+    that are no candidate, and the prior.
+    """
+    total = float(prior) + other[i, BACKGROUND] + other[i, REST]
+    for k in range(CANDIDATES):
+        total += certain(weights, errors, i, k)
+    remaining = 1.0
+    for k in range(CANDIDATES):
+        share = certain(weights, errors, i, k) / total
+        remaining -= share
+        place = k
+        while place > 0 and out_probability[place - 1] < share:
+            out_ids[place], out_probability[place] = out_ids[place - 1], out_probability[place - 1]
+            place -= 1
+        out_ids[place] = ids[i, k] if share > 0.0 else 0
+        out_probability[place] = share
+    return max(remaining, 0.0)

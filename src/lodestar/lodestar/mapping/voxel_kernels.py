@@ -1,0 +1,256 @@
+"""Compiled loops of the voxel store, over its arrays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from lodestar.mapping import posterior
+from lodestar.mapping.blocks import CELLS, FREE, LIVE, REFUSED, SIDE, USED, find, give_back, obtain
+from lodestar.mapping.posterior import CANDIDATES
+
+GONE = -1  # owner of a pool entry that holds no voxel
+
+
+@njit(cache=True, inline="always")
+def cell(x, y, z):
+    return ((x & 7) * SIDE + (y & 7)) * SIDE + (z & 7)
+
+
+@njit(cache=True, inline="always")
+def bit(identity):
+    """The bit of an id in a block's filter of candidates."""
+    return np.uint64(1) << np.uint64(((np.int64(identity) * 0x9E3779B1) >> 16) & 63)
+
+
+@njit(cache=True)
+def set_owner(owner, links, heads, i, new):
+    """Voxel i moves from its owner's list to the list of `new` (0 and GONE have none)."""
+    old = owner[i]
+    if old == new:
+        return
+    if old > 0:
+        before, after = links[i, 0], links[i, 1]
+        if before >= 0:
+            links[before, 1] = after
+        else:
+            heads[old, 0] = after + 1
+        if after >= 0:
+            links[after, 0] = before
+        heads[old, 1] -= 1
+    owner[i] = new
+    if new > 0:
+        first = heads[new, 0] - 1
+        links[i, 0], links[i, 1] = -1, first
+        if first >= 0:
+            links[first, 0] = i
+        heads[new, 0] = i + 1
+        heads[new, 1] += 1
+
+
+@njit(cache=True)
+def vote(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
+          occupancy, seen, free, state, links, heads, points, voters, weight, gain, top, mark):  # fmt: skip
+    last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
+    for n in range(len(points)):
+        x, y, z = points[n, 0], points[n, 1], points[n, 2]
+        if block < 0 or x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+            last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+            block = find(table, blocks, last_x, last_y, last_z)
+        inner = cell(x, y, z)
+        i = pages[block, inner] - 1 if block >= 0 else -1
+        if i < 0:
+            if voters[n] == 0:
+                continue
+            if state[FREE] == 0 and state[USED] == len(owner):
+                state[REFUSED] += 1
+                continue
+            if block < 0:
+                block = obtain(table, blocks, block_free, block_state, last_x, last_y, last_z)
+                if block < 0:
+                    state[REFUSED] += 1
+                    continue
+            if state[FREE] > 0:
+                state[FREE] -= 1
+                i = free[state[FREE]]
+            else:
+                i = state[USED]
+                state[USED] += 1
+            state[LIVE] += 1
+            filled[block] += 1
+            pages[block, inner] = i + 1
+            coords[i, 0], coords[i, 1], coords[i, 2] = x, y, z
+            posterior.clear(ids, weights, errors, other, i)
+            owner[i] = occupancy[i] = seen[i] = 0
+        if seen[i] == mark:
+            continue
+        seen[i] = mark
+        occupancy[i] = min(occupancy[i] + gain, top)
+        filters[block] |= bit(voters[n])
+        set_owner(owner, links, heads, i, posterior.add_vote(ids, weights, errors, other, i, voters[n], weight))
+
+
+@njit(cache=True)
+def places(table, blocks, pages, points):
+    """Places in the pool of the voxels at points (N, 3), -1 where there is none."""
+    result = np.full(len(points), -1, np.int32)
+    last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
+    for n in range(len(points)):
+        x, y, z = points[n, 0], points[n, 1], points[n, 2]
+        if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+            last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
+            block = find(table, blocks, last_x, last_y, last_z)
+        if block >= 0:
+            result[n] = pages[block, cell(x, y, z)] - 1
+    return result
+
+
+@njit(cache=True)
+def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth, camera, rotation, offset, near, far,
+           margins, inside, empty, hidden, dead):  # fmt: skip
+    """Compare the voxels of these blocks with the depth measured at their places.
+
+    Counts per instance: `inside` the image, seen `empty`, `hidden` behind something. Voxels that were seen empty
+    and have no occupancy left are listed in `dead`; their number is returned.
+    """
+    fx, fy, cx, cy = camera
+    rows, columns = depth.shape
+    found = 0
+    for block in block_places:
+        for inner in range(CELLS):
+            i = pages[block, inner] - 1
+            if i < 0:
+                continue
+            who = owner[i]
+            x, y, z = (coords[i, 0] + 0.5) * size, (coords[i, 1] + 0.5) * size, (coords[i, 2] + 0.5) * size
+            c = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z + offset[2]
+            if c < near or c > far:
+                continue
+            u = (rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z + offset[0]) / c * fx + cx
+            v = (rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z + offset[1]) / c * fy + cy
+            column, row = int(u + 0.5), int(v + 0.5)
+            spread = min(int(0.5 * size * fx / c) + 1, 12)
+            if u < spread or v < spread or column + spread >= columns or row + spread >= rows:
+                continue
+            inside[who] += 1
+            margin = margins[0] + margins[1] * c
+            middle = depth[row, column]
+            if middle == 0.0 or middle < c - margin:
+                hidden[who] += 1
+                continue
+            if middle <= c + margin or seen[i] == mark:
+                continue
+            # Empty only where nothing near its outline is as close: thin things are smaller than a voxel.
+            clear = True
+            for k in range(4):
+                around = depth[row + spread * (1, 1, -1, -1)[k], column + spread * (1, -1, 1, -1)[k]]
+                if around == 0.0 or around <= c + margin:
+                    clear = False
+                    break
+            if not clear:
+                continue
+            empty[who] += 1
+            occupancy[i] -= 1
+            if occupancy[i] < 0:
+                dead[found] = i
+                found += 1
+    return found
+
+
+@njit(cache=True)
+def remove(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, free, state, links, heads,
+            places):  # fmt: skip
+    for i in places:
+        if owner[i] == GONE:
+            continue
+        block = find(table, blocks, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3)
+        set_owner(owner, links, heads, i, GONE)
+        pages[block, cell(coords[i, 0], coords[i, 1], coords[i, 2])] = 0
+        free[state[FREE]] = i
+        state[FREE] += 1
+        state[LIVE] -= 1
+        filled[block] -= 1
+        if filled[block] == 0:
+            filters[block] = 0
+            give_back(table, blocks, block_free, block_state, block)
+
+
+@njit(cache=True)
+def rename(pages, filters, filled, used_blocks, owner, ids, weights, errors, other, links, heads, old, new):
+    """Make every vote for `old` one for `new`; returns how many voxels changed owner."""
+    changed = 0
+    for block in range(used_blocks):
+        if filled[block] == 0 or filters[block] & bit(old) == 0:
+            continue
+        filters[block] |= bit(new)
+        for inner in range(CELLS):
+            i = pages[block, inner] - 1
+            if i < 0 or not posterior.move_votes(ids, weights, errors, other, i, old, new):
+                continue
+            owns = posterior.map_id(ids, weights, errors, other, i)
+            if owner[i] != owns:
+                changed += 1
+            set_owner(owner, links, heads, i, owns)
+    return changed
+
+
+@njit(cache=True)
+def reassign(table, blocks, filters, coords, owner, ids, weights, errors, other, links, heads, places, old, new):
+    for i in places:
+        if owner[i] == GONE or not posterior.move_votes(ids, weights, errors, other, i, old, new):
+            continue
+        block = find(table, blocks, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3)
+        filters[block] |= bit(new)
+        set_owner(owner, links, heads, i, posterior.map_id(ids, weights, errors, other, i))
+
+
+@njit(cache=True)
+def members(links, heads, wanted, start):
+    places = np.empty(start[-1], np.int32)
+    for row in range(len(wanted)):
+        i = heads[wanted[row], 0] - 1 if 0 < wanted[row] < len(heads) else -1
+        for n in range(start[row], start[row + 1]):
+            places[n] = i
+            i = links[i, 1]
+    return places
+
+
+@njit(cache=True)
+def read(ids, weights, errors, other, places, prior):
+    candidates = np.zeros((len(places), CANDIDATES), np.int32)
+    probability = np.zeros((len(places), CANDIDATES), np.float32)
+    remaining = np.ones(len(places), np.float32)
+    entropy = np.full(len(places), np.nan, np.float32)
+    for n in range(len(places)):
+        i = places[n]
+        if i < 0:
+            continue
+        remaining[n] = posterior.read(ids, weights, errors, other, i, prior, candidates[n], probability[n])
+        total = -remaining[n] * math.log(remaining[n]) if remaining[n] > 0.0 else 0.0
+        for share in probability[n]:
+            if share > 0.0:
+                total -= share * math.log(share)
+        entropy[n] = total
+    return candidates, probability, remaining, entropy
+
+
+@njit(cache=True)
+def restore(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
+            links, heads, count):  # fmt: skip
+    """Index the first `count` pool entries; the number that fitted, fewer where blocks ran out or one came twice."""
+    for i in range(count):
+        block = obtain(table, blocks, block_free, block_state, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3)
+        if block < 0:
+            return i
+        inner = cell(coords[i, 0], coords[i, 1], coords[i, 2])
+        if pages[block, inner] != 0:
+            return i
+        pages[block, inner] = i + 1
+        filled[block] += 1
+        for k in range(CANDIDATES):
+            if weights[i, k] > 0:
+                filters[block] |= bit(ids[i, k])
+        set_owner(owner, links, heads, i, posterior.map_id(ids, weights, errors, other, i))
+    return count

@@ -54,7 +54,8 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
-    config = {"options": {key: value for key, value in vars(options).items() if key != "out"}}
+    chosen = {key: value for key, value in vars(options).items() if key != "out"}
+    config = {"options": chosen, "positional": benchmark.positional}
     _, page = write_report(options.out, benchmark.name, benchmark.summary, config, describe_machine(), result)
     for bar in result.bars:
         print(f"  {'holds ' if bar.holds else 'MISSED'} {bar.name}: {number(bar.value)} ({bar.rule})")

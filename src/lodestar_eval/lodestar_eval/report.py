@@ -36,7 +36,7 @@ def write_report(
 
 def markdown(name: str, summary: str, config: dict[str, Any], machine: dict[str, Any], result: Result) -> str:
     """The page for a person: bars first, then metrics, tables and pictures."""
-    command = " ".join(["python -m lodestar_eval", name, *_options(config.get("options", {}))])
+    command = " ".join(["python -m lodestar_eval", name, *_options(config)])
     lines = [f"# {name}", "", summary, "", "```", command, "```", ""]
     if result.bars:
         rows = [(b.name, number(b.value), b.rule, "yes" if b.holds else "**no**") for b in result.bars]
@@ -88,10 +88,11 @@ def finite_or_none(value: float) -> float | int | None:
     return value if math.isfinite(value) else None
 
 
-def _options(options: dict[str, Any]) -> list[str]:
-    words = []
+def _options(config: dict[str, Any]) -> list[str]:
+    options, positional = config.get("options", {}), config.get("positional", ())
+    words = [shlex.quote(str(options[key])) for key in positional]
     for key, value in options.items():
-        if value is None or value is False:
+        if value is None or value is False or key in positional:
             continue
         words.append(f"--{key.replace('_', '-')}")
         if value is not True:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 import numpy as np
+from numba import njit
 
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
@@ -54,6 +55,15 @@ def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
     lookup[0] = -1
     for place, detection in enumerate(segmented.detections):
         lookup[detection.label_value] = place
-    if (lookup[segmented.labels] == -2).any():
+    if _any_unknown(segmented.labels, lookup):
         raise FrameRejected(RejectReason.UNKNOWN_LABEL)
     return lookup
+
+
+@njit(cache=True, nogil=True)
+def _any_unknown(labels, lookup):
+    for row in range(labels.shape[0]):
+        for column in range(labels.shape[1]):
+            if lookup[labels[row, column]] == -2:
+                return True
+    return False

@@ -30,6 +30,15 @@ class Samples:
 
 
 @njit(cache=True)
+def _multiples(count):
+    """(count,) int64: bit s is set where a number is a multiple of s."""
+    fits = np.zeros(count, np.int64)
+    for step in range(1, 63):
+        fits[::step] |= 1 << step
+    return fits
+
+
+@njit(cache=True)
 def _take(depth, labels, lookup, steps, background_step, camera, rotation, offset, near, far, size):
     """Pixels as (mask or -1, depth, point); a step adapts to range so that each voxel is hit about twice."""
     fx, fy, cx, cy = camera
@@ -38,15 +47,19 @@ def _take(depth, labels, lookup, steps, background_step, camera, rotation, offse
     depth_of = np.empty(rows * columns, np.float32)
     points = np.empty((rows * columns, 3), np.float32)
     n = 0
+    row_fits, column_fits = _multiples(rows), _multiples(columns)
+    dense = 0.6 * size * fx
     for row in range(rows):
+        row_fit = row_fits[row]
         for column in range(columns):
-            value = labels[row, column]
-            mask = lookup[value]
             z = depth[row, column]
             if not (z >= near and z <= far):  # also refuses NaN
                 continue
-            step = background_step if mask < 0 else min(steps[mask], max(1, int(0.6 * size * fx / z)))
-            if step > 1 and (row % step != 0 or column % step != 0):
+            mask = lookup[labels[row, column]]
+            step = background_step if mask < 0 else steps[mask]
+            if mask >= 0 and step * z > dense:
+                step = max(1, int(dense / z))
+            if not row_fit >> step & column_fits[column] >> step & 1:
                 continue
             x, y = (column - cx) / fx * z, (row - cy) / fy * z
             mask_of[n] = mask
@@ -145,7 +158,7 @@ def sample(
     pixel_counts: (D,) of the masks. camera: (fx, fy, cx, cy). size: edge of a voxel, metres.
     """
     steps = np.sqrt(pixel_counts / config.samples).astype(np.int64)
-    steps = np.clip(steps, 1, config.max_step)
+    steps = np.clip(steps, 1, min(config.max_step, 62))
     mask_of, depth_of, points = _take(
         depth, labels, lookup, steps, config.background_step, camera,
         np.ascontiguousarray(voxels_from_camera[:3, :3]), np.ascontiguousarray(voxels_from_camera[:3, 3]),

@@ -8,15 +8,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.geometry.poses import inverse, yaw_of
+from lodestar.geometry.poses import inverse, transform_points, yaw_of
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Match, MergeEvidence, Track, associate
 from lodestar.mapping.extraction import extract
 from lodestar.mapping.making import to_instance, to_observation
+from lodestar.mapping.meshing import Mesh, extract_mesh
 from lodestar.mapping.pillars import PillarMap, build_pillars
 from lodestar.mapping.records import Absence, Instance, InstanceDelta, Merge, Observation
 from lodestar.mapping.samples import Samples, sample
 from lodestar.mapping.splitting import Split, SplitEvidence
+from lodestar.mapping.tsdf import TsdfVolume
 from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.mapping.voxel_store import VoxelStore
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -28,7 +30,7 @@ _DEFAULTS = VoxelConfig()
 
 
 class SemanticVoxelMap:
-    """Sparse voxels with a majority vote of instance ids; safe for threads.
+    """Surfaces, and sparse voxels with a posterior over instance ids; safe for threads.
 
     Voxels live in a frame that is `map` until a jump of map <- odom; then the whole frame moves with the jump.
     Ids start at 1, are never used again, and those of merged instances forward for ever.
@@ -40,7 +42,8 @@ class SemanticVoxelMap:
         self.session_id = session_id
         self.revision = 0
         self.rejected: Counter = Counter()
-        self._store = VoxelStore(config.voxel, config.capacity)
+        self.geometry = TsdfVolume(config.geometry)
+        self._store = VoxelStore(config.voxel, config.capacity, config.prior)
         self._tracks: dict[int, Track] = {}
         self._instances: dict[int, Instance] = {}
         self._forward: dict[int, int] = {}
@@ -60,7 +63,7 @@ class SemanticVoxelMap:
     # ------------------------------------------------------------------ input
 
     def integrate_depth(self, frame: RgbdFrame) -> None:
-        """Take in depth without semantics: what was seen through is carved. Raises FrameRejected."""
+        """Take in depth without semantics: surfaces, and what was seen through is carved. Raises FrameRejected."""
         with self._lock:
             self._admit(frame, self._last_depth)
             self._last_depth = frame.stamp
@@ -70,6 +73,8 @@ class SemanticVoxelMap:
             if moved:
                 self.revision += 1
                 self._refresh(list(self._tracks))
+            voxels_from_camera = inverse(self._map_from_voxels) @ frame.map_from_camera
+        self.geometry.integrate(frame.depth, frame.camera, voxels_from_camera, frame.rgb)
 
     def fuse(self, frame: RgbdFrame, segmented: SegmentedFrame) -> InstanceDelta:
         """Take in a segmented frame and return what changed. Raises FrameRejected, then nothing has."""
@@ -153,12 +158,27 @@ class SemanticVoxelMap:
         with self._lock:
             store = self._store
             places = store.owned()
-            counts = np.zeros(self._next_id, bool)
-            counts[[i for i, t in self._tracks.items() if t.observation_count >= self.config.confirm]] = True
-            places = places[counts[store.owner[places]]]
+            places = places[self._confirmed()[store.owner[places]]]
             centres = (store.coords[places] + 0.5) * self.config.voxel
             rotation, offset = self._map_from_voxels[:3, :3], self._map_from_voxels[:3, 3]
             return (centres @ rotation.T + offset).astype(np.float32), store.owner[places].copy()
+
+    def mesh(self) -> Mesh:
+        """The surfaces in map."""
+        mesh = extract_mesh(self.geometry)
+        return replace(mesh, vertices=transform_points(self._map_from_voxels, mesh.vertices))
+
+    def instances_at(self, points: np.ndarray) -> np.ndarray:
+        """(N,) int32: the confirmed instance whose voxel is at or beside each of points (N, 3) in map; 0 = none."""
+        with self._lock:
+            owners = self._store.owners_near(transform_points(inverse(self._map_from_voxels), points))
+            return np.where(self._confirmed()[owners], owners, 0)
+
+    def _confirmed(self) -> np.ndarray:
+        """(ids,) bool."""
+        known = np.zeros(self._next_id, bool)
+        known[[i for i, t in self._tracks.items() if t.observation_count >= self.config.confirm]] = True
+        return known
 
     def pillars(self, resolution: float = 0.1) -> PillarMap:
         """Ranked confirmed instances per cell of the plan (RoboAtlas eq. 9-11)."""
@@ -285,12 +305,9 @@ class SemanticVoxelMap:
     def _carve(self, frame: RgbdFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         config, camera = self.config, frame.camera
         camera_from_voxels = inverse(frame.map_from_camera) @ self._map_from_voxels
-        depth = np.ascontiguousarray(frame.depth, np.float32)
-        if not np.isfinite(depth).all():
-            depth = np.nan_to_num(depth, nan=0.0, posinf=0.0, neginf=0.0)
         return self._store.carve(
-            depth, (camera.fx, camera.fy, camera.cx, camera.cy), camera_from_voxels, config.samples.near,
-            config.samples.far, (config.margin, config.margin_per_metre), self._mark, self._next_id,
+            np.ascontiguousarray(frame.depth, np.float32), (camera.fx, camera.fy, camera.cx, camera.cy),
+            camera_from_voxels, config.samples.near, config.samples.far, (config.margin, config.margin_per_metre), self._mark, self._next_id,
         )  # fmt: skip
 
     def _merge(self, matches: list[Match]) -> list[Merge]:

@@ -15,6 +15,7 @@ from lodestar.geometry.poses import inverse
 from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, find, give_back, in_view, obtain
 
 SCALE = 32767.0  # of a distance in the pool: +-1 truncation
+_FREE = 0.9 * SCALE  # from here on a voxel is free space, with no surface beside it
 ARRAYS_VERSION = 1
 
 
@@ -78,6 +79,15 @@ def _is_clear(depth, row, column, spread, bound):
     return True
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _has_surface(distance, weight):
+    """Whether any voxel of a block is not far out in free space."""
+    for cell in range(CELLS):
+        if weight[cell] > 0 and distance[cell] < _FREE:
+            return True
+    return False
+
+
 @njit(cache=True, nogil=True)
 def _integrate(places, coords, distance, weight, color, depth, rgb, camera, rotation, offset, size, near, far,
                truncation, top, margins, empty):  # fmt: skip
@@ -89,7 +99,6 @@ def _integrate(places, coords, distance, weight, color, depth, rgb, camera, rota
     scale = SCALE / truncation
     found = 0
     for index in places:
-        surface = False
         for i in range(SIDE):
             vx = (coords[index, 0] * SIDE + i + 0.5) * size
             for j in range(SIDE):
@@ -100,10 +109,6 @@ def _integrate(places, coords, distance, weight, color, depth, rgb, camera, rota
                 z = rotation[2, 0] * vx + rotation[2, 1] * vy + rotation[2, 2] * vz + offset[2] - step_z
                 for k in range(SIDE):
                     x, y, z = x + step_x, y + step_y, z + step_z
-                    cell = (i * SIDE + j) * SIDE + k
-                    count = np.int64(weight[index, cell])
-                    if count > 0 and distance[index, cell] < SCALE:
-                        surface = True
                     if z < near or z > far + truncation:
                         continue
                     inverse_z = 1.0 / z
@@ -117,12 +122,13 @@ def _integrate(places, coords, distance, weight, color, depth, rgb, camera, rota
                         continue
                     if measured > far and (z > far or gap < truncation):
                         continue
+                    cell = (i * SIDE + j) * SIDE + k
+                    count = np.int64(weight[index, cell])
                     value = SCALE
                     old = np.float64(distance[index, cell])
                     if gap < truncation:
                         value = gap * scale
-                        surface = True
-                    elif count > 0 and old < 0.9 * SCALE:
+                    elif count > 0 and old < _FREE:
                         spread = min(int(0.5 * size * fx * inverse_z) + 1, 12)
                         if not _is_clear(depth, row, column, spread, z + margins[0] + margins[1] * z):
                             continue
@@ -130,11 +136,13 @@ def _integrate(places, coords, distance, weight, color, depth, rgb, camera, rota
                     distance[index, cell] = np.int16(math.floor((old * count + value) / (count + 1) + 0.5))
                     weight[index, cell] = min(count + 1, top)
                     if colored and gap < truncation:
+                        blank = color[index, cell, 0] == 0 and color[index, cell, 1] == 0 and color[index, cell, 2] == 0
+                        known = 0 if blank else count  # it may have been seen as free space before
                         for channel in range(3):
                             before = np.float64(color[index, cell, channel])
-                            mean = (before * count + rgb[row, column, channel]) / (count + 1)
+                            mean = (before * known + rgb[row, column, channel]) / (known + 1)
                             color[index, cell, channel] = np.uint8(mean + 0.5)
-        if not surface:
+        if not _has_surface(distance[index], weight[index]):
             empty[found] = index
             found += 1
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from lodestar.mapping.association import AssociationConfig
 from lodestar.mapping.samples import SampleConfig
 from lodestar.mapping.splitting import SplitConfig
+from lodestar.mapping.tsdf import GeometryConfig
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,7 @@ class VoxelConfig:
     """Defaults of the semantic voxel map.
 
     voxel: metres. capacity: voxels at most; what finds no room is counted and dropped.
+    prior: votes that "someone else" has in a voxel before the first one.
     vote, background_vote: weight of a frame's vote in a voxel, for an instance and for "no instance".
     solid_votes: frames from which a voxel counts for its instance's geometry.
     hit: occupancy gained when seen (lost: 1 when seen empty); occupancy_top: its maximum.
@@ -33,6 +35,7 @@ class VoxelConfig:
 
     voxel: float = 0.05
     capacity: int = 4_000_000
+    prior: float = 2.0
     vote: int = 4
     background_vote: int = 1
     solid_votes: int = 3
@@ -60,3 +63,4 @@ class VoxelConfig:
     samples: SampleConfig = field(default_factory=SampleConfig)
     association: AssociationConfig = field(default_factory=AssociationConfig)
     splitting: SplitConfig = field(default_factory=SplitConfig)
+    geometry: GeometryConfig = field(default_factory=GeometryConfig)

@@ -137,7 +137,7 @@ def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth
             inside[who] += 1
             margin = margins[0] + margins[1] * c
             middle = depth[row, column]
-            if middle == 0.0 or middle < c - margin:
+            if not (middle > 0.0 and middle >= c - margin and middle < np.inf):  # nothing measured is not empty
                 hidden[who] += 1
                 continue
             if middle <= c + margin or seen[i] == mark:
@@ -146,7 +146,7 @@ def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth
             clear = True
             for k in range(4):
                 around = depth[row + spread * (1, 1, -1, -1)[k], column + spread * (1, -1, 1, -1)[k]]
-                if around == 0.0 or around <= c + margin:
+                if not (around > c + margin and around < np.inf):
                     clear = False
                     break
             if not clear:

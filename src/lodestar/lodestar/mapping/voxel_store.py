@@ -88,8 +88,16 @@ class VoxelStore:
 
     def owners(self, points: np.ndarray) -> np.ndarray:
         """(N,) int32: who owns the voxels at points (N, 3) int32; 0 = nobody, or none there."""
-        places = self._places(points)
+        places = self.places(points)
         return np.where(places >= 0, self.owner[places], 0).astype(np.int32)
+
+    def owners_near(self, points: np.ndarray) -> np.ndarray:
+        """(N,) int32: who owns the voxel at each of points (N, 3), metres, or one within half a voxel; 0 = nobody."""
+        found = np.zeros(len(points), np.int32)
+        for offset in np.concatenate([np.zeros((1, 3)), 0.5 * np.eye(3), -0.5 * np.eye(3)]):
+            owners = self.owners(np.floor(points / self.size + offset).astype(np.int32))
+            found = np.where(found == 0, owners, found)
+        return found
 
     def posterior(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Means of the posteriors of the voxels at points (N, 3) int32.
@@ -97,11 +105,11 @@ class VoxelStore:
         Returns candidates by falling probability, ids (N, 4) int32, 0 = none, and probability (N, 4) float32, and
         the mass (N,) float32 of everyone else: background, other instances, nobody yet (1 where there is no voxel).
         """
-        return kernels.read(*self._votes, self._places(points), self.prior)[:3]
+        return kernels.read(*self._votes, self.places(points), self.prior)[:3]
 
     def entropy(self, points: np.ndarray) -> np.ndarray:
         """(N,) float32, nats: of the candidates and everyone else as one; NaN where there is no voxel."""
-        return kernels.read(*self._votes, self._places(points), self.prior)[3]
+        return kernels.read(*self._votes, self.places(points), self.prior)[3]
 
     def carve(
         self, depth: np.ndarray, camera: tuple, camera_from_voxels: np.ndarray, near: float, far: float,
@@ -192,7 +200,8 @@ class VoxelStore:
         store._state[USED] = store._state[LIVE] = count
         return store
 
-    def _places(self, points: np.ndarray) -> np.ndarray:
+    def places(self, points: np.ndarray) -> np.ndarray:
+        """(N,) int32: places in the pool of the voxels at points (N, 3) int32, -1 where there is none."""
         return kernels.places(self._blocks.table, self._blocks.coords, self._pages, points)
 
     def _know(self, identity: int) -> None:

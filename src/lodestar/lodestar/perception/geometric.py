@@ -1,0 +1,252 @@
+"""Class-agnostic segments from the shape of a depth image, for when no detector is installed.
+
+Large planes with nothing behind them (floor, ceiling, walls) are the room; what remains falls apart along jumps of
+depth and concave creases into convex pieces (Stein et al. 2014, "Object partitioning using local convexity").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from numba import njit
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.segments import label_extents
+
+
+@dataclass(frozen=True)
+class GeometricConfig:
+    """step: pixels of the image per pixel worked on. near, far: metres of depth that count.
+
+    jump, jump_per_square: metres, and metres per metre of depth squared, by which depth must differ between
+    neighbours to part them (the error of a structured-light camera grows with the square). reach: pixels between the
+    points that a normal is taken from. crease: sine of the concave angle that parts two pieces.
+    plane_trials: planes tried at a time; planes: of the room at most; plane_share: of all points that one must hold;
+    plane_gap, plane_gap_per_square: metres from a plane that belong to it; behind: share of the points that may lie
+    behind a plane of the room. min_pixels: of a segment in the full image; max_share: of the image.
+    score: of every segment.
+    """
+
+    step: int = 2
+    near: float = 0.3
+    far: float = 5.0
+    jump: float = 0.02
+    jump_per_square: float = 0.012
+    reach: int = 4
+    crease: float = 0.12
+    plane_trials: int = 60
+    planes: int = 5
+    plane_share: float = 0.08
+    plane_gap: float = 0.03
+    plane_gap_per_square: float = 0.008
+    behind: float = 0.03
+    min_pixels: int = 600
+    max_share: float = 0.5
+    score: float = 0.5
+
+
+class GeometricSegmenter:
+    """Every piece of furniture and every thing on it is a segment with the label "object"; the same for one seed."""
+
+    name = "geometric"
+
+    def __init__(self, config: GeometricConfig = GeometricConfig(), seed: int = 0):
+        self.config = config
+        self._rng = np.random.default_rng(seed)
+
+    def segment(self, stamp: float, depth: np.ndarray, camera: PinholeCamera, rgb: np.ndarray | None) -> SegmentedFrame:
+        """Segments of depth (H, W) float32, metres, invalid = 0 or NaN; rgb (H, W, 3) uint8 names their colours.
+
+        Raises ValueError for a depth of another shape than the camera's.
+        """
+        config = self.config
+        if depth.shape != (camera.height, camera.width):
+            raise ValueError(f"depth is {depth.shape}, the camera {(camera.height, camera.width)}")
+        small = np.ascontiguousarray(depth[:: config.step, :: config.step], np.float32)
+        small = np.where((small >= config.near) & (small <= config.far), small, np.float32(0.0))
+        small = cv2.medianBlur(small, 3)
+        lens = [value / config.step for value in (camera.fx, camera.fy, camera.cx, camera.cy)]
+        points = _points(small, *lens)
+        normals = _normals(points, config.reach, config.jump, config.jump_per_square)
+        room = self._room(points, normals, small > 0)
+        things = (small > 0) & ~room
+        edges = _edges(points, normals, config.reach, config.crease, config.jump, config.jump_per_square)
+        labels = _pieces(things & ~edges, things, config)
+        full = np.repeat(np.repeat(labels, config.step, 0), config.step, 1)[: camera.height, : camera.width]
+        full = np.where(np.isfinite(depth) & (depth > 0), full, 0).astype(np.uint16)
+        return self._named(stamp, full, rgb)
+
+    def _room(self, points: np.ndarray, normals: np.ndarray, valid: np.ndarray) -> np.ndarray:
+        """(h, w) bool: which points belong to planes that bound what is seen."""
+        config = self.config
+        room = np.zeros(valid.shape, bool)
+        flat, facing = points[valid], normals[valid]
+        left = np.isfinite(facing[:, 0])
+        distance = config.plane_gap + config.plane_gap_per_square * flat[:, 2] ** 2
+        taken = np.zeros(len(flat), bool)
+        for _ in range(config.planes):
+            candidates = np.flatnonzero(left & ~taken)
+            if len(candidates) < config.plane_share * len(flat):
+                break
+            plane = _best_plane(flat, facing, distance, candidates, self._rng.choice(candidates, config.plane_trials))
+            offset = flat @ plane[:3] - plane[3]
+            near = np.abs(offset) <= distance
+            own = near & (np.abs(facing @ plane[:3]) > 0.8)
+            if own.sum() < config.plane_share * len(flat):
+                break
+            taken |= own
+            side = np.sign(-plane[3])  # of the camera, which is at the origin
+            if (offset * side < -2.0 * distance).mean() <= config.behind:
+                taken |= near
+                mask = np.zeros(valid.shape, bool)
+                mask[valid] = near
+                room |= mask
+        return room
+
+    def _named(self, stamp: float, labels: np.ndarray, rgb: np.ndarray | None) -> SegmentedFrame:
+        detections = []
+        for value, box, count in label_extents(labels):
+            inside = labels[box.y : box.y + box.height, box.x : box.x + box.width] == value
+            caption = "an object"
+            if rgb is not None:
+                pixels = rgb[box.y : box.y + box.height, box.x : box.x + box.width][inside]
+                name = color_name(np.median(pixels, axis=0))
+                caption = f"{'an' if name[0] in 'aeiou' else 'a'} {name} object"
+            detections.append(Detection(value, "object", caption, self.config.score, box, count))
+        return SegmentedFrame(stamp, labels, tuple(detections), self.name)
+
+
+@njit(cache=True, nogil=True)
+def _points(depth, fx, fy, cx, cy):
+    """(h, w, 3) float32 in the optical frame; z = 0 where depth is invalid."""
+    rows, columns = depth.shape
+    points = np.zeros((rows, columns, 3), np.float32)
+    for row in range(rows):
+        for column in range(columns):
+            z = depth[row, column]
+            points[row, column, 0] = (column - cx) / fx * z
+            points[row, column, 1] = (row - cy) / fy * z
+            points[row, column, 2] = z
+    return points
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _joined(a, b, jump, per_square):
+    """Whether two depths are of one surface."""
+    return a > 0.0 and b > 0.0 and abs(a - b) <= jump + per_square * a * a
+
+
+@njit(cache=True, nogil=True)
+def _normals(points, reach, jump, per_square):
+    """(h, w, 3) float32, unit, towards the camera; NaN beside jumps, borders and invalid depth."""
+    rows, columns, _ = points.shape
+    normals = np.full((rows, columns, 3), np.nan, np.float32)
+    for row in range(reach, rows - reach):
+        for column in range(reach, columns - reach):
+            z = points[row, column, 2]
+            left, right = points[row, column - reach], points[row, column + reach]
+            above, below = points[row - reach, column], points[row + reach, column]
+            limit = 2.0 * jump
+            if not (_joined(z, left[2], limit, per_square) and _joined(z, right[2], limit, per_square)):
+                continue
+            if not (_joined(z, above[2], limit, per_square) and _joined(z, below[2], limit, per_square)):
+                continue
+            ax, ay, az = right[0] - left[0], right[1] - left[1], right[2] - left[2]
+            bx, by, bz = below[0] - above[0], below[1] - above[1], below[2] - above[2]
+            nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+            length = np.sqrt(nx * nx + ny * ny + nz * nz)
+            if length == 0.0:
+                continue
+            towards = nx * points[row, column, 0] + ny * points[row, column, 1] + nz * z
+            sign = -1.0 if towards > 0.0 else 1.0
+            normals[row, column, 0] = sign * nx / length
+            normals[row, column, 1] = sign * ny / length
+            normals[row, column, 2] = sign * nz / length
+    return normals
+
+
+@njit(cache=True, nogil=True)
+def _best_plane(points, normals, distance, candidates, trials):
+    """(4,) unit normal and offset of the plane through a tried point that most candidates lie on."""
+    best, plane = -1, np.zeros(4)
+    step = max(1, len(candidates) // 4000)
+    for trial in trials:
+        n = normals[trial].astype(np.float64)
+        offset = n[0] * points[trial, 0] + n[1] * points[trial, 1] + n[2] * points[trial, 2]
+        count = 0
+        for k in range(0, len(candidates), step):
+            i = candidates[k]
+            away = n[0] * points[i, 0] + n[1] * points[i, 1] + n[2] * points[i, 2] - offset
+            along = n[0] * normals[i, 0] + n[1] * normals[i, 1] + n[2] * normals[i, 2]
+            if abs(away) <= distance[i] and along > 0.9:
+                count += 1
+        if count > best:
+            best = count
+            plane[:3], plane[3] = n, offset
+    return plane
+
+
+@njit(cache=True, nogil=True)
+def _edges(points, normals, reach, crease, jump, per_square):
+    """(h, w) bool: beside a jump of depth, or in a concave crease."""
+    rows, columns, _ = points.shape
+    edges = np.zeros((rows, columns), np.bool_)
+    for row in range(rows):
+        for column in range(columns):
+            z = points[row, column, 2]
+            if z == 0.0:
+                continue
+            for direction in range(2):
+                near_row, near_column = row + direction, column + 1 - direction
+                if near_row < rows and near_column < columns:
+                    other = points[near_row, near_column, 2]
+                    if other > 0.0 and not _joined(z, other, jump, per_square):
+                        edges[row, column] = edges[near_row, near_column] = True
+                far_row, far_column = row + direction * reach, column + (1 - direction) * reach
+                back_row, back_column = row - direction * reach, column - (1 - direction) * reach
+                if far_row >= rows or far_column >= columns or back_row < 0 or back_column < 0:
+                    continue
+                a, b = normals[back_row, back_column], normals[far_row, far_column]
+                if not (a[0] == a[0] and b[0] == b[0]):  # NaN
+                    continue
+                p, q = points[back_row, back_column], points[far_row, far_column]
+                dx, dy, dz = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+                length = np.sqrt(dx * dx + dy * dy + dz * dz)
+                if length == 0.0:
+                    continue
+                bend = ((a[0] - b[0]) * dx + (a[1] - b[1]) * dy + (a[2] - b[2]) * dz) / length
+                if bend > 2.0 * crease:
+                    edges[row, column] = True
+    return edges
+
+
+def _pieces(inner: np.ndarray, things: np.ndarray, config: GeometricConfig) -> np.ndarray:
+    """(h, w) uint16: connected pieces of `inner`, large enough ones, grown back over the edges between them."""
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(inner.astype(np.uint8), connectivity=4)
+    size = stats[:, cv2.CC_STAT_AREA] * config.step**2
+    good = (size >= config.min_pixels) & (size <= config.max_share * inner.size * config.step**2)
+    good[0] = False
+    order = np.zeros(count, np.uint16)
+    order[good] = np.arange(1, good.sum() + 1)
+    labels = order[labels]
+    for _ in range(config.reach):  # the edges are about this wide
+        grown = cv2.dilate(labels, np.ones((3, 3), np.uint8))
+        labels = np.where((labels == 0) & things, grown, labels)
+    return labels
+
+
+_COLORS = {
+    "black": (25, 25, 25), "white": (235, 235, 235), "gray": (128, 128, 128), "red": (190, 35, 35),
+    "orange": (230, 130, 30), "yellow": (225, 210, 50), "green": (50, 130, 60), "blue": (45, 80, 175),
+    "purple": (120, 60, 150), "brown": (110, 70, 40), "beige": (205, 185, 150), "pink": (230, 150, 180),
+}  # fmt: skip
+
+
+def color_name(rgb: np.ndarray) -> str:
+    """The basic colour word nearest to rgb (3,), 0-255, in CIE Lab."""
+    palette = np.array([rgb, *_COLORS.values()], np.float32).reshape(1, -1, 3) / 255.0
+    lab = cv2.cvtColor(palette, cv2.COLOR_RGB2LAB)[0]
+    return list(_COLORS)[int(np.argmin(np.linalg.norm(lab[1:] - lab[0], axis=1)))]

@@ -1,0 +1,83 @@
+"""Blocks by coordinate against a dictionary, and what a view touches against a check of every voxel."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.geometry.poses import inverse
+from lodestar.mapping.blocks import SIDE, BlockPool, find, give_back, in_view
+
+
+def rotation_of(rng):
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    return q if np.linalg.det(q) > 0 else -q
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=30, deadline=None)
+def test_blocks_come_and_go_as_in_a_dictionary(seed):
+    rng = np.random.default_rng(seed)
+    pool, truth = BlockPool(600), {}
+    for _ in range(20):
+        coords = rng.integers(-5, 5, (int(rng.integers(1, 60)), 3)).astype(np.int32)
+        for coord, place in zip(coords.tolist(), pool.insert(coords).tolist()):
+            assert truth.setdefault(tuple(coord), place) == place
+        for coord in list(truth)[:: int(rng.integers(2, 5))]:
+            give_back(pool.table, pool.coords, pool.free, pool.state, truth.pop(coord))
+        assert pool.live == len(truth) and sorted(truth.values()) == pool.places().tolist()
+    for x, y, z in np.ndindex(12, 12, 12):
+        coord = (x - 6, y - 6, z - 6)
+        assert find(pool.table, pool.coords, *coord) == truth.get(coord, -1)
+
+
+def test_a_full_pool_refuses_and_counts():
+    pool = BlockPool(4)
+    places = pool.insert(np.array([[i, 0, 0] for i in range(6)], np.int32))
+    assert places.tolist() == [0, 1, 2, 3, -1, -1]
+    assert (pool.live, pool.used, pool.refused) == (4, 4, 2)
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=25, deadline=None)
+def test_every_block_with_a_voxel_in_view_is_found(seed):
+    rng = np.random.default_rng(seed)
+    pool, size = BlockPool(2000), 0.05
+    pool.insert(rng.integers(-8, 8, (1500, 3)).astype(np.int32))
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = rotation_of(rng), rng.uniform(-1.5, 1.5, 3)
+    back = inverse(pose)
+    camera, shape, near, far = (95.0, 90.0, 75.0, 62.0), (120, 160), 0.2, 2.5
+    result = np.empty(pool.live, np.int32)
+    count = in_view(
+        pool.table, pool.coords, SIDE * size, shape, camera, np.ascontiguousarray(back[:3, :3]),
+        np.ascontiguousarray(back[:3, 3]), near, far, result,
+    )  # fmt: skip
+    found = set(result[:count].tolist())
+    assert len(found) == count
+    cells = np.stack(np.meshgrid(*[np.arange(SIDE)] * 3, indexing="ij"), -1).reshape(-1, 3)
+    for place in pool.places().tolist():
+        points = ((pool.coords[place] * SIDE + cells + 0.5) * size) @ back[:3, :3].T + back[:3, 3]
+        z = points[:, 2]
+        good = (z >= near) & (z <= far)
+        u, v = points[good, 0] / z[good] * 95.0 + 75.0, points[good, 1] / z[good] * 90.0 + 62.0
+        if ((u >= 0) & (u < 160) & (v >= 0) & (v < 120)).any():
+            assert place in found
+    assert count < pool.live
+
+
+def test_a_view_from_beyond_the_map_touches_nothing():
+    pool = BlockPool(8)
+    pool.insert(np.zeros((1, 3), np.int32))
+    result = np.empty(1, np.int32)
+    for away, seen in ((0.0, 1), (1e4, 0), (1e9, 0), (np.inf, 0)):
+        offset = np.array([away, 0.0, 0.0])
+        lens = (4.0, 4.0, 2.0, 2.0)
+        assert in_view(pool.table, pool.coords, 0.4, (4, 4), lens, np.eye(3), offset, 0.1, 5.0, result) == seen
+
+
+@pytest.mark.parametrize("capacity", [1, 3, 1000])
+def test_the_table_has_room_for_every_block(capacity):
+    pool = BlockPool(capacity)
+    assert len(pool.table) >= 2 * capacity
+    assert (pool.insert(np.arange(3 * capacity, dtype=np.int32).reshape(-1, 3)) >= 0).all()

@@ -1,0 +1,204 @@
+"""Surfaces from depth images of box worlds."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lodestar.geometry.poses import inverse, planar_transform
+from lodestar.mapping.meshing import extract_mesh
+from lodestar.mapping.tsdf import GeometryConfig, TsdfVolume
+
+
+def look(volume, world, poses, rgb=None, **kwargs):
+    for i, pose in enumerate(poses):
+        frame, _ = world.frame(1.0 + i, *pose, **kwargs)
+        volume.integrate(frame.depth, frame.camera, frame.map_from_camera, rgb)
+
+
+@pytest.fixture
+def crate(box):
+    return box("crate", (-0.4, -0.4, 0.0), (0.4, 0.4, 0.8))
+
+
+@pytest.fixture
+def seen(box_world, crate, orbit):
+    volume, world = TsdfVolume(), box_world([crate])
+    look(volume, world, orbit((0, 0), 2.0, 0, 360, 24))
+    return volume, world
+
+
+def test_the_distance_is_signed_metric_and_zero_at_the_surface(seen):
+    volume, _ = seen
+    centres = np.arange(0.275, 0.60, 0.05)  # of voxels, through the side of the crate at 0.4
+    found = volume.distances(np.stack([centres, np.zeros(7), np.full(7, 0.4)], 1)) * 0.20
+    np.testing.assert_allclose(found[:4], centres[:4] - 0.4, atol=0.03)
+    assert (np.diff(found) > 0).all()  # farther out it is measured along slanting rays, and longer
+
+
+@given(st.integers(0, 1000))
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_the_walls_of_a_room_are_where_they_are_whatever_the_pose(box_world, seed):
+    rng = np.random.default_rng(seed)
+    world, volume = box_world([], room=((-2.0, -2.0, 0.0), (2.0, 2.0, 2.0))), TsdfVolume()
+    look(volume, world, [(*rng.uniform(-0.8, 0.8, 2), yaw) for yaw in rng.uniform(-3.1, 3.1, 12)])
+    vertices = extract_mesh(volume).vertices
+    to_wall = np.minimum(np.abs(vertices - world.room[0]), np.abs(vertices - world.room[1])).min(1)
+    assert len(vertices) > 1000
+    assert np.percentile(to_wall, 50) < 0.01 and np.percentile(to_wall, 95) < 0.04
+
+
+def blocks_of_the_crate(volume):
+    coords = volume.to_arrays()["coords"]
+    return int(((coords >= (-1, -1, 1)) & (coords <= (0, 0, 1))).all(1).sum())
+
+
+def test_a_surface_that_is_gone_fades_after_a_few_looks_and_its_blocks_are_given_back(seen, orbit):
+    volume, world = seen
+    inside = np.array([[0.38, 0.0, 0.4]])
+    assert abs(volume.distances(inside)[0]) < 0.3 and blocks_of_the_crate(volume) == 4
+    world.boxes.clear()
+    look(volume, world, orbit((0, 0), 2.0, 0, 360, 72))
+    assert np.isnan(volume.distances(inside)[0])
+    assert blocks_of_the_crate(volume) == 0
+
+
+def test_three_looks_empty_a_place_that_was_seen_once(box_world, crate):
+    volume, world = TsdfVolume(), box_world([crate])
+    look(volume, world, [(-2.0, 0.0, 0.0)])
+    front = np.array([[-0.39, 0.0, 0.4]])
+    assert abs(volume.distances(front)[0]) < 0.3
+    world.boxes.clear()
+    look(volume, world, [(-2.0, 0.0, 0.0)] * 3)
+    assert volume.distances(front)[0] > 0.5
+
+
+def test_what_is_hidden_stays(seen, box):
+    volume, world = seen
+    before = volume.distances(np.array([[-0.38, 0.0, 0.4]]))
+    world.boxes = [box("screen", (-1.2, -1.0, 0.0), (-1.1, 1.0, 2.0))]
+    look(volume, world, [(-2.0, 0.0, 0.0)] * 20)
+    np.testing.assert_array_equal(volume.distances(np.array([[-0.38, 0.0, 0.4]])), before)
+
+
+def test_places_of_blocks_are_used_again_and_clean(box_world, box):
+    volume = TsdfVolume()
+    for k in range(12):
+        world = box_world([box("crate", (0.8, -0.4 + 0.1 * (k % 2), 0.0), (1.6, 0.4, 0.8))])
+        look(volume, world, [(-0.5, 0.0, 0.0)] * 8)
+        world.boxes.clear()
+        look(volume, world, [(-0.5, 0.0, 0.0)] * 8)
+    assert volume.blocks.used < 2 * volume.blocks.live
+    arrays = volume.to_arrays()
+    free = np.setdiff1d(np.arange(volume.blocks.used), volume.blocks.places())
+    assert not volume._weight[free].any() and len(arrays["coords"]) == volume.blocks.live
+
+
+def test_colour_is_that_of_the_surface(box_world, crate, orbit):
+    volume, world = TsdfVolume(), box_world([crate])
+    red = np.full((world.camera.height, world.camera.width, 3), (200, 30, 10), np.uint8)
+    look(volume, world, orbit((0, 0), 2.0, 0, 360, 8), rgb=red)
+    arrays = volume.to_arrays()
+    near = np.abs(arrays["distance"]) < 6000
+    assert (arrays["color"][near & (arrays["weight"] > 0)] == (200, 30, 10)).all()
+
+
+def test_without_colour_no_memory_of_colours_is_written(seen):
+    assert not seen[0]._color[: seen[0].blocks.used].any()
+
+
+@pytest.mark.parametrize("bad", ["shape", "rgb", "pose"])
+def test_images_that_do_not_fit_are_refused_and_change_nothing(seen, bad):
+    volume, world = seen
+    frame, _ = world.frame(99.0, 1.0, 1.0, 0.5)
+    before = volume.to_arrays()
+    depth = frame.depth[:-1] if bad == "shape" else frame.depth
+    rgb = np.zeros((5, 5, 3), np.uint8) if bad == "rgb" else None
+    pose = np.full((4, 4), np.nan) if bad == "pose" else frame.map_from_camera
+    with pytest.raises(ValueError):
+        volume.integrate(depth, frame.camera, pose, rgb)
+    for name, array in volume.to_arrays().items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+def test_invalid_depth_says_nothing(seen):
+    volume, world = seen
+    frame, _ = world.frame(99.0, -2.0, 0.0, 0.0)
+    before = volume.to_arrays()
+    for value in (np.nan, 0.0, -1.0, -np.inf):
+        volume.integrate(np.full_like(frame.depth, value), frame.camera, frame.map_from_camera)
+    after = volume.to_arrays()
+    for name, array in before.items():
+        np.testing.assert_array_equal(array, after[name])
+
+
+def test_depth_beyond_range_shows_free_space_up_to_it(box_world, crate):
+    volume, world = TsdfVolume(), box_world([crate])
+    look(volume, world, [(-2.0, 0.0, 0.0)] * 2)
+    frame, _ = world.frame(9.0, -2.0, 0.0, 0.0)
+    for _ in range(4):
+        volume.integrate(np.full_like(frame.depth, 30.0), frame.camera, frame.map_from_camera)
+    assert not (np.abs(volume.distances(np.array([[-0.39, 0.0, 0.4]]))) < 0.5)
+
+
+def test_a_camera_ten_kilometres_away_maps_there_and_a_lost_one_is_harmless(seen):
+    volume, world = seen
+    before = volume.blocks.live
+    frame, _ = world.frame(99.0, -2.0, 0.0, 0.0)
+    volume.integrate(frame.depth, frame.camera, planar_transform(1e4, 0.0, 0.0) @ frame.map_from_camera)
+    points = frame.camera.backproject(frame.depth)[frame.depth.ravel() < 4.0]
+    pose = planar_transform(1e4, 0.0, 0.0) @ frame.map_from_camera
+    assert np.isfinite(volume.distances(points @ pose[:3, :3].T + pose[:3, 3])).mean() > 0.95
+    assert volume.blocks.live > before
+
+
+def test_a_full_volume_refuses_blocks_counts_them_and_goes_on(box_world, crate, orbit):
+    volume = TsdfVolume(GeometryConfig(capacity=40))
+    look(volume, box_world([crate]), orbit((0, 0), 2.0, 0, 360, 8))
+    assert volume.blocks.live <= 40 and volume.blocks.refused > 0
+
+
+def test_a_volume_goes_on_from_its_arrays(seen, tmp_path, orbit):
+    volume, world = seen
+    np.savez(tmp_path / "geometry.npz", **volume.to_arrays())
+    with np.load(tmp_path / "geometry.npz") as arrays:
+        again = TsdfVolume.from_arrays(arrays)
+    for each in (volume, again):
+        look(each, world, orbit((0.3, 0), 2.0, 0, 90, 4))
+    for (name, kept), read in zip(volume.to_arrays().items(), again.to_arrays().values()):
+        np.testing.assert_array_equal(kept, read, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("how", "match"),
+    [
+        ({"version": np.array(7)}, "version 7"),
+        ({"grid": np.array([0.04, 0.2])}, "voxels of"),
+        ({"weight": np.zeros((1, 3), np.uint8)}, "weight is"),
+        ({"color": None}, "missing"),
+    ],
+)
+def test_arrays_that_are_no_volume_are_refused(seen, how, match):
+    arrays = {**seen[0].to_arrays(), **how}
+    with pytest.raises(ValueError, match=match):
+        TsdfVolume.from_arrays({k: v for k, v in arrays.items() if v is not None})
+    with pytest.raises(ValueError, match="room"):
+        TsdfVolume.from_arrays(seen[0].to_arrays(), GeometryConfig(capacity=5))
+    twice = {name: np.repeat(a, 2, 0) if a.ndim and name != "grid" else a for name, a in arrays.items() if a is not None}
+    if how.keys() == {"version"}:
+        with pytest.raises(ValueError, match="twice"):
+            TsdfVolume.from_arrays({**twice, "version": np.array(1)})
+
+
+def test_the_map_does_not_depend_on_where_it_starts(box_world, crate, orbit):
+    """Blocks at negative coordinates are blocks like others."""
+    volumes = TsdfVolume(), TsdfVolume()
+    shift = planar_transform(-8.0 * 0.4, 16.0 * 0.4, 0.0)
+    for volume, pose in zip(volumes, (np.eye(4), shift)):
+        for x in orbit((0, 0), 2.0, 0, 90, 4):
+            frame, _ = box_world([crate]).frame(1.0, *x)
+            volume.integrate(frame.depth, frame.camera, pose @ frame.map_from_camera)
+    points = np.random.default_rng(0).uniform(-1, 1, (500, 3))
+    moved = points @ inverse(shift)[:3, :3] + shift[:3, 3]
+    first, second = volumes[0].distances(points), volumes[1].distances(moved)
+    np.testing.assert_allclose(first, second, atol=0.02)

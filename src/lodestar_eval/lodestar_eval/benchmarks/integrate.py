@@ -1,0 +1,169 @@
+"""What it costs to take a 640 x 480 frame into the voxel map, against Open3D's geometry alone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar_eval.options import positive_int
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+
+if TYPE_CHECKING:
+    from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+    from lodestar_eval.peers import Open3dVolume
+
+_RATIO_BOUND = 3.0  # issue's bar
+_WARM_UP = 5  # frames of each round that are not counted: buffers grow, code is compiled
+_BLOCK_SIDES = (8, 16)  # voxels; Open3D's own default is 16, ours are 8
+STAGES = ("geometry", "instances", "peer_8", "peer_16")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", type=Path, default=None, help="recording (default: rgbd_7scenes in $LODESTAR_DATA, if that is set)"
+    )
+    parser.add_argument("--world", default="apartment", help="simulated world (default apartment)")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--frames", type=positive_int, default=100, help="of each source (default 100)")
+    parser.add_argument("--rounds", type=positive_int, default=5, help="times that all is run (default 5)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    sources = {"simulator": _simulated(options)}
+    recorded = _recorded(options)
+    if recorded:
+        sources["7scenes"] = recorded
+    else:
+        progress("no recording: set LODESTAR_DATA or give --data; only simulator frames are measured")
+    metrics: dict[str, float] = {}
+    for name, frames in sources.items():
+        rounds = [_measure(frames) for _ in range(options.rounds + 1)][1:]  # the first one compiles
+        metrics.update(_summary(name, rounds))
+        progress(
+            f"{name}: geometry {metrics[f'{name}.geometry_ms']:.2f} ms, instances "
+            f"{metrics[f'{name}.instances_ms']:.2f} ms, Open3D's geometry {metrics[f'{name}.peer_ms']:.2f} ms: "
+            f"{metrics[f'{name}.ratio']:.2f}x"
+        )
+        metrics[f"{name}.surface_gap_mm"] = _surface_gap(frames)
+    return _result(metrics, list(sources), options)
+
+
+def _simulated(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFrame]]:
+    from lodestar_eval.episode import NOISES
+    from lodestar_eval.sweep import Sweep
+    from lodestar_sim.worlds import WorldError, world_from_spec
+
+    try:
+        world = world_from_spec(options.world, options.seed)
+    except WorldError as error:
+        raise BadOptions(str(error)) from error
+    sweep = Sweep(world, options.seed, noise=NOISES["mild"])
+    return [pair for _, pair in zip(range(options.frames), sweep.frames())]
+
+
+def _recorded(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFrame]]:
+    """Frames with class-agnostic segments, which are perception's work and not measured here."""
+    from lodestar.perception.geometric import GeometricSegmenter
+    from lodestar_eval.recordings import BadRecording, open_recording
+
+    path = options.data
+    if path is None:
+        if not os.environ.get("LODESTAR_DATA"):
+            return []
+        path = Path(os.environ["LODESTAR_DATA"]) / "rgbd_7scenes"
+    try:
+        recording = open_recording(path)
+    except BadRecording as error:
+        raise BadOptions(str(error)) from error
+    segmenter = GeometricSegmenter()
+    frames = [replace(frame, rgb=None) for _, frame in zip(range(options.frames), recording.frames())]
+    return [(frame, segmenter.segment(frame.stamp, frame.depth, frame.camera, None)) for frame in frames]
+
+
+def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, list[float]]:
+    """Seconds per frame and stage; the map and its peers take every frame one after the other."""
+    from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+    from lodestar_eval.peers import Open3dVolume
+
+    voxels = SemanticVoxelMap()
+    peers = {f"peer_{side}": Open3dVolume(side) for side in _BLOCK_SIDES}
+    seconds: dict[str, list[float]] = {stage: [] for stage in STAGES}
+
+    def timed(stage: str, work: Callable[[], object]) -> None:
+        began = time.perf_counter()
+        work()
+        seconds[stage].append(time.perf_counter() - began)
+
+    for frame, segmented in frames:
+        timed("geometry", lambda frame=frame: voxels.integrate_depth(frame))
+        timed("instances", lambda frame=frame, segmented=segmented: voxels.fuse(frame, segmented))
+        for stage, peer in peers.items():
+            inputs = peer.convert(frame)
+            timed(stage, lambda peer=peer, inputs=inputs: peer.integrate(*inputs))
+    return {stage: values[_WARM_UP:] for stage, values in seconds.items()}
+
+
+def _summary(name: str, rounds: list[dict[str, list[float]]]) -> dict[str, float]:
+    """Medians over all frames and rounds, ms; `ratio` is the median over rounds, against the faster peer."""
+    medians = {stage: [1e3 * float(np.median(one[stage])) for one in rounds] for stage in STAGES}
+    both = [
+        1e3 * float(np.median(np.add(one["geometry"], one["instances"]))) for one in rounds
+    ]  # of the sums: what a frame costs
+    peer = [min(a, b) for a, b in zip(medians["peer_8"], medians["peer_16"])]
+    ratios = np.array(both) / np.array(peer)
+    return {
+        **{f"{name}.{stage}_ms": float(np.median(values)) for stage, values in medians.items()},
+        f"{name}.both_ms": float(np.median(both)),
+        f"{name}.peer_ms": float(np.median(peer)),
+        f"{name}.ratio": float(np.median(ratios)),
+        f"{name}.ratio_worst_round": float(ratios.max()),
+        f"{name}.geometry_ratio": float(np.median(np.array(medians["geometry"]) / np.array(peer))),
+    }
+
+
+def _surface_gap(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> float:
+    """Median distance, mm, from Open3D's surface points to our mesh of the same frames."""
+    import open3d as o3d
+
+    from lodestar.mapping.meshing import extract_mesh
+    from lodestar.mapping.tsdf import TsdfVolume
+    from lodestar_eval.peers import Open3dVolume
+
+    volume, peer = TsdfVolume(), Open3dVolume(8)
+    for frame, _ in frames:
+        volume.integrate(frame.depth, frame.camera, frame.map_from_camera)
+        peer.integrate(*peer.convert(frame))
+    mesh = extract_mesh(volume)
+    scene = o3d.t.geometry.RaycastingScene()
+    scene.add_triangles(o3d.core.Tensor(mesh.vertices), o3d.core.Tensor(mesh.faces.astype(np.uint32)))
+    return 1e3 * float(np.median(scene.compute_distance(o3d.core.Tensor(peer.surface())).numpy()))
+
+
+def _result(metrics: dict[str, float], sources: list[str], options: argparse.Namespace) -> Result:
+    columns = ("source", "geometry ms", "instances ms", "both ms", "Open3D 8^3 ms", "Open3D 16^3 ms", "both / Open3D")
+    keys = ("geometry_ms", "instances_ms", "both_ms", "peer_8_ms", "peer_16_ms", "ratio")
+    rows = tuple((name, *(f"{metrics[f'{name}.{key}']:.2f}" for key in keys)) for name in sources)
+    return Result(
+        metrics,
+        bars=tuple(Bar(f"{name}.ratio", metrics[f"{name}.ratio"], _RATIO_BOUND, False) for name in sources),
+        tables=(Table("Median time per frame", columns, rows),),
+        notes=(
+            "Geometry is `integrate_depth` (surfaces, and carving of instances), instances is `fuse` (association, "
+            "votes, carving, extraction). Open3D is `compute_unique_block_coordinates` and `integrate` of "
+            "VoxelBlockGrid on the same depth, distance and weight only, its conversion of the image apart; the ratio "
+            "takes the faster of two block sizes. `surface_gap_mm`: median from Open3D's surface points to our mesh.",
+        ),
+        config={"threads": os.environ.get("OMP_NUM_THREADS", "all cores"), "voxel_m": 0.05, "truncation_m": 0.2},
+    )
+
+
+BENCHMARK = Benchmark(
+    "integrate", "A frame into the voxel map: time against Open3D's geometry alone.", _add_options, _run
+)

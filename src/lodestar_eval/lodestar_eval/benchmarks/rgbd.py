@@ -1,0 +1,147 @@
+"""Map a real RGB-D recording, with class-agnostic segments, and show what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar_eval.options import positive_int
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
+
+if TYPE_CHECKING:
+    from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+    from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+    from lodestar_eval.recordings import Recording
+
+_RATE_BOUND = 15.0  # frames per second that the map must keep up with (DESIGN section 6)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "recording", type=Path, help="folder of frame-NNNNNN.{color,depth,pose} files, or a rosbag2 or MCAP bag"
+    )
+    parser.add_argument("--frames", type=positive_int, default=None, help="at most (default all)")
+
+
+@dataclass
+class _Mapped:
+    """A recording after it was mapped. seconds: stage -> of each frame."""
+
+    voxels: SemanticVoxelMap
+    seconds: dict[str, list[float]] = field(default_factory=lambda: {"segment": [], "geometry": [], "instances": []})
+    example: tuple[RgbdFrame, SegmentedFrame] | None = None
+    taken: int = 0
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_eval.recordings import BadRecording, open_recording
+
+    try:
+        recording = open_recording(options.recording)
+    except BadRecording as error:
+        raise BadOptions(str(error)) from error
+    mapped = _map(recording, options.frames, progress)
+    if mapped.taken == 0 or mapped.example is None:
+        raise BadOptions(f"{options.recording}: no frame could be used: {dict(recording.skipped)}")
+    return _result(recording, mapped, folder)
+
+
+def _map(recording: Recording, limit: int | None, progress: Callable[[str], None]) -> _Mapped:
+    from lodestar.mapping.semantic_voxels import FrameRejected, SemanticVoxelMap
+    from lodestar.perception.geometric import GeometricSegmenter
+
+    segmenter = GeometricSegmenter()
+    mapped = _Mapped(SemanticVoxelMap())
+    most = -1
+    for number, frame in enumerate(recording.frames(), 1):
+        if limit is not None and number > limit:
+            break
+        marks = [time.perf_counter()]
+        segmented = segmenter.segment(frame.stamp, frame.depth, frame.camera, frame.rgb)
+        marks.append(time.perf_counter())
+        try:
+            mapped.voxels.integrate_depth(frame)
+            marks.append(time.perf_counter())
+            mapped.voxels.fuse(frame, segmented)
+        except FrameRejected as rejected:
+            recording.skipped[rejected.reason.name.lower()] += 1
+            continue
+        marks.append(time.perf_counter())
+        for stage, seconds in zip(mapped.seconds, np.diff(marks)):
+            mapped.seconds[stage].append(float(seconds))
+        mapped.taken += 1
+        if len(segmented.detections) > most:
+            most, mapped.example = len(segmented.detections), (frame, segmented)
+        if number % 25 == 0:
+            progress(f"{number}/{len(recording)} frames, {_confirmed(mapped.voxels)} instances")
+    return mapped
+
+
+def _confirmed(voxels: SemanticVoxelMap) -> int:
+    return sum(instance.confirmed for instance in voxels.instances().values())
+
+
+def _result(recording: Recording, mapped: _Mapped, folder: Path) -> Result:
+    from lodestar.mapping.meshing import write_ply
+    from lodestar_eval.portrait import instance_colors, save_portrait
+
+    mesh = mapped.voxels.mesh()
+    owners = mapped.voxels.instances_at(mesh.vertices)
+    write_ply(folder / "instances.ply", mesh.vertices, instance_colors(owners, mesh.colors), mesh.faces)
+    write_ply(folder / "colours.ply", mesh.vertices, mesh.colors, mesh.faces)
+    assert mapped.example is not None
+    save_portrait(folder / "rgbd.png", mesh, owners, *mapped.example, title=recording.name)
+    warm = {stage: np.array(values[min(5, len(values) - 1) :]) for stage, values in mapped.seconds.items()}
+    both = warm["geometry"] + warm["instances"]
+    skipped = sum(recording.skipped.values())
+    metrics = {
+        "frames": float(mapped.taken),
+        "frames_skipped": float(skipped),
+        "instances": float(_confirmed(mapped.voxels)),
+        "vertices": float(len(mesh.vertices)),
+        "share_of_surface_in_instances": float((owners > 0).mean()) if len(owners) else float("nan"),
+        **{f"{stage}_ms": 1e3 * float(np.median(values)) for stage, values in warm.items()},
+        "map_p95_ms": 1e3 * float(np.percentile(both, 95)),
+        "map_rate_hz": 1.0 / float(np.median(both)),
+    }
+    return Result(
+        metrics,
+        bars=(Bar("map_rate_hz", metrics["map_rate_hz"], _RATE_BOUND),),
+        tables=_tables(recording, mapped),
+        plots=(Plot("rgbd.png", "Segments of one frame; the surfaces mapped, in colour and by instance."),),
+        notes=("`instances.ply` and `colours.ply` are the mesh, coloured by instance and as seen.",),
+    )
+
+
+def _tables(recording: Recording, mapped: _Mapped) -> tuple[Table, ...]:
+    known = sorted(mapped.voxels.instances().values(), key=lambda one: -one.voxel_count)
+    rows = tuple(
+        (str(one.id), one.votes[0].caption, str(one.voxel_count), str(one.observation_count), _size(one))
+        for one in known
+        if one.confirmed
+    )
+    instances = Table("Instances", ("id", "caption", "voxels", "observations", "size, m"), rows)
+    if not recording.skipped:
+        return (instances,)
+    lost = tuple((reason, str(count)) for reason, count in sorted(recording.skipped.items()))
+    return (instances, Table("Files and frames that could not be used", ("what", "count"), lost))
+
+
+def _size(instance: object) -> str:
+    extent = instance.box_max - instance.box_min  # type: ignore[attr-defined]
+    return " x ".join(f"{side:.2f}" for side in extent)
+
+
+BENCHMARK = Benchmark(
+    "rgbd",
+    "A real RGB-D recording mapped without a detector: mesh, instances, picture.",
+    _add_options,
+    _run,
+    positional=("recording",),
+)

@@ -1,0 +1,108 @@
+"""The voxel map alone in a process, so that its memory can be told from everything else's."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one frame: seconds, and after it bytes in RAM above those before the map, now and at most so far."""
+
+    seconds: float
+    bytes: int
+    peak_bytes: int
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Of the map: surface voxels, blocks of geometry, voted voxels, instances (confirmed), rejected frames."""
+
+    surface_voxels: int
+    blocks: int
+    voxels: int
+    instances: int
+    rejected: int
+
+
+class MapperProcess:
+    """A map in a process of its own; `warm_up` frames go to another one that is thrown away, to settle the memory."""
+
+    def __init__(self, warm_up: list[tuple[RgbdFrame, SegmentedFrame]]):
+        context = multiprocessing.get_context("spawn")
+        self._connection, there = context.Pipe()
+        self._process = context.Process(target=_serve, args=(there,), daemon=True)
+        self._process.start()
+        there.close()
+        self._stamp = 0.0
+        for frame in warm_up:
+            self._ask(frame)
+        self._ask("begin")
+
+    def take(self, frame: RgbdFrame, segmented: SegmentedFrame) -> Cost:
+        """The frame is in the map, under a stamp 0.25 s after the one before."""
+        self._stamp += 0.25
+        answer = self._ask((replace(frame, stamp=self._stamp), replace(segmented, stamp=self._stamp)))
+        assert isinstance(answer, Cost)
+        return answer
+
+    def close(self) -> Totals:
+        """What is in the map; the process has ended."""
+        answer = self._ask("end")
+        self._process.join(30.0)
+        assert isinstance(answer, Totals)
+        return answer
+
+    def _ask(self, request: object) -> object:
+        self._connection.send(request)
+        answer = self._connection.recv()
+        if isinstance(answer, Exception):
+            raise RuntimeError("the map's process failed") from answer
+        return answer
+
+
+def _serve(connection: Connection) -> None:
+    try:
+        _answer(connection)
+    except EOFError:
+        return  # whoever asked has ended
+    except Exception as error:
+        connection.send(error)
+
+
+def _answer(connection: Connection) -> None:
+    from lodestar.mapping.semantic_voxels import FrameRejected, SemanticVoxelMap
+    from lodestar_eval.memory import peak_bytes, reset_peak, resident_bytes
+
+    voxels = SemanticVoxelMap()
+    base = 0
+    while True:
+        request = connection.recv()
+        if request == "begin":
+            del voxels
+            reset_peak()
+            base = resident_bytes()
+            voxels = SemanticVoxelMap()
+            connection.send(None)
+        elif request == "end":
+            confirmed = sum(one.confirmed for one in voxels.instances().values())
+            blocks, rejected = voxels.geometry.blocks.live, sum(voxels.rejected.values())
+            surface = voxels.geometry.surface_voxels()
+            connection.send(Totals(surface, blocks, voxels.voxel_count, confirmed, rejected))
+            return
+        else:
+            frame, segmented = request
+            began = time.perf_counter()
+            try:
+                voxels.integrate_depth(frame)
+                voxels.fuse(frame, segmented)
+            except FrameRejected:
+                pass  # the map counts them
+            seconds = time.perf_counter() - began
+            del request, frame, segmented
+            connection.send(Cost(seconds, resident_bytes() - base, peak_bytes() - base))

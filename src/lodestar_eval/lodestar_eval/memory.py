@@ -1,0 +1,31 @@
+"""What a process holds of the machine's memory, from the kernel."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import re
+from pathlib import Path
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is in RAM now."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def peak_bytes() -> int:
+    """The most that was in RAM since `reset_peak`."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    found = re.search(r"VmHWM:\s+(\d+) kB", status)
+    if found is None:
+        raise OSError("the kernel does not tell the peak of memory")
+    return int(found[1]) * 1024
+
+
+def reset_peak() -> None:
+    """The peak is what is in RAM now; memory that was freed has been given back. Raises OSError where that fails."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")

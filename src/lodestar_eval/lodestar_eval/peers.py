@@ -9,6 +9,8 @@ import open3d.core as o3c
 from lodestar.mapping.tsdf import GeometryConfig
 from lodestar.perception.frames import RgbdFrame
 
+_DEFAULTS = GeometryConfig()
+
 
 class Open3dVolume:
     """Open3D's VoxelBlockGrid on the CPU: distance and weight in blocks of `side` voxels, with our grid's settings.
@@ -16,7 +18,7 @@ class Open3dVolume:
     capacity: blocks of 8^3 voxels that are reserved, so that its hash map never has to grow while it is measured.
     """
 
-    def __init__(self, side: int, config: GeometryConfig = GeometryConfig(), capacity: int = 40_000):
+    def __init__(self, side: int, config: GeometryConfig = _DEFAULTS, capacity: int = 40_000):
         self.config = config
         self._grid = o3d.t.geometry.VoxelBlockGrid(
             ("tsdf", "weight"), (o3c.float32, o3c.float32), ((1), (1)), config.voxel, side,

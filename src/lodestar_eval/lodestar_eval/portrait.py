@@ -100,8 +100,8 @@ def _cast(mesh: Mesh, colors: np.ndarray, rays: o3d.core.Tensor) -> np.ndarray:
     face = mesh.faces[np.where(hit, answer["primitive_ids"].numpy(), 0).astype(np.int64)]
     uv = answer["primitive_uvs"].numpy()
     weights = np.stack([1.0 - uv.sum(-1), uv[..., 0], uv[..., 1]], -1)
-    nearest = np.take_along_axis(face, weights.argmax(-1)[..., None], -1)[..., 0]
+    mixed = (colors[face] * weights[..., None]).sum(-2)
     direction = rays.numpy()[..., 3:]
     facing = np.abs((answer["primitive_normals"].numpy() * direction).sum(-1)) / np.linalg.norm(direction, axis=-1)
-    lit = colors[nearest] * (0.45 + 0.55 * facing)[..., None]
+    lit = mixed * (0.45 + 0.55 * facing)[..., None]
     return np.where(hit[..., None], np.clip(lit, 0, 255), np.array(_PAPER)).astype(np.uint8)

@@ -113,7 +113,8 @@ def extract(
 ) -> Geometry:
     """Geometry of instances `ids` (M,), in the frame that `frame_from_voxels` (4, 4) leads to.
 
-    Takes time by the voxels of these instances, not by those of the map. `trim`: share of voxels cut off at either end of a box.
+    Takes time by the voxels of these instances, not by those of the map.
+    `trim`: share of voxels cut off at either end of a box.
     `solid_weight`: votes from which a voxel counts, where at least half of the instance's voxels have them.
     """
     places, start = store.members(ids)

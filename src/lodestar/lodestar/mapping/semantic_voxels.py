@@ -307,7 +307,8 @@ class SemanticVoxelMap:
         camera_from_voxels = inverse(frame.map_from_camera) @ self._map_from_voxels
         return self._store.carve(
             np.ascontiguousarray(frame.depth, np.float32), (camera.fx, camera.fy, camera.cx, camera.cy),
-            camera_from_voxels, config.samples.near, config.samples.far, (config.margin, config.margin_per_metre), self._mark, self._next_id,
+            camera_from_voxels, config.samples.near, config.samples.far,
+            (config.margin, config.margin_per_metre), self._mark, self._next_id,
         )  # fmt: skip
 
     def _merge(self, matches: list[Match]) -> list[Merge]:

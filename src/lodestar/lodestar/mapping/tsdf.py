@@ -132,7 +132,7 @@ def _integrate(places, coords, distance, weight, color, depth, rgb, camera, rota
                         spread = min(int(0.5 * size * fx * inverse_z) + 1, 12)
                         if not _is_clear(depth, row, column, spread, z + margins[0] + margins[1] * z):
                             continue
-                        count = max(count >> 1, 1)
+                        count = np.int64(max(count >> 1, 1))
                     distance[index, cell] = np.int16(math.floor((old * count + value) / (count + 1) + 0.5))
                     weight[index, cell] = min(count + 1, top)
                     if colored and gap < truncation:
@@ -171,13 +171,16 @@ def _sample(table, coords, distance, weight, points, size):
     return result
 
 
+_DEFAULTS = GeometryConfig()
+
+
 class TsdfVolume:
     """Distance, weight and colour of the voxels near surfaces; safe for threads.
 
     Works at the rate of depth, with a lock of its own: it never waits for semantics.
     """
 
-    def __init__(self, config: GeometryConfig = GeometryConfig()):
+    def __init__(self, config: GeometryConfig = _DEFAULTS):
         self.config = config
         self.blocks = BlockPool(config.capacity)
         shape = (config.capacity, CELLS)
@@ -268,7 +271,7 @@ class TsdfVolume:
             }
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], config: GeometryConfig = GeometryConfig()) -> TsdfVolume:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], config: GeometryConfig = _DEFAULTS) -> TsdfVolume:
         """The volume that `to_arrays` wrote. Raises ValueError for other arrays, another grid or too many blocks."""
         _check_arrays(arrays, config)
         volume = cls(config)

@@ -7,10 +7,11 @@ Pools are reserved once and committed by the system as they fill, so the map is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from lodestar.mapping import voxel_kernels as kernels
+from lodestar.mapping import voxel_kernels
 from lodestar.mapping.blocks import CELLS, LIVE, REFUSED, SIDE, USED, BlockPool, in_view
 from lodestar.mapping.posterior import CANDIDATES
 from lodestar.mapping.voxel_kernels import GONE
@@ -18,6 +19,7 @@ from lodestar.mapping.voxel_kernels import GONE
 __all__ = ["CANDIDATES", "GONE", "VoxelStore"]
 
 ARRAYS_VERSION = 1
+kernels: Any = voxel_kernels  # their arrays come as tuples, which mypy does not count
 _MOST = 127  # weight of one vote at most
 
 

@@ -65,9 +65,9 @@ class GeometricSegmenter:
         config = self.config
         if depth.shape != (camera.height, camera.width):
             raise ValueError(f"depth is {depth.shape}, the camera {(camera.height, camera.width)}")
-        small = np.ascontiguousarray(depth[:: config.step, :: config.step], np.float32)
-        small = np.where((small >= config.near) & (small <= config.far), small, np.float32(0.0))
-        small = cv2.medianBlur(small, 3)
+        coarse = np.ascontiguousarray(depth[:: config.step, :: config.step], np.float32)
+        usable = (coarse >= config.near) & (coarse <= config.far)
+        small = np.asarray(cv2.medianBlur(np.where(usable, coarse, np.float32(0.0)), 3))
         lens = [value / config.step for value in (camera.fx, camera.fy, camera.cx, camera.cy)]
         points = _points(small, *lens)
         normals = _normals(points, config.reach, config.jump, config.jump_per_square)

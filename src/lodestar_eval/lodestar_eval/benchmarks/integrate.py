@@ -17,7 +17,6 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
     from lodestar.perception.frames import RgbdFrame, SegmentedFrame
-    from lodestar_eval.peers import Open3dVolume
 
 _RATIO_BOUND = 3.0  # issue's bar
 _WARM_UP = 5  # frames of each round that are not counted: buffers grow, code is compiled
@@ -87,19 +86,22 @@ def _recorded(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFra
     return [(frame, segmenter.segment(frame.stamp, frame.depth, frame.camera, None)) for frame in frames]
 
 
-def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, list[float]]:
-    """Seconds per frame and stage; the map and its peers take every frame one after the other."""
+def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, np.ndarray]:
+    """Per stage, (frames, 2): seconds that passed, and of the processor.
+
+    The map and its peers take every frame one after the other.
+    """
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap
     from lodestar_eval.peers import Open3dVolume
 
     voxels = SemanticVoxelMap()
     peers = {f"peer_{side}": Open3dVolume(side) for side in _BLOCK_SIDES}
-    seconds: dict[str, list[float]] = {stage: [] for stage in STAGES}
+    seconds: dict[str, list[tuple[float, float]]] = {stage: [] for stage in STAGES}
 
     def timed(stage: str, work: Callable[[], object]) -> None:
-        began = time.perf_counter()
+        began, began_cpu = time.perf_counter(), time.process_time()
         work()
-        seconds[stage].append(time.perf_counter() - began)
+        seconds[stage].append((time.perf_counter() - began, time.process_time() - began_cpu))
 
     for frame, segmented in frames:
         timed("geometry", lambda frame=frame: voxels.integrate_depth(frame))
@@ -107,25 +109,26 @@ def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, list[f
         for stage, peer in peers.items():
             inputs = peer.convert(frame)
             timed(stage, lambda peer=peer, inputs=inputs: peer.integrate(*inputs))
-    return {stage: values[_WARM_UP:] for stage, values in seconds.items()}
+    return {stage: np.array(values[_WARM_UP:]) for stage, values in seconds.items()}
 
 
-def _summary(name: str, rounds: list[dict[str, list[float]]]) -> dict[str, float]:
-    """Medians over all frames and rounds, ms; `ratio` is the median over rounds, against the faster peer."""
-    medians = {stage: [1e3 * float(np.median(one[stage])) for one in rounds] for stage in STAGES}
-    both = [
-        1e3 * float(np.median(np.add(one["geometry"], one["instances"]))) for one in rounds
-    ]  # of the sums: what a frame costs
-    peer = [min(a, b) for a, b in zip(medians["peer_8"], medians["peer_16"])]
-    ratios = np.array(both) / np.array(peer)
-    return {
-        **{f"{name}.{stage}_ms": float(np.median(values)) for stage, values in medians.items()},
-        f"{name}.both_ms": float(np.median(both)),
-        f"{name}.peer_ms": float(np.median(peer)),
-        f"{name}.ratio": float(np.median(ratios)),
-        f"{name}.ratio_worst_round": float(ratios.max()),
-        f"{name}.geometry_ratio": float(np.median(np.array(medians["geometry"]) / np.array(peer))),
-    }
+def _summary(name: str, rounds: list[dict[str, np.ndarray]]) -> dict[str, float]:
+    """Medians over frames, then over rounds, ms; ratios are to the faster peer of the round."""
+    passed = [_round({stage: values[:, 0] for stage, values in one.items()}) for one in rounds]
+    processor = [_round({stage: values[:, 1] for stage, values in one.items()}) for one in rounds]
+    summary = {f"{name}.{key}": float(np.median([one[key] for one in passed])) for key in passed[0]}
+    summary[f"{name}.ratio_worst_round"] = max(one["ratio"] for one in passed)
+    summary[f"{name}.ratio_of_processor_time"] = float(np.median([one["ratio"] for one in processor]))
+    return summary
+
+
+def _round(seconds: dict[str, np.ndarray]) -> dict[str, float]:
+    result = {f"{stage}_ms": 1e3 * float(np.median(values)) for stage, values in seconds.items()}
+    result["both_ms"] = 1e3 * float(np.median(seconds["geometry"] + seconds["instances"]))
+    result["peer_ms"] = min(result["peer_8_ms"], result["peer_16_ms"])
+    result["ratio"] = result["both_ms"] / result["peer_ms"]
+    result["geometry_ratio"] = result["geometry_ms"] / result["peer_ms"]
+    return result
 
 
 def _surface_gap(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> float:

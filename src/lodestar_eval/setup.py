@@ -20,4 +20,5 @@ setup(
     python_requires=">=3.10",
     zip_safe=False,
     install_requires=["lodestar", "lodestar_sim", "matplotlib>=3.7", "psutil>=5.9"],
+    extras_require={"bags": ["rosbags>=0.10"]},
 )

@@ -44,7 +44,7 @@ def open_recording(path: Path) -> Recording:
     path = Path(path).expanduser()
     if not path.exists():
         raise BadRecording(f"{path}: there is nothing")
-    if path.suffix in (".mcap", ".db3") or (path / "metadata.yaml").exists():
+    if path.suffix in (".mcap", ".db3", ".bag") or (path / "metadata.yaml").exists():
         from lodestar_eval.bags import BagRecording
 
         return BagRecording(path)

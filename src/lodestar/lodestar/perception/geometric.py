@@ -21,7 +21,7 @@ from lodestar.perception.segments import label_extents
 class GeometricConfig:
     """step: pixels of the image per pixel worked on. near, far: metres of depth that count.
 
-    jump, jump_per_square: metres, and metres per metre of depth squared, by which depth must differ between
+    jump, jump_per_square: metres, and metres per metre of depth squared, by which depth must leave the plane of its
     neighbours to part them (the error of a structured-light camera grows with the square). reach: pixels between the
     points that a normal is taken from. crease: sine of the concave angle that parts two pieces.
     plane_trials: planes tried at a time; planes: of the room at most; plane_share: of all points that one must hold;
@@ -89,7 +89,7 @@ class GeometricSegmenter:
         taken = np.zeros(len(flat), bool)
         for _ in range(config.planes):
             candidates = np.flatnonzero(left & ~taken)
-            if len(candidates) < config.plane_share * len(flat):
+            if len(candidates) == 0 or len(candidates) < config.plane_share * len(flat):
                 break
             plane = _best_plane(flat, facing, distance, candidates, self._rng.choice(candidates, config.plane_trials))
             offset = flat @ plane[:3] - plane[3]
@@ -134,9 +134,11 @@ def _points(depth, fx, fy, cx, cy):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _joined(a, b, jump, per_square):
-    """Whether two depths are of one surface."""
-    return a > 0.0 and b > 0.0 and abs(a - b) <= jump + per_square * a * a
+def _bend(before, here, after):
+    """Metres by which `here` leaves the line through the others; planes are straight in inverse depth. inf = unknown."""
+    if before <= 0.0 or here <= 0.0 or after <= 0.0:
+        return np.inf
+    return abs(1.0 / before - 2.0 / here + 1.0 / after) * here * here
 
 
 @njit(cache=True, nogil=True)
@@ -149,10 +151,8 @@ def _normals(points, reach, jump, per_square):
             z = points[row, column, 2]
             left, right = points[row, column - reach], points[row, column + reach]
             above, below = points[row - reach, column], points[row + reach, column]
-            limit = 2.0 * jump
-            if not (_joined(z, left[2], limit, per_square) and _joined(z, right[2], limit, per_square)):
-                continue
-            if not (_joined(z, above[2], limit, per_square) and _joined(z, below[2], limit, per_square)):
+            limit = 2.0 * jump + per_square * z * z
+            if _bend(left[2], z, right[2]) > limit or _bend(above[2], z, below[2]) > limit:
                 continue
             ax, ay, az = right[0] - left[0], right[1] - left[1], right[2] - left[2]
             bx, by, bz = below[0] - above[0], below[1] - above[1], below[2] - above[2]
@@ -200,10 +200,17 @@ def _edges(points, normals, reach, crease, jump, per_square):
             if z == 0.0:
                 continue
             for direction in range(2):
-                near_row, near_column = row + direction, column + 1 - direction
-                if near_row < rows and near_column < columns:
+                down, right = direction, 1 - direction
+                near_row, near_column = row + down, column + right
+                if near_row < rows and near_column < columns and points[near_row, near_column, 2] > 0.0:
                     other = points[near_row, near_column, 2]
-                    if other > 0.0 and not _joined(z, other, jump, per_square):
+                    before = points[row - down, column - right, 2] if row >= down and column >= right else 0.0
+                    inside = near_row + down < rows and near_column + right < columns
+                    after = points[near_row + down, near_column + right, 2] if inside else 0.0
+                    step = min(_bend(before, z, other), _bend(z, other, after))
+                    if step == np.inf:  # nothing measured on either side
+                        step = 0.2 * abs(z - other)
+                    if step > jump + per_square * z * z:
                         edges[row, column] = edges[near_row, near_column] = True
                 far_row, far_column = row + direction * reach, column + (1 - direction) * reach
                 back_row, back_column = row - direction * reach, column - (1 - direction) * reach

@@ -34,7 +34,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--world", default=None, help="world (default: the building 50052751 of floorplans_kth in $LODESTAR_DATA)"
     )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--area", type=float, default=math.inf, metavar="M2", help="stop when this much was seen")
+    parser.add_argument("--area", type=float, default=None, metavar="M2", help="stop when this much was seen")
 
 
 @dataclass
@@ -67,7 +67,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     progress(f"{spec}: {len(sweep.stops)} stops, {len(sweep)} frames")
     frames = sweep.frames()
     mapper = MapperProcess([pair for _, pair in zip(range(_WARM_UP), frames)])
-    growth = _grow(mapper, frames, options.area, progress)
+    growth = _grow(mapper, frames, math.inf if options.area is None else options.area, progress)
     totals = mapper.close()
     _plot(growth, folder / "growth.png")
     return _result(growth, totals, {"world": spec, "stops": len(sweep.stops), "frame": "640x480"})

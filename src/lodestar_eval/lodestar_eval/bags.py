@@ -1,0 +1,177 @@
+"""RGB-D recordings in rosbag2 or MCAP bags (of ROS 1 or 2), read without a running ROS."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+
+from lodestar.perception.frames import RgbdFrame
+from lodestar_eval.recordings import BadRecording
+from lodestar_ros.conversions import BadMessage, camera_from_msg, depth_from_msg, rgb_from_msg, stamp_from_msg
+from lodestar_ros.transforms import TransformBuffer, TransformUnavailable
+
+_IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
+_INFO, _TF = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
+_TOGETHER = 0.05  # s between a depth image and its colour image at most
+_ROOTS = ("map", "odom")  # frames that a map may be built in, the first that there is
+
+
+@dataclass(frozen=True)
+class _Topics:
+    depth: str
+    info: str
+    color: str | None
+
+
+class BagRecording:
+    """Depth registered to colour, its camera info and TF; topics are chosen by type and name.
+
+    A folder with metadata.yaml, or a single .mcap or .db3 file. Raises BadRecording, which says what is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.stem
+        self.skipped: Counter[str] = Counter()
+        self._path = path
+        with self._open() as reader:
+            kinds = {connection.topic: connection.msgtype for connection in reader.connections}
+            self._topics = _choose(kinds)
+            self._count = sum(c.msgcount for c in reader.connections if c.topic == self._topics.depth)
+            self._transforms = _read_transforms(reader)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def frames(self) -> Iterator[RgbdFrame]:
+        """Frames whose camera and pose are known at their stamps; the others are counted in `skipped`."""
+        self.skipped.clear()
+        topics = self._topics
+        camera, colors = None, deque(maxlen=8)  # type: ignore[var-annotated]
+        waiting: deque[Any] = deque()  # a depth image's colour may come after it
+        with self._open() as reader:
+            wanted = [c for c in reader.connections if c.topic in (topics.depth, topics.info, topics.color)]
+            for connection, _, raw in reader.messages(connections=wanted):
+                message = reader.deserialize(raw, connection.msgtype)
+                if connection.topic == topics.info:
+                    camera = message
+                elif connection.topic == topics.color:
+                    colors.append(message)
+                else:
+                    waiting.append((message, camera))
+                while waiting and (len(waiting) > 3 or not topics.color or _is_past(colors, waiting[0][0])):
+                    yield from self._frame(*waiting.popleft(), colors)
+            for depth, info in waiting:
+                yield from self._frame(depth, info, colors)
+
+    def _frame(self, depth: Any, info: Any, colors: deque) -> Iterator[RgbdFrame]:
+        stamp = stamp_from_msg(depth.header.stamp)
+        if info is None:
+            self.skipped["camera_info"] += 1
+            return
+        try:
+            poses = self._poses(depth.header.frame_id, stamp)
+            image, camera = depth_from_msg(depth), camera_from_msg(info)
+            rgb = _color_at(colors, stamp, image.shape)
+        except TransformUnavailable:
+            self.skipped["pose"] += 1
+            return
+        except BadMessage:
+            self.skipped["image"] += 1
+            return
+        if rgb is None and self._topics.color is not None:
+            self.skipped["colour"] += 1
+        yield RgbdFrame(stamp, camera, image, *poses, rgb)
+
+    def _poses(self, frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:
+        """(odom <- camera, map <- odom); where there is one root only, it counts as both."""
+        last: TransformUnavailable | None = None
+        for root in _ROOTS:
+            try:
+                root_from_camera = self._transforms.lookup(root, frame, stamp)
+            except TransformUnavailable as unavailable:
+                last = unavailable
+                continue
+            try:
+                odom_from_camera = self._transforms.lookup("odom", frame, stamp)
+                return odom_from_camera, self._transforms.lookup(root, "odom", stamp)
+            except TransformUnavailable:
+                return root_from_camera, np.eye(4)
+        assert last is not None
+        raise last
+
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
+        try:
+            from rosbags.highlevel import AnyReader
+            from rosbags.typesys import Stores, get_typestore
+        except ImportError as error:
+            raise BadRecording("bags are read with rosbags: pip install rosbags") from error
+        try:
+            reader = AnyReader([self._path], default_typestore=get_typestore(Stores.LATEST))
+            reader.open()
+        except Exception as error:  # of a torn or foreign file it says so in many ways
+            raise BadRecording(f"{self._path} is no bag that can be read: {error}") from error
+        with closing(reader):
+            yield reader
+
+
+def _choose(kinds: dict[str, str]) -> _Topics:
+    """Topics of depth, its camera info, and colour; registered ("aligned") depth before other depth."""
+
+    def of(*types: str) -> list[str]:
+        return sorted(topic for topic, kind in kinds.items() if kind in types)
+
+    depths = sorted((t for t in of(_IMAGE) if "depth" in t), key=lambda t: ("aligned" not in t, len(t), t))
+    infos = of(_INFO)
+    if not depths or not infos or not of(_TF):
+        lacking = {"a depth image": depths, "camera info": infos, "TF": of(_TF)}
+        missing = ", ".join(what for what, found in lacking.items() if not found)
+        raise BadRecording(f"the bag has no topic of {missing}; it has {', '.join(sorted(kinds)) or 'none'}")
+    depth = depths[0]
+    info = max(infos, key=lambda topic: (_shared(topic, depth), "depth" in topic, -len(topic)))
+    colors = [t for t in of(_IMAGE, _COMPRESSED) if "depth" not in t and any(w in t for w in ("color", "rgb", "image"))]
+    color = max(colors, key=lambda topic: (_shared(topic, depth), kinds[topic] == _IMAGE), default=None)
+    return _Topics(depth, info, color)
+
+
+def _shared(a: str, b: str) -> int:
+    """Parts that two topics share from the front."""
+    parts = [first == second for first, second in zip(a.split("/"), b.split("/"))]
+    return parts.index(False) if False in parts else len(parts)
+
+
+def _read_transforms(reader: Any) -> TransformBuffer:
+    transforms = TransformBuffer(history=float("inf"), restart=float("inf"))
+    for connection, _, raw in reader.messages(connections=[c for c in reader.connections if c.msgtype == _TF]):
+        for one in reader.deserialize(raw, connection.msgtype).transforms:
+            t, r = one.transform.translation, one.transform.rotation
+            transforms.insert(
+                one.header.frame_id, one.child_frame_id, stamp_from_msg(one.header.stamp), (t.x, t.y, t.z),
+                (r.x, r.y, r.z, r.w), static=connection.topic.endswith("static"),
+            )  # fmt: skip
+    return transforms
+
+
+def _is_past(colors: deque, depth: Any) -> bool:
+    """Whether colour has come that is not older than this depth."""
+    return bool(colors) and stamp_from_msg(colors[-1].header.stamp) >= stamp_from_msg(depth.header.stamp)
+
+
+def _color_at(colors: deque, stamp: float, shape: tuple[int, int]) -> np.ndarray | None:
+    """The colour image nearest to the stamp, None where there is none of that shape."""
+    near = min(colors, key=lambda message: abs(stamp_from_msg(message.header.stamp) - stamp), default=None)
+    if near is None or abs(stamp_from_msg(near.header.stamp) - stamp) > _TOGETHER:
+        return None
+    if hasattr(near, "format"):
+        decoded = cv2.imdecode(np.frombuffer(near.data, np.uint8), cv2.IMREAD_COLOR)
+        rgb = None if decoded is None else np.ascontiguousarray(decoded[:, :, ::-1])
+    else:
+        rgb = rgb_from_msg(near)
+    return rgb if rgb is not None and rgb.shape[:2] == shape else None

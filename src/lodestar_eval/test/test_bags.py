@@ -55,7 +55,8 @@ class BagWriter:
     def transform(self, parent, child, matrix, stamp, topic="/tf", quaternion=None):
         q = quaternion_from_rotation(matrix[:3, :3]) if quaternion is None else quaternion
         t = self.type("geometry_msgs/msg/Vector3")(*map(float, matrix[:3, 3]))
-        transform = self.type("geometry_msgs/msg/Transform")(t, self.type("geometry_msgs/msg/Quaternion")(*map(float, q)))
+        rotation = self.type("geometry_msgs/msg/Quaternion")(*map(float, q))
+        transform = self.type("geometry_msgs/msg/Transform")(t, rotation)
         stamped = self.type("geometry_msgs/msg/TransformStamped")(self.header(stamp, parent), child, transform)
         kind = "tf2_msgs/msg/TFMessage"
         self.write(topic, kind, self.type(kind)([stamped]), stamp)

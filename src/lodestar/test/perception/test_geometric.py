@@ -109,7 +109,8 @@ def test_depth_of_another_size_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("rgb", "name"), [((250, 250, 250), "white"), ((10, 10, 12), "black"), ((30, 60, 170), "blue"), ((90, 60, 35), "brown")]
+    ("rgb", "name"),
+    [((250, 250, 250), "white"), ((10, 10, 12), "black"), ((30, 60, 170), "blue"), ((90, 60, 35), "brown")],
 )
 def test_colours_have_their_common_names(rgb, name):
     assert color_name(np.array(rgb)) == name

@@ -242,11 +242,23 @@ class TsdfVolume:
             )
 
     def surface_voxels(self) -> int:
-        """Voxels within half a voxel of a surface."""
+        """Voxels just under a surface: seen, with a seen neighbour in their block on its other side."""
         with self._lock:
-            places = self.blocks.places()
-            near = np.abs(self._distance[places]) < 0.5 * self.config.voxel / self.config.truncation * SCALE
-            return int((near & (self._weight[places] > 0)).sum())
+            places, total = self.blocks.places(), 0
+            for start in range(0, len(places), 4096):  # a whole building at a time would need its memory again
+                some = places[start : start + 4096]
+                cube = (len(some), SIDE, SIDE, SIDE)
+                seen = (self._weight[some] > 0).reshape(cube)
+                under = seen & (self._distance[some] <= 0).reshape(cube)
+                over = seen & ~under
+                at_surface = np.zeros(cube, bool)
+                for axis in (1, 2, 3):
+                    low = tuple(slice(None, -1) if a == axis else slice(None) for a in range(4))
+                    high = tuple(slice(1, None) if a == axis else slice(None) for a in range(4))
+                    at_surface[low] |= under[low] & over[high]
+                    at_surface[high] |= under[high] & over[low]
+                total += int(at_surface.sum())
+            return total
 
     def snapshot(self) -> dict[str, np.ndarray]:
         """Copies of coords (B, 3) int32, distance (B, 512) float32, weight (B, 512) uint8, color (B, 512, 3) uint8.

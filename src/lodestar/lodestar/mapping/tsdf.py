@@ -82,7 +82,7 @@ def _is_clear(depth, row, column, spread, bound):
 @njit(cache=True, nogil=True, inline="always")
 def _has_surface(distance, weight):
     """Whether any voxel of a block is not far out in free space."""
-    for cell in range(CELLS):
+    for cell in range(CELLS):  # noqa: SIM110 - compiled, where any() takes no generator
         if weight[cell] > 0 and distance[cell] < _FREE:
             return True
     return False
@@ -132,7 +132,7 @@ def _integrate(places, coords, distance, weight, color, depth, rgb, camera, rota
                         spread = min(int(0.5 * size * fx * inverse_z) + 1, 12)
                         if not _is_clear(depth, row, column, spread, z + margins[0] + margins[1] * z):
                             continue
-                        count = np.int64(max(count >> 1, 1))
+                        count = max(count >> 1, np.int64(1))
                     distance[index, cell] = np.int16(math.floor((old * count + value) / (count + 1) + 0.5))
                     weight[index, cell] = min(count + 1, top)
                     if colored and gap < truncation:

@@ -135,7 +135,7 @@ def _points(depth, fx, fy, cx, cy):
 
 @njit(cache=True, nogil=True, inline="always")
 def _bend(before, here, after):
-    """Metres by which `here` leaves the line through the others, inf = unknown. Planes are straight in inverse depth."""
+    """Metres by which `here` leaves the line between others, inf = unknown; planes are straight in inverse depth."""
     if before <= 0.0 or here <= 0.0 or after <= 0.0:
         return np.inf
     return abs(1.0 / before - 2.0 / here + 1.0 / after) * here * here

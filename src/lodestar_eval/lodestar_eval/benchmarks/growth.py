@@ -154,8 +154,8 @@ def _result(growth: _Growth, totals: Totals, config: dict) -> Result:
         bars.insert(1, Bar("flat_mib", metrics["flat_mib"], _FLAT_BOUND, False))
     notes = [
         "Memory is what the map's process has in RAM above what it had before the map, after every frame; the peak is "
-        "the kernel's. The map works on one thread and waits for nothing, so its bars are on processor time (cpu_ms); ms "
-        "is the time that passed, other programs included. Start and end are processor times of the same views, taken "
+        "the kernel's. The map works on one thread and waits for nothing, so its bars are on processor time (cpu_ms); "
+        "ms is the time that passed, other programs included. Start and end are processor times of the same views, taken "
         "again with a small and with the whole map.",
     ]
     if area[-1] < _BUILDING:

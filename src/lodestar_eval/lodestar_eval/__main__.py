@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 from lodestar_eval.machine import describe_machine
 from lodestar_eval.registry import BadOptions, Benchmark, all_benchmarks
@@ -55,7 +56,9 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
         print("interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     chosen = {key: value for key, value in vars(options).items() if key != "out"}
-    config = {"options": chosen, "positional": benchmark.positional}
+    config: dict[str, Any] = {"options": chosen}
+    if benchmark.positional:
+        config["positional"] = benchmark.positional
     _, page = write_report(options.out, benchmark.name, benchmark.summary, config, describe_machine(), result)
     for bar in result.bars:
         print(f"  {'holds ' if bar.holds else 'MISSED'} {bar.name}: {number(bar.value)} ({bar.rule})")

@@ -155,8 +155,8 @@ def _result(growth: _Growth, totals: Totals, config: dict) -> Result:
     notes = [
         "Memory is what the map's process has in RAM above what it had before the map, after every frame; the peak is "
         "the kernel's. The map works on one thread and waits for nothing, so its bars are on processor time (cpu_ms); "
-        "ms is the time that passed, other programs included. Start and end are processor times of the same views, taken "
-        "again with a small and with the whole map.",
+        "ms is the time that passed, other programs included. Start and end are processor times of the same views, "
+        "taken again with a small and with the whole map.",
     ]
     if area[-1] < _BUILDING:
         notes.append(f"Only {area[-1]:.0f} m2 were seen; the building's bound is meant for {_BUILDING:.0f} m2.")

@@ -1,4 +1,4 @@
-"""Nodes in their other configurations: SLAM's map as the source, Ultralytics as the detector."""
+"""Nodes in their other configurations: SLAM's map as the source, Ultralytics or shapes as the detector."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, grid_to_msg
+from lodestar_ros.conversions_scene import segmented_from_msg
 
 HAS_ULTRALYTICS = importlib.util.find_spec("ultralytics") is not None
 
@@ -140,5 +141,24 @@ def test_slams_map_goes_out_where_there_is_no_octree(bed, robot, processes, doma
         np.testing.assert_array_equal(grid_from_msg(bed.last("grid")).cells, expected.cells)
         nodes.assert_alive()
         assert "without obstacles above its plane" in nodes.log("mapping")
+    finally:
+        nodes.stop()
+
+
+def test_shapes_in_depth_are_segments_where_there_is_no_detector(bed, robot, processes, domain, tmp_path):
+    processes.stop()  # only one may publish segments
+    nodes = Processes(domain, tmp_path / "log")
+    try:
+        parameters = {"adapter": "geometric", "geometric.min_pixels": 200}  # of a small image
+        nodes.start("perception", parameters={"perception": parameters})
+        bed.forget("perception/segmented")
+        robot.watch(lambda: bed.heard["perception/segmented"], "segments of depth", timeout=120.0)
+        segmented = segmented_from_msg(bed.last("perception/segmented"))
+        (detection,) = segmented.detections
+        assert detection.label == "object" and detection.caption == "a white object"
+        _, truth = robot.scene()
+        found = segmented.labels == detection.label_value
+        assert (found & (truth > 0)).sum() / (found | (truth > 0)).sum() > 0.7
+        nodes.assert_alive()
     finally:
         nodes.stop()

@@ -60,11 +60,13 @@ class GeometricSegmenter:
     def segment(self, stamp: float, depth: np.ndarray, camera: PinholeCamera, rgb: np.ndarray | None) -> SegmentedFrame:
         """Segments of depth (H, W) float32, metres, invalid = 0 or NaN; rgb (H, W, 3) uint8 names their colours.
 
-        Raises ValueError for a depth of another shape than the camera's.
+        Raises ValueError for images of another shape than the camera's.
         """
-        config = self.config
-        if depth.shape != (camera.height, camera.width):
-            raise ValueError(f"depth is {depth.shape}, the camera {(camera.height, camera.width)}")
+        config, shape = self.config, (camera.height, camera.width)
+        if depth.shape != shape:
+            raise ValueError(f"depth is {depth.shape}, the camera {shape}")
+        if rgb is not None and rgb.shape != (*shape, 3):
+            raise ValueError(f"colour is {rgb.shape}, the camera {shape}")
         coarse = np.ascontiguousarray(depth[:: config.step, :: config.step], np.float32)
         usable = (coarse >= config.near) & (coarse <= config.far)
         small = np.asarray(cv2.medianBlur(np.where(usable, coarse, np.float32(0.0)), 3))

@@ -7,15 +7,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sensor_msgs.msg import Image
+from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import String
 
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import Detector, SegmentedFrame
+from lodestar.perception.geometric import GeometricConfig, GeometricSegmenter
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
 from lodestar.perception.ultralytics import DetectorUnavailable, UltralyticsConfig, UltralyticsDetector
 from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions import BadMessage, image_from_msg, rgb_from_msg, stamp_from_msg
+from lodestar_ros.conversions import (
+    BadMessage,
+    camera_from_msg,
+    depth_from_msg,
+    image_from_msg,
+    rgb_from_msg,
+    stamp_from_msg,
+)
 from lodestar_ros.conversions_scene import segmented_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.labels import parse_table
@@ -24,14 +33,15 @@ from lodestar_ros.parameters import ParameterError, declare_config
 from lodestar_ros.sync import StampPairer
 from lodestar_ros.workers import LatestWorker
 
-ADAPTERS = ("ground_truth", "ultralytics")
+ADAPTERS = ("ground_truth", "ultralytics", "geometric")
 
 
 @dataclass(frozen=True)
 class PerceptionConfig:
     """Which detector sees."""
 
-    adapter: str = "ground_truth"  # ground_truth: a simulator's label images; ultralytics: RGB
+    # ground_truth: a simulator's label images; ultralytics: RGB; geometric: shapes in depth, without names
+    adapter: str = "ground_truth"
     model: str = ""  # of the ultralytics adapter: path of weights (.pt, .onnx, .engine)
     seed: int = 0  # of the noise and of the numbering of labels
 
@@ -45,7 +55,8 @@ class PerceptionConfig:
 class PerceptionNode(LodestarNode):
     """Segment the newest image; what a newer one overtakes is dropped and counted.
 
-    Subscribes: ``labels`` and ``label_table`` (ground_truth), or ``image`` (ultralytics).
+    Subscribes: ``labels`` and ``label_table`` (ground_truth), ``image`` (ultralytics), or ``depth``, ``image`` and
+    ``camera_info`` (geometric).
     Publishes: ``~/segmented``.
     """
 
@@ -64,6 +75,14 @@ class PerceptionNode(LodestarNode):
             self.listen(Image, "labels", self._on_label_image, qos.SENSOR, stamped=True)
             self.listen(String, "label_table", self._on_table, qos.EVENT)
             self.diagnostics.value("labels.unmatched", lambda: self._pairer.unmatched["labels"])
+        elif config.adapter == "geometric":
+            self._geometric = GeometricSegmenter(declare_config(self, GeometricConfig, "geometric."), config.seed)
+            self._camera: PinholeCamera | None = None
+            self._pairer = StampPairer(("depth", "image"), self._on_rgbd)
+            self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
+            for name in ("depth", "image"):
+                self.listen(Image, name, lambda image, name=name: self._on_image(name, image), qos.SENSOR, stamped=True)
+            self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             self._detector = _ultralytics(self, config.model)
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
@@ -78,11 +97,25 @@ class PerceptionNode(LodestarNode):
     def _on_labels(self, _stamp: float, parts: dict[str, Any]) -> None:
         self._worker.submit((parts["labels"], parts["table"]))
 
+    def _on_camera_info(self, message: CameraInfo) -> None:
+        self._camera = camera_from_msg(message)
+
+    def _on_image(self, name: str, message: Image) -> None:
+        self._pairer.add(name, stamp_from_msg(message.header.stamp), message)
+
+    def _on_rgbd(self, _stamp: float, parts: dict[str, Any]) -> None:
+        if self._camera is not None:
+            self._worker.submit((parts["depth"], parts["image"], self._camera))
+
     def _detect(self, item: Any) -> None:
         """On the worker."""
         start = time.monotonic()
         if isinstance(item, Image):
             image, frame = item, self._detector.detect(stamp_from_msg(item.header.stamp), rgb_from_msg(item))
+        elif len(item) == 3:
+            image, rgb, camera = item
+            stamp = stamp_from_msg(image.header.stamp)
+            frame = self._geometric.segment(stamp, depth_from_msg(image), camera, rgb_from_msg(rgb))
         else:
             image, table = item
             labels = image_from_msg(image)

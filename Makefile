@@ -5,9 +5,10 @@ PYTHON ?= python3
 export PYTHON DIRECTIVE SEED WORLD OUT
 
 DIRECTIVE ?=
-SEED ?= 1
-WORLD ?= apartment
-OUT ?= out/demo
+# Not ?=, which takes an empty variable of the shell for a value.
+SEED := $(or $(SEED),1)
+WORLD := $(or $(WORLD),apartment)
+OUT := $(or $(OUT),out/demo)
 BENCH ?= episodes --world apartment --seeds 1-3
 TESTS ?=
 

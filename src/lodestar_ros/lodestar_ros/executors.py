@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Callable
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from lodestar_ros.parameters import ParameterError, reject_unknown
 
@@ -18,7 +21,7 @@ except ImportError:  # Humble and Jazzy have none
 
 #: Seconds after which a spin looks around. It must be finite: without a deadline the events executor of the
 #: ROS 2 wheels never leaves its wait.
-SPIN_TIMEOUT = 0.5
+SPIN_TIMEOUT = 0.2
 
 
 def make_executor(threads: int = 1, events: bool = True):
@@ -32,12 +35,12 @@ def make_executor(threads: int = 1, events: bool = True):
     return EventsExecutor() if events and EventsExecutor is not None else SingleThreadedExecutor()
 
 
-def spin(node: Node, threads: int = 1, events: bool = True) -> None:
-    """Run the node's callbacks until its context ends."""
+def spin(node: Node, threads: int = 1, events: bool = True, stop: threading.Event | None = None) -> None:
+    """Run the node's callbacks until its context ends or `stop` is set."""
     executor = make_executor(threads, events)
     executor.add_node(node)
     try:
-        while node.context.ok():
+        while node.context.ok() and not (stop is not None and stop.is_set()):
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
@@ -50,15 +53,19 @@ def run(
 ) -> int:
     """Make a node, run it until it is interrupted, and return the process's exit status.
 
+    A signal only ends the spinning: what the node says at its close (the gate: zero velocity) is still heard.
     A parameter that is unknown or does not fit ends the process with status 2 and one line that says which.
     """
-    rclpy.init(args=args)
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
     node = None
     try:
         node = make_node()
         reject_unknown(node)
         node.get_logger().info("ready")
-        spin(node, threads, events)
+        spin(node, threads, events, stop)
     except ParameterError as error:
         rclpy.logging.get_logger("parameters").fatal(str(error))
         return 2

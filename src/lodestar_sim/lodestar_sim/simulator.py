@@ -218,6 +218,22 @@ class Simulator:
         rgb = self._shader.shade(hits, rays, self._raycast, camera)
         return rgb, depth_mm.reshape(camera.height, camera.width)
 
+    def view_truth(
+        self, width: int | None = None, height: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What the camera looks at now, without error; for reports.
+
+        Object ids (H, W) int32, 0 = structure or nothing; depth (H, W) float32, metres, inf = nothing; and
+        world_from_camera (4, 4).
+        """
+        hits, _, camera = self._view(self.robot.pose, width, height)
+        ids = np.zeros(len(hits.triangle), np.int32)
+        hit = hits.triangle != MISS
+        ids[hit] = self._raycast.objects[hits.triangle[hit]]
+        shape = (camera.height, camera.width)
+        world_from_camera = self._world_from_base @ self.config.sensors.camera.base_from_optical
+        return ids.reshape(shape), hits.distance.reshape(shape), world_from_camera
+
     def object_mask(
         self, pose, object_ids, width: int | None = None, height: int | None = None
     ) -> np.ndarray:

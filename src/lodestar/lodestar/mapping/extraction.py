@@ -1,4 +1,4 @@
-"""Geometry of instances from their voxels (RoboAtlas eq. 6), all instances of a batch at once."""
+"""Geometry of instances from the points in their voxels (RoboAtlas eq. 6), all instances of a batch at once."""
 
 from __future__ import annotations
 
@@ -8,16 +8,68 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from lodestar.mapping.samples import Samples
 from lodestar.mapping.voxel_store import VoxelStore
 
 _BINS = 4096
 
 
 @dataclass(frozen=True)
-class Geometry:
-    """Of the voxels of M instances, metres: count (M,), centroid (M, 3), covariance (M, 3, 3),
+class ExtractionConfig:
+    """trim: share of an instance's mass that is cut off at either end of its box, along each axis.
 
-    box_min, box_max (M, 3) with `trim` of the voxels cut off at either end, occupancy (M,) in [0, 1].
+    Each sample weighs 1 / range^2 (from 1 m on), as the depth's error grows with the square of the range; a voxel's
+    mass is that of its samples, `most` at most, so that a part that was looked at for long does not hide the rest.
+    """
+
+    trim: float = 0.01
+    most: float = 0.3
+
+
+class SurfacePoints:
+    """Mean point and mass of the samples in each voxel of a store's pool; committed as the pool fills."""
+
+    def __init__(self, capacity: int):
+        self.mean = np.zeros((capacity, 3), np.float32)  # metres, voxel frame
+        self.mass = np.zeros(capacity, np.float32)  # 0 = none
+
+    def add(self, store: VoxelStore, samples: Samples, chosen: np.ndarray) -> None:
+        """Take in the chosen (N,) bool samples, whose voxels have just been voted for."""
+        places = store.places(samples.voxels[chosen])
+        _add(
+            self.mean, self.mass, places, samples.points[chosen], samples.depth[chosen], store.coords,
+            np.float32(store.size),
+        )  # fmt: skip
+
+
+@njit(cache=True, inline="always")
+def _inside(point, voxel, size):
+    """Whether a mean is of this voxel; else the place in the pool was another voxel's before."""
+    margin = 1e-3 * size
+    x, y, z = point[0] - voxel[0] * size, point[1] - voxel[1] * size, point[2] - voxel[2] * size
+    return min(x, y, z) >= -margin and max(x, y, z) <= size + margin
+
+
+@njit(cache=True)
+def _add(mean, mass, places, points, depth, coords, size):
+    for n in range(len(places)):
+        i = places[n]
+        if i < 0:
+            continue
+        if mass[i] > 0.0 and not _inside(mean[i], coords[i], size):
+            mass[i] = 0.0
+        weight = 1.0 / max(depth[n], 1.0) ** 2
+        total = mass[i] + weight
+        for a in range(3):
+            mean[i, a] += (points[n, a] - mean[i, a]) * weight / total if mass[i] > 0.0 else points[n, a] - mean[i, a]
+        mass[i] = min(total, 1e4)
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """Of M instances, metres: count (M,) of voxels, centroid (M, 3), covariance (M, 3, 3),
+
+    box_min, box_max (M, 3) of their points, occupancy (M,) in [0, 1].
     """
 
     count: np.ndarray
@@ -29,50 +81,48 @@ class Geometry:
 
 
 @njit(cache=True)
-def _gather(coords, weights, occupancy, places, start, solid_weight, size, rotation, offset):
-    """Centres of the voxels at these places, in the target frame, by row; weakly voted ones last in each."""
+def _gather(coords, occupancy, mean, mass, places, start, most, size, rotation, offset):
+    """Points, one per voxel, in the target frame, their masses, and the summed occupancy of each row."""
     rows = len(start) - 1
-    solid = np.zeros(rows, np.int64)
     filled = np.zeros(rows, np.float64)
     points = np.empty((len(places), 3), np.float64)
+    masses = np.empty(len(places), np.float64)
+    here = np.empty(3, np.float64)
     for row in range(rows):
-        head, tail = start[row], start[row + 1]
         for n in range(start[row], start[row + 1]):
             i = places[n]
             filled[row] += 1.0 / (1.0 + math.exp(-0.2 * (occupancy[i] + 1)))
-            if weights[i].max() >= solid_weight:
-                place = head
-                head += 1
-            else:
-                tail -= 1
-                place = tail
-            x, y, z = (coords[i, 0] + 0.5) * size, (coords[i, 1] + 0.5) * size, (coords[i, 2] + 0.5) * size
+            known = mass[i] > 0.0 and _inside(mean[i], coords[i], size)
+            masses[n] = min(np.float64(mass[i]), most) if known else 1e-3
             for a in range(3):
-                points[place, a] = rotation[a, 0] * x + rotation[a, 1] * y + rotation[a, 2] * z + offset[a]
-        solid[row] = head - start[row]
-    return points, solid, filled
+                here[a] = mean[i, a] if known else (coords[i, a] + 0.5) * size
+            for a in range(3):
+                points[n, a] = (
+                    rotation[a, 0] * here[0] + rotation[a, 1] * here[1] + rotation[a, 2] * here[2] + offset[a]
+                )
+    return points, masses, filled
 
 
 @njit(cache=True)
-def _bounds(values, trim, step):
-    """Bounds of values (N,) with a share `trim` of them cut off at either end, to within `step`."""
+def _bounds(values, masses, trim, step):
+    """Bounds of values (N,) with a share `trim` of their mass cut off at either end, to within `step`."""
     low, high = values.min(), values.max()
-    cut = int(trim * len(values))
+    cut = trim * masses.sum()
     bins = int((high - low) / step) + 1
-    if cut == 0 or bins > _BINS:
+    if cut <= 0.0 or bins > _BINS:
         return low, high
-    counts = np.zeros(bins, np.int64)
-    for value in values:
-        counts[int((value - low) / step)] += 1
+    held = np.zeros(bins, np.float64)
+    for i in range(len(values)):
+        held[int((values[i] - low) / step)] += masses[i]
     first, last = 0, bins - 1
-    passed = counts[0]
-    while passed <= cut:
+    passed = held[0]
+    while passed <= cut and first < bins - 1:
         first += 1
-        passed += counts[first]
-    passed = counts[last]
-    while passed <= cut:
+        passed += held[first]
+    passed = held[last]
+    while passed <= cut and last > first:
         last -= 1
-        passed += counts[last]
+        passed += held[last]
     inner_low, inner_high = high, low
     for value in values:
         place = int((value - low) / step)
@@ -82,46 +132,44 @@ def _bounds(values, trim, step):
 
 
 @njit(cache=True)
-def _measure(points, start, solid, trim, size):
+def _measure(points, masses, start, trim, size):
     rows = len(start) - 1
     centroid = np.zeros((rows, 3))
     covariance = np.zeros((rows, 3, 3))
     box = np.zeros((rows, 2, 3))
     for row in range(rows):
-        n = start[row + 1] - start[row]
-        if n == 0:
+        first, last = start[row], start[row + 1]
+        if first == last:
             continue
-        if 2 * solid[row] >= n:  # enough voxels were voted for often: trust only them
-            n = solid[row]
-        own = points[start[row] : start[row] + n]
+        own, weight = points[first:last], masses[first:last]
+        total = weight.sum()
         for a in range(3):
-            centroid[row, a] = own[:, a].mean()
-            low, high = _bounds(np.ascontiguousarray(own[:, a]), trim, size / 2.0)
-            box[row, 0, a], box[row, 1, a] = low - size / 2.0, high + size / 2.0
+            column = np.ascontiguousarray(own[:, a])
+            centroid[row, a] = (column * weight).sum() / total
+            box[row, 0, a], box[row, 1, a] = _bounds(column, weight, trim, size / 10.0)
         for a in range(3):
             for b in range(a, 3):
                 value = 0.0
-                for i in range(n):
-                    value += (own[i, a] - centroid[row, a]) * (own[i, b] - centroid[row, b])
-                value = value / n + (size**2 / 12.0 if a == b else 0.0)
+                for i in range(last - first):
+                    value += weight[i] * (own[i, a] - centroid[row, a]) * (own[i, b] - centroid[row, b])
+                value = value / total + (size**2 / 12.0 if a == b else 0.0)
                 covariance[row, a, b] = covariance[row, b, a] = value
     return centroid, covariance, box
 
 
 def extract(
-    store: VoxelStore, ids: np.ndarray, frame_from_voxels: np.ndarray, trim: float, solid_weight: int
-) -> Geometry:
+    store: VoxelStore, surface: SurfacePoints, ids: np.ndarray, frame_from_voxels: np.ndarray,
+    config: ExtractionConfig,
+) -> Geometry:  # fmt: skip
     """Geometry of instances `ids` (M,), in the frame that `frame_from_voxels` (4, 4) leads to.
 
-    Takes time by the voxels of these instances, not by those of the map.
-    `trim`: share of voxels cut off at either end of a box.
-    `solid_weight`: votes from which a voxel counts, where at least half of the instance's voxels have them.
+    Takes time by the voxels of these instances, not by those of the map or the number of instances in it.
     """
     places, start = store.members(ids)
-    points, solid, filled = _gather(
-        store.coords, store.weights, store.occupancy, places, start, solid_weight, store.size,
+    points, masses, filled = _gather(
+        store.coords, store.occupancy, surface.mean, surface.mass, places, start, config.most, store.size,
         np.ascontiguousarray(frame_from_voxels[:3, :3]), np.ascontiguousarray(frame_from_voxels[:3, 3]),
     )  # fmt: skip
-    centroid, covariance, box = _measure(points, start, solid, trim, store.size)
+    centroid, covariance, box = _measure(points, masses, start, config.trim, store.size)
     count = np.diff(start)
     return Geometry(count, centroid, covariance, box[:, 0], box[:, 1], filled / np.maximum(count, 1))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lodestar.mapping.association import Track
 from lodestar.mapping.extraction import Geometry
 from lodestar.mapping.records import CaptionVote, Instance, Observation
+from lodestar.mapping.tracks import Track
 from lodestar.perception.frames import Detection, RgbdFrame
 
 

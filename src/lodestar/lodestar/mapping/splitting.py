@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.mapping.association import Match
-from lodestar.mapping.samples import Samples
-from lodestar.perception.frames import Detection
+from lodestar.mapping.association import Masks, Match, Split
+from lodestar.mapping.tracks import Tracks
 
 
 @dataclass(frozen=True)
@@ -26,15 +25,6 @@ class SplitConfig:
     single: float = 0.25
 
 
-@dataclass(frozen=True)
-class Split:
-    """`moved_mask` shows another thing than `instance_id`, which `kept_mask` still shows."""
-
-    instance_id: int
-    kept_mask: int
-    moved_mask: int
-
-
 class SplitEvidence:
     """Counts per instance the frames in which two masks lie on it apart, less those in which one shows it all."""
 
@@ -42,30 +32,27 @@ class SplitEvidence:
         self._config = config
         self._balance: dict[int, float] = {}
 
-    def look(
-        self, matches: list[Match], samples: Samples, detections: tuple[Detection, ...],
-        boxes: dict[int, tuple[np.ndarray, np.ndarray]],
-    ) -> list[Split]:  # fmt: skip
-        """Take in a frame's matches; returns the splits that are due. boxes: of instances, (3,), (3,)."""
-        masks: dict[int, list[int]] = {}
+    def look(self, matches: list[Match], masks: Masks, tracks: Tracks) -> list[Split]:
+        """Take in a frame's matches; returns the splits that are due."""
+        shown: dict[int, list[int]] = {}
         for match in matches:
             if match.instance_id:
-                masks.setdefault(match.instance_id, []).append(match.mask)
+                shown.setdefault(match.instance_id, []).append(match.mask)
         splits = []
-        for instance, own in masks.items():
-            points = {m: samples.points[samples.of(m)][samples.trusted[samples.of(m)]] for m in own}
+        for instance, own in shown.items():
+            points = {m: masks.points(m) for m in own}
             own = sorted(own, key=lambda m: (-len(points[m]), m))
             if len(own) == 1:
-                low, high = boxes[instance]
+                track = tracks[instance]
                 extent = np.ptp(points[own[0]], axis=0)
-                shows_all = (extent[:2] >= self._config.whole * (high - low)[:2]).all()
-                change = -1.0 if shows_all else -self._config.single
+                whole = self._config.whole * (track.box_max - track.box_min)
+                change = -1.0 if (extent[:2] >= whole[:2]).all() else -self._config.single
                 self._balance[instance] = max(self._balance.get(instance, 0.0) + change, -self._config.evidence)
                 continue
             kept, moved = own[0], own[1]
             if not self._apart(points[kept], points[moved]):
                 continue
-            differ = detections[kept].caption != detections[moved].caption
+            differ = masks.detections[kept].caption != masks.detections[moved].caption
             self._balance[instance] = self._balance.get(instance, 0.0) + (2.0 if differ else 1.0)
             if self._balance[instance] >= self._config.evidence:
                 del self._balance[instance]

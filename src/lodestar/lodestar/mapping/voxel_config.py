@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.mapping.association import AssociationConfig
+from lodestar.mapping.extraction import ExtractionConfig
+from lodestar.mapping.moving import MoveConfig
 from lodestar.mapping.samples import SampleConfig
+from lodestar.mapping.sights import SightConfig
 from lodestar.mapping.splitting import SplitConfig
 from lodestar.mapping.tsdf import GeometryConfig
 
@@ -17,17 +20,16 @@ class VoxelConfig:
     voxel: metres. capacity: voxels at most; what finds no room is counted and dropped.
     prior: votes that "someone else" has in a voxel before the first one.
     vote, background_vote: weight of a frame's vote in a voxel, for an instance and for "no instance".
-    solid_votes: frames from which a voxel counts for its instance's geometry.
     hit: occupancy gained when seen (lost: 1 when seen empty); occupancy_top: its maximum.
     margin, margin_per_metre: metres by which depth must pass a voxel to show it empty.
     confirm: observations after which an instance counts. min_points: trusted samples of a usable mask.
     min_voxels: voxels of a mask that starts an instance. min_score: of a detection.
-    trim: share of voxels cut off at either end of a box. captions: pairs kept per instance.
+    captions: pairs kept per instance.
     batch: instances in `updated` at most (RoboAtlas eq. 7); recent: seconds; round_robin: instances of it.
     absence_free, absence_inside, absence_voxels, absence_interval: an absence is reported for a confirmed
     instance of at least so many voxels, so large a share of them unhidden in the image, of which so large a share
-    was seen empty; at most once per interval in seconds. remnant: of its most voxels; an instance that was absent
-    three times running and has fewer left is gone (what stands on a floor cannot be seen empty to its last voxel).
+    was seen empty; at most once per interval in seconds. clear_looks: absences running after which it is gone, with
+    what is left of its voxels (what stands on a floor cannot be seen empty to its last voxel).
     forget: seconds after which an unconfirmed instance that was not seen again is dropped.
     jump, jump_deg: change of map <- odom between two frames from which the map moves with it; smaller ones are
     drift being taken out, under which what was mapped stays.
@@ -38,7 +40,6 @@ class VoxelConfig:
     prior: float = 2.0
     vote: int = 4
     background_vote: int = 1
-    solid_votes: int = 3
     hit: int = 2
     occupancy_top: int = 12
     margin: float = 0.10
@@ -47,7 +48,6 @@ class VoxelConfig:
     min_points: int = 12
     min_voxels: int = 3
     min_score: float = 0.2
-    trim: float = 0.02
     captions: int = 16
     batch: int = 64
     recent: float = 1.0
@@ -56,7 +56,7 @@ class VoxelConfig:
     absence_inside: float = 0.6
     absence_voxels: int = 6
     absence_interval: float = 0.5
-    remnant: float = 0.25
+    clear_looks: int = 3
     forget: float = 30.0
     jump: float = 0.1
     jump_deg: float = 2.0
@@ -64,3 +64,6 @@ class VoxelConfig:
     association: AssociationConfig = field(default_factory=AssociationConfig)
     splitting: SplitConfig = field(default_factory=SplitConfig)
     geometry: GeometryConfig = field(default_factory=GeometryConfig)
+    extraction: ExtractionConfig = field(default_factory=ExtractionConfig)
+    moving: MoveConfig = field(default_factory=MoveConfig)
+    sights: SightConfig = field(default_factory=SightConfig)

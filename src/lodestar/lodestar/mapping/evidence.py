@@ -1,0 +1,176 @@
+"""What frames say, one after the other, for and against two instances being one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodestar.geometry.boxes import box_distance, box_intersection, box_volume
+from lodestar.mapping.association import AssociationConfig, Match
+from lodestar.mapping.sights import SightMemory
+from lodestar.mapping.tracks import Track, Tracks
+
+_LEAST = -20  # of a balance: what was long seen to be two may still turn out to be one
+
+
+class PairCounts:
+    """A number per unordered pair of instances; those of one instance are forgotten in time of their number."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[int, int], int] = {}
+        self._partners: dict[int, set[int]] = {}
+
+    def __getitem__(self, pair: tuple[int, int]) -> int:
+        return self._counts.get(pair, 0)
+
+    def __setitem__(self, pair: tuple[int, int], value: int) -> None:
+        self._counts[pair] = value
+        for a, b in (pair, pair[::-1]):
+            self._partners.setdefault(a, set()).add(b)
+
+    def forget(self, instance: int) -> None:
+        """Drop every pair with this instance."""
+        for other in self._partners.pop(instance, ()):
+            del self._counts[pair_of(instance, other)]
+            partners = self._partners.get(other)
+            if partners is not None:
+                partners.discard(instance)
+                if not partners:
+                    del self._partners[other]
+
+
+def pair_of(a: int, b: int) -> tuple[int, int]:
+    """The unordered pair."""
+    return (a, b) if a < b else (b, a)
+
+
+class MergeEvidence:
+    """Counts, per pair of instances, the frames that show them to be one thing less those that show two."""
+
+    def __init__(self, config: AssociationConfig):
+        self._config = config
+        self._balance = PairCounts()
+
+    def look(self, matches: list[Match], tracks: Tracks) -> list[tuple[int, int]]:
+        """Take in a frame's matches; returns the pairs that have become one, ascending."""
+        config = self._config
+        seen = sorted({m.instance_id for m in matches if m.instance_id in tracks})
+        together: set[tuple[int, int]] = set()
+        for match in matches:
+            group = sorted((set(match.covered) | {match.instance_id}) - {0})
+            together |= {(a, b) for k, a in enumerate(group) for b in group[k + 1 :] if alike(tracks, a, b)}
+        for a in seen:
+            together |= {pair_of(a, b) for b in self._inside(tracks[a], tracks) if b not in seen}
+        for pair in together:
+            self._balance[pair] += 1
+        for k, a in enumerate(seen):
+            for b in seen[k + 1 :]:
+                if alike(tracks, a, b) and self._near(tracks[a], tracks[b]):
+                    balance = self._balance[(a, b)] - 1 - ((a, b) in together)
+                    self._balance[(a, b)] = max(balance, _LEAST)
+        return sorted(pair for pair in together if self._balance[pair] >= config.merge_evidence)
+
+    def balance(self, a: int, b: int) -> int:
+        """Frames that showed one thing, less those that showed two."""
+        return self._balance[pair_of(a, b)]
+
+    def set_apart(self, a: int, b: int) -> None:
+        """Begin with the knowledge that these are two."""
+        self._balance[pair_of(a, b)] = -self._config.merge_evidence
+
+    def forget(self, instance: int) -> None:
+        """Drop what is known of pairs with this instance."""
+        self._balance.forget(instance)
+
+    def _near(self, a: Track, b: Track) -> bool:
+        return bool(box_distance(a.box_min, a.box_max, b.box_min, b.box_max) <= self._config.near)
+
+    def _inside(self, track: Track, tracks: Tracks) -> list[int]:
+        """Instances like this one whose box and its own lie in one another for the most part."""
+        others = [
+            i
+            for i in tracks.near(track.box_min, track.box_max)
+            if i != track.id and alike(tracks, track.id, i)
+        ]
+        if not others:
+            return []
+        low = np.array([tracks[i].box_min for i in others])
+        high = np.array([tracks[i].box_max for i in others])
+        smaller = np.minimum(box_volume(low, high), box_volume(track.box_min, track.box_max))
+        shared = box_intersection(low, high, track.box_min, track.box_max)
+        rows = np.flatnonzero(shared >= self._config.contained_share * np.maximum(smaller, 1e-9))
+        return [others[row] for row in rows]
+
+
+def alike(tracks: Tracks, a: int, b: int) -> bool:
+    """Whether both are known and have the same label."""
+    return a in tracks and b in tracks and tracks[a].label == tracks[b].label
+
+
+class FaceEvidence:
+    """Finds faces of one solid thing that were seen from different sides and share no voxel.
+
+    Two instances of the same caption are taken for one where together they are no longer than the longer of them,
+    stand at the same height, nothing between them was ever seen empty, and no more than a few frames showed both
+    as two. A bed that was seen from its left and then from its right becomes one so.
+    """
+
+    def __init__(self, config: AssociationConfig):
+        self._config = config
+        self._looked = PairCounts()
+
+    def look(
+        self, seen: list[int], tracks: Tracks, sights: SightMemory, merging: MergeEvidence
+    ) -> list[tuple[int, int]]:
+        """The pairs with an instance that was just seen which are faces of one thing, ascending."""
+        config = self._config
+        found = set()
+        for a in seen:
+            track = tracks[a]
+            if track.observation_count < config.face_observations:
+                continue
+            reach = config.face_growth * float((track.box_max - track.box_min).max()) + config.face_slack
+            for b in tracks.near(track.box_min - reach, track.box_max + reach):
+                other, pair = tracks[b], pair_of(a, b)
+                if a == b or other.observation_count < config.face_observations or not alike(tracks, a, b):
+                    continue
+                looks = track.observation_count + other.observation_count
+                if looks < self._looked[pair] + config.face_observations:
+                    continue
+                self._looked[pair] = looks
+                if self._are_faces(track, other, sights, merging.balance(a, b)):
+                    found.add(pair)
+        return sorted(found)
+
+    def forget(self, instance: int) -> None:
+        """Drop what is known of pairs with this instance."""
+        self._looked.forget(instance)
+
+    def _are_faces(self, a: Track, b: Track, sights: SightMemory, balance: int) -> bool:
+        config = self._config
+        if a.caption != b.caption:
+            return False
+        if -balance > config.face_apart * min(a.observation_count, b.observation_count):
+            return False
+        low, high = np.minimum(a.box_min, b.box_min), np.maximum(a.box_max, b.box_max)
+        longest = max((t.box_max - t.box_min)[:2].max() for t in (a, b))
+        if (high - low)[:2].max() > config.face_growth * longest + config.face_slack:
+            return False
+        shared = min(a.box_max[2], b.box_max[2]) - max(a.box_min[2], b.box_min[2])
+        if shared < config.face_height * (high - low)[2]:
+            return False
+        points = _between(a, b, low, high, config.face_slack)
+        if not len(points):
+            return True
+        empty, hidden = sights.empty(points)
+        return bool(empty.mean() <= config.face_empty and hidden.mean() >= config.face_hidden)
+
+
+def _between(a: Track, b: Track, low: np.ndarray, high: np.ndarray, margin: float) -> np.ndarray:
+    """Points (N, 3) inside the box of both that lie off either, in a grid."""
+    shares = (np.linspace(0.15, 0.85, 6), np.linspace(0.15, 0.85, 6), np.array([0.3, 0.5, 0.7]))
+    grid = np.stack(np.meshgrid(*shares, indexing="ij"), axis=-1).reshape(-1, 3)
+    points = low + grid * (high - low)
+    off = np.ones(len(points), bool)
+    for track in (a, b):
+        off &= ~((points >= track.box_min - margin) & (points <= track.box_max + margin)).all(axis=1)
+    return points[off]

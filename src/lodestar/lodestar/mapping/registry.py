@@ -1,0 +1,90 @@
+"""Which instances there are, were, and have become."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+
+from lodestar.mapping.records import Instance, Merge
+from lodestar.mapping.tracks import Track, Tracks
+
+_REMEMBERED = 256  # instances that are gone and may come back
+
+
+class InstanceRegistry:
+    """Ids start at 1 and are never used again for another thing; those of merged instances forward for ever.
+
+    gone: what was seen to be no longer where it stood, latest last, a bounded number of them.
+    """
+
+    def __init__(self) -> None:
+        self.tracks = Tracks()
+        self.instances: dict[int, Instance] = {}  # as last measured
+        self.gone: OrderedDict[int, Track] = OrderedDict()
+        self.next_id = 1
+        self._forward: dict[int, int] = {}
+        self._removed: dict[int, int] = {}  # id -> revision
+        self._merged: list[tuple[int, Merge]] = []
+
+    def start(self, stamp: float, points: np.ndarray) -> Track:
+        """A new instance around points (N, 3)."""
+        low, high = np.percentile(points, (2, 98), axis=0)
+        track = Track(self.next_id, stamp, stamp, low, high)
+        self.next_id += 1
+        self.tracks.add(track)
+        return track
+
+    def resolve(self, identity: int) -> int:
+        """The id that this one goes by now, itself if it was never merged."""
+        first = identity
+        while identity in self._forward:
+            identity = self._forward[identity]
+        while first != identity:  # later look-ups take one step
+            self._forward[first], first = identity, self._forward[first]
+        return identity
+
+    def merge(self, loser: int, winner: int, revision: int, captions: int) -> Merge:
+        """Both are known and one thing: the loser is no more. captions: kept per instance."""
+        lost = self.tracks.pop(loser)
+        self.tracks[winner].absorb(lost, captions)
+        return self._forward_to(loser, winner, revision)
+
+    def return_as(self, identity: int, newcomer: int, revision: int, captions: int) -> Merge:
+        """What was gone is the newcomer: it stands where that stands, and has the old id."""
+        track, back = self.tracks.pop(newcomer), self.gone.pop(identity)
+        back.box_min, back.box_max = track.box_min, track.box_max
+        back.absence_count = 0
+        back.absorb(track, captions)
+        self.tracks.add(back)
+        self._removed.pop(identity, None)
+        return self._forward_to(newcomer, identity, revision)
+
+    def _forward_to(self, loser: int, winner: int, revision: int) -> Merge:
+        self._forward[loser] = winner
+        self.instances.pop(loser, None)
+        merge = Merge(loser, winner)
+        self._merged.append((revision, merge))
+        return merge
+
+    def remove(self, identity: int, revision: int, remember: bool) -> None:
+        """The instance is no more; where it is remembered, it may come back."""
+        track = self.tracks.pop(identity)
+        self.instances.pop(identity, None)
+        self._removed[identity] = revision
+        if remember:
+            self.gone[identity] = track
+            if len(self.gone) > _REMEMBERED:
+                self.gone.popitem(last=False)
+
+    def changed_since(self, revision: int) -> list[int]:
+        """Ids, ascending, of the measured instances that changed."""
+        return [i for i in sorted(self.instances) if self.tracks[i].revision > revision]
+
+    def merged_since(self, revision: int) -> tuple[Merge, ...]:
+        """Merges after a revision, oldest first."""
+        return tuple(merge for at, merge in self._merged if at > revision)
+
+    def removed_since(self, revision: int) -> tuple[int, ...]:
+        """Ids of what was removed after a revision and has not come back."""
+        return tuple(i for i, at in self._removed.items() if at > revision)

@@ -1,0 +1,22 @@
+"""The rules of association by name."""
+
+from __future__ import annotations
+
+from lodestar.mapping.association import AssociationConfig, Rule
+from lodestar.mapping.rule_farm import FarmRule
+from lodestar.mapping.rule_lodestar import LodestarRule
+from lodestar.mapping.rule_openvox import OpenVoxRule
+from lodestar.mapping.splitting import SplitConfig
+
+RULES = ("lodestar", "openvox", "farm")
+
+
+def make_rule(config: AssociationConfig, splitting: SplitConfig) -> Rule:
+    """A fresh rule of the configured name; ValueError for another."""
+    if config.rule == "lodestar":
+        return LodestarRule(config, splitting)
+    if config.rule == "openvox":
+        return OpenVoxRule(config.openvox)
+    if config.rule == "farm":
+        return FarmRule(config.farm)
+    raise ValueError(f"there is no rule of association {config.rule!r}; there are {', '.join(RULES)}")

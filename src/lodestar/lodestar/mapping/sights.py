@@ -1,0 +1,91 @@
+"""Coarse depth of the places that a camera has looked from, to tell what was ever seen to be empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.geometry.camera import PinholeCamera
+
+
+@dataclass(frozen=True)
+class SightConfig:
+    """views: kept at most, the oldest goes. step: pixels of a cell of the coarse image.
+
+    moved, turned: metres and radians from the last kept view from which another is kept. margin: metres by which
+    depth must pass a place to show it empty.
+    """
+
+    views: int = 192
+    step: int = 8
+    moved: float = 0.3
+    turned: float = 0.3
+    margin: float = 0.15
+
+
+class SightMemory:
+    """A ring of coarse depth images; each cell holds the least depth in it, so that `empty` errs towards no."""
+
+    def __init__(self, config: SightConfig = SightConfig()):
+        self._config = config
+        self._depth: np.ndarray | None = None  # (views, rows, columns) float32, metres, 0 = not known
+        self._camera = np.zeros((config.views, 4))  # fx, fy, cx, cy of the coarse image
+        self._camera_from_voxels = np.zeros((config.views, 4, 4))
+        self._count = 0
+
+    def add(self, depth: np.ndarray, camera: PinholeCamera, camera_from_voxels: np.ndarray) -> None:
+        """Keep a view, depth (H, W) float32 in metres, if it is new enough."""
+        config = self._config
+        if self._count:
+            last = self._camera_from_voxels[(self._count - 1) % config.views]
+            change = camera_from_voxels @ np.linalg.inv(last)
+            turned = np.arccos(np.clip((np.trace(change[:3, :3]) - 1.0) / 2.0, -1.0, 1.0))
+            if np.linalg.norm(change[:3, 3]) < config.moved and turned < config.turned:
+                return
+        coarse = _coarse(depth, config.step)
+        if self._depth is None or self._depth.shape[1:] != coarse.shape:
+            self._depth = np.zeros((config.views, *coarse.shape), np.float32)
+            self._count = 0
+        place = self._count % config.views
+        self._depth[place] = coarse
+        middle = (config.step - 1) / 2.0
+        self._camera[place] = (
+            camera.fx / config.step,
+            camera.fy / config.step,
+            (camera.cx - middle) / config.step,
+            (camera.cy - middle) / config.step,
+        )
+        self._camera_from_voxels[place] = camera_from_voxels
+        self._count += 1
+
+    def empty(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Which points (N, 3) of the voxel frame were ever seen through, and which were ever hidden; (N,) bool."""
+        known = min(self._count, self._config.views)
+        if self._depth is None or not known or not len(points):
+            return np.zeros(len(points), bool), np.zeros(len(points), bool)
+        pose = self._camera_from_voxels[:known]
+        local = points[None] @ pose[:, :3, :3].transpose(0, 2, 1) + pose[:, None, :3, 3]  # (V, N, 3)
+        z = local[..., 2]
+        fx, fy, cx, cy = self._camera[:known, :, None].transpose(1, 0, 2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            column, row = local[..., 0] / z * fx + cx, local[..., 1] / z * fy + cy
+        rows, columns = self._depth.shape[1:]
+        inside = (z > 0.1) & (column > -0.5) & (row > -0.5) & (column < columns - 0.5) & (row < rows - 0.5)
+        view, point = np.nonzero(inside)
+        at = np.rint(row[inside]).astype(int), np.rint(column[inside]).astype(int)
+        depth = self._depth[view, at[0], at[1]]
+        seen = np.zeros(len(points), bool)
+        hidden = np.zeros(len(points), bool)
+        seen[point[depth > z[inside] + self._config.margin]] = True
+        hidden[point[(depth > 0.0) & (depth < z[inside])]] = True
+        return seen, hidden
+
+
+def _coarse(depth: np.ndarray, step: int) -> np.ndarray:
+    """Least valid depth of each cell of step x step pixels, 0 where half of the cell is not valid."""
+    rows, columns = depth.shape[0] // step, depth.shape[1] // step
+    cells = depth[: rows * step, : columns * step].reshape(rows, step, columns, step)
+    valid = np.isfinite(cells) & (cells > 0.0)
+    least = np.where(valid, cells, np.inf).min(axis=(1, 3))
+    return np.where(2 * valid.sum(axis=(1, 3)) > step * step, least, 0.0).astype(np.float32)

@@ -1,0 +1,202 @@
+"""What the map keeps of each instance beside its voxels, and where to look for it."""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+_CELL = 1.0  # m, of the index
+
+
+@dataclass
+class Track:
+    """What the map keeps of an instance. box_min, box_max: (3,), voxel frame, metres. `Tracks.place` moves them."""
+
+    id: int
+    first_seen: float
+    last_seen: float
+    box_min: np.ndarray
+    box_max: np.ndarray
+    observation_count: int = 0
+    labels: dict[tuple[str, str], float] = field(default_factory=dict)  # (label, caption) -> weight
+    shares: dict[str, float] = field(default_factory=dict)  # label -> weight
+    label: str = ""  # the one of most weight
+    appearance: np.ndarray | None = None  # (D,) sum of unit features of its detections
+    revision: int = 0
+    last_absence: float = -np.inf
+    absence_count: int = 0  # since it was last observed
+
+    @property
+    def caption(self) -> str:
+        """The caption of most weight among those of its label."""
+        own = [(weight, caption) for (label, caption), weight in self.labels.items() if label == self.label]
+        return min(own, key=lambda item: (-item[0], item[1]))[1] if own else ""
+
+    def agreement(self, label: str) -> float:
+        """Weight of `label` relative to the strongest label's, [0, 1]."""
+        return self.shares.get(label, 0.0) / self.shares[self.label] if self.shares else 0.0
+
+    def likeness(self, label: str, feature: np.ndarray | None) -> float:
+        """Cosine of a detection's feature with the instance's, [-1, 1]; agreement of the label where one has none."""
+        if feature is None or self.appearance is None or feature.shape != self.appearance.shape:
+            return self.agreement(label)
+        length = float(np.linalg.norm(self.appearance))
+        return float(feature @ self.appearance) / length if length > 0.0 else 0.0
+
+    def show(self, feature: np.ndarray | None) -> None:
+        """Take in the feature (D,) of a detection; one of another model's dimension starts anew."""
+        if feature is None:
+            return
+        known = self.appearance is not None and self.appearance.shape == feature.shape
+        self.appearance = self.appearance + feature if known else np.array(feature, np.float32)
+
+    def take(self, pair: tuple[str, str]) -> float:
+        """Remove a label and caption; returns the weight that they had."""
+        weight = self.labels.pop(pair)
+        self.shares[pair[0]] -= weight
+        if self.shares[pair[0]] <= 1e-9:
+            del self.shares[pair[0]]
+        self.label = min(self.shares, key=lambda name: (-self.shares[name], name))
+        return weight
+
+    def vote(self, label: str, caption: str, weight: float, keep: int) -> None:
+        """Add weight to a label and caption; only the `keep` strongest pairs are kept."""
+        pair = (label, caption)
+        self.labels[pair] = self.labels.get(pair, 0.0) + weight
+        self.shares[label] = self.shares.get(label, 0.0) + weight
+        if len(self.labels) > keep:
+            weakest = min(self.labels, key=lambda pair: (self.labels[pair], pair))
+            self.shares[weakest[0]] -= self.labels.pop(weakest)
+            if self.shares[weakest[0]] <= 1e-9:
+                del self.shares[weakest[0]]
+        self.label = min(self.shares, key=lambda name: (-self.shares[name], name))
+
+    def absorb(self, lost: Track, keep: int) -> None:
+        """`lost` was the same thing: its votes, looks and history are this one's."""
+        for (label, caption), weight in lost.labels.items():
+            self.vote(label, caption, weight, keep)
+        self.show(lost.appearance)
+        self.observation_count += lost.observation_count
+        self.first_seen = min(self.first_seen, lost.first_seen)
+        self.last_seen = max(self.last_seen, lost.last_seen)
+
+
+class Tracks:
+    """Instances by id, found by place, by recency and in turn; no look-up's time depends on how many there are."""
+
+    def __init__(self) -> None:
+        self._tracks: dict[int, Track] = {}
+        self._cells: dict[tuple[int, int], set[int]] = {}
+        self._spans: dict[int, tuple[int, int, int, int]] = {}
+        self._recency: OrderedDict[int, None] = OrderedDict()  # last seen last
+        self._ring: list[int] = []
+        self._turn = 0
+
+    def __contains__(self, identity: int) -> bool:
+        return identity in self._tracks
+
+    def __getitem__(self, identity: int) -> Track:
+        return self._tracks[identity]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._tracks)
+
+    def __len__(self) -> int:
+        return len(self._tracks)
+
+    def get(self, identity: int) -> Track | None:
+        """The instance, None where there is none of this id."""
+        return self._tracks.get(identity)
+
+    def values(self) -> Iterator[Track]:
+        """Every instance."""
+        return iter(self._tracks.values())
+
+    def add(self, track: Track) -> None:
+        """Take in a new instance."""
+        self._tracks[track.id] = track
+        self._recency[track.id] = None
+        self._ring.append(track.id)
+        self._index(track)
+
+    def pop(self, identity: int) -> Track:
+        """Remove an instance; KeyError where there is none."""
+        track = self._tracks.pop(identity)
+        del self._recency[identity]
+        for cell in self._cells_of(self._spans.pop(identity)):
+            self._cells[cell].discard(identity)
+            if not self._cells[cell]:
+                del self._cells[cell]
+        return track
+
+    def place(self, track: Track, box_min: np.ndarray, box_max: np.ndarray) -> None:
+        """The instance's box is this one now."""
+        track.box_min, track.box_max = box_min, box_max
+        self._index(track)
+
+    def seen(self, track: Track, stamp: float) -> None:
+        """The instance was seen at `stamp`."""
+        track.last_seen = stamp
+        self._recency.move_to_end(track.id)
+
+    def near(self, box_min: np.ndarray, box_max: np.ndarray) -> list[int]:
+        """Ids, ascending, of the instances whose boxes touch a box of the voxel frame."""
+        found: set[int] = set()
+        for cell in self._cells_of(_span(box_min, box_max)):
+            found |= self._cells.get(cell, set())
+        return [
+            i
+            for i in sorted(found)
+            if (self._tracks[i].box_min <= box_max).all() and (self._tracks[i].box_max >= box_min).all()
+        ]
+
+    def recent(self, since: float, most: int) -> list[int]:
+        """At most `most` ids of instances last seen after `since`, latest first."""
+        found: list[int] = []
+        for identity in reversed(self._recency):
+            if len(found) >= most or self._tracks[identity].last_seen <= since:
+                break
+            found.append(identity)
+        return found
+
+    def next_in_turn(self, count: int) -> list[int]:
+        """The next `count` ids, each once at most, going round all instances."""
+        found: list[int] = []
+        for _ in range(min(count, len(self._tracks))):
+            while True:
+                if self._turn >= len(self._ring):  # a round is over: those that went are left out of the next
+                    self._ring = [i for i in self._ring if i in self._tracks]
+                    self._turn = 0
+                self._turn += 1
+                if self._ring[self._turn - 1] in self._tracks:
+                    break
+            found.append(self._ring[self._turn - 1])
+        return list(dict.fromkeys(found))
+
+    def _index(self, track: Track) -> None:
+        span, before = _span(track.box_min, track.box_max), self._spans.get(track.id)
+        if span == before:
+            return
+        if before is not None:
+            for cell in self._cells_of(before):
+                self._cells[cell].discard(track.id)
+                if not self._cells[cell]:
+                    del self._cells[cell]
+        for cell in self._cells_of(span):
+            self._cells.setdefault(cell, set()).add(track.id)
+        self._spans[track.id] = span
+
+    @staticmethod
+    def _cells_of(span: tuple[int, int, int, int]) -> list[tuple[int, int]]:
+        x0, y0, x1, y1 = span
+        return [(x, y) for x in range(x0, x1 + 1) for y in range(y0, y1 + 1)]
+
+
+def _span(box_min: np.ndarray, box_max: np.ndarray) -> tuple[int, int, int, int]:
+    low = [math.floor(v / _CELL) for v in box_min[:2]]
+    high = [math.floor(v / _CELL) for v in box_max[:2]]
+    return low[0], low[1], high[0], high[1]

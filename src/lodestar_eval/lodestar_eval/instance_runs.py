@@ -1,0 +1,154 @@
+"""Tours on which several maps, one per rule and scenario, see the same frames."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.geometry.poses import planar_transform
+from lodestar.mapping.association import AssociationConfig
+from lodestar.mapping.records import Instance
+from lodestar.mapping.semantic_voxels import FrameRejected, SemanticVoxelMap, VoxelConfig
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
+from lodestar_eval.episode import phrase_book
+from lodestar_eval.instance_scoring import Counts, IdentityWatch, masks_of, score
+from lodestar_eval.instance_truth import SeenParts
+from lodestar_eval.tour import NARROW, Tour, TourConfig, TourFrame
+from lodestar_sim.robot import LocalizationConfig
+from lodestar_sim.simulator import SimConfig
+from lodestar_sim.worlds.world import World
+
+JUMP = (0.3, 0.4, float(np.radians(5.0)))  # m, m, rad: 0.5 m and 5 degrees, taken back in mid-run
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What goes wrong on the way from the sensors to the map (the issue's noise model).
+
+    miss, split, wrong_label: shares of masks. score_std: of detections' confidence. drift, yaw_drift: m and rad
+    per sqrt(m) driven by which map <- base wanders. closed: seconds between the loop closures that take it back.
+    """
+
+    miss: float = 0.10
+    split: float = 0.05
+    wrong_label: float = 0.10
+    score_std: float = 0.05
+    drift: float = 0.01
+    yaw_drift: float = 0.002
+    closed: float = 30.0
+
+    def tour(self) -> TourConfig:
+        """A tour whose localisation errs so."""
+        walk = LocalizationConfig(self.drift, self.yaw_drift, self.closed)
+        return TourConfig(simulator=SimConfig(robot=NARROW, localization=walk))
+
+    def detector(self, rng: np.random.Generator) -> GroundTruthDetector:
+        """A detector that errs so."""
+        config = NoiseConfig(
+            miss=self.miss, split=self.split, wrong_label=self.wrong_label, score_std=self.score_std
+        )
+        return GroundTruthDetector(config, rng)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """scenario: noise, jump (noise, and a correction in mid-run) or clean. rule: of association."""
+
+    scenario: str
+    rule: str
+
+
+class _Map:
+    """One map under test and what is watched of it."""
+
+    def __init__(self, variant: Variant):
+        self.variant = variant
+        self.voxels = SemanticVoxelMap(VoxelConfig(association=AssociationConfig(rule=variant.rule)))
+        self.watch = IdentityWatch()
+        self.seconds = 0.0
+
+    def take(self, frame: RgbdFrame, segmented: SegmentedFrame, shown: list[int]) -> None:
+        began = time.thread_time()
+        try:
+            delta = self.voxels.fuse(frame, segmented)
+        except FrameRejected:  # the camera stands too near a wall to measure anything
+            return
+        finally:
+            self.seconds += time.thread_time() - began
+        self.watch.add(delta, segmented.detections, shown, self.voxels.resolve)
+
+    def confirmed(self) -> list[Instance]:
+        return [i for i in self.voxels.instances().values() if i.confirmed]
+
+
+class Building:
+    """One building, toured once; every variant's map sees it at the same time."""
+
+    def __init__(self, world: World, seed: int, noise: Noise, variants: list[Variant]):
+        self.world = world
+        self.tour = Tour(world, seed, noise.tour())
+        self.maps = [_Map(variant) for variant in variants]
+        self.parts = SeenParts(max(world.labels(), default=0))
+        self.frames = 0
+        self._noisy = noise.detector(np.random.default_rng([seed, 1]))
+        self._clean = GroundTruthDetector(rng=np.random.default_rng([seed, 2]))
+        self._scenarios = {variant.scenario for variant in variants}
+        self._middle = len(self.tour.stops) // 2
+        self._error = self._jump()
+
+    def _jump(self) -> np.ndarray:
+        """(4, 4), error of map <- odom until the correction: a turn about the stop where it comes, and a shift."""
+        stops = self.tour.stops
+        x, y = stops[self._middle - 1] if self._middle else self.world.start[:2]
+        return planar_transform(x + JUMP[0], y + JUMP[1], JUMP[2]) @ planar_transform(-x, -y, 0.0)
+
+    def run(self) -> dict[Variant, Counts]:
+        """What became of each variant."""
+        for frame in self.tour.frames():
+            self._take(frame)
+        truth = self.parts.result()
+        labels = {i: entry["class"] for i, entry in self.world.labels().items()}
+        results = {}
+        for each in self.maps:
+            found = each.confirmed()
+            objects = each.watch.objects_of([i.id for i in found], each.voxels.resolve)
+            counts = score(found, objects, truth, labels)
+            counts.switches, counts.sightings = each.watch.switches, each.watch.sightings
+            counts.frames, counts.seconds = self.frames, each.seconds
+            results[each.variant] = counts
+        return results
+
+    def _take(self, frame: TourFrame) -> None:
+        self.frames += 1
+        self.parts.add(frame)
+        seen = {}
+        if self._scenarios & {"noise", "jump"}:
+            seen["noise"] = self._segment(frame, self._noisy)
+            seen["jump"] = seen["noise"]
+        if "clean" in self._scenarios:
+            seen["clean"] = self._segment(frame, self._clean)
+        images = {scenario: self._rgbd(frame, scenario) for scenario in self._scenarios}
+        for each in self.maps:
+            scenario = each.variant.scenario
+            each.take(images[scenario], *seen[scenario])
+
+    def _segment(
+        self, frame: TourFrame, detector: GroundTruthDetector
+    ) -> tuple[SegmentedFrame, list[int]]:
+        """What the detector says, each caption's vector as its appearance, and the object of each mask."""
+        segmented = detector.segment(frame.image.stamp, frame.image.labels, frame.image.label_table)
+        vectors = phrase_book().vectors([d.caption for d in segmented.detections])
+        detections = tuple(replace(d, feature=v) for d, v in zip(segmented.detections, vectors))
+        return replace(segmented, detections=detections), masks_of(segmented, frame.ids)
+
+    def _rgbd(self, frame: TourFrame, scenario: str) -> RgbdFrame:
+        image = frame.image
+        if scenario == "clean":
+            depth = np.where(np.isfinite(frame.depth), frame.depth, 0.0).astype(np.float32)
+            return RgbdFrame(image.stamp, image.camera, depth, frame.world_from_camera)
+        before = scenario == "jump" and frame.stops < self._middle
+        map_from_odom = self._error @ image.map_from_odom if before else image.map_from_odom
+        return RgbdFrame(image.stamp, image.camera, image.depth, image.odom_from_camera, map_from_odom)

@@ -1,0 +1,175 @@
+"""How well a map's instances agree with the objects that were there."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from lodestar.geometry.boxes import box_iou
+from lodestar.mapping.records import Instance, InstanceDelta
+from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar_eval.instance_truth import TrueInstances
+
+THRESHOLDS = (0.25, 0.5)  # 3D box IoU
+THINNEST = 0.05  # m; boxes, true or not, count as at least so thick along each axis: a picture has no volume
+
+
+@dataclass
+class Counts:
+    """Sums over worlds. found, spurious, missed: per threshold, of objects of normal size; small_*: of small ones.
+
+    duplicates: instances of the `covered` objects that have any. switches: times that the id of an object changed,
+    over `sightings`. labelled: found objects whose label is right.
+    """
+
+    found: Counter = field(default_factory=Counter)
+    spurious: Counter = field(default_factory=Counter)
+    missed: Counter = field(default_factory=Counter)
+    small_found: Counter = field(default_factory=Counter)
+    small_spurious: Counter = field(default_factory=Counter)
+    small_missed: Counter = field(default_factory=Counter)
+    objects: int = 0
+    small_objects: int = 0
+    covered: int = 0
+    duplicates: int = 0
+    switches: int = 0
+    sightings: int = 0
+    labelled: int = 0
+    frames: int = 0
+    seconds: float = 0.0  # processor time of the map
+
+    def add(self, other: Counts) -> None:
+        """Take in another world's."""
+        for name, value in vars(other).items():
+            if isinstance(value, Counter):
+                getattr(self, name).update(value)
+            else:
+                setattr(self, name, getattr(self, name) + value)
+
+    def metrics(self) -> dict[str, float]:
+        """Shares and means, NaN where there is nothing to share."""
+        nan = float("nan")
+        result: dict[str, float] = {}
+        for prefix, found, spurious, missed in (
+            ("", self.found, self.spurious, self.missed),
+            ("small_", self.small_found, self.small_spurious, self.small_missed),
+        ):
+            for bound in THRESHOLDS:
+                hit, wrong, lost = found[bound], spurious[bound], missed[bound]
+                result[f"{prefix}f1_{bound:g}"] = f1(hit, wrong, lost)
+                result[f"{prefix}precision_{bound:g}"] = hit / (hit + wrong) if hit + wrong else nan
+                result[f"{prefix}recall_{bound:g}"] = hit / (hit + lost) if hit + lost else nan
+        result["duplicates"] = self.duplicates / self.covered if self.covered else nan
+        result["switches"] = float(self.switches)
+        result["switches_per_100"] = 100.0 * self.switches / self.sightings if self.sightings else nan
+        hits = self.found[THRESHOLDS[0]]
+        result["label_accuracy"] = self.labelled / hits if hits else nan
+        result["objects"] = float(self.objects)
+        result["small_objects"] = float(self.small_objects)
+        result["fuse_ms"] = 1e3 * self.seconds / self.frames if self.frames else nan
+        return result
+
+
+def f1(found: int, spurious: int, missed: int) -> float:
+    """Harmonic mean of precision and recall, NaN where there is nothing to find and nothing found."""
+    total = 2 * found + spurious + missed
+    return 2 * found / total if total else float("nan")
+
+
+def masks_of(segmented: SegmentedFrame, ids: np.ndarray) -> list[int]:
+    """The object, 0 = none, that most pixels of each detection show. ids: (H, W) int32 of the same frame."""
+    size = int(ids.max(initial=0)) + 1
+    place = np.zeros(int(segmented.labels.max(initial=0)) + 1, np.int64)
+    for index, detection in enumerate(segmented.detections, 1):
+        place[detection.label_value] = index
+    shown = place[segmented.labels]
+    counts = np.bincount((shown * size + ids).ravel(), minlength=(len(segmented.detections) + 1) * size)
+    return [int(row.argmax()) for row in counts.reshape(-1, size)[1:]]
+
+
+class IdentityWatch:
+    """Follows which instances an object is given, and which objects an instance is given."""
+
+    def __init__(self) -> None:
+        self.switches = 0
+        self.sightings = 0
+        self._pixels: dict[int, Counter] = defaultdict(Counter)  # instance -> pixels by object
+        self._last: dict[int, int] = {}  # object -> instance
+
+    def add(
+        self,
+        delta: InstanceDelta,
+        detections: tuple[Detection, ...],
+        shown: list[int],
+        resolve: Callable[[int], int],
+    ) -> None:
+        """Take in a frame. shown: the object of each detection, 0 = none."""
+        by_key = {(d.box, d.pixel_count, d.caption): which for d, which in zip(detections, shown)}
+        largest: dict[int, tuple[int, int]] = {}
+        for seen in delta.observations:
+            which = by_key.get((seen.box, seen.pixel_count, seen.caption), 0)
+            self._pixels[seen.instance_id][which] += seen.pixel_count
+            if which:
+                largest[which] = max(largest.get(which, (0, 0)), (seen.pixel_count, seen.instance_id))
+        for which, (_, instance) in largest.items():
+            self.sightings += 1
+            before = self._last.get(which)
+            self.switches += before is not None and resolve(before) != instance
+            self._last[which] = instance
+
+    def objects_of(self, instances: Iterable[int], resolve: Callable[[int], int]) -> dict[int, int]:
+        """The object that each of these instances was seen as most, 0 = none."""
+        total: dict[int, Counter] = defaultdict(Counter)
+        for instance, pixels in self._pixels.items():
+            total[resolve(instance)].update(pixels)
+        return {i: total[i].most_common(1)[0][0] if total[i] else 0 for i in instances}
+
+
+def score(
+    instances: list[Instance], objects: dict[int, int], truth: TrueInstances, labels: dict[int, str]
+) -> Counts:
+    """Counts of one world without switches and time.
+
+    objects: instance id -> the object that it was mostly seen as. labels: true label by object. An instance of an
+    object that was not seen well enough to count is neither right nor wrong; one of a small object counts in the
+    row of those.
+    """
+    counts = Counts(objects=int((~truth.small).sum()), small_objects=int(truth.small.sum()))
+    low = np.array([i.box_min for i in instances], float).reshape(-1, 3)
+    high = np.array([i.box_max for i in instances], float).reshape(-1, 3)
+    ious = box_iou(*_thick(low[:, None], high[:, None]), *_thick(truth.low[None], truth.high[None]))
+    small = dict(zip(truth.ids.tolist(), truth.small.tolist()))
+    for bound in THRESHOLDS:
+        value = np.where(ious >= bound, 1.0 + ious, 0.0)
+        rows, columns = linear_sum_assignment(value, maximize=True)
+        pairs = {int(r): int(c) for r, c in zip(rows, columns) if value[r, c] > 0.0}
+        for column in pairs.values():
+            (counts.small_found if truth.small[column] else counts.found)[bound] += 1
+        matched = set(pairs.values())
+        for column in range(len(truth.ids)):
+            if column not in matched:
+                (counts.small_missed if truth.small[column] else counts.missed)[bound] += 1
+        for row, instance in enumerate(instances):
+            which = objects.get(instance.id, 0)
+            if row in pairs or (which and which not in small):
+                continue
+            (counts.small_spurious if small.get(which, False) else counts.spurious)[bound] += 1
+        if bound == THRESHOLDS[0]:
+            counts.labelled = sum(
+                bool(instances[r].votes) and instances[r].votes[0].label == labels.get(int(truth.ids[c]), "")
+                for r, c in pairs.items()
+                if not truth.small[c]
+            )
+    normal = Counter(o for o in objects.values() if o in small and not small[o])
+    counts.covered, counts.duplicates = len(normal), sum(normal.values())
+    return counts
+
+
+def _thick(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Boxes (..., 3) grown about their middles to at least THINNEST along each axis."""
+    grow = np.maximum(THINNEST - (high - low), 0.0) / 2.0
+    return low - grow, high + grow

@@ -1,0 +1,135 @@
+"""A scripted tour of a building: the robot stops all over the reachable floor and turns round at each stop."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.grid.paths import TravelConfig, path_lengths, plan_path
+from lodestar_sim.robot import RobotConfig
+from lodestar_sim.sensors import CameraFrame
+from lodestar_sim.simulator import SimConfig, Simulator
+from lodestar_sim.worlds.truth import INFLATION
+from lodestar_sim.worlds.world import World
+
+_TRAVEL = TravelConfig(clearance=INFLATION)
+#: Carries the camera where the robot's would be, and passes wherever a path leads.
+NARROW = RobotConfig(length=0.2, width=0.2, max_lateral=0.8)
+
+
+@dataclass(frozen=True)
+class TourConfig:
+    """How a building is toured. Metres, seconds, pixels, rad/s."""
+
+    spacing: float = 3.0  # no floor that the robot can reach is farther from a stop
+    clearance: float = 0.45  # of a stop from obstacles
+    speed: float = 0.5
+    turn_rate: float = 1.0  # on the spot
+    frame_interval: float = 0.4
+    control_interval: float = 0.1
+    most_stops: int = 18
+    limit: float = 400.0  # simulated time, after which the tour ends
+    width: int = 320
+    height: int = 240
+    simulator: SimConfig = field(default_factory=lambda: SimConfig(robot=NARROW))
+
+
+@dataclass(frozen=True)
+class TourFrame:
+    """One image of a tour with the truth about it.
+
+    image: what the sensors say. ids: (H, W) int32, the objects that show, 0 = none. depth: (H, W) float32,
+    metres, without error, inf = nothing. world_from_camera: (4, 4), true. stops: done so far.
+    """
+
+    image: CameraFrame
+    ids: np.ndarray
+    depth: np.ndarray
+    world_from_camera: np.ndarray
+    stops: int
+
+
+class Tour:
+    """One tour of a world, the same for the same seed. `stops`: (N, 2) metres, in the order of the visit."""
+
+    def __init__(self, world: World, seed: int, config: TourConfig = TourConfig()):
+        self.config = config
+        self.world = world
+        self.stops = plan_stops(world, config)
+        self.simulator = Simulator(world, config.simulator, seed)
+        self._next_frame = 0.0
+
+    def frames(self) -> Iterator[TourFrame]:
+        """What the camera sees on the way, until the stops or the time run out."""
+        yield self._look(0)
+        yield from self._turn(0)
+        for done, stop in enumerate(self.stops):
+            yield from self._go(stop, done)
+            yield from self._turn(done + 1)
+
+    def _go(self, stop: np.ndarray, done: int) -> Iterator[TourFrame]:
+        """Along the planned path, looking ahead."""
+        config, simulator = self.config, self.simulator
+        path = plan_path(self.world.truth.grid, simulator.true_pose[:2], stop, _TRAVEL)
+        marks = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
+        along = 0.0
+        while along < marks[-1] and simulator.time < config.limit:
+            along += config.speed * config.control_interval
+            aim = np.array([np.interp(along, marks, path[:, a]) for a in range(2)])
+            x, y, yaw = simulator.true_pose
+            velocity = (aim - (x, y)) / config.control_interval
+            velocity *= min(1.0, config.speed / max(float(np.linalg.norm(velocity)), 1e-6))
+            heading = math.atan2(velocity[1], velocity[0])
+            error = math.remainder(heading - yaw, 2.0 * math.pi)
+            c, s = math.cos(yaw), math.sin(yaw)
+            body = (c * velocity[0] + s * velocity[1], -s * velocity[0] + c * velocity[1])
+            rate = max(-config.turn_rate, min(config.turn_rate, 2.0 * error))
+            yield from self._step(np.array([*body, rate]), done)
+            along = min(along, float(marks[-1]))
+
+    def _turn(self, done: int) -> Iterator[TourFrame]:
+        turned = 0.0
+        while turned < 2.0 * math.pi and self.simulator.time < self.config.limit:
+            before = self.simulator.true_pose[2]
+            yield from self._step(np.array([0.0, 0.0, self.config.turn_rate]), done)
+            change = abs(math.remainder(self.simulator.true_pose[2] - before, 2.0 * math.pi))
+            turned += max(change, 0.2 * self.config.turn_rate * self.config.control_interval)  # ends when held
+
+    def _step(self, command: np.ndarray, done: int) -> Iterator[TourFrame]:
+        self.simulator.set_command(*command)
+        self.simulator.step(self.config.control_interval)
+        if self.simulator.time + 1e-9 >= self._next_frame:
+            yield self._look(done)
+
+    def _look(self, done: int) -> TourFrame:
+        config = self.config
+        self._next_frame += config.frame_interval
+        image = self.simulator.render(rgb=False, width=config.width, height=config.height)
+        return TourFrame(image, *self.simulator.view_truth(config.width, config.height), done)
+
+
+def plan_stops(world: World, config: TourConfig) -> np.ndarray:
+    """Stops (N, 2), spread evenly over the floor that can be reached, each the nearest to the one before."""
+    grid, truth = world.truth.grid, world.truth
+    open_floor = np.isfinite(truth.lengths(world.start[:2])) & (truth.clearance >= config.clearance)
+    cells = np.argwhere(open_floor)
+    if not len(cells):
+        return np.zeros((0, 2))
+    places = grid.points_of(cells)
+    here = np.asarray(world.start[:2], np.float64)
+    gap = np.linalg.norm(places - here, axis=1)
+    chosen: list[int] = []
+    while gap.max() > config.spacing:
+        chosen.append(int(np.argmax(gap)))
+        gap = np.minimum(gap, np.linalg.norm(places - places[chosen[-1]], axis=1))
+    ordered = []
+    while chosen:
+        lengths = path_lengths(grid, here, _TRAVEL)
+        nearest = min(chosen, key=lambda i: (float(lengths[tuple(cells[i])]), i))
+        chosen.remove(nearest)
+        here = places[nearest]
+        ordered.append(here)
+    return np.array(ordered[: config.most_stops]).reshape(-1, 2)

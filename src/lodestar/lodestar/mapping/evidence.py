@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from lodestar.geometry.boxes import box_distance, box_intersection, box_volume
 from lodestar.mapping.association import AssociationConfig, Match
 from lodestar.mapping.sights import SightMemory
-from lodestar.mapping.tracks import Track, Tracks
+from lodestar.mapping.tracks import Bounds, Track, Tracks
 
 _LEAST = -20  # of a balance: what was long seen to be two may still turn out to be one
 
@@ -64,7 +65,7 @@ class MergeEvidence:
             self._balance[pair] += 1
         for k, a in enumerate(seen):
             for b in seen[k + 1 :]:
-                if alike(tracks, a, b) and self._near(tracks[a], tracks[b]):
+                if alike(tracks, a, b) and gap(tracks.bounds(a), tracks.bounds(b)) <= config.near:
                     balance = self._balance[(a, b)] - 1 - ((a, b) in together)
                     self._balance[(a, b)] = max(balance, _LEAST)
         return sorted(pair for pair in together if self._balance[pair] >= config.merge_evidence)
@@ -81,24 +82,33 @@ class MergeEvidence:
         """Drop what is known of pairs with this instance."""
         self._balance.forget(instance)
 
-    def _near(self, a: Track, b: Track) -> bool:
-        return bool(box_distance(a.box_min, a.box_max, b.box_min, b.box_max) <= self._config.near)
-
     def _inside(self, track: Track, tracks: Tracks) -> list[int]:
         """Instances like this one whose box and its own lie in one another for the most part."""
-        others = [
-            i
-            for i in tracks.near(track.box_min, track.box_max)
-            if i != track.id and alike(tracks, track.id, i)
-        ]
-        if not others:
-            return []
-        low = np.array([tracks[i].box_min for i in others])
-        high = np.array([tracks[i].box_max for i in others])
-        smaller = np.minimum(box_volume(low, high), box_volume(track.box_min, track.box_max))
-        shared = box_intersection(low, high, track.box_min, track.box_max)
-        rows = np.flatnonzero(shared >= self._config.contained_share * np.maximum(smaller, 1e-9))
-        return [others[row] for row in rows]
+        own, found = tracks.bounds(track.id), []
+        for i in tracks.near(track.box_min, track.box_max):
+            if i == track.id or not alike(tracks, track.id, i):
+                continue
+            other = tracks.bounds(i)
+            smaller = max(min(volume(own), volume(other)), 1e-9)
+            if shared(own, other) >= self._config.contained_share * smaller:
+                found.append(i)
+        return found
+
+
+def volume(box: Bounds) -> float:
+    """Cubic metres."""
+    return (box[3] - box[0]) * (box[4] - box[1]) * (box[5] - box[2])
+
+
+def shared(a: Bounds, b: Bounds) -> float:
+    """Cubic metres that two boxes share."""
+    sides = [max(min(a[k + 3], b[k + 3]) - max(a[k], b[k]), 0.0) for k in range(3)]
+    return sides[0] * sides[1] * sides[2]
+
+
+def gap(a: Bounds, b: Bounds) -> float:
+    """Metres between two boxes, 0 where they touch."""
+    return math.hypot(*(max(a[k] - b[k + 3], b[k] - a[k + 3], 0.0) for k in range(3)))
 
 
 def alike(tracks: Tracks, a: int, b: int) -> bool:
@@ -155,8 +165,8 @@ class FaceEvidence:
         longest = max((t.box_max - t.box_min)[:2].max() for t in (a, b))
         if (high - low)[:2].max() > config.face_growth * longest + config.face_slack:
             return False
-        shared = min(a.box_max[2], b.box_max[2]) - max(a.box_min[2], b.box_min[2])
-        if shared < config.face_height * (high - low)[2]:
+        common = min(a.box_max[2], b.box_max[2]) - max(a.box_min[2], b.box_min[2])
+        if common < config.face_height * (high - low)[2]:
             return False
         points = _between(a, b, low, high, config.face_slack)
         if not len(points):

@@ -20,10 +20,16 @@ class ExtractionConfig:
 
     Each sample weighs 1 / range^2 (from 1 m on), as the depth's error grows with the square of the range; a voxel's
     mass is that of its samples, `most` at most, so that a part that was looked at for long does not hide the rest.
+    solid: frames that must have voted for a voxel before it counts in full, where a share `enough` of the instance's
+    voxels has so many; fewer count by the power `faith` of their share: what single masks spill over differs from
+    view to view, and a part that was seen but once or twice is still better than none.
     """
 
     trim: float = 0.01
     most: float = 0.3
+    solid: int = 3
+    enough: float = 0.2
+    faith: float = 4.0
 
 
 class SurfacePoints:
@@ -81,7 +87,8 @@ class Geometry:
 
 
 @njit(cache=True)
-def _gather(coords, occupancy, mean, mass, places, start, most, size, rotation, offset):
+def _gather(coords, weights, occupancy, mean, mass, places, start, solid, enough, faith, most, size, rotation,
+            offset):  # fmt: skip
     """Points, one per voxel, in the target frame, their masses, and the summed occupancy of each row."""
     rows = len(start) - 1
     filled = np.zeros(rows, np.float64)
@@ -89,11 +96,16 @@ def _gather(coords, occupancy, mean, mass, places, start, most, size, rotation, 
     masses = np.empty(len(places), np.float64)
     here = np.empty(3, np.float64)
     for row in range(rows):
+        firm = 0
+        for n in range(start[row], start[row + 1]):
+            firm += weights[places[n]].max() >= solid
+        power = faith if firm >= enough * (start[row + 1] - start[row]) else 0.0
         for n in range(start[row], start[row + 1]):
             i = places[n]
             filled[row] += 1.0 / (1.0 + math.exp(-0.2 * (occupancy[i] + 1)))
             known = mass[i] > 0.0 and _inside(mean[i], coords[i], size)
-            masses[n] = min(np.float64(mass[i]), most) if known else 1e-3
+            trust = min(weights[i].max() / solid, 1.0) ** power
+            masses[n] = trust * (min(np.float64(mass[i]), most) if known else 1e-3)
             for a in range(3):
                 here[a] = mean[i, a] if known else (coords[i, a] + 0.5) * size
             for a in range(3):
@@ -159,15 +171,17 @@ def _measure(points, masses, start, trim, size):
 
 def extract(
     store: VoxelStore, surface: SurfacePoints, ids: np.ndarray, frame_from_voxels: np.ndarray,
-    config: ExtractionConfig,
+    solid: float, config: ExtractionConfig,
 ) -> Geometry:  # fmt: skip
     """Geometry of instances `ids` (M,), in the frame that `frame_from_voxels` (4, 4) leads to.
 
-    Takes time by the voxels of these instances, not by those of the map or the number of instances in it.
+    solid: votes from which a voxel counts in full. Takes time by the voxels of these instances, not by those of
+    the map or the number of instances in it.
     """
     places, start = store.members(ids)
     points, masses, filled = _gather(
-        store.coords, store.occupancy, surface.mean, surface.mass, places, start, config.most, store.size,
+        store.coords, store.weights, store.occupancy, surface.mean, surface.mass, places, start, solid,
+        config.enough, config.faith, config.most, store.size,
         np.ascontiguousarray(frame_from_voxels[:3, :3]), np.ascontiguousarray(frame_from_voxels[:3, 3]),
     )  # fmt: skip
     centroid, covariance, box = _measure(points, masses, start, config.trim, store.size)

@@ -116,8 +116,10 @@ class MaskFusion:
         return merges
 
     def remove(self, track: Track, revision: int) -> None:
-        """The instance is gone with what is left of its voxels."""
+        """The instance is gone with what is left of its voxels; one that was confirmed may come back."""
         self._store.drop(track.id)
         self._rule.forget(track.id)
-        confirmed = track.observation_count >= self.config.confirm
-        self._registry.remove(track.id, revision, remember=confirmed)
+        if track.observation_count >= self.config.confirm:
+            self._registry.lose(track.id)
+        else:
+            self._registry.remove(track.id, revision)

@@ -23,19 +23,25 @@ class Looks:
 def find_absences(
     registry: InstanceRegistry, looks: Looks, stamp: float, seen: set[int], config: VoxelConfig
 ) -> list[Absence]:
-    """Clear looks through the places of confirmed instances that were not seen in this frame; they are counted."""
+    """Clear looks through the places of confirmed instances that were not seen in this frame; they are counted.
+
+    Voxels that were carved since the instance was last seen count as seen empty: what is left last, near the floor
+    and along edges, is what depth tells least of.
+    """
     absences = []
-    for identity in np.flatnonzero(looks.empty >= config.absence_voxels):
+    for identity in np.flatnonzero(looks.inside >= config.absence_voxels):
         track = registry.tracks.get(int(identity))
         if track is None or track.id in seen or track.observation_count < config.confirm:
             continue
         known = registry.instances.get(track.id)
-        inside = int(looks.inside[identity])
-        unhidden = inside - int(looks.hidden[identity])
-        total = known.voxel_count if known is not None else inside
-        if unhidden < config.absence_inside * total or stamp - track.last_absence < config.absence_interval:
+        if known is None or stamp - track.last_absence < config.absence_interval:
             continue
-        share = float(looks.empty[identity]) / unhidden
+        carved = max(track.size - known.voxel_count, 0)
+        unhidden = int(looks.inside[identity] - looks.hidden[identity]) + carved
+        empty = int(looks.empty[identity]) + carved
+        if empty < config.absence_voxels or unhidden < config.absence_inside * max(track.size, known.voxel_count):
+            continue
+        share = empty / unhidden
         if share >= config.absence_free:
             track.last_absence = stamp
             track.absence_count += 1

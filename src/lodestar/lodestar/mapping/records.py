@@ -74,7 +74,11 @@ class Absence:
 
 @dataclass(frozen=True)
 class InstanceDelta:
-    """Change of the instance map. A receiver at another revision than `previous_revision` has a gap."""
+    """Change of the instance map. A receiver at another revision than `previous_revision` has a gap.
+
+    removed: ids that turned out to be no thing. One that was confirmed and is no longer where it stood is not among
+    them: it has had its last absence, and may come back elsewhere as the winner of a merge.
+    """
 
     stamp: float
     revision: int

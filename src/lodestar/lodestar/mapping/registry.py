@@ -54,10 +54,9 @@ class InstanceRegistry:
         """What was gone is the newcomer: it stands where that stands, and has the old id."""
         track, back = self.tracks.pop(newcomer), self.gone.pop(identity)
         back.box_min, back.box_max = track.box_min, track.box_max
-        back.absence_count = 0
+        back.absence_count, back.last_absence, back.size = track.absence_count, track.last_absence, track.size
         back.absorb(track, captions)
         self.tracks.add(back)
-        self._removed.pop(identity, None)
         return self._forward_to(newcomer, identity, revision)
 
     def _forward_to(self, loser: int, winner: int, revision: int) -> Merge:
@@ -67,15 +66,18 @@ class InstanceRegistry:
         self._merged.append((revision, merge))
         return merge
 
-    def remove(self, identity: int, revision: int, remember: bool) -> None:
-        """The instance is no more; where it is remembered, it may come back."""
-        track = self.tracks.pop(identity)
+    def remove(self, identity: int, revision: int) -> None:
+        """It never was a thing."""
+        self.tracks.pop(identity)
         self.instances.pop(identity, None)
         self._removed[identity] = revision
-        if remember:
-            self.gone[identity] = track
-            if len(self.gone) > _REMEMBERED:
-                self.gone.popitem(last=False)
+
+    def lose(self, identity: int) -> None:
+        """It is no longer where it stood, and may come back elsewhere."""
+        self.gone[identity] = self.tracks.pop(identity)
+        self.instances.pop(identity, None)
+        if len(self.gone) > _REMEMBERED:
+            self.gone.popitem(last=False)
 
     def changed_since(self, revision: int) -> list[int]:
         """Ids, ascending, of the measured instances that changed."""
@@ -86,5 +88,5 @@ class InstanceRegistry:
         return tuple(merge for at, merge in self._merged if at > revision)
 
     def removed_since(self, revision: int) -> tuple[int, ...]:
-        """Ids of what was removed after a revision and has not come back."""
+        """Ids of what was removed after a revision."""
         return tuple(i for i, at in self._removed.items() if at > revision)

@@ -17,7 +17,7 @@ from lodestar.mapping.making import to_instance
 from lodestar.mapping.meshing import Mesh, extract_mesh
 from lodestar.mapping.pillars import PillarMap, build_pillars
 from lodestar.mapping.presence import Looks, choose_batch, find_absences
-from lodestar.mapping.records import Instance, InstanceDelta
+from lodestar.mapping.records import Absence, Instance, InstanceDelta
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.samples import sample
 from lodestar.mapping.sights import SightMemory
@@ -92,7 +92,8 @@ class SemanticVoxelMap:
             absences = find_absences(registry, looks, frame.stamp, present, self.config)
             batch, forgotten = choose_batch(registry, looks, frame.stamp, present, self.config)
             batch = list(dict.fromkeys([*batch, *(a.instance_id for a in absences)]))
-            updated, removed = self._refresh(list(alive) if moved else batch, frozenset(forgotten))
+            updated, removed, vanished = self._refresh(list(alive) if moved else batch, frozenset(forgotten))
+            absences += [Absence(i, frame.stamp, 1.0) for i, looks in vanished for _ in range(looks)]
             returned = fusion.return_moved([i.id for i in updated], self.revision)
             if returned:
                 updated += self._refresh([merge.winner for merge in returned])[0]
@@ -104,7 +105,7 @@ class SemanticVoxelMap:
                 observations=tuple(o for o in observations if o.instance_id in alive),
                 merges=(*merges, *returned),
                 absences=tuple(absences),
-                removed=tuple(i for i in removed if i not in alive),
+                removed=tuple(removed),
                 map_from_odom=np.array(frame.map_from_odom, np.float64),
                 map_id=self.map_id,
                 session_id=self.session_id,
@@ -249,26 +250,36 @@ class SemanticVoxelMap:
 
     def _refresh(
         self, batch: list[int], forgotten: frozenset[int] = frozenset()
-    ) -> tuple[list[Instance], list[int]]:
-        """Measure the instances of the batch; those that are gone or to be forgotten are removed."""
+    ) -> tuple[list[Instance], list[int], list[tuple[int, int]]]:
+        """Measure the instances of the batch; those that are gone or to be forgotten are removed.
+
+        Returns what was measured, ids that were never confirmed and are no more, and confirmed ones that are no
+        longer where they stood, each with the clear looks that were not reported yet.
+        """
         if not batch:
-            return [], []
+            return [], [], []
         config, registry, ids = self.config, self._registry, np.array(batch)
-        surface = self._fusion.surface
-        in_map = extract(self._store, surface, ids, self._map_from_voxels, config.extraction)
+        surface, solid = self._fusion.surface, float(config.extraction.solid * config.vote)
+        in_map = extract(self._store, surface, ids, self._map_from_voxels, solid, config.extraction)
         local = in_map
         if not np.array_equal(self._map_from_voxels, np.eye(4)):
-            local = extract(self._store, surface, ids, np.eye(4), config.extraction)
-        updated, removed = [], []
+            local = extract(self._store, surface, ids, np.eye(4), solid, config.extraction)
+        updated: list[Instance] = []
+        removed: list[int] = []
+        vanished: list[tuple[int, int]] = []
         for row, identity in enumerate(batch):
             track = registry.tracks[identity]
-            count = int(in_map.count[row])
-            if count == 0 or track.absence_count >= config.clear_looks or identity in forgotten:
-                removed.append(identity)
+            if in_map.count[row] == 0 or track.absence_count >= config.clear_looks or identity in forgotten:
+                if track.observation_count >= config.confirm:
+                    vanished.append((identity, max(config.clear_looks - track.absence_count, 0)))
+                else:
+                    removed.append(identity)
                 self._fusion.remove(track, self.revision)
                 continue
             registry.tracks.place(track, local.box_min[row], local.box_max[row])
             track.revision = self.revision
+            if track.last_seen >= self._last_fused:
+                track.size = int(in_map.count[row])
             registry.instances[identity] = to_instance(track, in_map, row, config.confirm)
             updated.append(registry.instances[identity])
-        return updated, removed
+        return updated, removed, vanished

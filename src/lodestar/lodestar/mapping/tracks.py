@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 _CELL = 1.0  # m, of the index
+Bounds = tuple[float, float, float, float, float, float]  # low x, y, z, high x, y, z
 
 
 @dataclass
@@ -29,6 +30,7 @@ class Track:
     revision: int = 0
     last_absence: float = -np.inf
     absence_count: int = 0  # since it was last observed
+    size: int = 0  # voxels when it was last observed
 
     @property
     def caption(self) -> str:
@@ -92,6 +94,7 @@ class Tracks:
         self._tracks: dict[int, Track] = {}
         self._cells: dict[tuple[int, int], set[int]] = {}
         self._spans: dict[int, tuple[int, int, int, int]] = {}
+        self._bounds: dict[int, Bounds] = {}
         self._recency: OrderedDict[int, None] = OrderedDict()  # last seen last
         self._ring: list[int] = []
         self._turn = 0
@@ -126,7 +129,7 @@ class Tracks:
     def pop(self, identity: int) -> Track:
         """Remove an instance; KeyError where there is none."""
         track = self._tracks.pop(identity)
-        del self._recency[identity]
+        del self._recency[identity], self._bounds[identity]
         for cell in self._cells_of(self._spans.pop(identity)):
             self._cells[cell].discard(identity)
             if not self._cells[cell]:
@@ -143,16 +146,24 @@ class Tracks:
         track.last_seen = stamp
         self._recency.move_to_end(track.id)
 
+    def bounds(self, identity: int) -> Bounds:
+        """The instance's box as numbers, which are faster to compare one by one than arrays are."""
+        return self._bounds[identity]
+
     def near(self, box_min: np.ndarray, box_max: np.ndarray) -> list[int]:
         """Ids, ascending, of the instances whose boxes touch a box of the voxel frame."""
+        x0, y0, z0 = box_min.tolist()
+        x1, y1, z1 = box_max.tolist()
         found: set[int] = set()
-        for cell in self._cells_of(_span(box_min, box_max)):
-            found |= self._cells.get(cell, set())
-        return [
-            i
-            for i in sorted(found)
-            if (self._tracks[i].box_min <= box_max).all() and (self._tracks[i].box_max >= box_min).all()
-        ]
+        for cell in self._cells_of(_span((x0, y0, z0, x1, y1, z1))):
+            found.update(self._cells.get(cell, ()))
+        near = []
+        for i in found:
+            a0, b0, c0, a1, b1, c1 = self._bounds[i]
+            if a0 <= x1 and a1 >= x0 and b0 <= y1 and b1 >= y0 and c0 <= z1 and c1 >= z0:
+                near.append(i)
+        near.sort()
+        return near
 
     def recent(self, since: float, most: int) -> list[int]:
         """At most `most` ids of instances last seen after `since`, latest first."""
@@ -178,7 +189,10 @@ class Tracks:
         return list(dict.fromkeys(found))
 
     def _index(self, track: Track) -> None:
-        span, before = _span(track.box_min, track.box_max), self._spans.get(track.id)
+        low, high = track.box_min.tolist(), track.box_max.tolist()
+        bounds = low[0], low[1], low[2], high[0], high[1], high[2]
+        self._bounds[track.id] = bounds
+        span, before = _span(bounds), self._spans.get(track.id)
         if span == before:
             return
         if before is not None:
@@ -196,7 +210,6 @@ class Tracks:
         return [(x, y) for x in range(x0, x1 + 1) for y in range(y0, y1 + 1)]
 
 
-def _span(box_min: np.ndarray, box_max: np.ndarray) -> tuple[int, int, int, int]:
-    low = [math.floor(v / _CELL) for v in box_min[:2]]
-    high = [math.floor(v / _CELL) for v in box_max[:2]]
-    return low[0], low[1], high[0], high[1]
+def _span(bounds: Bounds) -> tuple[int, int, int, int]:
+    x0, y0, _, x1, y1, _ = (math.floor(value / _CELL) for value in bounds)
+    return x0, y0, x1, y1

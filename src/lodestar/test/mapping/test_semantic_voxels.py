@@ -124,18 +124,18 @@ def test_wrong_labels_are_outvoted(box_world, chair, box, orbit):
     assert votes[0].weight > 1.5 * votes[1].weight
 
 
-def test_a_thing_taken_away_is_reported_absent_and_then_removed(box_world, chair, orbit):
+def test_a_thing_taken_away_is_reported_absent_and_then_no_more(box_world, chair, orbit):
     world, voxels = box_world([chair]), SemanticVoxelMap()
     drive(world, orbit((0, 0), 2.0, 0, 120, 12), voxels)
     (instance,) = confirmed(voxels)
     world.boxes.clear()
     deltas = drive(world, orbit((0, 0), 2.0, 0, 120, 40), voxels, start=10.0)
     absences = [a for d in deltas for a in d.absences]
-    assert len(absences) >= 3 and {a.instance_id for a in absences} == {instance.id}
+    assert len(absences) == 3 and {a.instance_id for a in absences} == {instance.id}
     assert all(a.free_share > 0.6 for a in absences)
-    assert [i for d in deltas for i in d.removed] == [instance.id]
+    assert not [i for d in deltas for i in d.removed]  # it was a thing, and it may turn up elsewhere
     assert voxels.instances() == {} and len(voxels.cloud()[0]) == 0
-    assert instance.id in voxels.delta_since(12)[0].removed
+    assert voxels.delta_since(12)[0].updated == ()
 
 
 def test_a_hidden_or_merely_undetected_thing_is_not_absent(box_world, chair, box, orbit, segment_nothing):

@@ -15,11 +15,14 @@ class RejectReason(Enum):
 
     STALE = "stamp is not newer than the last frame's"
     STAMP_MISMATCH = "segments and depth have different stamps"
-    POSE = "pose is not finite"
+    POSE = "pose is no rigid motion"
+    FAR_AWAY = "camera is beyond the map's reach"
+    CAMERA = "camera has no size or no focal length"
     DEPTH_SHAPE = "depth is not a (height, width) image of the camera"
     NO_DEPTH = "no valid depth"
     LABEL_SHAPE = "labels have another shape than the depth"
     UNKNOWN_LABEL = "a label value has no detection"
+    LABEL_VALUE = "two detections share a label value, or one has none of 1 to 65535"
 
 
 class FrameRejected(Exception):
@@ -30,16 +33,33 @@ class FrameRejected(Exception):
         self.reason = reason
 
 
-def check_frame(frame: RgbdFrame, last: float) -> None:
-    """Raise FrameRejected unless the frame is newer than stamp `last`, well formed and has valid depth."""
-    if not frame.stamp > last:
+def check_frame(frame: RgbdFrame, last: float, reach: float) -> None:
+    """Raise FrameRejected unless the frame is newer than stamp `last`, well formed and has valid depth.
+
+    reach: metres from the origin of `map` and of `odom` within which a camera may be.
+    """
+    if not last < frame.stamp < np.inf:
         raise FrameRejected(RejectReason.STALE)
-    if not (np.isfinite(frame.odom_from_camera).all() and np.isfinite(frame.map_from_odom).all()):
+    if not (_is_rigid(frame.odom_from_camera) and _is_rigid(frame.map_from_odom)):
         raise FrameRejected(RejectReason.POSE)
+    places = frame.odom_from_camera[:3, 3], frame.map_from_odom[:3, 3], frame.map_from_camera[:3, 3]
+    if max(float(np.abs(place).max()) for place in places) > reach:
+        raise FrameRejected(RejectReason.FAR_AWAY)
+    camera = frame.camera
+    if not (np.isfinite((camera.cx, camera.cy)).all() and 0.0 < min(camera.fx, camera.fy) < np.inf):
+        raise FrameRejected(RejectReason.CAMERA)
     if frame.depth.shape != (frame.camera.height, frame.camera.width):
         raise FrameRejected(RejectReason.DEPTH_SHAPE)
-    if not (frame.depth > 0.0).any():  # NaN compares false
+    if not ((frame.depth > 0.0) & (frame.depth < np.inf)).any():  # NaN compares false
         raise FrameRejected(RejectReason.NO_DEPTH)
+
+
+def _is_rigid(pose: np.ndarray) -> bool:
+    """Whether a pose (4, 4) is finite and turns without stretching."""
+    pose = np.asarray(pose, np.float64)
+    if pose.shape != (4, 4) or not np.isfinite(pose).all():
+        return False
+    return bool(np.abs(pose[:3, :3] @ pose[:3, :3].T - np.eye(3)).max() < 1e-3)
 
 
 def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
@@ -54,7 +74,10 @@ def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
     lookup = np.full(65536, -2, np.int32)
     lookup[0] = -1
     for place, detection in enumerate(segmented.detections):
-        lookup[detection.label_value] = place
+        value = detection.label_value
+        if not 0 < value < len(lookup) or lookup[value] != -2:
+            raise FrameRejected(RejectReason.LABEL_VALUE)
+        lookup[value] = place
     if _any_unknown(segmented.labels, lookup):
         raise FrameRejected(RejectReason.UNKNOWN_LABEL)
     return lookup

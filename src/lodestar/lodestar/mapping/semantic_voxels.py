@@ -11,6 +11,7 @@ import numpy as np
 from lodestar.geometry.poses import inverse, transform_points, yaw_of
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Masks
+from lodestar.mapping.cleaning import clean_segments
 from lodestar.mapping.extraction import extract
 from lodestar.mapping.fusing import MaskFusion
 from lodestar.mapping.making import to_instance
@@ -44,7 +45,8 @@ class SemanticVoxelMap:
         self.map_id = map_id
         self.session_id = session_id
         self.revision = 0
-        self.rejected: Counter = Counter()
+        self.rejected: Counter = Counter()  # frames by RejectReason
+        self.repaired: Counter = Counter()  # detections by Repair
         self.geometry = TsdfVolume(config.geometry)
         self._store = VoxelStore(config.voxel, config.capacity, config.prior)
         self._registry = InstanceRegistry()
@@ -77,6 +79,10 @@ class SemanticVoxelMap:
         """Take in a segmented frame and return what changed. Raises FrameRejected, then nothing has."""
         with self._lock:
             lookup = self._admit(frame, self._last_fused, segmented)
+            segmented, repairs = clean_segments(segmented, self.config.cleaning)
+            if repairs:
+                self.repaired += repairs
+                lookup = label_lookup(frame, segmented)
             self._last_fused = frame.stamp
             moved = self._follow_jump(frame.map_from_odom)
             self._mark += 1
@@ -202,7 +208,7 @@ class SemanticVoxelMap:
     def _admit(self, frame: RgbdFrame, last: float, segmented: SegmentedFrame | None = None) -> np.ndarray:
         """Look-up of the label values of a good frame; a bad one is counted and refused."""
         try:
-            check_frame(frame, last)
+            check_frame(frame, last, self.config.reach)
             return label_lookup(frame, segmented) if segmented is not None else np.empty(0, np.int32)
         except FrameRejected as rejection:
             self.rejected[rejection.reason] += 1

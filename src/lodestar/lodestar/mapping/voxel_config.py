@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.mapping.association import AssociationConfig
+from lodestar.mapping.cleaning import CleaningConfig
 from lodestar.mapping.extraction import ExtractionConfig
 from lodestar.mapping.moving import MoveConfig
 from lodestar.mapping.samples import SampleConfig
@@ -31,6 +32,7 @@ class VoxelConfig:
     was seen empty; at most once per interval in seconds. clear_looks: absences running after which it is gone, with
     what is left of its voxels (what stands on a floor cannot be seen empty to its last voxel).
     forget: seconds after which an unconfirmed instance that was not seen again is dropped.
+    reach: metres from the origins of `map` and `odom`, beyond which a camera is not believed.
     jump, jump_deg: change of map <- odom between two frames from which the map moves with it; smaller ones are
     drift being taken out, under which what was mapped stays.
     """
@@ -58,8 +60,10 @@ class VoxelConfig:
     absence_interval: float = 0.5
     clear_looks: int = 3
     forget: float = 30.0
+    reach: float = 5000.0
     jump: float = 0.1
     jump_deg: float = 2.0
+    cleaning: CleaningConfig = field(default_factory=CleaningConfig)
     samples: SampleConfig = field(default_factory=SampleConfig)
     association: AssociationConfig = field(default_factory=AssociationConfig)
     splitting: SplitConfig = field(default_factory=SplitConfig)

@@ -66,6 +66,7 @@ class SemanticVoxelsNode(LodestarNode):
             self.diagnostics.value(f"{name}.latency_s", lambda worker=worker: worker.latency)
         self.diagnostics.value("voxels", lambda: self._map.voxel_count)
         self.diagnostics.value("rejected", lambda: sum(self._map.rejected.values()))
+        self.diagnostics.value("repaired", lambda: sum(self._map.repaired.values()))
         self.create_service(srv.GetInstances, "~/get_instances", self._on_get_instances)
         frames = declare_config(self, FrameNames, "frames.")
         self._input = SegmentedRgbd(

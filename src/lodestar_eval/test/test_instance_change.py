@@ -43,7 +43,8 @@ def room(objects, events=()) -> World:
     slabs = (Slab(-4.1, -3.1, 4.1, 3.1, 0.0, "beige", "wood"),)
     outline = ((-4.0, -3.0), (2.5, -3.0), (2.5, 3.0), (-4.0, 3.0))
     rooms = (Room(1, "study", outline),)
-    return World("room", "apartment", 0, (-4.1, -3.1, 4.1, 3.1), START, rooms, walls, slabs, tuple(objects), (), tuple(events))
+    bounds = (-4.1, -3.1, 4.1, 3.1)
+    return World("room", "apartment", 0, bounds, START, rooms, walls, slabs, tuple(objects), (), tuple(events))
 
 
 class Watcher:
@@ -91,7 +92,7 @@ def test_what_is_carried_away_is_uncertain_and_after_three_clear_looks_archived(
     assert states[0] is not EntityState.ARCHIVED and EntityState.UNCERTAIN in states
     assert states[-1] is EntityState.ARCHIVED
     assert not watcher.instances("chair")
-    points, ids = watcher.voxels.cloud()
+    points, _ = watcher.voxels.cloud()
     low, high = (np.array([0.2, 0.5, 0.1]), np.array([0.8, 1.1, 1.0]))
     assert not ((points >= low) & (points <= high)).all(axis=1).any()
     assert [e.state for e in watcher.entities("cabinet")] == [EntityState.ACTIVE]

@@ -1,0 +1,186 @@
+"""Rules of association: what each takes for one thing, and what the map keeps for them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.mapping.association import AssociationConfig, FarmConfig
+from lodestar.mapping.rules import RULES, make_rule
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
+from lodestar.mapping.sights import SightConfig, SightMemory
+from lodestar.mapping.splitting import SplitConfig
+from lodestar.mapping.tracks import Track, Tracks
+from lodestar.perception.ground_truth import NoiseConfig
+
+
+def voxels_of(rule: str, **changes) -> SemanticVoxelMap:
+    return SemanticVoxelMap(VoxelConfig(association=AssociationConfig(rule=rule, **changes)))
+
+
+def drive(world, poses, voxels, start=0.0, feature=None):
+    """Fuse one frame per pose, 0.25 s apart; `feature` makes the appearance of a detection."""
+    for i, pose in enumerate(poses):
+        frame, segmented = world.frame(start + 0.25 * (i + 1), *pose)
+        if feature is not None:
+            found = tuple(replace(d, feature=feature(d)) for d in segmented.detections)
+            segmented = replace(segmented, detections=found)
+        voxels.fuse(frame, segmented)
+
+
+def confirmed(voxels, label):
+    found = [i for i in voxels.instances().values() if i.confirmed]
+    return [i for i in found if i.votes[0].label == label]
+
+
+def vector_of(detection) -> np.ndarray:
+    """Another direction for each caption."""
+    vector = np.random.default_rng(sum(map(ord, detection.caption))).normal(size=16).astype(np.float32)
+    return vector / np.linalg.norm(vector)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_rule_keeps_two_things_apart_and_each_of_them_one(box_world, box, orbit, rule):
+    things = [box("chair", (-0.25, -0.25, 0), (0.25, 0.25, 0.9)), box("plant", (1.5, 1.2, 0), (1.8, 1.5, 0.6))]
+    voxels = voxels_of(rule)
+    drive(box_world(things), orbit((0.7, 0.5), 2.6, 0, 360, 48), voxels, feature=vector_of)
+    assert len(confirmed(voxels, "chair")) == len(confirmed(voxels, "plant")) == 1
+
+
+def test_an_unknown_rule_is_refused_by_name():
+    with pytest.raises(ValueError, match="openvox"):
+        make_rule(AssociationConfig(rule="nearest"), SplitConfig())
+
+
+def test_openvox_weighs_the_posterior_and_the_caption(box_world, box, orbit):
+    """A mask of another caption on an instance's voxels: 0.8 x its posterior mass still passes 0.4."""
+    chair = box("chair", (-0.25, -0.25, 0), (0.25, 0.25, 0.9), "a red chair")
+    world, voxels = box_world([chair]), voxels_of("openvox")
+    drive(world, [(-2.0, 0.0, 0.0)] * 6, voxels, feature=vector_of)
+    world.boxes[0] = replace(chair, caption="a green lamp", label="lamp")
+    drive(world, [(-2.0, 0.0, 0.0)], voxels, start=10.0, feature=vector_of)
+    assert len(voxels.instances()) == 1
+    world.boxes[0] = replace(chair, low=(-0.25, 1.0, 0), high=(0.25, 1.5, 0.9))
+    drive(world, [(-2.0, 1.2, 0.0)], voxels, start=20.0, feature=vector_of)
+    assert len(voxels.instances()) == 2  # no voxel of it is known: the caption alone gives 0.2
+
+
+def test_farm_takes_only_what_looks_alike_and_bridges_what_one_mask_covers(box_world, box):
+    desk = box("desk", (-1.2, 1.0, 0.3), (1.2, 1.5, 0.75))
+    pillar = box("pillar", (-0.55, 0.3, 0.0), (0.55, 0.45, 2.0))
+    voxels = SemanticVoxelMap(VoxelConfig(association=AssociationConfig(rule="farm", farm=FarmConfig(budget=0.97))))
+    world = box_world([desk, pillar])
+    left = [(0.0, -1.2, math.radians(a)) for a in (60, 62, 64)]
+    drive(world, left + [(0.0, -1.2, math.radians(a)) for a in (120, 118, 116)], voxels, feature=vector_of)
+    assert len(confirmed(voxels, "desk")) == 2
+    halves = {i.id for i in confirmed(voxels, "desk")}
+    world.boxes.pop()
+    drive(world, [(0.0, -1.4, math.pi / 2)] * 2, voxels, 10.0, vector_of)
+    (whole,) = confirmed(voxels, "desk")
+    assert {voxels.resolve(i) for i in halves} == {whole.id}
+    world.boxes[0] = replace(desk, caption="a tall lamp")
+    drive(world, [(0.0, -1.4, math.pi / 2)], voxels, start=20.0, feature=vector_of)
+    (unchanged,) = confirmed(voxels, "desk")
+    assert unchanged.observation_count == whole.observation_count  # what looks otherwise is not it
+
+
+@pytest.fixture
+def from_both_sides():
+    """Poses that see a long thing about the origin first from one side, then from the other, never from an end."""
+    sides = []
+    for y, yaw in ((-2.2, math.pi / 2), (2.2, -math.pi / 2)):
+        sides += [(x, y, yaw) for x in np.linspace(-0.5, 0.5, 10)]
+    return sides
+
+
+def test_a_bed_seen_from_two_sides_becomes_one(box_world, box, from_both_sides):
+    """Its top is above the camera: the sides share no voxel."""
+    bed = box("bed", (-1.0, -0.8, 0.0), (1.0, 0.8, 0.7), "a grey bed")
+    voxels = voxels_of("lodestar")
+    drive(box_world([bed]), from_both_sides, voxels)
+    (instance,) = confirmed(voxels, "bed")
+    assert (instance.box_max - instance.box_min)[1] > 1.4
+    np.testing.assert_allclose(instance.centroid[:2], (0.0, 0.0), atol=0.2)
+
+
+def test_two_of_a_kind_with_room_between_them_stay_two(box_world, box, from_both_sides):
+    low = [box("bench", (-1.0, y, 0.0), (1.0, y + 0.1, 0.7), "a bench") for y in (-0.8, 0.7)]
+    voxels = voxels_of("lodestar")
+    through = [(-2.4, 0.0, a) for a in (-0.1, 0.0, 0.1)]  # from the end one looks between them
+    drive(box_world(low), through + from_both_sides, voxels)
+    assert len(confirmed(voxels, "bench")) == 2
+
+
+def test_beds_side_by_side_stay_two(box_world, box, from_both_sides):
+    beds = [box("bed", (-1.0, y, 0.0), (1.0, y + 1.4, 0.7), "a grey bed") for y in (-1.6, 0.2)]
+    voxels = voxels_of("lodestar")
+    drive(box_world(beds), [(x, 1.8 * y, yaw) for x, y, yaw in from_both_sides], voxels)
+    assert len(confirmed(voxels, "bed")) == 2
+
+
+def test_faces_of_another_caption_stay_apart(box_world, box, from_both_sides):
+    bed = box("bed", (-1.0, -0.8, 0.0), (1.0, 0.8, 0.7), "a grey bed")
+    world, voxels = box_world([bed]), voxels_of("lodestar")
+    drive(world, from_both_sides[:10], voxels)
+    world.boxes[0] = replace(bed, caption="a blue bed")
+    drive(world, from_both_sides[10:], voxels, start=10.0)
+    assert len(confirmed(voxels, "bed")) == 2
+
+
+def test_noise_does_not_hide_that_a_bed_is_one(box_world, box, from_both_sides):
+    bed = box("bed", (-1.0, -0.8, 0.0), (1.0, 0.8, 0.7), "a grey bed")
+    noise = NoiseConfig(miss=0.1, split=0.05, wrong_label=0.1, min_pixels=8)
+    voxels = voxels_of("lodestar")
+    lamp = box("lamp", (2.0, -0.2, 0), (2.3, 0.2, 1.2))
+    drive(box_world([bed, lamp], noise=noise, seed=2), from_both_sides * 2, voxels)
+    assert len(confirmed(voxels, "bed")) == 1
+
+
+def test_sights_tell_what_was_seen_through_from_what_was_hidden():
+    camera = PinholeCamera(160, 120, 95.0, 95.0, 79.5, 59.5)
+    sights = SightMemory(SightConfig(views=4))
+    points = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 3.0], [50.0, 0.0, 1.0]])
+    assert not sights.empty(points)[0].any()
+    for shift in range(9):  # more than are kept
+        pose = np.eye(4)
+        pose[0, 3] = 0.01 * shift if shift % 2 else 0.4 + 0.01 * shift
+        sights.add(np.full((120, 160), 2.0, np.float32), camera, pose)
+    empty, hidden = sights.empty(points)
+    assert empty.tolist() == [True, False, False] and hidden.tolist() == [False, True, False]
+    bad = np.full((120, 160), np.nan, np.float32)
+    sights.add(bad, camera, np.diag([1.0, -1.0, -1.0, 1.0]))  # nothing was measured: nothing is known to be empty
+    assert not sights.empty(np.array([[0.0, 0.0, -1.0]]))[0].any()
+
+
+boxes = st.tuples(*[st.floats(-6, 6) for _ in range(3)], *[st.floats(0.0, 3.0) for _ in range(3)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["add", "move", "pop", "seen"]), boxes), max_size=40), boxes)
+def test_the_index_finds_what_a_search_of_all_finds(steps, wanted):
+    tracks, next_id = Tracks(), 1
+    for stamp, (what, numbers) in enumerate(steps):
+        low, size = np.array(numbers[:3]), np.array(numbers[3:])
+        ids = sorted(tracks)
+        if what == "add" or not ids:
+            tracks.add(Track(next_id, stamp, stamp, low, low + size))
+            next_id += 1
+        elif what == "move":
+            tracks.place(tracks[ids[stamp % len(ids)]], low, low + size)
+        elif what == "seen":
+            tracks.seen(tracks[ids[stamp % len(ids)]], float(stamp))
+        else:
+            tracks.pop(ids[stamp % len(ids)])
+    low, high = np.array(wanted[:3]), np.array(wanted[:3]) + np.array(wanted[3:])
+    found = [t.id for t in tracks.values() if (t.box_min <= high).all() and (t.box_max >= low).all()]
+    assert tracks.near(low, high) == sorted(found)
+    assert sorted(tracks.next_in_turn(len(tracks))) == sorted(tracks)
+    latest = tracks.recent(-1.0, 5)
+    assert [tracks[i].last_seen for i in latest] == sorted((tracks[i].last_seen for i in latest), reverse=True)
+    assert len(latest) == min(len(tracks), 5)

@@ -17,6 +17,8 @@ def nearest_by_hellinger(
     radius: float,
 ) -> dict[int, float]:
     """Weight 1 - distance of at most `count` entities within `radius` of the mean."""
+    if len(ids) == 0:
+        return {}
     gaps = np.linalg.norm(means - mean, axis=1)
     close = np.flatnonzero(gaps <= radius)
     if len(close) > 4 * count:

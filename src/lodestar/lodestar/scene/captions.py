@@ -25,6 +25,11 @@ def attributes_of(caption: str) -> tuple[str, ...]:
     return load_lexicon().attributes_in(caption)
 
 
+def says_more(caption: str, label: str) -> bool:
+    """Whether a caption says anything beyond the label."""
+    return bool(caption) and caption.casefold() != label.casefold()
+
+
 def merge_votes(*groups: Iterable[CaptionVote]) -> tuple[CaptionVote, ...]:
     """Votes of several sources, summed per label and caption, heaviest first."""
     weights: dict[tuple[str, str], float] = defaultdict(float)

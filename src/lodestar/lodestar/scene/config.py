@@ -33,6 +33,8 @@ class SceneConfig:
     neighbor_motion: float = 0.1  # of the mean, from which neighbours are computed anew
     jump_distance: float = 0.1  # correction of map <- odom that re-anchors what hangs on it
     jump_angle: float = math.radians(2.0)
+    max_captions: int = 16  # kept per entity with the visibility under which they were given
+    max_archived: int = 10_000  # entities; the ones seen longest ago are pruned first
     max_delta: int = 256  # entities per delta; the others follow in the next ones
     region_reach: float = 1.0  # from a cell of the region, for entities on unassigned cells
     static_motion: float = 0.5  # of the mean over its life, from which an entity is not static

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -10,13 +10,16 @@ import numpy as np
 from lodestar.geometry.boxes import box_iou
 from lodestar.mapping.records import CaptionVote, Instance, Observation
 from lodestar.models.lexicon import load_lexicon
-from lodestar.scene.captions import elect, merge_votes
+from lodestar.scene.captions import attributes_of, clean_text, elect, merge_votes, says_more
 from lodestar.scene.config import SceneConfig
+from lodestar.scene.fusion import FusedVector, add_weight
 from lodestar.scene.records import Embedding, Entity, EntityState
-from lodestar.scene.views import KeptView, join_views, keep_view
+from lodestar.scene.views import KeptView, join_views, keep_view, view_quality
 
 MAX_INHERITED = 32  # votes kept of merged entities
 SAME_BOX = 0.25  # box IoU from which a new entity is an archived one of its kind again
+APPEARANCE = "appearance"  # channel of the detector's features
+DETECTOR = "detector"  # their model
 
 
 @dataclass
@@ -28,7 +31,10 @@ class EntityRecord:
     caption: str = ""
     attributes: tuple[str, ...] = ()
     inherited: tuple[CaptionVote, ...] = ()  # votes of entities that were merged into this one
+    seen_as: dict[str, float] = field(default_factory=dict)  # caption -> visibility with which it was given
+    described: tuple[str, str] = ("", "")  # label, and what a captioner made of it
     embeddings: dict[str, Embedding] = field(default_factory=dict)
+    appearance: FusedVector | None = None
     views: tuple[KeptView, ...] = ()
     region_id: int = 0
     confidence: float = 1.0
@@ -63,8 +69,17 @@ class EntityRecord:
         """Label, caption and attributes from every vote there is."""
         votes = merge_votes(self.instance.votes, self.inherited) if self.inherited else self.instance.votes
         label, caption, attributes = elect(votes, config.attribute_share)
-        if label:
-            self.label, self.caption, self.attributes = label, caption, attributes
+        if not label:
+            return
+        self.label, self.caption, self.attributes = label, caption, attributes
+        if self.described[0] == label and self.described[1] and not says_more(caption, label):
+            self.caption = self.described[1]
+            self.attributes = attributes or attributes_of(self.caption)
+
+    def describe(self, label: str, caption: str, config: SceneConfig) -> None:
+        """A captioner calls it so; it counts while the label stays and the votes say no more than that."""
+        self.described = label, clean_text(caption)
+        self.elect(config)
 
     def sighted(self, stamp: float) -> None:
         """It was seen: active, and sure."""
@@ -73,11 +88,18 @@ class EntityRecord:
         self.looks_in_vain = 0
         self.state = EntityState.ACTIVE
 
-    def observe(self, observation: Observation, map_from_odom: np.ndarray, config: SceneConfig) -> None:
-        """Take in one detection of it."""
+    def observe(self, observation: Observation, map_from_odom: np.ndarray, config: SceneConfig) -> bool:
+        """Take in one detection of it. Returns whether its views have changed."""
         self.sighted(observation.stamp)
         mean = np.asarray(self.instance.centroid, float)
-        self.views = keep_view(self.views, observation, map_from_odom, mean, config)
+        visibility = view_quality(observation)
+        caption = clean_text(observation.caption) or clean_text(observation.label)
+        add_weight(self.seen_as, caption, visibility, config.max_captions)
+        if observation.feature is not None:
+            self.appearance = FusedVector.join(self.appearance, FusedVector.of(observation.feature, visibility))
+        before = self.views
+        self.views = keep_view(before, observation, map_from_odom, mean, config)
+        return self.views is not before
 
     def looked_through(self, config: SceneConfig) -> None:
         """A clear look went through its place: uncertain, and archived after `clear_looks` of them."""
@@ -110,6 +132,9 @@ class EntityRecord:
         self.views = join_views(self.views, loser.views, config.max_views)
         for name, embedding in loser.embeddings.items():
             self.embeddings.setdefault(name, embedding)
+        for caption, weight in loser.seen_as.items():
+            add_weight(self.seen_as, caption, weight, config.max_captions)
+        self.appearance = FusedVector.join(self.appearance, loser.appearance)
         if loser.first_seen < self.first_seen:
             self.first_seen, self.birthplace = loser.first_seen, loser.birthplace
         self.last_seen = max(self.last_seen, loser.last_seen)
@@ -143,6 +168,9 @@ class EntityRecord:
     ) -> Entity:
         """The public, immutable record."""
         instance = self.instance
+        embeddings = dict(self.embeddings)
+        if self.appearance is not None:
+            embeddings[APPEARANCE] = Embedding(DETECTOR, self.appearance.unit)
         moved = float(np.linalg.norm(np.asarray(instance.centroid, float) - self.birthplace))
         return Entity(
             id=instance.id,
@@ -153,7 +181,7 @@ class EntityRecord:
             box_min=np.array(instance.box_min, float),
             box_max=np.array(instance.box_max, float),
             attributes=self.attributes,
-            embeddings=dict(self.embeddings),
+            embeddings=embeddings,
             views=tuple(kept.view for kept in self.views),
             region_id=self.region_id,
             occupancy_probability=instance.occupancy_probability,
@@ -171,13 +199,16 @@ class EntityRecord:
 
 
 def archived_twin(
-    record: EntityRecord, records: Mapping[int, EntityRecord], config: SceneConfig
+    record: EntityRecord, others: Iterable[tuple[int, EntityRecord]], config: SceneConfig
 ) -> int | None:
-    """The archived entity in whose place a new one of the same kind stands (VLM-DEWM B.6 b), or None."""
+    """The archived entity in whose place a new one of the same kind stands (VLM-DEWM B.6 b), or None.
+
+    others: those near by, with their ids.
+    """
     lexicon = load_lexicon()
     kind = lexicon.canonical(record.label) or record.label
     found: list[tuple[float, int]] = []
-    for identity, other in records.items():
+    for identity, other in others:
         if other is record or other.state != EntityState.ARCHIVED:
             continue
         if (lexicon.canonical(other.label) or other.label) != kind:
@@ -188,3 +219,9 @@ def archived_twin(
         if gap <= config.restore_distance or overlap >= SAME_BOX:
             found.append((gap, identity))
     return min(found)[1] if found else None
+
+
+def twin_reach(record: EntityRecord, config: SceneConfig) -> float:
+    """Metres within which the centre of an archived twin lies."""
+    size = float(np.linalg.norm(np.subtract(record.instance.box_max, record.instance.box_min)[:2]))
+    return max(config.restore_distance, 0.5 * size * (1.0 + 1.0 / SAME_BOX))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from lodestar.scene.records import Entity, Region, SceneDelta
+from lodestar.scene.regions import RegionMap
 
 
 class SceneMirror:
@@ -17,16 +20,24 @@ class SceneMirror:
         self.session_id = ""
         self.entities: dict[int, Entity] = {}
         self.regions: dict[int, Region] = {}
+        self.rooms: RegionMap | None = None
         self._forward: dict[int, int] = {}
+        self._outdated = False
+
+    @property
+    def since(self) -> int:
+        """The revision to page from: 0 where the scene is another one than this mirror knows."""
+        return 0 if self._outdated else self.revision
 
     def apply(self, delta: SceneDelta) -> bool:
-        """Take in a delta. False = something is missing before it: page from `revision`, nothing was changed.
+        """Take in a delta. False = something is missing before it: page from `since`, nothing was changed.
 
         A delta that says nothing new is taken as applied. One with previous_revision 0 holds all and starts
         anew where the session changed.
         """
         if self._is_other(delta):
             if delta.previous_revision != 0:
+                self._outdated = True
                 return False
             self.clear()
         if delta.revision < self.revision:
@@ -38,7 +49,7 @@ class SceneMirror:
         return True
 
     def fill(self, pages: Iterable[SceneDelta]) -> None:
-        """Close a gap with every page of what changed since `revision`; the pages have one revision."""
+        """Close a gap with every page of what changed since `since`; the pages have one revision."""
         for delta in pages:
             if self._is_other(delta) or delta.revision < self.revision:
                 self.clear()
@@ -66,8 +77,10 @@ class SceneMirror:
         """Forget everything."""
         self.revision = 0
         self.stamp = 0.0
+        self._outdated = False
         self.entities.clear()
         self.regions.clear()
+        self.rooms = None
         self._forward.clear()
 
     def snapshot(self) -> SceneMirror:
@@ -75,13 +88,18 @@ class SceneMirror:
         copy = SceneMirror()
         copy.revision, copy.stamp = self.revision, self.stamp
         copy.map_id, copy.session_id = self.map_id, self.session_id
-        copy.entities, copy.regions = dict(self.entities), dict(self.regions)
+        copy.entities, copy.regions, copy.rooms = dict(self.entities), dict(self.regions), self.rooms
         copy._forward = dict(self._forward)
         return copy
 
-    def set_regions(self, regions: Iterable[Region]) -> None:
-        """Replace the regions."""
+    def set_regions(self, regions: Iterable[Region], rooms: RegionMap | None = None) -> None:
+        """Replace the regions; rooms: which of them a place belongs to."""
         self.regions = {region.id: region for region in regions}
+        self.rooms = rooms
+
+    def region_at(self, point: np.ndarray) -> int:
+        """The region of a place (2+,) in map, 0 where none is known."""
+        return 0 if self.rooms is None else int(self.rooms.at(np.asarray(point, float)[None])[0])
 
     def resolve(self, identity: int) -> int:
         """The id under which a thing is known now."""

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Protocol
 
 import numpy as np
 from scipy import ndimage
 
 from lodestar.models.lexicon import load_lexicon
-from lodestar.scene.records import Entity, EntityState, Region
+from lodestar.scene.records import EntityState, Region
 
 UNSURE = 1.0  # evidence for "no room that has a name"; a single telling thing outweighs it
 
 
-def label_region(entities: Iterable[Entity]) -> tuple[str, float]:
+class Occupant(Protocol):
+    """What of a thing tells which room it stands in."""
+
+    @property
+    def label(self) -> str: ...
+
+    @property
+    def confidence(self) -> float: ...
+
+    @property
+    def state(self) -> EntityState: ...
+
+
+def label_region(entities: Iterable[Occupant]) -> tuple[str, float]:
     """Room label and its weight in [0, 1] from the entities inside; ("", 0) where nothing tells."""
     lexicon = load_lexicon()
     evidence: dict[str, float] = defaultdict(float)

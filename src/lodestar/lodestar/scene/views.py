@@ -41,7 +41,7 @@ def keep_view(
     """The views after one more observation, oldest first, at most `max_views`.
 
     A new direction is added; one like a kept view's replaces it where it is sufficiently closer,
-    or as close and better. Where there is no room, the one of least quality goes.
+    or as close and better. Where there is no room, see `most_diverse`.
     """
     map_from_camera = map_from_odom @ observation.odom_from_camera
     offset = map_from_camera[:3, 3] - mean
@@ -63,13 +63,25 @@ def keep_view(
         return (*(kept for i, kept in enumerate(views) if i not in similar), new)
     if len(views) < config.max_views:
         return (*views, new)
-    worst = min(range(len(views)), key=lambda i: views[i].view.quality)
-    if views[worst].view.quality >= quality:
-        return views
-    return (*(kept for i, kept in enumerate(views) if i != worst), new)
+    return most_diverse((*views, new), config.max_views)
+
+
+def most_diverse(views: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...]:
+    """At most `limit` of the views, in their order: one after the other the view goes whose loss costs least.
+
+    The loss of a view is the angle to the next of the others, which nothing shows any more then, times its quality.
+    """
+    kept = list(views)
+    while len(kept) > limit:
+        directions = np.array([each.direction for each in kept])
+        cosines = directions @ directions.T
+        np.fill_diagonal(cosines, -1.0)
+        angles = np.round(np.arccos(np.clip(cosines.max(axis=1), -1.0, 1.0)), 6)
+        losses = [float(angle) * (each.view.quality + 1e-3) for angle, each in zip(angles, kept)]
+        del kept[int(np.argmin(losses))]
+    return views if len(kept) == len(views) else tuple(kept)
 
 
 def join_views(first: tuple[KeptView, ...], second: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...]:
-    """The best views of two entities that are one."""
-    best = sorted((*first, *second), key=lambda kept: (-kept.view.quality, kept.view.stamp))[:limit]
-    return tuple(sorted(best, key=lambda kept: kept.view.stamp))
+    """The most telling views of two entities that are one, oldest first."""
+    return most_diverse(tuple(sorted((*first, *second), key=lambda kept: kept.view.stamp)), limit)

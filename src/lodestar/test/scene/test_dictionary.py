@@ -160,7 +160,8 @@ def test_seen_and_absent_at_once_counts_as_seen(scene, feed):
 def archive(scene, feed, identity):
     for _ in range(3):
         scene.update(feed(absences=(Absence(identity, 2.0, 1.0),)))
-    assert scene.entities()[identity].state == EntityState.ARCHIVED
+    entity = scene.entities().get(identity)
+    assert entity is None or entity.state == EntityState.ARCHIVED
 
 
 def test_an_archived_entity_that_is_seen_again_is_restored_with_its_history(scene, feed):
@@ -342,12 +343,31 @@ def test_a_keyframe_is_linked_to_the_view_of_its_stamp(scene, feed):
     assert [v.keyframe_id for v in scene.flush().updated[0].views] == [7]
 
 
-def test_vectors_go_to_the_entities_of_a_caption(scene, feed):
-    scene.update(feed(updated=(instance(1), instance(2, (3, 0, 0), caption="blue chair"))))
-    assert scene.captions_without("caption") == ("red chair", "blue chair")
-    scene.set_vectors("caption", "m", ["red chair"], np.eye(4)[:1])
-    assert scene.captions_without("caption") == ("blue chair",)
-    assert scene.flush().updated[0].embeddings["caption"].model == "m"
+def test_a_session_that_was_over_before_does_not_come_back(scene, feed):
+    old = feed(session_id="first", updated=(instance(1), instance(2, (3, 0, 0))))
+    scene.update(old)
+    scene.update(feed(session_id="second", updated=(instance(7),)))
+    assert scene.update(feed(session_id="first", updated=(instance(1),))).updated == ()
+    assert set(scene.entities()) == {7}
+    assert scene.counts["stale_deltas"] == 1
+
+
+def test_a_newcomer_is_a_neighbor_of_what_stood_there_before(scene, feed):
+    scene.update(feed(updated=(instance(1),)))
+    assert scene.entities()[1].neighbors == {}
+    delta = scene.update(feed(updated=(instance(2, (0.3, 0, 0.5)),)))
+    mirrored = {entity.id: entity.neighbors for entity in (*delta.updated, *scene.flush().updated)}
+    assert set(mirrored[1]) == {2} and set(mirrored[2]) == {1}
+
+
+def test_only_the_newest_of_the_archive_are_kept(feed):
+    scene = SceneDictionary(SceneConfig(max_archived=2))
+    scene.update(feed(updated=tuple(instance(i, (3.0 * i, 0, 0.5)) for i in range(1, 6))))
+    for identity in (3, 1, 4):
+        archive(scene, feed, identity)
+    assert set(scene.entities()) == {1, 2, 4, 5}
+    assert scene.counts["pruned"] == 1
+    assert scene.delta_since(0)[0].removed == (3,)
 
 
 STEPS = st.lists(

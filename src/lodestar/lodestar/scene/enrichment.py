@@ -1,0 +1,195 @@
+"""What an entity is called and how that embeds, worked out off the critical path (FARM D.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import cv2
+import numpy as np
+
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.captions import says_more
+from lodestar.scene.fusion import fuse_captions
+from lodestar.scene.records import View
+
+CHANNEL = "caption"
+BATCH = 32
+
+
+@dataclass(frozen=True)
+class EnrichmentTask:
+    """An entity whose views have changed. caption: by votes. seen_as: caption -> visibility. size: (3,) metres.
+
+    views: those with the most to show first.
+    """
+
+    entity_id: int
+    label: str
+    caption: str
+    attributes: tuple[str, ...]
+    seen_as: dict[str, float]
+    size: np.ndarray
+    views: tuple[View, ...]
+
+
+class EnrichmentQueue:
+    """Entities to be enriched, each once, first come first served."""
+
+    def __init__(self) -> None:
+        self._ids: dict[int, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def add(self, identity: int) -> None:
+        """The entity's views have changed."""
+        self._ids[identity] = None
+
+    def drop(self, identity: int) -> None:
+        """There is no such entity any more."""
+        self._ids.pop(identity, None)
+
+    def take(self, limit: int) -> list[int]:
+        """The next entities, which leave the queue."""
+        taken = [identity for identity, _ in zip(self._ids, range(limit))]
+        for identity in taken:
+            del self._ids[identity]
+        return taken
+
+
+#: Fetches (h, w, 3) uint8 RGB crops, as far as images were kept; called only where they are needed.
+Look = Callable[[], Sequence[np.ndarray]]
+
+
+class Captioner(Protocol):
+    """Port of whatever describes a thing from its crops: templates, or a vision model."""
+
+    name: str
+
+    def caption(self, task: EnrichmentTask, look: Look) -> str:
+        """A short caption, "" where there is nothing better than the votes'. look(): crops of the task's views."""
+        ...
+
+
+#: Hue in OpenCV's degrees / 2 up to which a saturated pixel has the colour; red begins anew at the end.
+_HUES = (
+    (8, "red"), (20, "orange"), (33, "yellow"), (85, "green"), (130, "blue"), (150, "purple"), (172, "pink"),
+    (180, "red"),
+)  # fmt: skip
+_GREYS = ((60, "black"), (185, "gray"), (256, "white"))  # up to which value a pixel without saturation has it
+_BROWN = 150  # value below which orange is brown
+_SATURATED = 70
+_SHARE = 0.5  # of a crop's inner pixels that must agree on a colour
+
+
+def crop_color(crop: np.ndarray) -> str:
+    """The colour that most of the middle of a crop (h, w, 3) uint8 RGB has, "" where there is none such."""
+    height, width = crop.shape[:2]
+    inner = crop[height // 5 : height - height // 5, width // 5 : width - width // 5]
+    if inner.size == 0:
+        return ""
+    hue, saturation, value = (
+        channel.reshape(-1) for channel in cv2.split(cv2.cvtColor(np.ascontiguousarray(inner), cv2.COLOR_RGB2HSV))
+    )
+    names = [name for _, name in _HUES] + [name for _, name in _GREYS] + ["brown"]
+    index = np.searchsorted([limit for limit, _ in _HUES], hue, side="right")
+    index = np.minimum(index, len(_HUES) - 1)
+    index = np.where((index == 1) & (value < _BROWN), len(names) - 1, index)
+    grey = len(_HUES) + np.searchsorted([limit for limit, _ in _GREYS], value, side="right")
+    index = np.where((saturation < _SATURATED) | (value < _GREYS[0][0]), grey, index)
+    shares: dict[str, float] = {}
+    for i, count in enumerate(np.bincount(index, minlength=len(names))):
+        shares[names[i]] = shares.get(names[i], 0.0) + count / len(index)
+    best = max(shares, key=lambda name: shares[name])
+    return best if shares[best] >= _SHARE else ""
+
+
+class TemplateCaptioner:
+    """Captions such as "tall brown cabinet" from label, colour and size, for detectors that only give labels.
+
+    tall, wide: metres from which a thing is called so; a thing is tall only where it is higher than wide, and wide
+    only where it is wider than high.
+    """
+
+    name = "template"
+
+    def __init__(self, tall: float = 1.5, wide: float = 1.5) -> None:
+        self._tall, self._wide = tall, wide
+
+    def caption(self, task: EnrichmentTask, look: Look) -> str:
+        """See Captioner; "" where the votes already say more than the label or nothing can be added."""
+        if not task.label or says_more(task.caption, task.label):
+            return ""
+        groups = load_lexicon().attribute_group
+        color = next((a for a in task.attributes if groups.get(a) == "colors"), "")
+        if not color:
+            votes = [found for found in (crop_color(crop) for crop in look()) if found]
+            color = max(votes, key=lambda name: (votes.count(name), -votes.index(name))) if votes else ""
+        width, height = float(max(task.size[0], task.size[1])), float(task.size[2])
+        shape = "tall" if height >= max(self._tall, width) else "wide" if width >= max(self._wide, height) else ""
+        words = [word for word in (shape, color, task.label) if word]
+        return " ".join(words) if len(words) > 1 else ""
+
+
+class Enrichable(Protocol):
+    """What the enricher needs of a scene; SceneDictionary is one."""
+
+    def take_enrichments(self, limit: int) -> list[EnrichmentTask]: ...
+
+    def return_enrichments(self, ids: Sequence[int]) -> None: ...
+
+    def enrich(self, identity: int, label: str, caption: str, model: str, vector: np.ndarray | None) -> None: ...
+
+
+def crop_of(image: np.ndarray, view: View) -> np.ndarray:
+    """The part of an image (H, W, 3) that a view's box shows."""
+    x, y = max(view.box.x, 0), max(view.box.y, 0)
+    return image[y : max(view.box.y + view.box.height, 0), x : max(view.box.x + view.box.width, 0)]
+
+
+class Enricher:
+    """Works the queue of a scene off: captions by the captioner, vectors by the phrase book, written back.
+
+    crops(task): what a captioner's `look` returns; called on the worker's thread.
+    """
+
+    def __init__(
+        self,
+        scene: Enrichable,
+        captioner: Captioner,
+        phrases: PhraseBook,
+        crops: Callable[[EnrichmentTask], Sequence[np.ndarray]] = lambda task: (),
+    ) -> None:
+        self._scene, self._captioner, self._phrases, self._crops = scene, captioner, phrases, crops
+
+    def work(self, limit: int = BATCH) -> int:
+        """Enrich the next entities; returns how many. Raises MissingPhrases, and the tasks are queued again."""
+        tasks = self._scene.take_enrichments(limit)
+        if not tasks:
+            return 0
+        try:
+            captions = [self._captioner.caption(task, partial(self._crops, task)) for task in tasks]
+            wanted: dict[str, None] = {}
+            for task, caption in zip(tasks, captions):
+                wanted.update(dict.fromkeys(self._weights(task, caption)))
+            phrases = [text for text in wanted if text]
+            vectors = dict(zip(phrases, self._phrases.vectors(phrases))) if phrases else {}
+        except Exception:
+            self._scene.return_enrichments([task.entity_id for task in tasks])
+            raise
+        for task, caption in zip(tasks, captions):
+            vector = fuse_captions(self._weights(task, caption), vectors)
+            self._scene.enrich(task.entity_id, task.label, caption, self._phrases.model, vector)
+        return len(tasks)
+
+    @staticmethod
+    def _weights(task: EnrichmentTask, caption: str) -> dict[str, float]:
+        """What the vector is fused from: every caption it was given by its visibility, and the captioner's by all."""
+        weights = dict(task.seen_as) or {task.caption or task.label: 1.0}
+        if caption:
+            weights[caption] = weights.get(caption, 0.0) + sum(weights.values())
+        return weights

@@ -1,0 +1,121 @@
+"""What was published of each entity, and when: deltas and pages are made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from itertools import islice
+
+from lodestar.mapping.records import Merge
+from lodestar.scene.records import Entity, EntityState, SceneDelta
+
+DEFAULT_PAGE = 256
+
+
+class Journal:
+    """Revisions of entities. A delta costs what it carries, a page what has changed, whatever the scene holds."""
+
+    def __init__(self) -> None:
+        self.revision = 0
+        self.published: dict[int, Entity] = {}  # in the order of their last change
+        self._revisions: dict[int, int] = {}
+        self._dirty: dict[int, None] = {}  # in the order in which they changed
+        self._merged: list[tuple[int, Merge]] = []
+        self._removed: dict[int, int] = {}
+
+    def mark(self, identity: int) -> None:
+        """The entity has changed; a later delta carries it."""
+        self._dirty[identity] = None
+
+    def pending(self, limit: int) -> list[int]:
+        """The next entities to publish, those that changed first in front."""
+        return list(islice(self._dirty, limit))
+
+    def forget(self, identity: int) -> None:
+        """There is no such entity any more."""
+        self.published.pop(identity, None)
+        self._revisions.pop(identity, None)
+        self._dirty.pop(identity, None)
+
+    def removed(self, identity: int) -> None:
+        """The entity has gone without a successor; the next delta says so."""
+        self.forget(identity)
+        self._removed[identity] = self.revision + 1
+
+    def returned(self, identity: int) -> None:
+        """An id that was removed is used again."""
+        self._removed.pop(identity, None)
+
+    def publish(
+        self,
+        stamp: float,
+        batch: Iterable[int],
+        make: Callable[[int], Entity],
+        merges: Iterable[Merge],
+        removed: Iterable[int],
+        identity: tuple[int, str],
+    ) -> SceneDelta:
+        """The delta of a batch, of merges and of removals; one of the same revision where there are none.
+
+        identity: map id and session.
+        """
+        previous, merges, removed = self.revision, tuple(merges), tuple(dict.fromkeys(removed))
+        updated = []
+        batch = tuple(batch)
+        if batch or merges or removed:
+            self.revision += 1
+        for one in batch:
+            del self._dirty[one]
+            self.published.pop(one, None)
+            entity = self.published[one] = make(one)
+            self._revisions[one] = self.revision
+            updated.append(entity)
+        self._merged.extend((self.revision, merge) for merge in merges)
+        return SceneDelta(
+            stamp, self.revision, previous, tuple(updated), merges, removed, map_id=identity[0], session_id=identity[1]
+        )
+
+    def page(
+        self,
+        stamp: float,
+        revision: int,
+        page: int,
+        page_size: int,
+        wanted: Collection[int],
+        include_archived: bool,
+        identity: tuple[int, str],
+    ) -> tuple[SceneDelta, int]:
+        """See SceneDictionary.delta_since."""
+        changed = []
+        for one in reversed(self.published):
+            if self._revisions[one] <= revision:
+                break
+            if (not wanted or one in wanted) and (
+                include_archived or self.published[one].state != EntityState.ARCHIVED
+            ):
+                changed.append(one)
+        changed.sort()
+        size = page_size if page_size > 0 else DEFAULT_PAGE
+        pages = max(1, -(-len(changed) // size))
+        if not 0 <= page < pages:
+            raise ValueError(f"there is no page {page}: there are {pages}")
+        first = page == 0
+        delta = SceneDelta(
+            stamp=stamp,
+            revision=self.revision,
+            previous_revision=revision,
+            updated=tuple(self.published[i] for i in changed[page * size : (page + 1) * size]),
+            merges=tuple(m for r, m in self._merged if r > revision) if first else (),
+            removed=tuple(i for i, r in self._removed.items() if r > revision) if first else (),
+            map_id=identity[0],
+            session_id=identity[1],
+        )
+        return delta, pages
+
+    def restart(self, revision: int, ids: Iterable[int]) -> None:
+        """Everything is new from this revision on: all of `ids` have changed, nothing else was ever known."""
+        self.revision = revision
+        self.published.clear()
+        self._revisions.clear()
+        self._merged.clear()
+        self._removed.clear()
+        self._dirty = dict.fromkeys(ids)

@@ -1,0 +1,98 @@
+"""Works off the scene's queue of enrichments on a thread of its own; images come from the keyframes."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import Any
+
+import cv2
+import numpy as np
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+
+from lodestar.models.phrases import MissingPhrases
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.enrichment import Enricher, EnrichmentTask, TemplateCaptioner, crop_of
+from lodestar_interfaces.srv import GetKeyframe
+from lodestar_ros.embedder_client import RemotePhraseBook
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import LatestWorker
+
+RETRY = 0.05  # s between two requests for an image
+PATIENCE = 1.0  # s that a captioner waits for images
+IMAGES = 16  # kept decoded
+VIEWS = 3  # looked at per entity
+
+
+class KeyframeImages:
+    """Images of keyframes by id: a worker asks for them and waits, the executor fetches one at a time."""
+
+    def __init__(self, node: Node, name: str = "get_keyframe") -> None:
+        self._client = node.create_client(GetKeyframe, name)
+        self._wanted: OrderedDict[int, None] = OrderedDict()
+        self._images: OrderedDict[int, np.ndarray | None] = OrderedDict()  # None: it is gone
+        self._asked: Any = None
+        node.create_timer(RETRY, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def crops(self, task: EnrichmentTask) -> list[np.ndarray]:
+        """Crops of the task's best views of which images were kept. Waits up to PATIENCE; on a worker only."""
+        views = [view for view in task.views if view.keyframe_id][:VIEWS]
+        missing = {view.keyframe_id for view in views} - self._images.keys()
+        self._wanted.update(dict.fromkeys(missing))
+        end = time.monotonic() + PATIENCE
+        while missing - self._images.keys() and time.monotonic() < end and self._client.service_is_ready():
+            time.sleep(0.02)
+        images = [(self._images.get(view.keyframe_id), view) for view in views]
+        return [crop_of(image, view) for image, view in images if image is not None]
+
+    def _ask(self) -> None:
+        if self._asked is not None or not self._wanted or not self._client.service_is_ready():
+            return
+        identity, _ = self._wanted.popitem(last=False)
+        self._asked = self._client.call_async(GetKeyframe.Request(id=identity))
+        self._asked.add_done_callback(lambda done: self._on_answer(identity, done))
+
+    def _on_answer(self, identity: int, future: Any) -> None:
+        self._asked = None
+        response = future.result() if future.exception() is None else None
+        image = None
+        if response is not None and response.error_code == 0:
+            decoded = cv2.imdecode(np.frombuffer(response.image.data, np.uint8), cv2.IMREAD_COLOR)
+            image = None if decoded is None else cv2.cvtColor(decoded, cv2.COLOR_BGR2RGB)
+        self._images[identity] = image
+        while len(self._images) > IMAGES:
+            self._images.popitem(last=False)
+        self._ask()
+
+
+class SceneEnrichment:
+    """Enriches entities as they come, at most one batch per `period` seconds.
+
+    Calls: ``get_keyframe``, and ``embed`` through the phrase book.
+    """
+
+    def __init__(
+        self, node: LodestarNode, scene: SceneDictionary, book: RemotePhraseBook, period: float
+    ) -> None:
+        self._node, self._scene = node, scene
+        images = KeyframeImages(node)
+        self._enricher = Enricher(scene, TemplateCaptioner(), book, images.crops)
+        self._worker: LatestWorker = LatestWorker("enrich", self._work, node.diagnostics.error)
+        node.on_close(self._worker.close)
+        node.diagnostics.value("enrichments.waiting", lambda: scene.enrichments_waiting)
+        node.steady_timer(period, self._wake)
+
+    def _wake(self) -> None:
+        if self._scene.enrichments_waiting and not self._worker.busy:
+            self._worker.submit(None)
+
+    def _work(self, _item: None) -> None:
+        """On the worker."""
+        try:
+            self._enricher.work()
+        except MissingPhrases as error:
+            self._node.diagnostics.status(f"waiting for the text embedder: {error}", ok=False)
+        else:
+            self._node.diagnostics.status("running")

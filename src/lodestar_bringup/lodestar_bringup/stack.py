@@ -92,6 +92,8 @@ WIRING: tuple[tuple[str, str], ...] = (
     ("pillars", "semantic_voxels/pillars"),
     ("entities", "scene_dictionary/entities"),
     ("get_entities", "scene_dictionary/get_entities"),
+    ("regions", "scene_dictionary/regions"),
+    ("get_keyframe", "keyframes/get"),
     ("embed", "text_embedder/embed"),
     ("scene_description", "ego_vlm_expert/scene_description"),
     ("directive", "goal_selector/directive"),

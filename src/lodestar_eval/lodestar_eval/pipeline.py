@@ -13,7 +13,7 @@ from lodestar.experts.protocol import Expert
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.regions import segment_regions
+from lodestar.grid.regions import RegionTracker
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import parse_directive
 from lodestar.mapping.admission import FrameRejected
@@ -24,6 +24,7 @@ from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.regions import RegionMap
 from lodestar_eval.stages import StageClock
 from lodestar_sim.sensors import CameraFrame, ScanConfig, ScanFrame
 
@@ -55,6 +56,7 @@ class Pipeline:
         self.grid = OccupancyGrid2D(np.full((1, 1), -1, np.int8), settings.grid.resolution, (0.0, 0.0))
         self.rejected: Counter[str] = Counter()  # frames that the map refused, by reason
         self._next_regions = 0.0
+        self._regions = RegionTracker()
 
     def take(self, scan: ScanFrame, image: CameraFrame, map_from_base: np.ndarray) -> None:
         """Grid, instances, entities and experts know of this moment."""
@@ -108,5 +110,8 @@ class Pipeline:
         if stamp < self._next_regions:
             return
         self._next_regions = stamp + self.settings.region_interval
-        mask, regions = segment_regions(self.grid)
-        self.scene.assign_regions(mask, self.grid.origin, self.grid.resolution, regions)
+        mask, regions = self._regions.segment(self.grid)
+        found = self.scene.assign_regions(mask, self.grid.origin, self.grid.resolution, regions)
+        rooms = RegionMap(self.settings.scene.region_reach)
+        rooms.set_mask(mask, self.grid.origin, self.grid.resolution)
+        self.mirror.set_regions(found, rooms)

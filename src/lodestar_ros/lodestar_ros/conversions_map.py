@@ -11,7 +11,9 @@ from octomap_msgs.msg import Octomap
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.pillars import PillarMap
+from lodestar.scene.config import SceneConfig
 from lodestar.scene.records import Region
+from lodestar.scene.regions import RegionMap
 from lodestar_interfaces import msg
 from lodestar_ros.conversions import (
     BadMessage,
@@ -74,9 +76,14 @@ def regions_to_msg(
     return message
 
 
-def regions_from_msg(message: msg.RegionArray) -> tuple[np.ndarray, list[Region]]:
-    """The mask (rows, columns) uint16 and the regions. Raises BadMessage."""
-    return image_from_msg(message.mask), [
+def regions_from_msg(message: msg.RegionArray) -> tuple[list[Region], RegionMap]:
+    """The regions, and which of them a place belongs to. Raises BadMessage."""
+    mask, info = image_from_msg(message.mask), message.info
+    if mask.shape != (info.height, info.width) or not info.resolution > 0.0:
+        raise BadMessage(f"a mask of {mask.shape} does not cover regions of {(info.height, info.width)} cells")
+    rooms = RegionMap(SceneConfig().region_reach)
+    rooms.set_mask(mask, (info.origin.position.x, info.origin.position.y), round(float(info.resolution), 6))
+    regions = [
         Region(
             item.id,
             item.label,
@@ -87,6 +94,7 @@ def regions_from_msg(message: msg.RegionArray) -> tuple[np.ndarray, list[Region]
         )
         for item in message.regions
     ]
+    return regions, rooms
 
 
 def similarity_to_msg(field: np.ndarray, resolution: float, origin: Any, stamp: float) -> OccupancyGrid:

@@ -9,7 +9,7 @@ from lodestar.language.directive import EmptyDirective, NotUnderstood
 from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.scoring import QueryConfig, decide, missing_anchors, score_query
-from lodestar.scene.records import Entity
+from lodestar.scene.records import Entity, Region
 from lodestar_interfaces.action import QueryScene
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import candidate_to_msg, graph_from_msg, graph_to_msg
@@ -21,16 +21,17 @@ Result = QueryScene.Result
 
 
 class QueryServer:
-    """Serves ``~/query`` on a worker. entities() returns what the scene holds now."""
+    """Serves ``~/query`` on a worker. entities() and regions() return what the scene holds now."""
 
     def __init__(
         self,
         node: LodestarNode,
         entities: Callable[[], Mapping[int, Entity]],
+        regions: Callable[[], Mapping[int, Region]],
         phrases: PhraseBook,
         config: QueryConfig,
     ) -> None:
-        self._entities, self._phrases, self._config = entities, phrases, config
+        self._entities, self._regions, self._phrases, self._config = entities, regions, phrases, config
         worker = action(
             node,
             QueryScene,
@@ -50,7 +51,7 @@ class QueryServer:
                 graphs = parse_query(request.text)
             else:
                 graphs = tuple(graph_from_msg(graph) for graph in request.graphs)
-            candidates = score_query(graphs, entities, self._phrases, self._config)
+            candidates = score_query(graphs, entities, self._phrases, self._config, self._regions())
             absent = missing_anchors(graphs[0], entities, self._phrases, self._config)
         except EmptyDirective as error:
             return _fail(Result.EMPTY_QUERY, str(error))

@@ -11,6 +11,7 @@ from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg
 from lodestar_interfaces.srv import GetEntities, GetInstances
 from lodestar_ros import qos
+from lodestar_ros.conversions_map import regions_from_msg
 from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.paging import Pager
@@ -19,7 +20,7 @@ from lodestar_ros.paging import Pager
 class SceneClient:
     """Keeps a mirror of the scene. A late start and a gap are filled by paging, without waiting.
 
-    Subscribes: ``entities``. Calls: ``get_entities``. on_change is called on the executor.
+    Subscribes: ``entities``, ``regions``. Calls: ``get_entities``. on_change is called on the executor.
     """
 
     def __init__(self, node: LodestarNode, on_change: Callable[[], None] | None = None) -> None:
@@ -30,12 +31,13 @@ class SceneClient:
             node,
             GetEntities,
             "get_entities",
-            lambda: self.mirror.revision,
+            lambda: self.mirror.since,
             lambda response: scene_from_msg(response.delta, response.vectors),
             self._on_pages,
             include_archived=True,
         )
         node.listen(msg.SceneDelta, "entities", self._on_delta, qos.EVENT)
+        node.listen(msg.RegionArray, "regions", self._on_regions, qos.LATCHED)
         node.diagnostics.value("scene.revision", lambda: self.mirror.revision)
         node.diagnostics.value("scene.entities", lambda: len(self.mirror.entities))
         node.diagnostics.value("scene.pagings", lambda: self._pager.fills)
@@ -53,6 +55,11 @@ class SceneClient:
             self._changed()
         else:
             self._pager.fill()
+
+    def _on_regions(self, message: msg.RegionArray) -> None:
+        regions, rooms = regions_from_msg(message)
+        with self._lock:
+            self.mirror.set_regions(regions, rooms)
 
     def _on_pages(self, pages: list[SceneDelta]) -> None:
         with self._lock:

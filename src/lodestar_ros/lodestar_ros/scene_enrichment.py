@@ -34,6 +34,7 @@ class KeyframeImages:
         self._wanted: OrderedDict[int, None] = OrderedDict()
         self._images: OrderedDict[int, np.ndarray | None] = OrderedDict()  # None: it is gone
         self._asked: Any = None
+        self._asked_at = 0.0
         node.create_timer(RETRY, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def crops(self, task: EnrichmentTask) -> list[np.ndarray]:
@@ -48,14 +49,17 @@ class KeyframeImages:
         return [crop_of(image, view) for image, view in images if image is not None]
 
     def _ask(self) -> None:
-        if self._asked is not None or not self._wanted or not self._client.service_is_ready():
+        lost = time.monotonic() - self._asked_at > PATIENCE
+        if (self._asked is not None and not lost) or not self._wanted or not self._client.service_is_ready():
             return
         identity, _ = self._wanted.popitem(last=False)
+        self._asked_at = time.monotonic()
         self._asked = self._client.call_async(GetKeyframe.Request(id=identity))
         self._asked.add_done_callback(lambda done: self._on_answer(identity, done))
 
     def _on_answer(self, identity: int, future: Any) -> None:
-        self._asked = None
+        if future is self._asked:
+            self._asked = None
         response = future.result() if future.exception() is None else None
         image = None
         if response is not None and response.error_code == 0:

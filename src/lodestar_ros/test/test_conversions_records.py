@@ -126,8 +126,10 @@ def test_regions(assert_same):
         Region(1, "kitchen", 0.5, 12.0, np.array([1.0, 2.0, 0.0]), (2,)),
         Region(2, "", 0.0, 3.0, np.zeros(3)),
     ]
-    back_mask, back = m.regions_from_msg(m.regions_to_msg(mask, grid, regions, 7))
-    assert np.array_equal(back_mask, mask)
+    back, rooms = m.regions_from_msg(m.regions_to_msg(mask, grid, regions, 7))
+    rows, columns = np.nonzero(mask)
+    places = np.stack([-1.0 + (columns + 0.5) * 0.1, 2.0 + (rows + 0.5) * 0.1], axis=1)
+    assert rooms.at(places).tolist() == mask[rows, columns].tolist()
     assert_same(tuple(back), tuple(regions))
 
 

@@ -83,7 +83,7 @@ def _nearest_obstacle(cells, occupied_from, origin_x, origin_y, resolution, x, y
 
 
 class Clearance:
-    """What the footprint would stand on, on one grid."""
+    """What the footprint would stand on, on one grid; cells to keep out of count as occupied."""
 
     def __init__(self, grid: OccupancyGrid2D, config: FollowerConfig):
         pad = config.padding * grid.resolution
@@ -91,7 +91,7 @@ class Clearance:
         self._wide = (self._size[0] + _WIDE, self._size[1] + _WIDE)
         x, y = grid.origin
         self._occupancy = grid
-        self._grid = (grid.cells, grid.occupied_from, float(x), float(y), grid.resolution)
+        self._grid = (grid.barred_cells, grid.occupied_from, float(x), float(y), grid.resolution)
 
     def covered(self, poses: np.ndarray, wide: bool = False) -> np.ndarray:
         """(N, 2): occupied and unknown cells under the footprint, or near it too, at poses (N, 3)."""
@@ -102,7 +102,7 @@ class Clearance:
         cells = self._occupancy.cells_of(points)
         inside = self._occupancy.contains(cells)
         cells = np.where(inside[:, None], cells, 0)
-        values = self._occupancy.cells[cells[:, 0], cells[:, 1]]
+        values = self._occupancy.barred_cells[cells[:, 0], cells[:, 1]]
         return inside & (values >= 0) & (values < self._occupancy.occupied_from)
 
     def nearest(self, xy, reach: float) -> float:

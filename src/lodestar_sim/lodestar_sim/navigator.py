@@ -6,12 +6,12 @@ The same class runs headless and in the `sim_navigator` node.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 
 import numpy as np
 
-from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, NoPathReason, TravelConfig, plan_path
 from lodestar_sim.following import Clearance, FollowerConfig, PathFollower
 
@@ -152,7 +152,8 @@ class Navigator:
         """The command for this moment.
 
         pose: (x, y, yaw) in the grid's frame or None where it is not known; velocity: (3,) in the body frame.
-        keep_out: (rows, columns) bool on the grid, cells not to be entered though nothing stands there.
+        keep_out: (rows, columns) bool on the grid, cells not to be entered though nothing stands there; those of
+        the grid itself where it is None. A robot that stands in them leaves by the shortest way.
         """
         if not self.active:
             return NavigatorStep(np.zeros(3), self._status, *self._error)
@@ -160,7 +161,7 @@ class Navigator:
             if not self._inputs_ready(now, grid, pose):
                 return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE, path=self._path)
             if keep_out is not None:
-                grid = _with_keep_out(grid, keep_out)
+                grid = replace(grid, keep_out=np.asarray(keep_out, bool))
             return self._pursue(now, grid, np.asarray(pose, np.float64), np.asarray(velocity, np.float64))
         except _Abort as abort:
             self._finish(NavigatorStatus.ABORTED, abort.code, str(abort))
@@ -183,6 +184,8 @@ class Navigator:
         clearance = Clearance(grid, self.config.follower)
         if now - self._planned_at >= self.config.replan_period and grid is not self._planned_on:
             self._plan(now, grid, pose, clearance)
+        if grid.keep_out is not None:
+            clearance = self._leaving(grid, pose, clearance)
         if self._path is None:  # the first plans failed, but not often enough
             return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE)
         if self._follower.arrived(pose, self._goal):
@@ -194,6 +197,12 @@ class Navigator:
             command = np.zeros(3)
             self._planned_on = None  # what blocks may be on the grid by the next plan
         return NavigatorStep(command, NavigatorStatus.ACTIVE, 0, "", remaining, self._path)
+
+    def _leaving(self, grid: OccupancyGrid2D, pose: np.ndarray, clearance: Clearance) -> Clearance:
+        """While the robot stands in a keep-out zone, what is free without it: the path leads out."""
+        beneath = Clearance(replace(grid, keep_out=None), self.config.follower)
+        here = pose[None]
+        return beneath if clearance.covered(here)[0, 0] > beneath.covered(here)[0, 0] else clearance
 
     def _plan(self, now: float, grid: OccupancyGrid2D, pose: np.ndarray, clearance: Clearance) -> None:
         self._planned_at, self._planned_on = now, grid
@@ -211,6 +220,7 @@ class Navigator:
                 raise NoPath(NoPathReason.GOAL_OCCUPIED, "the robot does not fit there at that heading")
             self._path = plan_path(grid, pose[:2], self._goal[:2], travel)
         except NoPath as error:
+            error = self._explained(error, grid, pose, travel)
             self._failures += 1
             if self._path is None or self._failures >= self.config.plan_failures:
                 raise _Abort(_REASONS[error.reason], str(error)) from error
@@ -219,6 +229,21 @@ class Navigator:
         self._failures = 0
         self._follower.take(self._path)
         self._longest = max(self._longest, float(np.linalg.norm(np.diff(self._path, axis=0), axis=1).sum()))
+
+    def _explained(self, error: NoPath, grid: OccupancyGrid2D, pose: np.ndarray, travel: TravelConfig) -> NoPath:
+        """The error, or one that says that only a keep-out zone is in the way."""
+        if grid.keep_out is None:
+            return error
+        beneath = replace(grid, keep_out=None)
+        if Clearance(beneath, self.config.follower).covered(self._goal[None])[0, 0]:
+            return error
+        try:
+            plan_path(beneath, pose[:2], self._goal[:2], travel)
+        except NoPath:
+            return error
+        at_goal = error.reason is NoPathReason.GOAL_OCCUPIED
+        text = "the goal lies in a keep-out zone" if at_goal else "every way there leads through a keep-out zone"
+        return NoPath(error.reason, text)
 
     def _watch(self, now: float, pose: np.ndarray, has_control: bool) -> None:
         """Raises where the robot cannot move or does not get anywhere."""
@@ -245,8 +270,3 @@ class Navigator:
                     )
                 return
         self._progress = (now, pose.copy())
-
-
-def _with_keep_out(grid: OccupancyGrid2D, keep_out: np.ndarray) -> OccupancyGrid2D:
-    cells = np.where(keep_out, np.int8(OCCUPIED), grid.cells)
-    return OccupancyGrid2D(cells, grid.resolution, grid.origin, grid.stamp, grid.frame, grid.occupied_from)

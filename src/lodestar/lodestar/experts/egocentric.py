@@ -149,11 +149,13 @@ class EgocentricExpert:
         """The proposal for the best match in view that can be faced, or None and why not."""
         assert self._frame is not None and self._grid is not None
         entities = {
-            i + 1: _as_entity(i + 1, thing, self._frame.stamp) for i, thing in enumerate(self._lifted)
+            i + 1: _as_entity(i + 1, thing, self._frame.stamp, self._mirror)
+            for i, thing in enumerate(self._lifted)
         }
         if not entities:
             return None, ""
-        candidates = score_query(request.subtask.graphs, entities, self._phrases, self.config.query)
+        regions = None if self._mirror is None else self._mirror.regions
+        candidates = score_query(request.subtask.graphs, entities, self._phrases, self.config.query, regions)
         self._scores = {c.entity_id - 1: float(c.score) for c in candidates}
         reach = Reach(self._grid, request.robot_pose, self.config.reach)
         blocked = ""
@@ -239,19 +241,21 @@ class EgocentricExpert:
         return Rejection(self.name, request.epoch, reason, message)
 
 
-def _as_entity(identity: int, thing: LiftedDetection, stamp: float) -> Entity:
+def _as_entity(identity: int, thing: LiftedDetection, stamp: float, mirror: SceneMirror | None) -> Entity:
     """A detection dressed as an entity, so that the same query scores it; it has no identity beyond the
     view.
     """
     half = (thing.box_max - thing.box_min) / 2.0
+    middle = (thing.box_min + thing.box_max) / 2.0
     return Entity(
         id=identity,
         label=thing.detection.label,
         caption=thing.detection.caption,
-        mean=(thing.box_min + thing.box_max) / 2.0,
+        mean=middle,
         covariance=np.diag(np.maximum(half, 0.02) ** 2 / 3.0),
         box_min=thing.box_min,
         box_max=thing.box_max,
+        region_id=0 if mirror is None else mirror.region_at(middle),
         confidence=thing.detection.score,
         observation_count=1,
         first_seen=stamp,

@@ -75,12 +75,12 @@ def _free(cells, resolution, x0, y0, occupied_from, unknown_ok, poses, half_leng
 def footprints_free(
     grid: OccupancyGrid2D, poses: ArrayLike, footprint: Footprint = GO2, unknown_ok: bool = True
 ) -> np.ndarray:
-    """(N,) bool: at which poses (N, 3) no obstacle (nor unknown, unless allowed) lies under it.
+    """(N,) bool: at which poses (N, 3) no obstacle or keep-out cell (nor unknown, unless allowed) lies under it.
 
     What lies off the grid is unknown.
     """
     return _free(
-        grid.cells,
+        grid.barred_cells,
         grid.resolution,
         float(grid.origin[0]),
         float(grid.origin[1]),

@@ -20,8 +20,8 @@ def distance_to(mask: np.ndarray, resolution: float) -> np.ndarray:
 
 
 def obstacle_distance(grid: OccupancyGrid2D) -> np.ndarray:
-    """(rows, columns) float32, metres from each cell's centre to the centre of the nearest occupied cell."""
-    return distance_to(grid.occupied, grid.resolution)
+    """(rows, columns) float32, metres from each cell's centre to that of the nearest occupied or keep-out cell."""
+    return distance_to(grid.barred, grid.resolution)
 
 
 def traversable(grid: OccupancyGrid2D, clearance: float, unknown_ok: bool = False) -> np.ndarray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +18,8 @@ class OccupancyGrid2D:
 
     cells: (rows, columns) int8; -1 unknown, 0 free .. 100 occupied; row 0 has the lowest y.
     resolution: metres per cell. origin: (x, y) of the outer corner of cell (0, 0), in `frame`, metres.
+    keep_out: (rows, columns) bool, cells that the robot may not stand on though nothing is there, or None. They do
+    not block the view.
     """
 
     cells: np.ndarray
@@ -25,6 +28,7 @@ class OccupancyGrid2D:
     stamp: float = 0.0
     frame: str = "map"
     occupied_from: int = 65  # from this value on a cell is occupied, below it free (Nav2)
+    keep_out: np.ndarray | None = None
 
     @property
     def free(self) -> np.ndarray:
@@ -35,6 +39,16 @@ class OccupancyGrid2D:
     def occupied(self) -> np.ndarray:
         """(rows, columns) bool."""
         return self.cells >= self.occupied_from
+
+    @cached_property
+    def barred_cells(self) -> np.ndarray:
+        """The cells with those to keep out of as occupied ones."""
+        return self.cells if self.keep_out is None else np.where(self.keep_out, np.int8(OCCUPIED), self.cells)
+
+    @property
+    def barred(self) -> np.ndarray:
+        """(rows, columns) bool, occupied or to be kept out of."""
+        return self.barred_cells >= self.occupied_from
 
     @property
     def unknown(self) -> np.ndarray:

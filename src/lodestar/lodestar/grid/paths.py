@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import cv2
@@ -190,8 +190,13 @@ def _area(passable: np.ndarray, start: tuple[int, int], resolution: float) -> fl
 def _passable_from(
     grid: OccupancyGrid2D, start_xy: ArrayLike, config: TravelConfig
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, int] | None]:
-    """Passable cells, distances from obstacles and the cell of the start; gaps out of a pocket are passable."""
+    """Passable cells, distances from obstacles and the cell of the start; gaps out of a pocket are passable,
+
+    and so is the shortest way out of a keep-out zone around the start.
+    """
     passable, distance = _passable(grid, config)
+    if grid.keep_out is not None:
+        passable = passable | _way_out(replace(grid, keep_out=None), passable, start_xy, config)
     start = snap(grid, passable, start_xy, config.start_snap)
     if start is not None and _area(passable, start, grid.resolution) >= config.pocket_area:
         return passable, distance, start
@@ -204,6 +209,27 @@ def _passable_from(
         if outer is not None and _area(wider, outer, grid.resolution) >= config.pocket_area:
             return wider, distance, outer
     return passable, distance, start
+
+
+def _way_out(
+    open_grid: OccupancyGrid2D, passable: np.ndarray, start_xy: ArrayLike, config: TravelConfig
+) -> np.ndarray:
+    """Cells of the shortest way from the start, by the grid without zones, to the first passable cell; often none."""
+    way = np.zeros(passable.shape, bool)
+    possible, _ = _passable(open_grid, config)
+    start = snap(open_grid, possible, start_xy, config.start_snap)
+    if start is None or passable[start]:
+        return way
+    parents = np.full(passable.shape, -1, np.int8)
+    lengths = _spread(possible, np.empty((0, 0), np.float32), start[0], start[1], -1, -1, parents)
+    lengths[~passable] = np.inf
+    row, column = divmod(int(lengths.argmin()), passable.shape[1])
+    if not np.isfinite(lengths[row, column]):
+        return way
+    flat = _trace(parents, start[0], start[1], row, column)
+    way.reshape(-1)[flat] = True
+    wider = cv2.dilate(way.astype(np.uint8), np.ones((3, 3), np.uint8)) > 0  # room for steps between corners
+    return wider & possible
 
 
 def path_lengths(

@@ -69,9 +69,12 @@ def _joined(count: int, widths: dict[tuple[int, int], float], half_passage: floa
 
 
 def _inherit(
-    mask: np.ndarray, grid: OccupancyGrid2D, previous: tuple[np.ndarray, tuple[float, float]]
+    mask: np.ndarray, grid: OccupancyGrid2D, previous: tuple[np.ndarray, tuple[float, float]], used: int
 ) -> np.ndarray:
-    """New ids by old ones: a region takes the id of the old region that it shares most cells with, if free."""
+    """New ids by old ones: a region takes the id of the old region that it shares most cells with, if free.
+
+    used: the largest id that has ever been given.
+    """
     old_mask, old_origin = previous
     ids = np.unique(mask[mask > 0])
     shift = np.round((np.array(grid.origin) - old_origin) / grid.resolution).astype(int)
@@ -88,7 +91,7 @@ def _inherit(
         if then > 0 and lookup[now] == 0 and then not in taken:
             lookup[now] = then
             taken.add(then)
-    fresh = max(int(old_mask.max(initial=0)), 0)
+    fresh = max(int(old_mask.max(initial=0)), used)
     for now in ids:
         if lookup[now] == 0:
             fresh += 1
@@ -100,10 +103,12 @@ def segment_regions(
     grid: OccupancyGrid2D,
     config: RegionConfig = RegionConfig(),
     previous: tuple[np.ndarray, tuple[float, float]] | None = None,
+    used: int = 0,
 ) -> tuple[np.ndarray, list[tuple[int, float, np.ndarray, tuple[int, ...]]]]:
     """Free space as regions: a watershed from the cores of rooms, joined again across wide openings.
 
-    previous: mask and grid origin of the last call, whose ids go on where regions overlap.
+    previous: mask and grid origin of the last call, whose ids go on where regions overlap. used: the largest id
+    that has ever been given; new ones are larger.
     Returns the mask (rows, columns) uint16, 0 = none, and per region (id, area in m^2, centroid (2,) in metres,
     ids of the regions that it borders on).
     """
@@ -120,7 +125,7 @@ def segment_regions(
     mask[(areas < config.min_area)[mask]] = 0
     mask[~grid.free] = 0
     if previous is not None:
-        mask = _inherit(mask, grid, previous)
+        mask = _inherit(mask, grid, previous, used)
     else:
         ids = np.unique(mask[mask > 0])
         lookup = np.zeros(count + 1, np.int64)
@@ -134,3 +139,27 @@ def segment_regions(
         area = len(cells) * grid.resolution**2
         regions.append((region, area, grid.points_of(cells).mean(axis=0), tuple(near)))
     return mask.astype(np.uint16), regions
+
+
+class RegionTracker:
+    """Segments a growing grid again and again; ids stay with their places and are never used twice.
+
+    mask: (rows, columns) uint16 of the last grid, whose corner is at `origin`, metres. used: the largest id so far.
+    """
+
+    def __init__(self, config: RegionConfig = RegionConfig()) -> None:
+        self.config = config
+        self.mask = np.zeros((0, 0), np.uint16)
+        self.origin = (0.0, 0.0)
+        self.used = 0
+
+    def segment(
+        self, grid: OccupancyGrid2D
+    ) -> tuple[np.ndarray, list[tuple[int, float, np.ndarray, tuple[int, ...]]]]:
+        """See `segment_regions`."""
+        previous = (self.mask, self.origin) if self.mask.size else None
+        mask, regions = segment_regions(grid, self.config, previous, self.used)
+        if regions:  # a grid without any keeps the ids for the next one
+            self.mask, self.origin = mask, grid.origin
+            self.used = max(self.used, int(mask.max()))
+        return mask, regions

@@ -55,7 +55,7 @@ class RegionMap:
         self.regions: dict[int, Region] = {}
         self._reach = reach
         self._mask = np.zeros((0, 0), np.int64)
-        self._gap = np.zeros((0, 0))
+        self._gap: np.ndarray | None = None
         self._origin = np.zeros(2)
         self._resolution = 1.0
 
@@ -70,17 +70,23 @@ class RegionMap:
         if mask.size == 0 or not mask.any():
             self._mask = np.zeros((0, 0), np.int64)
             return
-        gap, (rows, columns) = ndimage.distance_transform_edt(mask == 0, return_indices=True)
-        self._gap = gap * resolution
-        self._mask = np.asarray(mask)[rows, columns].astype(np.int64)
+        self._mask, self._gap = np.asarray(mask), None
+
+    def _nearest(self) -> tuple[np.ndarray, np.ndarray]:
+        """Per cell the region of the nearest cell that has one, and metres to it; worked out at the first use."""
+        if self._gap is None:
+            gap, (rows, columns) = ndimage.distance_transform_edt(self._mask == 0, return_indices=True)
+            self._mask, self._gap = self._mask[rows, columns].astype(np.int64), gap * self._resolution
+        return self._mask, self._gap
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """Region ids (N,) of points (N, 2+): of their cell or the nearest one within reach, else 0."""
         if self.is_empty:
             return np.zeros(len(points), np.int64)
-        rows, columns = self._mask.shape
+        mask, gap = self._nearest()
+        rows, columns = mask.shape
         cells = np.floor((np.asarray(points)[:, :2] - self._origin) / self._resolution).astype(np.int64)
         row = np.clip(cells[:, 1], 0, rows - 1)
         column = np.clip(cells[:, 0], 0, columns - 1)
         outside = np.hypot(cells[:, 1] - row, cells[:, 0] - column) * self._resolution
-        return np.where(self._gap[row, column] + outside <= self._reach, self._mask[row, column], 0)
+        return np.where(gap[row, column] + outside <= self._reach, mask[row, column], 0)

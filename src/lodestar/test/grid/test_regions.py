@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar.grid.regions import RegionConfig, segment_regions
+from lodestar.grid.regions import RegionConfig, RegionTracker, segment_regions
 
 
 def three_rooms(door=9):
@@ -66,3 +66,16 @@ def test_ids_go_on_while_the_map_grows():
 def test_a_map_without_free_space_has_no_regions(value):
     mask, regions = segment_regions(OccupancyGrid2D(np.full((20, 20), value, np.int8), 0.1, (0, 0)))
     assert not mask.any() and regions == []
+
+
+def test_an_id_is_never_given_twice():
+    grid, tracker = three_rooms(), RegionTracker()
+    first, _ = tracker.segment(grid)
+    lost = int(first.max())
+    without = np.where(first == lost, np.int8(UNKNOWN), grid.cells)
+    tracker.segment(OccupancyGrid2D(without, 0.1, grid.origin))
+    tracker.segment(OccupancyGrid2D(np.full((3, 3), UNKNOWN, np.int8), 0.1, grid.origin))
+    again, _ = tracker.segment(grid)
+    fresh = set(np.unique(again[first == lost]).tolist()) - {0}
+    assert fresh and min(fresh) > lost
+    assert set(np.unique(again[first != lost]).tolist()) <= set(np.unique(first).tolist()) | fresh

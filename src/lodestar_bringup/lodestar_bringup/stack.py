@@ -93,6 +93,7 @@ WIRING: tuple[tuple[str, str], ...] = (
     ("entities", "scene_dictionary/entities"),
     ("get_entities", "scene_dictionary/get_entities"),
     ("regions", "scene_dictionary/regions"),
+    ("costmap_filter_info", "scene_dictionary/costmap_filter_info"),
     ("get_keyframe", "keyframes/get"),
     ("embed", "text_embedder/embed"),
     ("scene_description", "ego_vlm_expert/scene_description"),

@@ -69,6 +69,7 @@ class EpisodeSettings:
     frame_interval: float = 0.25
     control_interval: float = 0.1
     region_interval: float = 5.0
+    zone_interval: float = 1.0  # between two looks for what to keep away from
     width: int = 320
     height: int = 240
     thinking: float | None = None
@@ -178,7 +179,9 @@ class Episode:
         self._path: list[tuple[float, float, float, float]] = []
         self._next_frame = 0.0
         self._perceive()
-        self.loop.start(self.pipeline.parse(task.directive), self.simulator.time, settings.time_limit)
+        directive = self.pipeline.parse(task.directive)
+        self.pipeline.follow(directive)
+        self.loop.start(directive, self.simulator.time, settings.time_limit)
 
     @property
     def pose(self) -> np.ndarray:

@@ -12,7 +12,8 @@ from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.protocol import Expert
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
 from lodestar.geometry.poses import planar_transform
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.overlay import with_keep_out
 from lodestar.grid.regions import RegionTracker
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import parse_directive
@@ -22,6 +23,7 @@ from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector
+from lodestar.query.keep_out import KeepOutZones
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.regions import RegionMap
@@ -57,6 +59,9 @@ class Pipeline:
         self.rejected: Counter[str] = Counter()  # frames that the map refused, by reason
         self._next_regions = 0.0
         self._regions = RegionTracker()
+        self.keep_out = KeepOutZones(phrases, EgocentricConfig().query)
+        self._zones: OccupancyGrid2D | None = None
+        self._next_zones = 0.0
 
     def take(self, scan: ScanFrame, image: CameraFrame, map_from_base: np.ndarray) -> None:
         """Grid, instances, entities and experts know of this moment."""
@@ -69,6 +74,8 @@ class Pipeline:
         self._remember(frame, segmented)
         with self.clock.stage("regions"):
             self._find_regions(image.stamp)
+        with self.clock.stage("keep_out"):
+            self._find_zones(image.stamp)
         with self.clock.stage("experts_listen"):
             for expert in (self.frontier, self.semantic_map, self.egocentric):
                 expert.set_grid(self.grid)
@@ -90,6 +97,21 @@ class Pipeline:
             if not self.mirror.apply(delta):
                 raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
 
+    def follow(self, directive: Directive) -> None:
+        """What this directive says to keep away from is kept away from."""
+        self.keep_out.follow(directive)
+
+    def _find_zones(self, stamp: float) -> None:
+        if stamp < self._next_zones or not self.keep_out.active:
+            return
+        self._next_zones = stamp + self.settings.zone_interval
+        pillars = self.voxels.pillars(self.grid.resolution)
+        mask = self.keep_out.mask(self.grid, self.mirror.entities, pillars, self.mirror.regions)
+        assert mask is not None
+        cells = np.where(mask, np.int8(OCCUPIED), np.int8(FREE))
+        self._zones = OccupancyGrid2D(cells, self.grid.resolution, self.grid.origin, stamp)
+        self.grid = with_keep_out(self.grid, self._zones)
+
     @staticmethod
     def parse(text: str) -> Directive:
         """What a text asks for. Raises DirectiveError."""
@@ -104,7 +126,7 @@ class Pipeline:
                 scan.range_max,
                 map_from_base @ _BASE_FROM_SCAN,
             )
-            self.grid = self.mapper.grid(scan.stamp)
+            self.grid = with_keep_out(self.mapper.grid(scan.stamp), self._zones)
 
     def _find_regions(self, stamp: float) -> None:
         if stamp < self._next_regions:

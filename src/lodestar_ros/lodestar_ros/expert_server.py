@@ -15,12 +15,13 @@ from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, grid_from_msg
 from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
+from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job, action
 
 
 class ExpertServer:
-    """Serves ``~/propose``. Subscribes: ``grid``.
+    """Serves ``~/propose``. Subscribes: ``grid``, ``costmap_filter_info`` and its mask.
 
     refresh(): called on the worker before each question, to hand the expert its facts; `lock` guards the expert
     against other threads that do so. after(): called on the worker after each answer.
@@ -39,6 +40,7 @@ class ExpertServer:
         self._refresh, self._after = refresh, after
         self._grid: OccupancyGrid2D | None = None
         self._given: OccupancyGrid2D | None = None
+        self._keep_out = KeepOutInput(node)
         node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self._worker = action(
             node,
@@ -78,9 +80,10 @@ class ExpertServer:
 
     def update_grid(self) -> None:
         """Give the expert the newest grid; to be called with the lock held."""
-        if self._grid is not self._given:
-            self._given = self._grid
-            self._expert.set_grid(self._grid)
+        grid = None if self._grid is None else self._keep_out.apply(self._grid)
+        if grid is not None and grid is not self._given:
+            self._given = grid
+            self._expert.set_grid(grid)
 
 
 def _result(reason: RejectionReason, message: str) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from lodestar.language.directive import DirectiveError, Subtask
-from lodestar.language.grammar import parse_query
-from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.language.directive import Subtask
+from lodestar.language.query_graph import QueryGraph
 from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.fields import graphs_of
 from lodestar.query.scoring import Candidate, QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
@@ -69,7 +69,7 @@ class SceneTargets:
         """Entities that match any constraint phrase."""
         found: dict[int, Entity] = {}
         for phrase in subtask.constraints:
-            for candidate in self._score(_graphs_of(phrase), mirror).accepted:
+            for candidate in self._score(graphs_of(phrase), mirror).accepted:
                 found[candidate.entity_id] = mirror.entities[candidate.entity_id]
         return tuple(found.values())
 
@@ -84,11 +84,3 @@ class SceneTargets:
         accepted = tuple(c for c in candidates if c.score >= self._config.accept)
         return TargetView(tuple(candidates), accepted)
 
-
-def _graphs_of(phrase: str) -> tuple[QueryGraph, ...]:
-    """Readings of a constraint phrase; its last word is the category where the grammar knows none."""
-    try:
-        return parse_query(phrase)
-    except DirectiveError:
-        words = phrase.split()
-        return (QueryGraph((QueryVariable(phrase, words[-1]),)),) if words else ()

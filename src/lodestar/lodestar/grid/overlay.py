@@ -9,18 +9,32 @@ import numpy as np
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 
 
+def occupied_onto(base: OccupancyGrid2D, above: OccupancyGrid2D) -> np.ndarray:
+    """(rows, columns) bool: cells of the base whose centre an occupied cell of another grid of its frame holds."""
+    hit = np.zeros(base.cells.shape, bool)
+    rows, columns = base.cells.shape
+    steps = np.arange(max(rows, columns))
+    diagonal = above.cells_of(base.points_of(np.stack([steps, steps], axis=-1)))
+    row, column = diagonal[:rows, 0], diagonal[:columns, 1]
+    on_rows = (row >= 0) & (row < above.cells.shape[0])
+    on_columns = (column >= 0) & (column < above.cells.shape[1])
+    hit[np.ix_(on_rows, on_columns)] = above.occupied[np.ix_(row[on_rows], column[on_columns])]
+    return hit
+
+
 def overlay_obstacles(base: OccupancyGrid2D, above: OccupancyGrid2D) -> OccupancyGrid2D:
     """The base grid with the occupied cells of another grid of the same frame added.
 
     The base keeps its extent, resolution and unknown space; a coarser cell of `above` fills every base cell whose
     centre it holds.
     """
-    rows, columns = base.cells.shape
-    cells = np.stack(np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij"), axis=-1).reshape(-1, 2)
-    places = above.cells_of(base.points_of(cells))
-    inside = above.contains(places)
-    hit = np.zeros(len(cells), bool)
-    hit[inside] = above.occupied[places[inside, 0], places[inside, 1]]
-    merged = base.cells.copy()
-    merged.reshape(-1)[hit] = OCCUPIED
-    return replace(base, cells=merged, stamp=max(base.stamp, above.stamp))
+    cells = np.where(occupied_onto(base, above), np.int8(OCCUPIED), base.cells)
+    return replace(base, cells=cells, stamp=max(base.stamp, above.stamp))
+
+
+def with_keep_out(base: OccupancyGrid2D, zones: OccupancyGrid2D | None) -> OccupancyGrid2D:
+    """The base grid, not to be entered where `zones` is occupied; the base itself where there are no zones on it."""
+    if zones is None or not zones.occupied.any():
+        return base
+    keep_out = occupied_onto(base, zones)
+    return replace(base, keep_out=keep_out) if keep_out.any() else base

@@ -223,12 +223,15 @@ class _DirectiveParser(NounPhraseParser):
     def _avoid(self, verb: str) -> None:
         found = False
         while True:
+            start = self.position
             phrase = self.noun_phrase()
             if phrase is None:
                 break
             found = True
-            if phrase.phrase not in self._constraints:
-                self._constraints.append(phrase.phrase)
+            related = " ".join(t for t in self.tokens[start : self.position] if t != SEPARATOR)
+            text = related if phrase.relations else phrase.phrase
+            if text not in self._constraints:
+                self._constraints.append(text)
             following = self.position + 1
             link = self.peek() in (*self.words.conjunctions, SEPARATOR)
             if not link or self.at_step(following) or not self.at_known_noun(following):

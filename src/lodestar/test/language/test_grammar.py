@@ -121,6 +121,8 @@ def test_subtasks_in_order_and_constraints_for_all_of_them():
         ("stay 50 cm away from the dog and go to the bed", ("dog",), 0.5),
         ("explore the building without going near the dog", ("dog",), 1.0),
         ("find the chair but don't go near the stairs", ("stairs",), 1.0),
+        ("find the mug; avoid the red chair next to the desk", ("the red chair next to the desk",), 1.0),
+        ("find the mug; keep away from the table in the kitchen", ("the table in the kitchen",), 1.0),
     ],
 )
 def test_keep_away(text, constraints, distance):

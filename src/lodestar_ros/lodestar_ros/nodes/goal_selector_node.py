@@ -7,6 +7,7 @@ from nav_msgs.msg import OccupancyGrid
 from std_srvs.srv import SetBool
 
 from lodestar.geometry.poses import yaw_of
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import parse_directive
 from lodestar.models.phrases import PhraseBook
@@ -19,6 +20,7 @@ from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_clients import ExpertClients
+from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
@@ -32,7 +34,7 @@ POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify.
 
-    Subscribes: ``grid``, ``entities``, TF. Publishes: ``~/heartbeat``, ``~/decision``, ``~/directive``,
+    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, TF. Publishes: ``~/heartbeat``, ``~/decision``, ``~/directive``,
     ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client of ``<expert>_expert/propose``
     and ``navigate_to_pose``.
     """
@@ -59,13 +61,23 @@ class GoalSelectorNode(LodestarNode):
         )
         experts = ExpertClients(self, EXPERTS, self._loop.on_answer)
         self._hands = Hands(experts, self._navigator, self._embedder, self._server, self._recorder)
-        self.listen(OccupancyGrid, "grid", lambda m: self._loop.on_grid(grid_from_msg(m)), qos.LATCHED)
+        self._grid: OccupancyGrid2D | None = None
+        self._keep_out = KeepOutInput(self, self._give_grid)
+        self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.create_service(SetBool, "~/hold", self._on_hold)
         self.diagnostics.value("state", lambda: self._loop.state.name)
         self.diagnostics.value("epoch", lambda: self._loop.epoch)
         self.steady_timer(config.beat_period, self._beat)
         self.steady_timer(config.tick_period, self._on_tick)
         self.steady_timer(config.feedback_period, self._report)
+
+    def _on_grid(self, message: OccupancyGrid) -> None:
+        self._grid = grid_from_msg(message)
+        self._give_grid()
+
+    def _give_grid(self) -> None:
+        if self._grid is not None:
+            self._loop.on_grid(self._keep_out.apply(self._grid))
 
     def _on_started(self, directive: Directive) -> None:
         self._directive.publish(directive_to_msg(directive))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from nav_msgs.msg import OccupancyGrid
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.regions import segment_regions
+from lodestar.grid.regions import RegionTracker
 from lodestar.mapping.records import InstanceDelta
 from lodestar.query.scoring import QueryConfig
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
@@ -25,6 +25,8 @@ from lodestar_ros.parameters import declare_config
 from lodestar_ros.query_server import QueryServer
 from lodestar_ros.scene_client import InstanceClient
 from lodestar_ros.scene_display import SceneDisplay
+from lodestar_ros.scene_enrichment import SceneEnrichment
+from lodestar_ros.scene_fields import SceneFields
 from lodestar_ros.workers import QueueWorker
 
 
@@ -32,7 +34,8 @@ from lodestar_ros.workers import QueueWorker
 class SceneNodeConfig:
     """Periods in seconds of real time."""
 
-    display_period: float = 1.0  # between markers, similarity layers and vectors
+    display_period: float = 1.0  # between markers, similarity layers and keep-out masks
+    enrich_period: float = 0.5  # between batches of captions and vectors
     regions_period: float = 5.0
 
 
@@ -40,8 +43,8 @@ class SceneDictionaryNode(LodestarNode):
     """Keep the entities of the scene and answer queries about them.
 
     Subscribes: ``instances``, ``grid``, ``pillars``, ``keyframes``, ``directive``.
-    Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/markers``.
-    Serves: ``~/get_entities`` (paged). Action: ``~/query``.
+    Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/keep_out_mask``,
+    ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged). Action: ``~/query``.
     """
 
     def __init__(self, **kwargs):
@@ -54,18 +57,25 @@ class SceneDictionaryNode(LodestarNode):
         self._start = uuid.uuid4().hex[:6]  # its revisions count from this start of the process
         self._grid: OccupancyGrid2D | None = None
         self._regions_of: OccupancyGrid2D | None = None
+        self._rooms = RegionTracker()
         self._entities = self.create_publisher(msg.SceneDelta, "~/entities", qos.EVENT)
         self._regions = self.create_publisher(msg.RegionArray, "~/regions", qos.LATCHED)
         self._worker: QueueWorker = QueueWorker("update", self._update, self.diagnostics.error)
         self.on_close(self._worker.close)
         self.create_service(srv.GetEntities, "~/get_entities", self._on_get_entities)
         self._instances = InstanceClient(self, self._worker.submit)
-        self._queries = QueryServer(self, self._scene.entities, book, queries)
-        self._display = SceneDisplay(self, self._scene, book, queries, config.display_period)
+        self._queries = QueryServer(
+            self, self._scene.entities, lambda: self._scene.regions, book, queries
+        )
+        self._enrichment = SceneEnrichment(self, self._scene, book, config.enrich_period)
+        self._fields = SceneFields(
+            self, self._scene, book, queries, lambda: self._grid, config.display_period
+        )
+        self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
         self.steady_timer(config.regions_period, self._find_regions)
-        self.diagnostics.value("entities", lambda: len(self._scene.entities()))
+        self.diagnostics.value("entities", lambda: len(self._scene))
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self._grid = grid_from_msg(message)
@@ -81,7 +91,7 @@ class SceneDictionaryNode(LodestarNode):
     def _update(self, item: InstanceDelta | OccupancyGrid2D) -> None:
         """On the worker, in the order of arrival."""
         if isinstance(item, OccupancyGrid2D):
-            mask, found = segment_regions(item)
+            mask, found = self._rooms.segment(item)
             regions = self._scene.assign_regions(mask, item.origin, item.resolution, found)
             self._regions.publish(regions_to_msg(mask, item, regions, self._scene.revision))
             self._publish(self._scene.flush())

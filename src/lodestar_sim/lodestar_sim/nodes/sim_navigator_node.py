@@ -24,6 +24,7 @@ from lodestar_ros.conversions import (
     stamp_from_msg,
 )
 from lodestar_ros.executors import main_of
+from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
 from lodestar_ros.transforms import TransformUnavailable
@@ -45,7 +46,7 @@ ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is
 class SimNavigatorNode(LodestarNode):
     """Drive to poses on the grid; the odometry's stamps are its clock.
 
-    Subscribes: ``grid``, ``odom``, TF. Publishes: ``cmd_vel`` (20 Hz while it drives), ``plan``.
+    Subscribes: ``grid``, ``costmap_filter_info`` and its mask, ``odom``, TF. Publishes: ``cmd_vel`` (20 Hz while it drives), ``plan``.
     Action: ``navigate_to_pose``, of which the newest goal wins, as with Nav2.
     """
 
@@ -64,6 +65,7 @@ class SimNavigatorNode(LodestarNode):
         command_type = TwistStamped if self._stamped else Twist
         self._command = self.create_publisher(command_type, "cmd_vel", qos.COMMAND)
         self._plan = self.create_publisher(Path, "plan", qos.EVENT)
+        self._keep_out = KeepOutInput(self)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
         self.steady_timer(0.5, self._check_odometry)
@@ -120,7 +122,7 @@ class SimNavigatorNode(LodestarNode):
             pose = (t[0, 3], t[1, 3], yaw_of(t))
         grid = self._grid if self._now - self._grid_heard <= self._grid_holds else None
         velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
-        step = self._navigator.update(self._now, grid, pose, velocity)
+        step = self._navigator.update(self._now, self._keep_out.apply(grid), pose, velocity)
         self._send(step.command)
         if step.path is not self._path and step.path is not None:
             self._plan.publish(path_to_msg(step.path, self._now))

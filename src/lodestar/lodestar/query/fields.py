@@ -1,0 +1,229 @@
+"""Similarity fields of any text over the plan, worked out anew only where something changed (RoboAtlas IV-C)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.language.directive import Directive, DirectiveError
+from lodestar.language.grammar import parse_query
+from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.mapping.pillars import PillarMap
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.config import QueryConfig
+from lodestar.query.scoring import score_query
+from lodestar.scene.records import Entity, EntityState, Region
+
+LAYERS = ("target", "neighbor", "constraint")
+MAX_TEXTS = 64  # whose scores are kept; the one used longest ago goes first
+
+
+def layer_texts(directive: Directive) -> dict[str, tuple[str, ...]]:
+    """Per layer the texts of all subtasks, each once: Q_T, Q_N and Q_C of RoboAtlas IV-C."""
+    found: dict[str, dict[str, None]] = {layer: {} for layer in LAYERS}
+    for subtask in directive.subtasks:
+        targets = [graph.target.phrase for graph in subtask.graphs[:1]] or [subtask.target]
+        for layer, phrases in zip(LAYERS, (targets, subtask.neighbors, subtask.constraints)):
+            found[layer].update(dict.fromkeys(phrase for phrase in phrases if phrase))
+    return {layer: tuple(phrases) for layer, phrases in found.items()}
+
+
+def graphs_of(text: str) -> tuple[QueryGraph, ...]:
+    """Readings of a text; its last word is the category where the grammar knows none."""
+    try:
+        return parse_query(text)
+    except DirectiveError:
+        words = text.split()
+        return (QueryGraph((QueryVariable(text, words[-1]),)),) if words else ()
+
+
+@dataclass
+class _TextScores:
+    """Scores of one text by entity id and by kind. by_id: (ids,) float32. by_kind: (kinds,) float32."""
+
+    graphs: tuple[QueryGraph, ...]
+    by_id: np.ndarray
+    by_kind: np.ndarray
+
+
+class EntityKinds:
+    """Entities by kind: those with the same label, caption, attributes and state score alike but for relations."""
+
+    def __init__(self) -> None:
+        self.samples: list[Entity] = []  # one entity per kind, its id is its place + 1
+        self.kind_of = np.full(1, -1, np.int64)  # (ids,), -1 = no such entity
+        self._kinds: dict[tuple, int] = {}
+        self._entities: dict[int, Entity] = {}
+
+    def sync(self, entities: Mapping[int, Entity]) -> np.ndarray:
+        """Follow the scene. Returns the ids (N,) whose kind is another now, archived and lost ones included."""
+        known = self._entities
+        touched = [i for i, entity in entities.items() if known.get(i) is not entity]
+        if len(known) + len(touched) > len(entities) or not known.keys() <= entities.keys():
+            touched.extend([i for i in known if i not in entities])
+        if not touched:
+            return np.zeros(0, np.int64)
+        self._reserve(max(touched) + 1)
+        changed = []
+        for identity in touched:
+            entity = entities.get(identity)
+            kind = -1
+            if entity is None:
+                known.pop(identity, None)
+            else:
+                known[identity] = entity
+                kind = self._kind(entity)
+            if self.kind_of[identity] != kind:
+                self.kind_of[identity] = kind
+                changed.append(identity)
+        return np.array(changed, np.int64)
+
+    def _kind(self, entity: Entity) -> int:
+        if entity.state == EntityState.ARCHIVED:
+            return -1
+        key = (entity.label, entity.caption, entity.attributes, entity.state)
+        kind = self._kinds.get(key)
+        if kind is None:
+            kind = self._kinds[key] = len(self.samples)
+            self.samples.append(replace(entity, id=kind + 1))
+        return kind
+
+    def _reserve(self, size: int) -> None:
+        if size > len(self.kind_of):
+            grown = np.full(max(size, 2 * len(self.kind_of)), -1, np.int64)
+            grown[: len(self.kind_of)] = self.kind_of
+            self.kind_of = grown
+
+
+class SimilarityFields:
+    """Fields over the pillars for sets of texts. Not safe for threads.
+
+    A text is scored once per kind of entity, later only for new kinds; a field is drawn anew only in cells whose
+    instances, or their scores, have changed.
+    """
+
+    def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
+        self._phrases, self._config = phrases, config or QueryConfig()
+        self._kinds = EntityKinds()
+        self._texts: dict[str, _TextScores] = {}
+        self._drawn: dict[str, tuple[tuple[str, ...], PillarMap, np.ndarray]] = {}
+        self._pending: dict[str, set[int]] = {}  # layer -> ids whose scores changed since it was drawn
+
+    def follow(self, entities: Mapping[int, Entity]) -> None:
+        """These are the scene's entities now. Raises MissingPhrases."""
+        changed = self._kinds.sync(entities)
+        if not len(changed):
+            return
+        ids = set(changed.tolist())
+        for pending in self._pending.values():
+            pending |= ids
+        try:
+            for scores in self._texts.values():
+                self._rescore(scores, changed)
+        except MissingPhrases:
+            self._texts.clear()  # half brought up to date: all is worked out again
+            self._drawn.clear()
+            raise
+
+    def scores(self, text: str) -> np.ndarray:
+        """(ids,) float32 semantic score of every entity by id for a text, 0 where there is none. Raises MissingPhrases."""
+        known = self._texts.pop(text, None)
+        if known is None:
+            none = np.zeros(0, np.float32)
+            known = _TextScores(graphs_of(text), none, none)
+            self._rescore(known, np.flatnonzero(self._kinds.kind_of >= 0))
+        elif len(known.by_kind) < len(self._kinds.samples) or len(known.by_id) < len(self._kinds.kind_of):
+            self._rescore(known, np.flatnonzero(self._kinds.kind_of >= 0))
+        self._texts[text] = known  # the newest is last
+        while len(self._texts) > MAX_TEXTS:
+            del self._texts[next(iter(self._texts))]
+        return known.by_id
+
+    def _rescore(self, scores: _TextScores, ids: np.ndarray) -> None:
+        """Score the kinds that are new and look the entities up by kind."""
+        kinds = self._kinds
+        first = len(scores.by_kind)
+        if first < len(kinds.samples):
+            fresh = kinds.samples[first:]
+            found = np.zeros(len(kinds.samples), np.float32)
+            found[:first] = scores.by_kind
+            config = replace(self._config, explained=0)
+            for candidate in score_query(scores.graphs, fresh, self._phrases, config):
+                found[candidate.entity_id - 1] = candidate.semantic_score
+            scores.by_kind = found
+        if len(scores.by_id) < len(kinds.kind_of):
+            grown = np.zeros(len(kinds.kind_of), np.float32)
+            grown[: len(scores.by_id)] = scores.by_id
+            scores.by_id = grown
+        kind = kinds.kind_of[ids]
+        scores.by_id[ids] = np.where(kind >= 0, scores.by_kind[kind] if len(scores.by_kind) else 0.0, 0.0)
+
+    def field(self, layer: str, texts: Sequence[str], pillars: PillarMap) -> np.ndarray:
+        """The best score of any of the texts among each pillar's instances (eq. 12, 13), (rows, columns) float32.
+
+        layer: a name under which the field is kept for the next call. Raises MissingPhrases.
+        """
+        texts = tuple(dict.fromkeys(texts))
+        table = self._table(texts, int(pillars.ids.max(initial=0)) + 1)
+        before = self._drawn.get(layer)
+        same = before is not None and before[0] == texts and _same_plan(before[1], pillars)
+        if before is None or not same:
+            field = _best(table, pillars.ids)
+        else:
+            field = before[2].copy()
+            stale = self._stale(layer, before[1], pillars, len(table))
+            if stale is not None:
+                rows, columns = np.nonzero(stale)
+                field[rows, columns] = table[pillars.ids[:, rows, columns]].max(axis=0)
+        self._drawn[layer] = (texts, pillars, field)
+        self._pending[layer] = set()
+        return field
+
+    def _table(self, texts: tuple[str, ...], size: int) -> np.ndarray:
+        table = np.zeros(size, np.float32)
+        for text in texts:
+            scores = self.scores(text)[:size]
+            np.maximum(table[: len(scores)], scores, out=table[: len(scores)])
+        return table
+
+    def _stale(self, layer: str, before: PillarMap, now: PillarMap, size: int) -> np.ndarray | None:
+        """(rows, columns) bool, cells to be drawn anew; None where there are none."""
+        pending = np.fromiter((i for i in self._pending[layer] if i < size), np.int64)
+        if before is now and not len(pending):
+            return None
+        stale = np.zeros(now.ids.shape[1:], bool) if before is now else (before.ids != now.ids).any(axis=0)
+        if len(pending):
+            flags = np.zeros(size, bool)
+            flags[pending] = True
+            stale |= flags[now.ids].any(axis=0)
+        return stale
+
+
+def _best(table: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    if ids.size == 0:
+        return np.zeros(ids.shape[1:], np.float32)
+    field = table[ids[0]]
+    for rank in ids[1:]:
+        np.maximum(field, table[rank], out=field)
+    return field
+
+
+def _same_plan(a: PillarMap, b: PillarMap) -> bool:
+    return a.ids.shape == b.ids.shape and a.origin == b.origin and a.resolution == b.resolution
+
+
+def related_ids(
+    texts: Sequence[str],
+    entities: Mapping[int, Entity],
+    phrases: PhraseBook,
+    config: QueryConfig,
+    regions: Mapping[int, Region] | None,
+) -> set[int]:
+    """Entities that are accepted for any of the texts, relations included. Raises MissingPhrases."""
+    found: set[int] = set()
+    for text in texts:
+        candidates = score_query(graphs_of(text), entities, phrases, replace(config, explained=0), regions)
+        found.update(c.entity_id for c in candidates if c.score >= config.accept)
+    return found

@@ -1,0 +1,91 @@
+"""Where the robot may not go because a person said so: a mask from the constraint field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lodestar.grid.inflation import distance_to
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Directive
+from lodestar.mapping.pillars import PillarMap
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.config import QueryConfig
+from lodestar.query.fields import SimilarityFields, graphs_of, layer_texts, related_ids
+from lodestar.scene.records import Entity, Region
+
+
+def keep_out_mask(
+    field: np.ndarray, pillars: PillarMap, accept: float, distance: float, grid: OccupancyGrid2D
+) -> np.ndarray:
+    """(rows, columns) bool on the grid: cells within `distance` metres of one where the field is `accept` or more.
+
+    field: (rows, columns) of the pillars, scores in [0, 1]. Half the diagonal of a cell is added on either side,
+    so that the distance holds between what lies in the cells.
+    """
+    mask = np.zeros(grid.cells.shape, bool)
+    cells = np.argwhere(field >= accept)
+    if not len(cells):
+        return mask
+    margin = max(1, int(np.ceil(distance / grid.resolution)) + 1)
+    points = np.array(pillars.origin) + (cells[:, ::-1] + 0.5) * pillars.resolution
+    places = grid.cells_of(points) + margin  # zones reach onto the grid from outside of it
+    wide = np.zeros((mask.shape[0] + 2 * margin, mask.shape[1] + 2 * margin), bool)
+    inside = ((places >= 0) & (places < wide.shape)).all(axis=1)
+    wide[places[inside, 0], places[inside, 1]] = True
+    reach = distance + (grid.resolution + pillars.resolution) / np.sqrt(2.0)
+    return (distance_to(wide, grid.resolution) <= reach)[margin:-margin, margin:-margin]
+
+
+UNARY = ("IsCategory", "HasAttribute")  # predicates that the semantic score knows
+
+
+class KeepOutZones:
+    """The mask of a directive's constraints, kept up to date. Not safe for threads."""
+
+    def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
+        self.fields = SimilarityFields(phrases, config)
+        self._phrases, self._config = phrases, config or QueryConfig()
+        self._texts: tuple[str, ...] = ()
+        self._distance = 0.0
+
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to keep away from."""
+        return bool(self._texts)
+
+    def follow(self, directive: Directive | None) -> None:
+        """These are the constraints now."""
+        self._texts = () if directive is None else layer_texts(directive)["constraint"]
+        self._distance = 0.0 if directive is None else directive.keep_away_distance
+
+    def field(
+        self, entities: Mapping[int, Entity], pillars: PillarMap, regions: Mapping[int, Region] | None = None
+    ) -> np.ndarray:
+        """The constraint field: likeness, and 0 where a constraint's relations are known not to hold.
+
+        Raises MissingPhrases.
+        """
+        self.fields.follow(entities)
+        field = self.fields.field("constraint", self._texts, pillars)
+        predicates = (p.name for text in self._texts for graph in graphs_of(text) for p in graph.predicates)
+        if all(name in UNARY for name in predicates):
+            return field
+        meant = related_ids(self._texts, entities, self._phrases, self._config, regions)
+        flags = np.zeros(int(pillars.ids.max(initial=0)) + 1, bool)
+        flags[[i for i in meant if i < len(flags)]] = True
+        return np.where(flags[pillars.ids].any(axis=0), np.maximum(field, self._config.accept), 0.0).astype(np.float32)
+
+    def mask(
+        self,
+        grid: OccupancyGrid2D,
+        entities: Mapping[int, Entity],
+        pillars: PillarMap,
+        regions: Mapping[int, Region] | None = None,
+    ) -> np.ndarray | None:
+        """(rows, columns) bool on the grid, None where there is nothing to keep away from. Raises MissingPhrases."""
+        if not self._texts:
+            return None
+        field = self.field(entities, pillars, regions)
+        return keep_out_mask(field, pillars, self._config.accept, self._distance, grid)

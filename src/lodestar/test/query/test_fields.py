@@ -1,0 +1,201 @@
+"""Fields of any text over the plan, kept up to date bit by bit, and the zones that a directive keeps the robot out of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from query_builders import room, thing
+
+from lodestar.grid.occupancy import FREE, OccupancyGrid2D
+from lodestar.language.grammar import parse_directive
+from lodestar.mapping.pillars import PillarMap, build_pillars
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query import fields as fields_module
+from lodestar.query.config import QueryConfig
+from lodestar.query.fields import SimilarityFields, graphs_of, layer_texts
+from lodestar.query.keep_out import KeepOutZones, keep_out_mask
+from lodestar.query.scoring import score_query
+from lodestar.scene.records import EntityState
+
+CONFIG = QueryConfig()
+
+
+def pillars_of(entities, resolution=0.1, revision=1) -> PillarMap:
+    """Pillars of boxes filled with points."""
+    points, ids = [], []
+    for entity in entities.values():
+        axes = [np.arange(low + 0.025, high, 0.05) for low, high in zip(entity.box_min, entity.box_max)]
+        cloud = np.stack(np.meshgrid(*[a if len(a) else np.zeros(1) for a in axes]), -1).reshape(-1, 3)
+        points.append(cloud)
+        ids.append(np.full(len(cloud), entity.id, np.int32))
+    return build_pillars(np.vstack(points), np.concatenate(ids), resolution, revision)
+
+
+def direct(texts, entities, pillars) -> np.ndarray:
+    """The field by the definition: every entity scored by itself, every cell looked at."""
+    best = np.zeros(int(pillars.ids.max()) + 1, np.float32)
+    for text in texts:
+        for candidate in score_query(graphs_of(text), entities, PhraseBook(), CONFIG):
+            if candidate.entity_id < len(best):
+                best[candidate.entity_id] = max(best[candidate.entity_id], candidate.semantic_score)
+    return best[pillars.ids].max(axis=0)
+
+
+def test_a_field_is_the_best_score_of_each_pillars_instances():
+    entities, fields = room(), SimilarityFields(PhraseBook(), CONFIG)
+    pillars = pillars_of(entities)
+    fields.follow(entities)
+    for texts in (["red chair"], ["mug"], ["desk", "box"], ["the chair next to the desk"]):
+        field = fields.field("target", texts, pillars)
+        assert field == pytest.approx(direct(texts, entities, pillars), abs=1e-6)
+    over_desk = np.floor((np.array([1.05, 0.55]) - pillars.origin) / pillars.resolution).astype(int)
+    mug = fields.field("target", ["mug"], pillars)
+    assert mug[over_desk[1], over_desk[0]] == pytest.approx(1.0), "the mug on the desk wins over the desk"
+
+
+def test_a_text_is_scored_once_per_kind_and_again_only_for_new_kinds(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        fields_module, "score_query", lambda g, e, p, c: asked.append(len(e)) or score_query(g, e, p, c)
+    )
+    base = room()
+    entities = {i: replace(base[1 + i % 3], id=i) for i in range(1, 61)}
+    fields = SimilarityFields(PhraseBook(), CONFIG)
+    fields.follow(entities)
+    fields.scores("red chair")
+    assert asked == [3]
+    entities[61] = replace(base[4], id=61)
+    entities[7] = replace(entities[8], id=7)
+    fields.follow(entities)
+    scores = fields.scores("red chair")
+    assert asked == [3, 1]
+    assert scores[7] == scores[8] and scores[61] == pytest.approx(1.0)
+    fields.scores("red chair")
+    assert asked == [3, 1]
+
+
+def test_an_unchanged_plan_is_not_drawn_again(monkeypatch):
+    entities, fields = room(), SimilarityFields(PhraseBook(), CONFIG)
+    pillars = pillars_of(entities)
+    fields.follow(entities)
+    first = fields.field("target", ["chair"], pillars)
+    monkeypatch.setattr(fields_module, "_best", lambda *_: pytest.fail("drawn anew"))
+    assert np.array_equal(fields.field("target", ["chair"], pillars), first)
+    entities[7] = replace(entities[7], state=EntityState.ARCHIVED)
+    fields.follow(entities)
+    later = fields.field("target", ["chair"], pillars)
+    assert np.array_equal(later, direct(["chair"], entities, pillars))
+    assert later.sum() < first.sum()
+
+
+def test_without_a_vector_the_texts_are_worked_out_again_later():
+    entities = room() | {12: thing(12, "gizmo", "gizmo", (7, 0, 0), (7.5, 0.5, 0.5))}
+    book = PhraseBook()
+    fields = SimilarityFields(book, CONFIG)
+    fields.follow(entities)
+    with pytest.raises(MissingPhrases):
+        fields.scores("frobnicator")
+    names = ["frobnicator", *{e.label for e in entities.values()}]
+    book.add(names, np.eye(32, dtype=np.float32)[: len(names)] + 0.01, "made up")
+    assert fields.scores("frobnicator")[12] < 0.3
+    entities[13] = thing(13, "doodad", "doodad", (8, 0, 0), (8.5, 0.5, 0.5))
+    with pytest.raises(MissingPhrases):
+        fields.follow(entities)
+    book.add(["doodad"], book.vectors(["frobnicator"]), "made up")
+    fields.follow(entities)
+    assert fields.scores("frobnicator")[13] > 0.9
+
+
+CHANGES = st.lists(
+    st.tuples(st.sampled_from(["move", "kind", "archive", "remove", "add", "grow"]), st.integers(1, 15)), max_size=12
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(CHANGES)
+def test_bit_by_bit_and_all_at_once_agree(changes):
+    kinds = list(room().values())
+    entities, fields = room(), SimilarityFields(PhraseBook(), CONFIG)
+    revision = 1
+    for change, identity in changes:
+        if change in ("add", "kind"):
+            entities[identity] = replace(kinds[(identity * 7 + revision) % len(kinds)], id=identity)
+        elif identity in entities and change == "archive":
+            entities[identity] = replace(entities[identity], state=EntityState.ARCHIVED)
+        elif change == "remove" and len(entities) > 1:
+            entities.pop(identity, None)
+        elif identity in entities:
+            shift = (5.0, 0, 0) if change == "grow" else (0.2, 0, 0)
+            e = entities[identity]
+            entities[identity] = replace(e, box_min=e.box_min + shift, box_max=e.box_max + shift)
+        revision += 1
+        pillars = pillars_of(entities, 0.2, revision)
+        fields.follow(entities)
+        assert np.allclose(fields.field("target", ["red chair"], pillars), direct(["red chair"], entities, pillars))
+
+
+def test_layers_of_a_directive():
+    directive = parse_directive("find the chair next to the desk; keep away from the wet floor")
+    texts = layer_texts(directive)
+    assert "desk" in " ".join(texts["neighbor"]) and texts["constraint"] == ("wet floor",)
+
+
+# --- keep-out zones ------------------------------------------------------------------------------------
+
+
+def open_grid(size=12.0, resolution=0.1) -> OccupancyGrid2D:
+    cells = np.full((round(size / resolution),) * 2, FREE, np.int8)
+    return OccupancyGrid2D(cells, resolution, (-2.0, -2.0))
+
+
+def zones_of(text):
+    zones = KeepOutZones(PhraseBook(), CONFIG)
+    zones.follow(parse_directive(text))
+    return zones
+
+
+@pytest.mark.parametrize("distance", [0.3, 1.0, 2.5])
+def test_the_stated_distance_is_kept_and_not_much_more(distance):
+    zones = zones_of(f"find the chair; keep {distance} m away from the wet floor")
+    grid, entities = open_grid(), room()
+    mask = zones.mask(grid, entities, pillars_of(entities))
+    cells = np.argwhere(np.ones_like(mask))
+    points = grid.points_of(cells)
+    puddle = entities[9]
+    gap = np.linalg.norm(np.maximum(np.maximum(puddle.box_min[:2] - points, points - puddle.box_max[:2]), 0), axis=1)
+    barred = mask.reshape(-1)
+    assert barred[gap <= distance].all()
+    assert not barred[gap > distance + 3 * grid.resolution].any()
+
+
+def test_only_what_is_meant_is_kept_away_from():
+    grid, entities = open_grid(), room()
+    pillars = pillars_of(entities)
+    near_desk = zones_of("find the mug; keep 0.5 m away from the red chair next to the desk").mask(
+        grid, entities, pillars
+    )
+    every_red = zones_of("find the mug; keep 0.5 m away from the red chair").mask(grid, entities, pillars)
+    first, other = (grid.cells_of(entities[i].mean[None, :2])[0] for i in (1, 4))
+    assert near_desk[tuple(first)] and not near_desk[tuple(other)]
+    assert every_red[tuple(first)] and every_red[tuple(other)]
+
+
+def test_no_constraint_no_mask_and_nothing_like_it_no_zone():
+    grid, entities = open_grid(), room()
+    zones = zones_of("find the chair")
+    assert not zones.active and zones.mask(grid, entities, pillars_of(entities)) is None
+    zones.follow(parse_directive("find the chair; keep away from the piano"))
+    assert zones.active and not zones.mask(grid, entities, pillars_of(entities)).any()
+    zones.follow(None)
+    assert not zones.active
+
+
+def test_a_zone_reaches_onto_the_grid_from_outside():
+    pillars = build_pillars(np.array([[-2.5, 0.0, 0.0]]), np.array([1], np.int32), 0.1)
+    mask = keep_out_mask(np.ones(pillars.ids.shape[1:]), pillars, 0.6, 1.0, open_grid())
+    row, column = open_grid().cells_of(np.array([[-1.7, 0.0]]))[0]
+    assert mask[row, column] and not mask[:, 20:].any()

@@ -1,0 +1,82 @@
+"""Keep-out zones as Nav2 has them: a mask, and a message that says how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from nav2_msgs.msg import CostmapFilterInfo
+from nav_msgs.msg import OccupancyGrid
+
+from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.overlay import with_keep_out
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, grid_from_msg, grid_to_msg, header
+from lodestar_ros.node import LodestarNode
+
+KEEP_OUT = 0  # of CostmapFilterInfo.type
+
+
+class KeepOutPublisher:
+    """Publishes ``~/keep_out_mask`` where it has changed, and once ``~/costmap_filter_info``."""
+
+    def __init__(self, node: LodestarNode) -> None:
+        self._masks = node.create_publisher(OccupancyGrid, "~/keep_out_mask", qos.LATCHED)
+        self._infos = node.create_publisher(CostmapFilterInfo, "~/costmap_filter_info", qos.LATCHED)
+        info = CostmapFilterInfo(header=header(0.0, "map"), type=KEEP_OUT, base=0.0, multiplier=1.0)
+        info.filter_mask_topic = self._masks.topic_name
+        self._infos.publish(info)
+        self._shown: OccupancyGrid2D | None = None
+
+    def publish(self, grid: OccupancyGrid2D, mask: np.ndarray | None, stamp: float) -> None:
+        """mask: (rows, columns) bool on the grid, None = no zones. The first one makes Nav2's filter active."""
+        zone = np.zeros(grid.cells.shape, bool) if mask is None else mask
+        cells = np.where(zone, np.int8(OCCUPIED), np.int8(FREE))
+        shown = self._shown
+        if shown is not None and not cells.any() and not shown.cells.any():
+            return
+        if shown is not None and np.array_equal(shown.cells, cells) and shown.origin == grid.origin:
+            return
+        self._shown = OccupancyGrid2D(cells, grid.resolution, grid.origin, stamp, grid.frame)
+        self._masks.publish(grid_to_msg(self._shown))
+
+
+class KeepOutInput:
+    """Zones that a costmap filter's mask names, put onto grids.
+
+    Subscribes: ``costmap_filter_info``, and the mask that it names. on_change is called on the executor.
+    """
+
+    def __init__(self, node: LodestarNode, on_change: Callable[[], None] | None = None) -> None:
+        self._node, self._on_change = node, on_change
+        self._zones: OccupancyGrid2D | None = None
+        self._info: CostmapFilterInfo | None = None
+        self._heard: set[str] = set()
+        self._last: tuple[OccupancyGrid2D, OccupancyGrid2D | None, OccupancyGrid2D] | None = None
+        node.listen(CostmapFilterInfo, "costmap_filter_info", self._on_info, qos.LATCHED)
+
+    def apply(self, grid: OccupancyGrid2D) -> OccupancyGrid2D:
+        """The grid with the zones there are now; the same object for the same grid and zones."""
+        last = self._last
+        if last is None or last[0] is not grid or last[1] is not self._zones:
+            last = self._last = grid, self._zones, with_keep_out(grid, self._zones)
+        return last[2]
+
+    def _on_info(self, message: CostmapFilterInfo) -> None:
+        if message.type != KEEP_OUT:
+            raise BadMessage(f"a costmap filter of type {message.type} is no keep-out filter")
+        self._info = message
+        topic = message.filter_mask_topic
+        if topic not in self._heard:
+            self._heard.add(topic)
+            self._node.listen(OccupancyGrid, topic, lambda mask: self._on_mask(topic, mask), qos.LATCHED)
+
+    def _on_mask(self, topic: str, message: OccupancyGrid) -> None:
+        if self._info is None or topic != self._info.filter_mask_topic:
+            return
+        zones = grid_from_msg(message)
+        value = zones.cells.astype(np.float32) * self._info.multiplier + self._info.base
+        cells = np.where((zones.cells >= 0) & (value >= zones.occupied_from), np.int8(OCCUPIED), np.int8(FREE))
+        self._zones = OccupancyGrid2D(cells, zones.resolution, zones.origin, zones.stamp, zones.frame)
+        if self._on_change is not None:
+            self._on_change()

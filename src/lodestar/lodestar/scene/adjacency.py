@@ -63,6 +63,18 @@ class Covisibility:
         ranked = sorted(((self._weight(edge, stamp), other) for other, edge in edges.items()), reverse=True)
         return {other: weight for weight, other in ranked[: self._limit] if weight >= 0.01}
 
+    def to_array(self) -> np.ndarray:
+        """(E, 4) float64: a < b, weight, stamp of every edge."""
+        edges = [(a, b, *edge) for a, others in self._edges.items() for b, edge in others.items() if a < b]
+        return np.array(sorted(edges), np.float64).reshape(-1, 4)
+
+    def from_array(self, edges: np.ndarray, shift: float) -> None:
+        """Take over the edges (E, 4) of `to_array`, their stamps moved by `shift` seconds."""
+        for a, b, weight, stamp in edges.tolist():
+            edge = (weight, stamp + shift)
+            self._edges.setdefault(int(a), {})[int(b)] = edge
+            self._edges.setdefault(int(b), {})[int(a)] = edge
+
     def remove(self, identity: int) -> None:
         """Forget an entity."""
         for other in self._edges.pop(identity, {}):

@@ -32,8 +32,8 @@ class SceneDictionary:
         self.config = config = config or SceneConfig()
         self.map_id = map_id
         self.session_id = session_id
-        self._lock = threading.RLock()
-        self._state = SceneState(config)
+        self.lock = threading.RLock()
+        self.state = SceneState(config)  # to be touched with the lock held
         self._instance_revision = -1
         self._retired: set[str] = set()  # sessions of the voxel map that are over
         self._expected = ""  # first part of the name of the session that goes on with a loaded map
@@ -41,12 +41,12 @@ class SceneDictionary:
     @property
     def revision(self) -> int:
         """Of the last change that was published."""
-        return self._state.journal.revision
+        return self.state.journal.revision
 
     @property
     def counts(self) -> Counter[str]:
         """How often what happened."""
-        return self._state.counts
+        return self.state.counts
 
     # ------------------------------------------------------------------ input
 
@@ -57,8 +57,8 @@ class SceneDictionary:
         over before, is counted and ignored; one of a new session or map removes everything first, unless it goes on
         with the map that was loaded.
         """
-        with self._lock:
-            state = self._state
+        with self.lock:
+            state = self.state
             removed: list[int] = []
             if (delta.map_id, delta.session_id) != (self.map_id, self.session_id):
                 if delta.session_id in self._retired:
@@ -87,44 +87,44 @@ class SceneDictionary:
     def _start_over(self, map_id: int, session_id: str) -> list[int]:
         """Another session of the voxel map; returns the entities that are gone with the old one."""
         goes_on = bool(self._expected) and session_id.split("+")[0] == self._expected and map_id == self.map_id
-        gone = [] if goes_on else list(self._state.records)
+        gone = [] if goes_on else list(self.state.records)
         for identity in gone:
-            self._state.remove(identity)
+            self.state.remove(identity)
         self._retired.add(self.session_id)
         self.map_id, self.session_id, self._expected = map_id, session_id, ""
         self._instance_revision = -1
-        self._state.map_from_odom = None
+        self.state.map_from_odom = None
         return gone
 
     # ----------------------------------------------------------------- output
 
     def _publish(self, merges: Iterable[Merge], removed: Iterable[int]) -> SceneDelta:
-        journal = self._state.journal
+        journal = self.state.journal
         batch = journal.pending(self.config.max_delta)
         return journal.publish(
-            self._state.stamp, batch, self._entity, merges, removed, (self.map_id, self.session_id)
+            self.state.stamp, batch, self._entity, merges, removed, (self.map_id, self.session_id)
         )
 
     def _unchanged(self) -> SceneDelta:
         names = self.map_id, self.session_id
-        return self._state.journal.publish(self._state.stamp, (), self._entity, (), (), names)
+        return self.state.journal.publish(self.state.stamp, (), self._entity, (), (), names)
 
     def _entity(self, identity: int) -> Entity:
-        covisible = self._state.covisibility.of(identity, self._state.stamp)
-        return self._state.records[identity].entity(covisible, self.config, self.map_id, self.session_id)
+        covisible = self.state.covisibility.of(identity, self.state.stamp)
+        return self.state.records[identity].entity(covisible, self.config, self.map_id, self.session_id)
 
     def entities(self) -> dict[int, Entity]:
         """Every entity as last published, archived ones included."""
-        with self._lock:
-            return dict(self._state.journal.published)
+        with self.lock:
+            return dict(self.state.journal.published)
 
     def __len__(self) -> int:
-        return len(self._state.journal.published)
+        return len(self.state.journal.published)
 
     def flush(self) -> SceneDelta:
         """The next batch of changes that no delta has carried yet; an empty delta where there are none."""
-        with self._lock:
-            self._state.refresh_neighbors()
+        with self.lock:
+            self.state.refresh_neighbors()
             return self._publish((), ())
 
     def delta_since(
@@ -140,16 +140,32 @@ class SceneDictionary:
         ids: only these (merged ones resolve); empty = all. Merges and removals come with the first page.
         Raises ValueError for a page that does not exist.
         """
-        with self._lock:
-            state = self._state
+        with self.lock:
+            state = self.state
             wanted = {state.resolve(i) for i in ids}
             names = self.map_id, self.session_id
             return state.journal.page(state.stamp, revision, page, page_size, wanted, include_archived, names)
 
     def resolve(self, identity: int) -> int:
         """The id under which a thing is known now, after all merges."""
-        with self._lock:
-            return self._state.resolve(identity)
+        with self.lock:
+            return self.state.resolve(identity)
+
+    def replace(self, state: SceneState, map_id: int, session_id: str, before: str) -> SceneDelta:
+        """Go on from another state, such as a loaded one; returns the first delta of what is there now.
+
+        before: the session until the voxel map was told to go on from the same file; deltas of it that are still on
+        their way are ignored. Then the voxel map is expected in a session named as `session_id` up to a "+": its first
+        delta changes the name, it does not clear the scene. It may have come already.
+        """
+        with self.lock:
+            self._retired.add(before)
+            self.state = state
+            base = session_id.split("+")[0]
+            if self.session_id == before or self.session_id.split("+")[0] != base:
+                self.session_id, self._expected, self._instance_revision = session_id, base, -1
+            self.map_id = map_id
+            return self.flush()
 
     # --------------------------------------------------------- regions and links
 
@@ -161,8 +177,8 @@ class SceneDictionary:
         mask: (rows, columns) uint16, 0 = none, row 0 has the lowest y. origin: corner of cell (0, 0), map.
         regions: (id, area, centroid, neighbors) each, as grid.regions gives them.
         """
-        with self._lock:
-            state = self._state
+        with self.lock:
+            state = self.state
             state.rooms.set_mask(mask, origin, resolution)
             for identity in state.set_regions(list(state.records)):
                 state.journal.mark(identity)
@@ -180,13 +196,13 @@ class SceneDictionary:
     @property
     def regions(self) -> dict[int, Region]:
         """Regions as last assigned."""
-        with self._lock:
-            return dict(self._state.rooms.regions)
+        with self.lock:
+            return dict(self.state.rooms.regions)
 
     def link_keyframe(self, keyframe: Keyframe) -> None:
         """Name the keyframe in views that were taken at its stamp; entities change with the next delta."""
-        with self._lock:
-            state = self._state
+        with self.lock:
+            state = self.state
             for identity in keyframe.instances:
                 record = state.records.get(state.resolve(identity))
                 if record is not None and record.link(keyframe.stamp, keyframe.id):
@@ -198,28 +214,28 @@ class SceneDictionary:
     @property
     def enrichments_waiting(self) -> int:
         """Entities in the queue."""
-        return len(self._state.queue)
+        return len(self.state.queue)
 
     def take_enrichments(self, limit: int) -> list[EnrichmentTask]:
         """What to enrich next; the entities leave the queue."""
-        with self._lock:
-            records = [self._state.records[i] for i in self._state.queue.take(limit)]
+        with self.lock:
+            records = [self.state.records[i] for i in self.state.queue.take(limit)]
             return [_task(record) for record in records if record.state != EntityState.ARCHIVED]
 
     def return_enrichments(self, ids: Sequence[int]) -> None:
         """Queue entities again whose enrichment did not work out; those that are gone are left out."""
-        with self._lock:
-            for identity in map(self._state.resolve, ids):
-                if identity in self._state.records:
-                    self._state.queue.add(identity)
+        with self.lock:
+            for identity in map(self.state.resolve, ids):
+                if identity in self.state.records:
+                    self.state.queue.add(identity)
 
     def enrich(self, identity: int, label: str, caption: str, model: str, vector: np.ndarray | None) -> None:
         """Write back what became of a task; entities change with the next delta.
 
         label: what it was called in the task; caption: "" for the votes' own. vector: (D,) of channel "caption".
         """
-        with self._lock:
-            record = self._state.records.get(self._state.resolve(identity))
+        with self.lock:
+            record = self.state.records.get(self.state.resolve(identity))
             if record is None:
                 return
             before = record.caption, record.embeddings.get(CHANNEL)
@@ -229,7 +245,7 @@ class SceneDictionary:
                 record.embeddings[CHANNEL] = Embedding(model, np.asarray(vector, np.float32))
             after = record.caption, record.embeddings.get(CHANNEL)
             if before[0] != after[0] or not _same(before[1], after[1]):
-                self._state.journal.mark(record.instance.id)
+                self.state.journal.mark(record.instance.id)
 
 
 def _task(record: EntityRecord) -> EnrichmentTask:

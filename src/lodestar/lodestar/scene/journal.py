@@ -111,11 +111,11 @@ class Journal:
         )
         return delta, pages
 
-    def restart(self, revision: int, ids: Iterable[int]) -> None:
-        """Everything is new from this revision on: all of `ids` have changed, nothing else was ever known."""
+    def restart(self, revision: int, ids: Iterable[int], merges: Iterable[Merge]) -> None:
+        """Everything is new from this revision on: all of `ids` have changed, only these merges were ever known."""
         self.revision = revision
         self.published.clear()
         self._revisions.clear()
-        self._merged.clear()
+        self._merged = [(revision, merge) for merge in merges]
         self._removed.clear()
         self._dirty = dict.fromkeys(ids)

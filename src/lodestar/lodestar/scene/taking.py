@@ -263,6 +263,8 @@ class SceneState:
             config.max_neighbors, config.neighbor_radius,
         )  # fmt: skip
         record.neighbors_at = mean.copy()
+        if record.state == EntityState.ARCHIVED:
+            return
         for other, weight in record.neighbors.items():
             self._offer_neighbor(other, identity, weight)
 

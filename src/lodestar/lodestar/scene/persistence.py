@@ -1,0 +1,241 @@
+"""The scene dictionary as arrays for a file, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from lodestar.mapping.records import CaptionVote, Instance, Merge
+from lodestar.perception.frames import ImageBox
+from lodestar.scene.config import SceneConfig
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.fusion import FusedVector
+from lodestar.scene.life import EntityRecord
+from lodestar.scene.records import Embedding, EntityState, View
+from lodestar.scene.taking import SceneState
+from lodestar.scene.views import KeptView
+
+KIND = "scene"
+VERSION = 1
+
+_INSTANCE = ("voxel_count", "occupancy_probability", "observation_count", "first_seen", "last_seen")
+_RECORD = (
+    "region_id", "confidence", "state", "looks_in_vain", "last_scan", "first_seen", "last_seen",
+)  # fmt: skip
+_STAMPS = ("last_scan", "first_seen", "last_seen")
+Arrays = dict[str, np.ndarray]
+
+
+class BadScene(ValueError):
+    """The arrays are not a scene's."""
+
+
+def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
+    """Meta and arrays of everything that the dictionary knows."""
+    with scene.lock:
+        state = scene.state
+        records = [state.records[i] for i in sorted(state.records)]
+        texts = json.dumps([_texts(record) for record in records], separators=(",", ":")).encode()
+        arrays: Arrays = {
+            "ids": np.array([r.instance.id for r in records], np.int64),
+            "texts": np.frombuffer(texts, np.uint8),
+            "instances": _table([r.instance for r in records], _INSTANCE),
+            "records": _table(records, _RECORD),
+            "centroids": _stack([r.instance.centroid for r in records], (3,)),
+            "covariances": _stack([r.instance.covariance for r in records], (3, 3)),
+            "boxes": _stack([(r.instance.box_min, r.instance.box_max) for r in records], (2, 3)),
+            "birthplaces": _stack([r.birthplace for r in records], (3,)),
+            "forward": np.array(sorted(state.forward.items()), np.int64).reshape(-1, 2),
+            "covisible": state.covisibility.to_array(),
+        }
+        arrays |= _views_to_arrays(records) | _vectors_to_arrays(records)
+        meta = {
+            "map_id": scene.map_id,
+            "session_id": scene.session_id,
+            "revision": scene.revision,
+            "stamp": state.stamp,
+            "entities": len(records),
+        }
+    return meta, arrays
+
+
+def scene_from_arrays(
+    meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], config: SceneConfig, now: float
+) -> SceneState:
+    """The state that `scene_to_arrays` wrote, for `SceneDictionary.replace`. Raises BadScene.
+
+    now: seconds; where the file is from a later time, all its stamps are moved back, so that nothing in it was seen in
+    the future.
+    """
+    try:
+        shift = min(0.0, now - float(meta["stamp"]))
+        texts = json.loads(arrays["texts"].tobytes())
+        ids = arrays["ids"].tolist()
+        if len(set(ids)) != len(ids) or len(texts) != len(ids) or any(i <= 0 for i in ids):
+            raise ValueError("ids and texts do not match")
+        state = SceneState(config)
+        for row, identity in enumerate(ids):
+            state.records[identity] = _record(arrays, row, identity, texts[row], shift)
+        _views_from_arrays(arrays, state.records, shift)
+        _vectors_from_arrays(arrays, state.records)
+        for record in state.records.values():
+            record.elect(config)
+        state.forward = {int(a): int(b) for a, b in arrays["forward"]}
+        _check_forward(state.forward)
+        state.covisibility.from_array(arrays["covisible"], shift)
+        state.stamp = float(meta["stamp"]) + shift
+        merges = [Merge(a, state.resolve(a)) for a in list(state.forward)]
+        state.journal.restart(int(meta["revision"]) + 1, state.records, merges)
+        state.rebuild()
+        return state
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        raise BadScene(f"{error.__class__.__name__}: {error}") from error
+
+
+def _check_forward(forward: Mapping[int, int]) -> None:
+    for start in forward:
+        passed, identity = {start}, start
+        while identity in forward:
+            identity = forward[identity]
+            if identity in passed:
+                raise ValueError(f"merged ids form a circle at {identity}")
+            passed.add(identity)
+
+
+def _table(rows: list[Any], names: tuple[str, ...]) -> np.ndarray:
+    return np.array([[float(getattr(row, name)) for name in names] for row in rows], np.float64).reshape(
+        -1, len(names)
+    )
+
+
+def _stack(rows: list[Any], shape: tuple[int, ...]) -> np.ndarray:
+    return np.array(rows, np.float64).reshape(-1, *shape)
+
+
+# --- texts ---------------------------------------------------------------------------------------------
+
+
+def _texts(record: EntityRecord) -> dict[str, Any]:
+    return {
+        "label": record.label,
+        "caption": record.caption,
+        "attributes": record.attributes,
+        "votes": [[v.label, v.caption, v.weight] for v in record.instance.votes],
+        "inherited": [[v.label, v.caption, v.weight] for v in record.inherited],
+        "seen_as": record.seen_as,
+        "described": record.described,
+    }
+
+
+def _votes(rows: list[list[Any]]) -> tuple[CaptionVote, ...]:
+    return tuple(CaptionVote(str(label), str(caption), float(weight)) for label, caption, weight in rows)
+
+
+def _record(
+    arrays: Mapping[str, np.ndarray], row: int, identity: int, texts: dict[str, Any], shift: float
+) -> EntityRecord:
+    numbers = dict(zip(_INSTANCE, arrays["instances"][row].tolist()))
+    kept = dict(zip(_RECORD, arrays["records"][row].tolist()))
+    kept |= {name: kept[name] + shift for name in _STAMPS}
+    instance = Instance(
+        id=identity,
+        voxel_count=int(numbers["voxel_count"]),
+        centroid=arrays["centroids"][row].copy(),
+        covariance=arrays["covariances"][row].copy(),
+        box_min=arrays["boxes"][row, 0].copy(),
+        box_max=arrays["boxes"][row, 1].copy(),
+        votes=_votes(texts["votes"]),
+        occupancy_probability=numbers["occupancy_probability"],
+        observation_count=int(numbers["observation_count"]),
+        confirmed=True,
+        first_seen=numbers["first_seen"] + shift,
+        last_seen=numbers["last_seen"] + shift,
+    )
+    label, caption = texts["described"]
+    return EntityRecord(
+        instance,
+        label=str(texts["label"]),
+        caption=str(texts["caption"]),
+        attributes=tuple(str(a) for a in texts["attributes"]),
+        inherited=_votes(texts["inherited"]),
+        seen_as={str(text): float(weight) for text, weight in texts["seen_as"].items()},
+        described=(str(label), str(caption)),
+        region_id=int(kept["region_id"]),
+        confidence=kept["confidence"],
+        state=EntityState(int(kept["state"])),
+        looks_in_vain=int(kept["looks_in_vain"]),
+        last_scan=kept["last_scan"],
+        first_seen=kept["first_seen"],
+        last_seen=kept["last_seen"],
+        birthplace=arrays["birthplaces"][row].copy(),
+    )
+
+
+# --- views ---------------------------------------------------------------------------------------------
+
+
+def _views_to_arrays(records: list[EntityRecord]) -> Arrays:
+    views = [(record.instance.id, kept) for record in records for kept in record.views]
+    boxes = [tuple(asdict(kept.view.box).values()) for _, kept in views]
+    return {
+        "view_owners": np.array([owner for owner, _ in views], np.int64),
+        "view_poses": _stack([kept.view.map_from_camera for _, kept in views], (4, 4)),
+        "view_boxes": np.array(boxes, np.int64).reshape(-1, 4),
+        "view_keyframes": np.array([kept.view.keyframe_id for _, kept in views], np.int64),
+        "view_directions": _stack([kept.direction for _, kept in views], (3,)),
+        "view_numbers": _stack([(k.view.stamp, k.view.quality, k.distance) for _, k in views], (3,)),
+    }
+
+
+def _views_from_arrays(
+    arrays: Mapping[str, np.ndarray], records: Mapping[int, EntityRecord], shift: float
+) -> None:
+    for row, owner in enumerate(arrays["view_owners"].tolist()):
+        stamp, quality, distance = arrays["view_numbers"][row].tolist()
+        box = ImageBox(*(int(v) for v in arrays["view_boxes"][row]))
+        pose = arrays["view_poses"][row].copy()
+        view = View(stamp + shift, pose, box, int(arrays["view_keyframes"][row]), quality)
+        records[owner].views += (KeptView(view, arrays["view_directions"][row].copy(), distance),)
+
+
+# --- vectors -------------------------------------------------------------------------------------------
+
+
+def _vectors_to_arrays(records: list[EntityRecord]) -> Arrays:
+    """Vectors by channel, model and length: one matrix and its owners each, named in "channels" as JSON."""
+    groups: dict[tuple[str, str, int], tuple[list[int], list[np.ndarray], list[float]]] = {}
+    for record in records:
+        for channel, embedding in record.embeddings.items():
+            key = channel, embedding.model, len(embedding.vector)
+            owners, rows, weights = groups.setdefault(key, ([], [], []))
+            owners.append(record.instance.id)
+            rows.append(embedding.vector)
+            weights.append(-1.0)
+        if record.appearance is not None:
+            fused = record.appearance
+            owners, rows, weights = groups.setdefault(("", "", len(fused.total)), ([], [], []))
+            owners.append(record.instance.id)
+            rows.append(fused.total)
+            weights.append(fused.weight)
+    arrays: Arrays = {"channels": np.frombuffer(json.dumps(list(groups)).encode(), np.uint8)}
+    for number, (owners, rows, weights) in enumerate(groups.values()):
+        arrays[f"vector_owners_{number}"] = np.array(owners, np.int64)
+        arrays[f"vector_weights_{number}"] = np.array(weights, np.float64)
+        arrays[f"vectors_{number}"] = np.array(rows, np.float32)
+    return arrays
+
+
+def _vectors_from_arrays(arrays: Mapping[str, np.ndarray], records: Mapping[int, EntityRecord]) -> None:
+    for number, (channel, model, length) in enumerate(json.loads(arrays["channels"].tobytes())):
+        rows, weights = arrays[f"vectors_{number}"], arrays[f"vector_weights_{number}"]
+        if rows.shape[1:] != (length,):
+            raise ValueError(f"vectors of {channel!r} are {rows.shape}")
+        for row, owner in enumerate(arrays[f"vector_owners_{number}"].tolist()):
+            if channel:
+                records[owner].embeddings[channel] = Embedding(str(model), rows[row].copy())
+            else:
+                records[owner].appearance = FusedVector(rows[row].copy(), float(weights[row]))

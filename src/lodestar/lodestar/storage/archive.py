@@ -1,0 +1,161 @@
+"""Named arrays in one file with a versioned, checked header; no file is ever half written.
+
+Layout: magic (8 bytes), layout version (uint32), length and CRC-32 of the header (uint64, uint32), the header as JSON,
+then the arrays as they lie in memory (little-endian, C order), each at a multiple of 64 bytes with its own CRC-32.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+MAGIC = b"LODESTAR"
+LAYOUT = 1
+_PREFIX = struct.Struct("<8sIQI")
+_ALIGN = 64
+_CHUNK = 1 << 24  # bytes
+_MAX_HEADER = 1 << 30
+_KINDS = "biuf"  # of dtypes; nothing that a file could make code of
+
+
+class ArchiveError(Exception):
+    """The file cannot be read; the message says why."""
+
+
+class ForeignFile(ArchiveError):
+    """The file is something else, or a part of it is missing or damaged."""
+
+
+class OtherVersion(ArchiveError):
+    """The file was written by another version."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """What a file holds. meta: what JSON can say. arrays: numbers only."""
+
+    meta: dict[str, Any]
+    arrays: dict[str, np.ndarray]
+
+
+def write_file(path: Path, chunks: Any) -> int:
+    """The file holds the chunks of bytes, or what it held before; durable on return. Returns bytes written."""
+    unfinished = path.with_name(f".{path.name}.part")
+    written = 0
+    with open(unfinished, "wb") as out:
+        for chunk in chunks:
+            written += out.write(chunk)
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(unfinished, path)
+    sync_folder(path.parent)
+    return written
+
+
+def sync_folder(folder: Path) -> None:
+    """The folder's entries are durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_archive(
+    path: Path, kind: str, version: int, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> int:
+    """The file holds the arrays, in one step. Returns its bytes. Raises OSError, ValueError for arrays of objects."""
+    entries, views, offset = [], [], 0
+    for name, array in arrays.items():
+        values = np.ascontiguousarray(array)
+        values = values.reshape(np.shape(array)).astype(values.dtype.newbyteorder("<"), copy=False)
+        if values.dtype.kind not in _KINDS:
+            raise ValueError(f"{name} has values of type {values.dtype}")
+        view = memoryview(values.reshape(-1)).cast("B") if values.size else memoryview(b"")
+        entry = {"name": name, "dtype": values.dtype.str, "shape": list(values.shape), "offset": offset}
+        entries.append({**entry, "bytes": view.nbytes, "crc": zlib.crc32(view)})
+        views.append(view)
+        offset += -(-view.nbytes // _ALIGN) * _ALIGN
+    content = {"kind": kind, "version": version, "meta": meta, "arrays": entries}
+    header = json.dumps(content, separators=(",", ":")).encode()
+    prefix = _PREFIX.pack(MAGIC, LAYOUT, len(header), zlib.crc32(header))
+    head = prefix + header
+
+    def chunks() -> Any:
+        yield head + bytes(-len(head) % _ALIGN)
+        for view in views:
+            yield view
+            yield bytes(-view.nbytes % _ALIGN)
+
+    return write_file(path, chunks())
+
+
+def read_archive(path: Path, kind: str, version: int) -> Archive:
+    """What `write_archive` wrote. Raises ForeignFile, OtherVersion, OSError; nothing of a bad file is returned."""
+    with open(path, "rb") as file:
+        content, start = _header(file, path, kind, version)
+        size = os.fstat(file.fileno()).st_size
+        arrays = {}
+        try:
+            for entry in content["arrays"]:
+                arrays[str(entry["name"])] = _array(file, start, size, entry)
+            return Archive(dict(content["meta"]), arrays)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ForeignFile(f"{path.name}: {error}") from error
+
+
+def _header(file: BinaryIO, path: Path, kind: str, version: int) -> tuple[dict[str, Any], int]:
+    """The header and where the first array begins."""
+    prefix = file.read(_PREFIX.size)
+    if len(prefix) < _PREFIX.size or prefix[:8] != MAGIC:
+        raise ForeignFile(f"{path.name} is not a file of Lodestar's")
+    _, layout, length, checksum = _PREFIX.unpack(prefix)
+    if layout != LAYOUT:
+        raise OtherVersion(f"{path.name} has layout {layout}, this version reads {LAYOUT}")
+    header = file.read(min(length, _MAX_HEADER))
+    if len(header) != length or zlib.crc32(header) != checksum:
+        raise ForeignFile(f"the header of {path.name} is truncated or damaged")
+    try:
+        content = json.loads(header)
+        found, number = content["kind"], content["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ForeignFile(f"the header of {path.name} cannot be read: {error}") from error
+    if found != kind:
+        raise ForeignFile(f"{path.name} holds {found!r}, not {kind!r}")
+    if number != version:
+        raise OtherVersion(f"{path.name} has version {number} of {kind!r}, this version reads {version}")
+    used = _PREFIX.size + length
+    return content, used + -used % _ALIGN
+
+
+def _array(file: BinaryIO, start: int, size: int, entry: Mapping[str, Any]) -> np.ndarray:
+    dtype, shape = np.dtype(entry["dtype"]), tuple(int(n) for n in entry["shape"])
+    name, offset, length = entry["name"], start + int(entry["offset"]), int(entry["bytes"])
+    if dtype.kind not in _KINDS or min(shape, default=0) < 0:
+        raise ValueError(f"{name} is of type {dtype} and shape {shape}")
+    if length != int(np.prod(shape, dtype=np.int64)) * dtype.itemsize:
+        raise ValueError(f"{name} has {length} bytes for {shape} of {dtype}")
+    if offset < start or offset + length > size:
+        raise ValueError(f"it ends in the middle of {name}")
+    array = np.empty(shape, dtype)
+    if length:
+        view = memoryview(array.reshape(-1)).cast("B")
+        file.seek(offset)
+        checksum, done = 0, 0
+        while done < length:
+            count = file.readinto(view[done : done + _CHUNK])  # type: ignore[attr-defined]
+            if not count:
+                raise ValueError(f"it ends in the middle of {name}")
+            checksum = zlib.crc32(view[done : done + count], checksum)
+            done += count
+        if checksum != entry["crc"]:
+            raise ValueError(f"{name} is damaged")
+    return array

@@ -1,0 +1,170 @@
+"""The scene as a file: nothing is lost, the voxel map may go on with it, and what is no scene is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scene_builders import Feed, camera_at, instance, sighting
+
+from lodestar.mapping.records import Absence, Merge
+from lodestar.scene.config import SceneConfig
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.persistence import BadScene, scene_from_arrays, scene_to_arrays
+from lodestar.scene.records import EntityState
+
+CONFIG = SceneConfig()
+
+
+def lively(session="abc"):
+    """A scene in which everything has happened, and the feed that goes on with it."""
+    scene, feed = SceneDictionary(map_id=4), Feed()
+    common = {"map_id": 4, "session_id": session}
+    things = tuple(instance(i, (0.8 * i, 0, 0.5), caption=f"red chair {i}") for i in range(1, 7))
+    scene.update(feed(updated=things, **common))
+    look = sighting(2, stamp=2.0, pose=camera_at(-2, 0, 0))
+    featured = sighting(3, stamp=2.0)
+    featured = type(featured)(**{**vars(featured), "feature": np.arange(1, 6, dtype=np.float32)})
+    scene.update(feed(observations=(sighting(1, stamp=2.0), look, featured), **common))
+    scene.update(feed(merges=(Merge(5, 6),), **common))
+    for _ in range(3):
+        scene.update(feed(absences=(Absence(4, 3.0, 1.0),), **common))
+    scene.assign_regions(np.ones((100, 100), np.uint16), (-5.0, -5.0), 0.1, [(1, 100.0, (0.0, 0.0), ())])
+    scene.take_enrichments(9)
+    scene.enrich(1, "chair", "", "m", np.eye(7)[2])
+    while scene.flush().updated:
+        pass
+    return scene, feed
+
+
+def restored(scene, now=1e9, before="", **options):
+    meta, arrays = scene_to_arrays(scene)
+    other = SceneDictionary(**options)
+    other.replace(scene_from_arrays(meta, arrays, CONFIG, now), meta["map_id"], meta["session_id"], before)
+    while other.flush().updated:
+        pass
+    return other
+
+
+def test_nothing_is_lost(assert_same_entity):
+    scene, _ = lively()
+    other = restored(scene)
+    assert other.revision > scene.revision and (other.map_id, other.session_id) == (4, "abc")
+    assert set(other.entities()) == {1, 2, 3, 4, 6}
+    for identity, entity in scene.entities().items():
+        assert_same_entity(other.entities()[identity], entity)
+    assert other.resolve(5) == 6
+    assert other.entities()[4].state == EntityState.ARCHIVED
+    assert other.entities()[1].embeddings["caption"].model == "m"
+    assert "appearance" in other.entities()[3].embeddings
+
+
+@pytest.fixture
+def assert_same_entity():
+    def check(found, given):
+        for name, value in vars(given).items():
+            other = getattr(found, name)
+            if name == "views":
+                assert [(v.stamp, v.box, v.keyframe_id, v.quality) for v in other] == [
+                    (v.stamp, v.box, v.keyframe_id, v.quality) for v in value
+                ]
+                assert all(np.allclose(a.map_from_camera, b.map_from_camera) for a, b in zip(other, value))
+            elif name == "embeddings":
+                assert other.keys() == value.keys()
+                assert all(np.allclose(other[key].vector, value[key].vector) for key in value)
+            elif isinstance(value, np.ndarray):
+                assert np.array_equal(other, value), name
+            elif isinstance(value, dict):
+                assert other == pytest.approx(value), name
+            else:
+                assert other == value, name
+
+    return check
+
+
+def test_followers_of_the_loaded_scene_page_everything():
+    scene, _ = lively()
+    other = restored(scene)
+    mirror = SceneMirror()
+    delta, pages = other.delta_since(0, page_size=2)
+    assert pages == 3
+    mirror.fill([delta, *(other.delta_since(0, p, 2)[0] for p in range(1, pages))])
+    assert set(mirror.entities) == set(other.entities())
+    assert mirror.resolve(5) == 6
+
+
+def test_a_follower_of_what_was_before_starts_anew():
+    scene, feed = lively("old")
+    mirror = SceneMirror()
+    mirror.fill([scene.delta_since(0)[0]])
+    loaded = restored(lively()[0])
+    delta = loaded.update(Feed()(map_id=4, session_id="abc+1", updated=(instance(9),)))
+    assert not mirror.apply(delta)
+    assert mirror.since == 0 and mirror.entities, "what was known stays until the pages have come"
+    mirror.fill([loaded.delta_since(mirror.since)[0]])
+    assert set(mirror.entities) == set(loaded.entities())
+
+
+def test_the_voxel_map_goes_on_under_the_next_name_of_its_session():
+    other = restored(lively()[0])
+    feed = Feed()
+    delta = other.update(feed(map_id=4, session_id="abc+1", updated=(instance(9),)))
+    assert delta.removed == () and 1 in other.entities() and 9 in other.entities()
+    other.update(feed(map_id=4, session_id="abc+1", observations=(sighting(1, stamp=50.0),)))
+    assert other.entities()[1].last_seen == 50.0
+    other.update(feed(map_id=4, session_id="xyz", updated=(instance(1),)))
+    assert set(other.entities()) == {1}, "a session that does not go on with it clears it"
+
+
+def test_late_deltas_of_the_session_before_do_not_clear_what_was_loaded():
+    meta, arrays = scene_to_arrays(lively()[0])
+    running, feed = SceneDictionary(), Feed()
+    running.update(feed(session_id="run", updated=(instance(8),)))
+    running.replace(scene_from_arrays(meta, arrays, CONFIG, 1e9), 4, "abc", before="run")
+    assert running.update(feed(session_id="run", updated=(instance(8),))).removed == ()
+    assert 8 not in running.entities() and 1 in running.entities()
+
+
+def test_the_voxel_map_may_have_gone_on_already():
+    meta, arrays = scene_to_arrays(lively()[0])
+    running, feed = SceneDictionary(map_id=4), Feed()
+    running.update(feed(map_id=4, session_id="abc", updated=(instance(8),)))
+    running.update(feed(map_id=4, session_id="abc+1", updated=(instance(1),)))
+    running.replace(scene_from_arrays(meta, arrays, CONFIG, 1e9), 4, "abc", before="abc")
+    delta = running.update(feed(map_id=4, session_id="abc+1", updated=(instance(9),)))
+    assert delta.removed == () and {1, 2, 9} <= set(running.entities())
+
+
+def test_nothing_was_seen_in_the_future():
+    scene, _ = lively()
+    stamp = max(e.last_seen for e in scene.entities().values())
+    other = restored(scene, now=1.0)
+    assert max(e.last_seen for e in other.entities().values()) <= 1.0
+    first, later = scene.entities(), other.entities()
+    assert later[1].last_seen - later[1].first_seen == pytest.approx(first[1].last_seen - first[1].first_seen)
+    assert stamp > 1.0
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda meta, arrays: arrays.pop("texts"),
+        lambda meta, arrays: meta.pop("stamp"),
+        lambda meta, arrays: arrays.update(ids=arrays["ids"][:2]),
+        lambda meta, arrays: arrays.update(ids=np.zeros_like(arrays["ids"])),
+        lambda meta, arrays: arrays.update(texts=arrays["texts"][:10]),
+        lambda meta, arrays: arrays.update(view_owners=arrays["view_owners"] + 1000),
+        lambda meta, arrays: arrays.update(forward=np.array([[5, 6], [6, 5]])),
+        lambda meta, arrays: arrays.update(centroids=arrays["centroids"][:1]),
+    ],
+)
+def test_what_is_no_scene_is_refused(harm):
+    meta, arrays = scene_to_arrays(lively()[0])
+    harm(meta, arrays)
+    with pytest.raises(BadScene):
+        scene_from_arrays(meta, arrays, CONFIG, 1e9)
+
+
+def test_an_empty_scene_there_and_back():
+    other = restored(SceneDictionary(map_id=3))
+    assert other.entities() == {} and other.map_id == 3

@@ -1,0 +1,230 @@
+"""Files and folders that are whole or not there: there and back, damage of every kind, and a kill at any moment."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from lodestar.storage.archive import ForeignFile, OtherVersion, read_archive, write_archive
+from lodestar.storage.snapshot import BadFolder, SnapshotFolder
+
+ARRAYS = {
+    "numbers": np.arange(5000, dtype=np.int32).reshape(-1, 4),
+    "empty": np.zeros((0, 3), np.float32),
+    "one": np.array(7, np.uint8),
+    "flags": np.array([True, False]),
+}
+
+
+def write(path, kind="test", version=1, arrays=ARRAYS, meta=None):
+    return write_archive(path, kind, version, {"name": "x"} if meta is None else meta, arrays)
+
+
+def read(path):
+    return read_archive(path, "test", 1)
+
+
+def assert_equal(found, given):
+    assert found.keys() == given.keys()
+    for name, array in given.items():
+        assert found[name].dtype == array.dtype and found[name].shape == array.shape
+        assert np.array_equal(found[name], array, equal_nan=array.dtype.kind == "f")
+
+
+def test_there_and_back(tmp_path):
+    path = tmp_path / "file"
+    assert write(path) == path.stat().st_size
+    archive = read(path)
+    assert archive.meta == {"name": "x"}
+    assert_equal(archive.arrays, ARRAYS)
+    assert [child.name for child in tmp_path.iterdir()] == ["file"]
+
+
+DTYPES = st.one_of(
+    hnp.integer_dtypes(endianness="<"), hnp.unsigned_integer_dtypes(endianness="<"),
+    hnp.floating_dtypes(endianness="<", sizes=(32, 64)), hnp.boolean_dtypes(),
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.dictionaries(st.text(max_size=5), hnp.arrays(DTYPES, hnp.array_shapes(min_dims=0, min_side=0)), max_size=4))
+def test_any_numbers_there_and_back(tmp_path_factory, arrays):
+    path = tmp_path_factory.mktemp("any") / "file"
+    write(path, arrays=arrays)
+    assert_equal(read(path).arrays, arrays)
+
+
+def test_arrays_of_objects_are_refused_and_the_old_file_stays(tmp_path):
+    path = tmp_path / "file"
+    write(path)
+    with pytest.raises(ValueError, match="type"):
+        write(path, arrays={"bad": np.array([object()])})
+    assert_equal(read(path).arrays, ARRAYS)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.02, 0.3, 0.99])
+def test_a_truncated_file_is_refused(tmp_path, share):
+    path = tmp_path / "file"
+    size = write(path)
+    os.truncate(path, int(share * size))
+    with pytest.raises(ForeignFile):
+        read(path)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 255))
+def test_a_damaged_byte_is_refused_or_was_padding(tmp_path_factory, place, change):
+    path = tmp_path_factory.mktemp("damage") / "file"
+    size = write(path)
+    data = bytearray(path.read_bytes())
+    data[place % size] ^= change
+    path.write_bytes(bytes(data))
+    try:
+        assert_equal(read(path).arrays, ARRAYS)
+    except (ForeignFile, OtherVersion):
+        pass
+
+
+@pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n" + bytes(100), b"LODESTAR", b"{}" * 50])
+def test_a_foreign_file_is_refused(tmp_path, content):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(ForeignFile):
+        read(path)
+
+
+def test_another_kind_and_another_version_are_told_apart(tmp_path):
+    path = tmp_path / "file"
+    write(path, kind="voxels")
+    with pytest.raises(ForeignFile, match="voxels"):
+        read(path)
+    write(path, version=2)
+    with pytest.raises(OtherVersion, match="2"):
+        read(path)
+
+
+# --- folders -------------------------------------------------------------------------------------------
+
+
+def save(folder, value):
+    part = folder.begin()
+    write_archive(part / "data", "test", 1, {}, {"value": np.full(1000, value)})
+    return folder.commit(part, {"value": value})
+
+
+def load(folder):
+    part, meta = folder.open()
+    values = read_archive(part / "data", "test", 1).arrays["value"]
+    assert (values == meta["value"]).all()
+    return meta["value"]
+
+
+def test_the_newest_snapshot_counts_and_only_it_stays(tmp_path):
+    folder = SnapshotFolder(tmp_path / "deep" / "map")
+    for value in (1, 2, 3):
+        assert save(folder, value) > 8000
+        assert load(folder) == value
+    assert len(list(folder.path.iterdir())) == 2
+
+
+def test_what_did_not_come_about_changes_nothing(tmp_path):
+    folder = SnapshotFolder(tmp_path / "map")
+    save(folder, 1)
+    part = folder.begin()
+    (part / "data").write_bytes(b"half")
+    assert load(folder) == 1
+    folder.discard(part)
+    assert not part.exists()
+    folder.begin()
+    assert save(folder, 2) and load(folder) == 2
+
+
+def test_a_folder_or_file_of_someone_else_is_left_alone(tmp_path):
+    (tmp_path / "letter").write_text("dear")
+    for path in (tmp_path, tmp_path / "letter", " "):
+        with pytest.raises(BadFolder):
+            SnapshotFolder(path).begin()
+    assert (tmp_path / "letter").read_text() == "dear"
+
+
+def _cut(part):
+    os.truncate(part / "data", 100)
+
+
+def _lose(part):
+    (part / "data").unlink()
+
+
+def _garble(part):
+    (part / "manifest.json").write_text("{")
+
+
+def _foreign(part):
+    (part / "manifest.json").write_text(json.dumps({"format": "other", "version": 1, "files": {}, "meta": {}}))
+
+
+def _unname(part):
+    (part.parent / "CURRENT").write_text("../../etc")
+
+
+@pytest.mark.parametrize("harm", [_cut, _lose, _garble, _foreign, _unname])
+def test_a_damaged_folder_is_refused(tmp_path, harm):
+    folder = SnapshotFolder(tmp_path / "map")
+    save(folder, 1)
+    harm(folder.open()[0])
+    with pytest.raises(ForeignFile):
+        folder.open()
+
+
+def test_another_version_and_an_absent_folder_are_told_apart(tmp_path):
+    folder = SnapshotFolder(tmp_path / "map")
+    with pytest.raises(BadFolder):
+        folder.open()
+    save(folder, 1)
+    manifest = folder.open()[0] / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"version": 1', '"version": 9'))
+    with pytest.raises(OtherVersion):
+        folder.open()
+
+
+SAVER = """
+    import sys
+    import numpy as np
+    from lodestar.storage.archive import write_archive
+    from lodestar.storage.snapshot import SnapshotFolder
+    folder = SnapshotFolder(sys.argv[1])
+    for value in range(2, 10**9):
+        part = folder.begin()
+        for name in ("data", "more"):
+            write_archive(part / name, "test", 1, {}, {"value": np.full(200_000, value)})
+        folder.commit(part, {"value": value})
+        print(value, flush=True)
+"""
+
+
+def test_a_kill_at_any_moment_leaves_a_whole_snapshot(tmp_path):
+    folder = SnapshotFolder(tmp_path / "map")
+    save(folder, 1)
+    rng = np.random.default_rng(5)
+    for _ in range(6):
+        saver = subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(SAVER), str(folder.path)], stdout=subprocess.PIPE, text=True
+        )
+        last = int(saver.stdout.readline())
+        time.sleep(float(rng.uniform(0.0, 0.05)))
+        saver.send_signal(signal.SIGKILL)
+        printed = saver.communicate()[0].split()
+        assert load(folder) >= max(last, *map(int, printed or ["0"]))
+    save(folder, 1)
+    assert load(folder) == 1 and len(list(folder.path.iterdir())) == 2

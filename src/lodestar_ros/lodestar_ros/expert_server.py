@@ -80,7 +80,7 @@ class ExpertServer:
 
     def update_grid(self) -> None:
         """Give the expert the newest grid; to be called with the lock held."""
-        grid = None if self._grid is None else self._keep_out.apply(self._grid)
+        grid = self._keep_out.apply(self._grid)
         if grid is not None and grid is not self._given:
             self._given = grid
             self._expert.set_grid(grid)

@@ -55,8 +55,10 @@ class KeepOutInput:
         self._last: tuple[OccupancyGrid2D, OccupancyGrid2D | None, OccupancyGrid2D] | None = None
         node.listen(CostmapFilterInfo, "costmap_filter_info", self._on_info, qos.LATCHED)
 
-    def apply(self, grid: OccupancyGrid2D) -> OccupancyGrid2D:
-        """The grid with the zones there are now; the same object for the same grid and zones."""
+    def apply(self, grid: OccupancyGrid2D | None) -> OccupancyGrid2D | None:
+        """The grid, if any, with the zones there are now; the same object for the same grid and zones."""
+        if grid is None:
+            return None
         last = self._last
         if last is None or last[0] is not grid or last[1] is not self._zones:
             last = self._last = grid, self._zones, with_keep_out(grid, self._zones)

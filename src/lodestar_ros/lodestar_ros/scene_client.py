@@ -93,6 +93,10 @@ class InstanceClient:
         node.diagnostics.value("instances.pagings", lambda: self._pager.fills)
         self._pager.fill()
 
+    def restart(self) -> None:
+        """Hand everything on once more, from the next delta on; from any thread."""
+        self._revision = 0
+
     def _on_message(self, message: msg.InstanceArray) -> None:
         delta = instances_from_msg(message)
         session = (delta.session_id, delta.map_id)

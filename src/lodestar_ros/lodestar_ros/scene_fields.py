@@ -84,9 +84,8 @@ class SceneFields:
         if directive is not self._followed:
             self._zones.follow(directive)
             self._followed = directive
-        if directive is None or pillars is None or not self._zones.active:
-            if grid is not None:
-                self._keep_out.publish(grid, None, stamp)
+        if grid is not None and (pillars is None or not self._zones.active):
+            self._keep_out.publish(grid, None, stamp)
         if directive is None or pillars is None:
             return
         entities = self._scene.entities()

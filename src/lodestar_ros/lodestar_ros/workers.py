@@ -145,6 +145,10 @@ class Job:
     def request_cancel(self) -> None:
         self._canceled.set()
 
+    def post(self, function: Callable[[], None]) -> None:
+        """Have a function called on the node's executor soon; from any thread, until the job is finished."""
+        self._mailbox.post(function)
+
     def feedback(self, message: Any) -> None:
         """Publish feedback; callable from any thread."""
         self._mailbox.post(lambda: self._publish(message))

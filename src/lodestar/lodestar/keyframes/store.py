@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 import threading
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from scipy.spatial import cKDTree
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.perception.frames import ImageBox, RgbdFrame
+from lodestar.storage.archive import ForeignFile
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,47 @@ class KeyframeStore:
             except OSError as error:
                 raise KeyError(f"the image of keyframe {keyframe_id} is gone: {error}") from error
 
+    def save_to(self, folder: str | Path) -> int:
+        """A new folder holds every record and image; returns their bytes. Raises OSError.
+
+        Files are linked where the file system can, so that nothing is written twice.
+        """
+        target = Path(folder)
+        with self._lock:
+            target.mkdir(parents=True)
+            for identity in self._keyframes:
+                for kind in ("json", "jpg"):
+                    _link(self._path(identity, kind), target / self._path(identity, kind).name)
+            return sum(path.stat().st_size for path in target.iterdir())
+
+    def load_from(self, folder: str | Path) -> int:
+        """Go on from what `save_to` wrote, in place of what there was; returns how many. Ids go on after the largest.
+
+        Raises ForeignFile for a record that cannot be read or whose image is missing, OSError; then nothing changes.
+        """
+        source = Path(folder)
+        records = {}
+        for path in sorted(source.glob("[0-9]*.json")):
+            try:
+                keyframe = _from_json(json.loads(path.read_text()))
+                if path.with_suffix(".jpg").stat().st_size == 0:
+                    raise ValueError("its image is empty")
+            except (OSError, ValueError, KeyError, TypeError) as error:
+                raise ForeignFile(f"{path.name} cannot be read: {error}") from error
+            records[keyframe.id] = keyframe
+        with self._lock:
+            for identity in list(self._keyframes):
+                self._drop(identity)
+            for identity, keyframe in records.items():
+                for kind in ("json", "jpg"):
+                    name = self._path(identity, kind).name
+                    _link(source / name, self.folder / name)
+                self._keyframes[identity] = keyframe
+                self._bytes[identity] = self._path(identity, "jpg").stat().st_size
+            self._next_id = max(self._next_id, 1 + max(records, default=0))
+            self._last_stamp = -math.inf
+            return len(records)
+
     def _is_new(self, pose: np.ndarray, stamp: float) -> bool:
         if not self._keyframes:
             return True
@@ -185,6 +228,41 @@ class KeyframeStore:
         for image in self.folder.glob("[0-9]*.jpg"):
             if not image.with_suffix(".json").exists():
                 image.unlink(missing_ok=True)
+
+
+def _link(source: Path, target: Path) -> None:
+    """The target is the same file, or a copy of it on another file system."""
+    target.unlink(missing_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+
+
+def clear_stale_folders(parent: Path, prefix: str) -> Path:
+    """A new folder for this process in `parent`; those of processes that have died are removed.
+
+    Their names are the prefix and the process's id.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    for folder in parent.glob(f"{prefix}*"):
+        owner = folder.name.removeprefix(prefix)
+        if owner.isdigit() and not _is_alive(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
+    own = parent / f"{prefix}{os.getpid()}"
+    shutil.rmtree(own, ignore_errors=True)
+    own.mkdir()
+    return own
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
 
 
 def _to_json(keyframe: Keyframe) -> dict:

@@ -70,13 +70,14 @@ class Pool:
         config: QueryConfig,
         regions: Mapping[int, Region] | None = None,
         observer: np.ndarray | None = None,
+        ordered: bool = False,
     ) -> Pool:
-        """The pool of these entities, by id."""
-        ordered = sorted(entities, key=lambda e: e.id)
-        low = np.array([e.box_min for e in ordered], float).reshape(-1, 3)
-        high = np.array([e.box_max for e in ordered], float).reshape(-1, 3)
-        presence = np.array([config.uncertain if e.state == EntityState.UNCERTAIN else 1.0 for e in ordered])
-        return Pool(ordered, Boxes(low, high), presence, phrases, config, regions, observer)
+        """The pool of these entities, by id, or in their own order where they are `ordered`."""
+        own = list(entities) if ordered else sorted(entities, key=lambda e: e.id)
+        low = np.array([e.box_min for e in own], float).reshape(-1, 3)
+        high = np.array([e.box_max for e in own], float).reshape(-1, 3)
+        presence = np.array([config.uncertain if e.state == EntityState.UNCERTAIN else 1.0 for e in own])
+        return Pool(own, Boxes(low, high), presence, phrases, config, regions, observer)
 
     def category(self, category: str) -> np.ndarray:
         """(N,)."""
@@ -137,16 +138,37 @@ def score_graph(graph: QueryGraph, pool: Pool) -> GraphScore:
     return result
 
 
-def _score_variable(
-    graph: QueryGraph, index: int, own: list[Predicate], scored: dict[int, np.ndarray], pool: Pool
-) -> GraphScore:
+def semantic_scores(graph: QueryGraph, pool: Pool) -> np.ndarray:
+    """Scores (N,) of every entity as the graph's target by kind and attributes alone, without relations."""
+    return _unary(graph, 0, [p for p in graph.predicates if min(p.arguments) == 0], pool)[0]
+
+
+def unary_words(graph: QueryGraph) -> tuple[list[str], list[str]]:
+    """Categories and attributes that `semantic_scores` looks at."""
+    own = [p for p in graph.predicates if min(p.arguments) == 0]
+    stated = [p.value or graph.target.category for p in own if p.name == "IsCategory"]
+    attributes = [p.value for p in own if p.name == "HasAttribute"]
+    if stated:
+        return stated, attributes
+    return [_category_of(graph, 0)], [*attributes, *phrase_attributes(graph.target.phrase)]
+
+
+def _category_of(graph: QueryGraph, index: int) -> str:
+    variable = graph.variables[index]
+    whole = load_lexicon().canonical(variable.phrase) is not None
+    return variable.phrase if whole else variable.category
+
+
+def _unary(
+    graph: QueryGraph, index: int, own: list[Predicate], pool: Pool
+) -> tuple[np.ndarray, np.ndarray, list[Term]]:
+    """Semantic score and category (N,) of one variable, and the terms of its attributes."""
     variable = graph.variables[index]
     stated = [p for p in own if p.name == "IsCategory"]
     if stated:
         category = np.min([_negated(pool.category(p.value or variable.category), p) for p in stated], axis=0)
     else:
-        whole = load_lexicon().canonical(variable.phrase) is not None
-        category = pool.category(variable.phrase if whole else variable.category)
+        category = pool.category(_category_of(graph, index))
     terms = [
         Term(f"{'not ' if p.negated else ''}{p.value}", _negated(pool.attribute(p.value), p))
         for p in own
@@ -154,7 +176,13 @@ def _score_variable(
     ]
     if not stated:
         terms += [Term(a, pool.attribute(a)) for a in phrase_attributes(variable.phrase)]
-    semantic = pool.presence * category * _blend(terms, len(pool.entities), pool.config)
+    return pool.presence * category * _blend(terms, len(pool.entities), pool.config), category, terms
+
+
+def _score_variable(
+    graph: QueryGraph, index: int, own: list[Predicate], scored: dict[int, np.ndarray], pool: Pool
+) -> GraphScore:
+    semantic, category, terms = _unary(graph, index, own, pool)
     for predicate in own:
         if predicate.name not in ("IsCategory", "HasAttribute"):
             terms.append(_relation(graph, index, predicate, scored, semantic, pool))

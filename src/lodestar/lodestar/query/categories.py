@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,31 +91,55 @@ def _wider(name: str) -> frozenset[str]:
     return frozenset(wider)
 
 
+class _Facts(NamedTuple):
+    """What matters of a label and a caption, whatever is asked."""
+
+    phrases: tuple[str, str]  # label and what the caption is about, in the singular
+    noun: str  # what the caption is about
+    names: tuple[str, ...]  # canonical nouns of both, where they have one
+    words: frozenset[str]
+
+
+@lru_cache(maxsize=131072)
+def _facts(label: str, caption: str) -> _Facts:
+    lexicon = load_lexicon()
+    noun = caption_noun(caption)
+    names = tuple(name for name, _ in (_canonical_suffix(label), _canonical_suffix(noun)) if name)
+    words = frozenset(words_of(caption)) | frozenset(words_of(label))
+    return _Facts((lexicon.singular_phrase(label), lexicon.singular_phrase(noun)), noun, names, words)
+
+
+@lru_cache(maxsize=4096)
+def _asked(category: str) -> tuple[str, bool, str | None, tuple[str, ...]]:
+    """The category in the singular, whether it means anything at all, its canonical noun and the words before it."""
+    lexicon = load_lexicon()
+    category = lexicon.singular_phrase(category)
+    return category, lexicon.is_generic(category), *_canonical_suffix(category)
+
+
 @lru_cache(maxsize=65536)
+def _best_noun(asked: str, names: tuple[str, ...]) -> float:
+    return max((noun_score(asked, name) for name in names), default=UNRELATED)
+
+
 def word_score(category: str, label: str, caption: str) -> tuple[float, bool]:
     """Score by words alone, and whether words suffice: both sides are known and nothing is left over.
 
     The caption may name a more special kind than the label does: "chair", "red office chair".
     """
-    lexicon = load_lexicon()
-    category = lexicon.singular_phrase(category)
-    if lexicon.is_generic(category):
+    phrase, generic, asked, before = _asked(category)
+    if generic:
         return SAME, True
-    if category and category in (
-        lexicon.singular_phrase(label),
-        lexicon.singular_phrase(caption_noun(caption)),
-    ):
+    facts = _facts(label, caption)
+    if phrase and phrase in facts.phrases:
         return SAME, True
-    asked, asked_before = _canonical_suffix(category)
     if asked is None:
-        return (SAME if _contains(caption_noun(caption), category) else UNRELATED), False
-    names = [name for name, _ in (_canonical_suffix(label), _canonical_suffix(caption_noun(caption))) if name]
-    best = max((noun_score(asked, name) for name in names), default=UNRELATED)
-    if not asked_before:
-        return best, bool(names)
+        return (SAME if _contains(facts.noun, phrase) else UNRELATED), False
+    best = _best_noun(asked, facts.names)
+    if not before:
+        return best, bool(facts.names)
     if best >= KIND_OF:  # "padded chair": a chair whose caption says padded is one, another may be one
-        said = set(words_of(caption)) | set(words_of(label))
-        return (best, True) if set(asked_before) <= said else (WIDER, False)
+        return (best, True) if facts.words.issuperset(before) else (WIDER, False)
     return best * WIDER, False
 
 
@@ -159,22 +184,47 @@ def attribute_scores(
     )
 
 
+@lru_cache(maxsize=131072)
+def _said(known: tuple[str, ...], caption: str) -> frozenset[str]:
+    """Every attribute that is known or that the caption names."""
+    return frozenset(known) | frozenset(load_lexicon().attributes_in(caption))
+
+
 @lru_cache(maxsize=65536)
-def _attribute_score(
-    attribute: str, known: tuple[str, ...], caption: str, unknown: float, other: float
-) -> float:
-    lexicon = load_lexicon()
-    wanted = lexicon.attribute(attribute) or attribute
-    said = {*known, *lexicon.attributes_in(caption)}
+def _known_attribute_score(wanted: str, said: frozenset[str], unknown: float, other: float) -> float:
+    """Of an attribute that belongs to a group."""
+    groups = load_lexicon().attribute_group
     if wanted in said:
         return 1.0
-    group = lexicon.attribute_group.get(wanted)
-    if group is None:
-        return 1.0 if _contains(" ".join(words_of(caption)), wanted) else unknown
-    rivals = {a for a in said if lexicon.attribute_group.get(a) == group}
-    if group in ("colors", "sizes", "materials") and rivals:
-        return other
-    return unknown
+    group = groups[wanted]
+    rivals = {a for a in said if groups.get(a) == group}
+    return other if group in ("colors", "sizes", "materials") and rivals else unknown
+
+
+def _attribute_score(attribute: str, known: tuple[str, ...], caption: str, unknown: float, other: float) -> float:
+    lexicon = load_lexicon()
+    wanted = lexicon.attribute(attribute) or attribute
+    if wanted in lexicon.attribute_group:
+        return _known_attribute_score(wanted, _said(known, caption), unknown, other)
+    if wanted in _said(known, caption):
+        return 1.0
+    return 1.0 if _contains(" ".join(words_of(caption)), wanted) else unknown
+
+
+def caption_facts(caption: str, known: tuple[str, ...]) -> tuple[str, frozenset[str]]:
+    """What a caption is about, and every attribute that it names or that is known."""
+    return caption_noun(caption), _said(known, caption)
+
+
+def has_group(attribute: str) -> bool:
+    """Whether the lexicon knows the attribute, so that only other attributes matter and not the whole caption."""
+    lexicon = load_lexicon()
+    return (lexicon.attribute(attribute) or attribute) in lexicon.attribute_group
+
+
+def needs_caption(category: str) -> bool:
+    """Whether words anywhere in a caption matter for a category, and not only the noun phrase that it begins with."""
+    return bool(_asked(category)[3])
 
 
 def phrase_attributes(phrase: str) -> Iterable[str]:

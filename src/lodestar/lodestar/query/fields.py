@@ -12,12 +12,15 @@ from lodestar.language.grammar import parse_query
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.mapping.pillars import PillarMap
 from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.binding import Pool, semantic_scores, unary_words
+from lodestar.query.categories import caption_facts, has_group, needs_caption
 from lodestar.query.config import QueryConfig
 from lodestar.query.scoring import score_query
 from lodestar.scene.records import Entity, EntityState, Region
 
 LAYERS = ("target", "neighbor", "constraint")
 MAX_TEXTS = 64  # whose scores are kept; the one used longest ago goes first
+MAX_CAPTIONS = 100_000  # whose kind is remembered
 
 
 def layer_texts(directive: Directive) -> dict[str, tuple[str, ...]]:
@@ -41,53 +44,62 @@ def graphs_of(text: str) -> tuple[QueryGraph, ...]:
 
 @dataclass
 class _TextScores:
-    """Scores of one text by entity id and by kind. by_id: (ids,) float32. by_kind: (kinds,) float32."""
+    """Scores of one text by entity id, and by kind: (ids,), (kinds,) float32."""
 
     graphs: tuple[QueryGraph, ...]
     by_id: np.ndarray
     by_kind: np.ndarray
+    whole: bool  # whether entities of one kind may differ, because words anywhere in a caption matter
 
 
 class EntityKinds:
-    """Entities by kind: those with the same label, caption, attributes and state score alike but for relations."""
+    """Entities by kind. Those of one label, state, leading noun phrase and attributes score alike, but for relations
+    and for words that stand elsewhere in a caption.
+    """
 
     def __init__(self) -> None:
-        self.samples: list[Entity] = []  # one entity per kind, its id is its place + 1
+        self.samples: list[Entity] = []  # one entity per kind
         self.kind_of = np.full(1, -1, np.int64)  # (ids,), -1 = no such entity
+        self.entities: dict[int, Entity] = {}
         self._kinds: dict[tuple, int] = {}
-        self._entities: dict[int, Entity] = {}
+        self._kind_of_text: dict[tuple, int] = {}
 
     def sync(self, entities: Mapping[int, Entity]) -> np.ndarray:
-        """Follow the scene. Returns the ids (N,) whose kind is another now, archived and lost ones included."""
-        known = self._entities
+        """Follow the scene. Returns the ids (N,) that are others now, archived and lost ones included."""
+        known = self.entities
         touched = [i for i, entity in entities.items() if known.get(i) is not entity]
-        if len(known) + len(touched) > len(entities) or not known.keys() <= entities.keys():
-            touched.extend([i for i in known if i not in entities])
-        if not touched:
+        gone = [i for i in known if i not in entities] if len(known) + len(touched) > len(entities) else []
+        if not touched and not gone:
             return np.zeros(0, np.int64)
-        self._reserve(max(touched) + 1)
+        self._reserve(max(*touched, *gone, 0, 0) + 1)
         changed = []
         for identity in touched:
-            entity = entities.get(identity)
-            kind = -1
-            if entity is None:
-                known.pop(identity, None)
-            else:
-                known[identity] = entity
-                kind = self._kind(entity)
-            if self.kind_of[identity] != kind:
+            before, entity = known.get(identity), entities[identity]
+            known[identity] = entity
+            kind = self._kind(entity)
+            if self.kind_of[identity] != kind or before is None or before.caption != entity.caption:
                 self.kind_of[identity] = kind
                 changed.append(identity)
-        return np.array(changed, np.int64)
+        for identity in gone:
+            del known[identity]
+            self.kind_of[identity] = -1
+        return np.array(changed + gone, np.int64)
 
     def _kind(self, entity: Entity) -> int:
         if entity.state == EntityState.ARCHIVED:
             return -1
-        key = (entity.label, entity.caption, entity.attributes, entity.state)
-        kind = self._kinds.get(key)
+        text = (entity.label, entity.caption, entity.attributes, entity.state)
+        kind = self._kind_of_text.get(text)
         if kind is None:
-            kind = self._kinds[key] = len(self.samples)
-            self.samples.append(replace(entity, id=kind + 1))
+            noun, said = caption_facts(entity.caption, entity.attributes)
+            key = (entity.label, noun, said, entity.state)
+            kind = self._kinds.get(key, -1)
+            if kind < 0:
+                kind = self._kinds[key] = len(self.samples)
+                self.samples.append(entity)
+            self._kind_of_text[text] = kind
+            if len(self._kind_of_text) > MAX_CAPTIONS:
+                del self._kind_of_text[next(iter(self._kind_of_text))]
         return kind
 
     def _reserve(self, size: int) -> None:
@@ -110,12 +122,14 @@ class SimilarityFields:
         self._texts: dict[str, _TextScores] = {}
         self._drawn: dict[str, tuple[tuple[str, ...], PillarMap, np.ndarray]] = {}
         self._pending: dict[str, set[int]] = {}  # layer -> ids whose scores changed since it was drawn
+        self._pools: dict[int, Pool] = {}  # of the kinds from one number on, for the texts of one look
 
     def follow(self, entities: Mapping[int, Entity]) -> None:
         """These are the scene's entities now. Raises MissingPhrases."""
         changed = self._kinds.sync(entities)
         if not len(changed):
             return
+        self._pools.clear()
         ids = set(changed.tolist())
         for pending in self._pending.values():
             pending |= ids
@@ -128,13 +142,11 @@ class SimilarityFields:
             raise
 
     def scores(self, text: str) -> np.ndarray:
-        """(ids,) float32 semantic score of every entity by id for a text, 0 where there is none. Raises MissingPhrases."""
+        """(ids,) float32: semantic score of every entity for a text by id, 0 = no such entity. Raises MissingPhrases."""
         known = self._texts.pop(text, None)
         if known is None:
-            none = np.zeros(0, np.float32)
-            known = _TextScores(graphs_of(text), none, none)
-            self._rescore(known, np.flatnonzero(self._kinds.kind_of >= 0))
-        elif len(known.by_kind) < len(self._kinds.samples) or len(known.by_id) < len(self._kinds.kind_of):
+            none, graphs = np.zeros(0, np.float32), graphs_of(text)
+            known = _TextScores(graphs, none, none, any(_needs_whole(graph) for graph in graphs))
             self._rescore(known, np.flatnonzero(self._kinds.kind_of >= 0))
         self._texts[text] = known  # the newest is last
         while len(self._texts) > MAX_TEXTS:
@@ -142,23 +154,26 @@ class SimilarityFields:
         return known.by_id
 
     def _rescore(self, scores: _TextScores, ids: np.ndarray) -> None:
-        """Score the kinds that are new and look the entities up by kind."""
+        """Score the kinds that are new and look the entities (N,) up by kind."""
         kinds = self._kinds
         first = len(scores.by_kind)
         if first < len(kinds.samples):
-            fresh = kinds.samples[first:]
-            found = np.zeros(len(kinds.samples), np.float32)
-            found[:first] = scores.by_kind
-            config = replace(self._config, explained=0)
-            for candidate in score_query(scores.graphs, fresh, self._phrases, config):
-                found[candidate.entity_id - 1] = candidate.semantic_score
-            scores.by_kind = found
+            pool = self._pools.get(first)
+            if pool is None:
+                pool = self._pools[first] = Pool.of(kinds.samples[first:], self._phrases, self._config, ordered=True)
+            scores.by_kind = np.concatenate([scores.by_kind, _semantic(scores.graphs, pool)])
         if len(scores.by_id) < len(kinds.kind_of):
             grown = np.zeros(len(kinds.kind_of), np.float32)
             grown[: len(scores.by_id)] = scores.by_id
             scores.by_id = grown
+        if not len(scores.by_kind):
+            return
         kind = kinds.kind_of[ids]
-        scores.by_id[ids] = np.where(kind >= 0, scores.by_kind[kind] if len(scores.by_kind) else 0.0, 0.0)
+        scores.by_id[ids] = np.where(kind >= 0, scores.by_kind[kind], 0.0)
+        if scores.whole:
+            near = ids[scores.by_id[ids] > 0.0]
+            pool = Pool.of([kinds.entities[i] for i in near.tolist()], self._phrases, self._config, ordered=True)
+            scores.by_id[near] = _semantic(scores.graphs, pool)
 
     def field(self, layer: str, texts: Sequence[str], pillars: PillarMap) -> np.ndarray:
         """The best score of any of the texts among each pillar's instances (eq. 12, 13), (rows, columns) float32.
@@ -199,6 +214,24 @@ class SimilarityFields:
             flags[pending] = True
             stale |= flags[now.ids].any(axis=0)
         return stale
+
+
+def _semantic(graphs: Sequence[QueryGraph], pool: Pool) -> np.ndarray:
+    """(N,) float32: the best reading's score by kind and attributes."""
+    if not graphs or not pool.entities:
+        return np.zeros(len(pool.entities), np.float32)
+    config, top = pool.config, max(graph.weight for graph in graphs)
+    costs = [1.0 - config.reading_share * (1.0 - graph.weight / top) if top > 0.0 else 1.0 for graph in graphs]
+    scores = np.stack([semantic_scores(graph, pool) for graph in graphs])
+    choice = (scores * np.array(costs)[:, None]).argmax(axis=0)
+    best = scores[choice, np.arange(len(pool.entities))]
+    return np.where(best >= config.min_candidate, best, 0.0).astype(np.float32)
+
+
+def _needs_whole(graph: QueryGraph) -> bool:
+    """Whether words anywhere in a caption matter."""
+    categories, attributes = unary_words(graph)
+    return any(needs_caption(c) for c in categories) or not all(has_group(a) for a in attributes)
 
 
 def _best(table: np.ndarray, ids: np.ndarray) -> np.ndarray:

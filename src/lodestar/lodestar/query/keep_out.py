@@ -31,7 +31,7 @@ def keep_out_mask(
     margin = max(1, int(np.ceil(distance / grid.resolution)) + 1)
     points = np.array(pillars.origin) + (cells[:, ::-1] + 0.5) * pillars.resolution
     places = grid.cells_of(points) + margin  # zones reach onto the grid from outside of it
-    wide = np.zeros((mask.shape[0] + 2 * margin, mask.shape[1] + 2 * margin), bool)
+    wide = np.pad(mask, margin)
     inside = ((places >= 0) & (places < wide.shape)).all(axis=1)
     wide[places[inside, 0], places[inside, 1]] = True
     reach = distance + (grid.resolution + pillars.resolution) / np.sqrt(2.0)

@@ -18,6 +18,7 @@ from lodestar.scene.life import EntityRecord
 from lodestar.scene.records import Embedding, EntityState, View
 from lodestar.scene.taking import SceneState
 from lodestar.scene.views import KeptView
+from lodestar.storage.archive import ForeignFile
 
 KIND = "scene"
 VERSION = 1
@@ -30,7 +31,7 @@ _STAMPS = ("last_scan", "first_seen", "last_seen")
 Arrays = dict[str, np.ndarray]
 
 
-class BadScene(ValueError):
+class BadScene(ForeignFile):
     """The arrays are not a scene's."""
 
 
@@ -128,6 +129,7 @@ def _texts(record: EntityRecord) -> dict[str, Any]:
         "inherited": [[v.label, v.caption, v.weight] for v in record.inherited],
         "seen_as": record.seen_as,
         "described": record.described,
+        "neighbors": None if record.neighbors_at is None else list(record.neighbors.items()),
     }
 
 
@@ -172,6 +174,8 @@ def _record(
         first_seen=kept["first_seen"],
         last_seen=kept["last_seen"],
         birthplace=arrays["birthplaces"][row].copy(),
+        neighbors={int(i): float(weight) for i, weight in texts["neighbors"] or ()},
+        neighbors_at=None if texts["neighbors"] is None else arrays["centroids"][row].copy(),
     )
 
 

@@ -79,7 +79,7 @@ def write_archive(
         values = values.reshape(np.shape(array)).astype(values.dtype.newbyteorder("<"), copy=False)
         if values.dtype.kind not in _KINDS:
             raise ValueError(f"{name} has values of type {values.dtype}")
-        view = memoryview(values.reshape(-1)).cast("B") if values.size else memoryview(b"")
+        view = values.reshape(-1).view(np.uint8).data
         entry = {"name": name, "dtype": values.dtype.str, "shape": list(values.shape), "offset": offset}
         entries.append({**entry, "bytes": view.nbytes, "crc": zlib.crc32(view)})
         views.append(view)
@@ -147,7 +147,7 @@ def _array(file: BinaryIO, start: int, size: int, entry: Mapping[str, Any]) -> n
         raise ValueError(f"it ends in the middle of {name}")
     array = np.empty(shape, dtype)
     if length:
-        view = memoryview(array.reshape(-1)).cast("B")
+        view = array.reshape(-1).view(np.uint8).data
         file.seek(offset)
         checksum, done = 0, 0
         while done < length:

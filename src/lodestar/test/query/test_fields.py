@@ -1,4 +1,4 @@
-"""Fields of any text over the plan, kept up to date bit by bit, and the zones that a directive keeps the robot out of."""
+"""Fields of any text over the plan, kept up to date bit by bit, and the zones of a directive."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def test_a_field_is_the_best_score_of_each_pillars_instances():
 
 
 def test_a_text_is_scored_once_per_kind_and_again_only_for_new_kinds(monkeypatch):
-    asked = []
+    asked, semantic_scores = [], fields_module.semantic_scores
     monkeypatch.setattr(
-        fields_module, "score_query", lambda g, e, p, c: asked.append(len(e)) or score_query(g, e, p, c)
+        fields_module, "semantic_scores", lambda g, pool: asked.append(len(pool.entities)) or semantic_scores(g, pool)
     )
     base = room()
     entities = {i: replace(base[1 + i % 3], id=i) for i in range(1, 61)}
@@ -76,6 +76,21 @@ def test_a_text_is_scored_once_per_kind_and_again_only_for_new_kinds(monkeypatch
     assert scores[7] == scores[8] and scores[61] == pytest.approx(1.0)
     fields.scores("red chair")
     assert asked == [3, 1]
+
+
+def test_words_anywhere_in_a_caption_count_where_they_are_asked_for():
+    entities = room()
+    captions = ("red office chair next to a padded wall", "red office chair that is padded", "red office chair")
+    for number, caption in enumerate(captions):
+        entities[20 + number] = thing(20 + number, "chair", caption, (5, number, 0), (5.4, number + 0.4, 0.9))
+    fields = SimilarityFields(PhraseBook(), CONFIG)
+    fields.follow(entities)
+    padded, plain = fields.scores("padded chair").copy(), fields.scores("red chair")
+    assert padded[20] == padded[21] > padded[22] > 0.0
+    assert plain[20] == plain[21] == plain[22]
+    entities[22] = replace(entities[22], caption="red office chair, padded")
+    fields.follow(entities)
+    assert fields.scores("padded chair")[22] == padded[20]
 
 
 def test_an_unchanged_plan_is_not_drawn_again(monkeypatch):

@@ -94,7 +94,7 @@ def test_followers_of_the_loaded_scene_page_everything():
 
 
 def test_a_follower_of_what_was_before_starts_anew():
-    scene, feed = lively("old")
+    scene, _ = lively("old")
     mirror = SceneMirror()
     mirror.fill([scene.delta_since(0)[0]])
     loaded = restored(lively()[0])

@@ -34,8 +34,8 @@ POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify.
 
-    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, TF. Publishes: ``~/heartbeat``, ``~/decision``, ``~/directive``,
-    ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client of ``<expert>_expert/propose``
+    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, TF.
+    Publishes: ``~/heartbeat``, ``~/decision``, ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client of ``<expert>_expert/propose``
     and ``navigate_to_pose``.
     """
 
@@ -76,8 +76,9 @@ class GoalSelectorNode(LodestarNode):
         self._give_grid()
 
     def _give_grid(self) -> None:
-        if self._grid is not None:
-            self._loop.on_grid(self._keep_out.apply(self._grid))
+        grid = self._keep_out.apply(self._grid)
+        if grid is not None:
+            self._loop.on_grid(grid)
 
     def _on_started(self, directive: Directive) -> None:
         self._directive.publish(directive_to_msg(directive))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import uuid
 from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
 from lodestar.keyframes.records import Keyframe
-from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
+from lodestar.keyframes.store import KeyframeConfig, KeyframeStore, clear_stale_folders
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar_interfaces import msg, srv
+from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, box_from_msg, header, rgb_from_msg, stamp_from_msg
 from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.map_actions import serve
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.rgbd import CameraPoses
@@ -38,7 +42,7 @@ class KeyframesNode(LodestarNode):
     """Keep an image when the camera sees something new, and which instances it shows.
 
     Subscribes: ``image``, ``camera_info``, ``instances``, TF. Publishes: ``~/keyframes`` (again when instances are
-    linked). Serves: ``~/get``, on a thread of its own, because it reads the disk.
+    linked). Serves: ``~/get``, on a thread of its own, because it reads the disk. Actions: ``~/save``, ``~/load``.
     """
 
     def __init__(self, **kwargs):
@@ -47,9 +51,8 @@ class KeyframesNode(LodestarNode):
         frames = declare_config(self, FrameNames, "frames.")
         folder = self._config.folder
         if not folder:
-            temporary = tempfile.TemporaryDirectory(prefix="lodestar_keyframes_", ignore_cleanup_errors=True)
-            self.on_close(temporary.cleanup)
-            folder = temporary.name
+            folder = clear_stale_folders(Path(tempfile.gettempdir()), "lodestar_keyframes_")
+            self.on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
         store_config = declare_config(self, KeyframeConfig, "store.")
         self._store = KeyframeStore(folder, store_config, self._config.map_id, uuid.uuid4().hex[:12])
         self._next_offer = -float("inf")
@@ -68,6 +71,8 @@ class KeyframesNode(LodestarNode):
         self.listen(msg.InstanceArray, "instances", self._on_instances, qos.EVENT, stamped=True)
         self._service = ServiceWorker(self, srv.GetKeyframe, "~/get", self._get)
         self.on_close(self._service.close)
+        serve(self, SaveMap, "~/save", lambda job: {"bytes_written": self._store.save_to(job.request.path)})
+        serve(self, LoadMap, "~/load", lambda job: {"entity_count": self._store.load_from(job.request.path)})
         self.diagnostics.value("kept", lambda: len(self._store))
         self.diagnostics.value("offer.latency_s", lambda: self._offers.latency)
 

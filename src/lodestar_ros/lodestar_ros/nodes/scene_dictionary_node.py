@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from nav_msgs.msg import OccupancyGrid
@@ -20,6 +21,7 @@ from lodestar_ros.conversions_map import regions_to_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg, scene_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
+from lodestar_ros.map_files import MapFiles
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.query_server import QueryServer
@@ -44,7 +46,8 @@ class SceneDictionaryNode(LodestarNode):
 
     Subscribes: ``instances``, ``grid``, ``pillars``, ``keyframes``, ``directive``.
     Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/keep_out_mask``,
-    ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged). Action: ``~/query``.
+    ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged).
+    Actions: ``~/query``, ``~/save``, ``~/load``, ``~/export``.
     """
 
     def __init__(self, **kwargs):
@@ -71,6 +74,7 @@ class SceneDictionaryNode(LodestarNode):
         self._fields = SceneFields(
             self, self._scene, book, queries, lambda: self._grid, config.display_period
         )
+        self._files = MapFiles(self, self._scene, self._rooms, self._worker.submit, self._on_loaded)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
@@ -88,9 +92,18 @@ class SceneDictionaryNode(LodestarNode):
             self._regions_of = self._grid
             self._worker.submit(self._grid)
 
-    def _update(self, item: InstanceDelta | OccupancyGrid2D) -> None:
+    def _on_loaded(self, delta: SceneDelta) -> None:
+        """On the worker: followers start anew, and the voxel map tells once more what it has."""
+        self._start = uuid.uuid4().hex[:6]
+        self._instances.restart()
+        self._regions_of = None
+        self._publish(delta)
+
+    def _update(self, item: InstanceDelta | OccupancyGrid2D | Callable[[], None]) -> None:
         """On the worker, in the order of arrival."""
-        if isinstance(item, OccupancyGrid2D):
+        if callable(item):
+            item()
+        elif isinstance(item, OccupancyGrid2D):
             mask, found = self._rooms.segment(item)
             regions = self._scene.assign_regions(mask, item.origin, item.resolution, found)
             self._regions.publish(regions_to_msg(mask, item, regions, self._scene.revision))
@@ -121,4 +134,4 @@ class SceneDictionaryNode(LodestarNode):
         return response
 
 
-main = main_of(SceneDictionaryNode)
+main = main_of(SceneDictionaryNode, events=False)

@@ -39,6 +39,7 @@ class SemanticVoxelsNode(LodestarNode):
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, TF.
     Publishes: ``~/instances`` (deltas), ``~/cloud``, ``~/pillars``. Serves: ``~/get_instances``.
+    Actions: ``~/save``, ``~/load``, ``~/export``.
     """
 
     def __init__(self, **kwargs):

@@ -46,7 +46,7 @@ ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is
 class SimNavigatorNode(LodestarNode):
     """Drive to poses on the grid; the odometry's stamps are its clock.
 
-    Subscribes: ``grid``, ``costmap_filter_info`` and its mask, ``odom``, TF. Publishes: ``cmd_vel`` (20 Hz while it drives), ``plan``.
+    Subscribes: ``grid``, ``costmap_filter_info``, ``odom``, TF. Publishes: ``cmd_vel`` (20 Hz, driving), ``plan``.
     Action: ``navigate_to_pose``, of which the newest goal wins, as with Nav2.
     """
 

@@ -179,9 +179,13 @@ def attribute_scores(
     """How well entities (N) have an attribute: 1 said so, `other` where another colour (or the opposite size) is
     known, `unknown` where nothing is.
     """
-    return np.array(
-        [_attribute_score(attribute, a, c, unknown, other) for a, c in zip(known, captions)], float
-    )
+    lexicon = load_lexicon()
+    wanted = lexicon.attribute(attribute) or attribute
+    if wanted in lexicon.attribute_group:
+        scores = [_known_attribute_score(wanted, _said(a, c), unknown, other) for a, c in zip(known, captions)]
+    else:
+        scores = [_free_attribute_score(wanted, _said(a, c), c, unknown) for a, c in zip(known, captions)]
+    return np.array(scores, float)
 
 
 @lru_cache(maxsize=131072)
@@ -201,19 +205,14 @@ def _known_attribute_score(wanted: str, said: frozenset[str], unknown: float, ot
     return other if group in ("colors", "sizes", "materials") and rivals else unknown
 
 
-def _attribute_score(attribute: str, known: tuple[str, ...], caption: str, unknown: float, other: float) -> float:
-    lexicon = load_lexicon()
-    wanted = lexicon.attribute(attribute) or attribute
-    if wanted in lexicon.attribute_group:
-        return _known_attribute_score(wanted, _said(known, caption), unknown, other)
-    if wanted in _said(known, caption):
-        return 1.0
-    return 1.0 if _contains(" ".join(words_of(caption)), wanted) else unknown
+def _free_attribute_score(wanted: str, said: frozenset[str], caption: str, unknown: float) -> float:
+    """Of a word that the lexicon does not know as an attribute."""
+    return 1.0 if wanted in said or _contains(" ".join(words_of(caption)), wanted) else unknown
 
 
-def caption_facts(caption: str, known: tuple[str, ...]) -> tuple[str, frozenset[str]]:
+def caption_facts(label: str, caption: str, known: tuple[str, ...]) -> tuple[str, frozenset[str]]:
     """What a caption is about, and every attribute that it names or that is known."""
-    return caption_noun(caption), _said(known, caption)
+    return _facts(label, caption).noun, _said(known, caption)
 
 
 def has_group(attribute: str) -> bool:

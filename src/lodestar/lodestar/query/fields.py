@@ -91,7 +91,7 @@ class EntityKinds:
         text = (entity.label, entity.caption, entity.attributes, entity.state)
         kind = self._kind_of_text.get(text)
         if kind is None:
-            noun, said = caption_facts(entity.caption, entity.attributes)
+            noun, said = caption_facts(entity.label, entity.caption, entity.attributes)
             key = (entity.label, noun, said, entity.state)
             kind = self._kinds.get(key, -1)
             if kind < 0:

@@ -60,12 +60,10 @@ class SimNavigatorNode(LodestarNode):
         self._goal: ServerGoalHandle | None = None
         self._now = self._started = self._updated = self._grid_heard = 0.0  # s, by odometry
         self._heard, self._updates, self._path = time.monotonic(), 0, None
-        self._mailbox = Mailbox(self)
+        self._mailbox, self._keep_out = Mailbox(self), KeepOutInput(self)
         self._transforms = self.transforms(newest=True).buffer
-        command_type = TwistStamped if self._stamped else Twist
-        self._command = self.create_publisher(command_type, "cmd_vel", qos.COMMAND)
+        self._command = self.create_publisher(TwistStamped if self._stamped else Twist, "cmd_vel", qos.COMMAND)
         self._plan = self.create_publisher(Path, "plan", qos.EVENT)
-        self._keep_out = KeepOutInput(self)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
         self.steady_timer(0.5, self._check_odometry)
@@ -121,7 +119,7 @@ class SimNavigatorNode(LodestarNode):
             t = self._transforms.lookup_fresh("map", "base_link", self._now, POSE_HOLDS)
             pose = (t[0, 3], t[1, 3], yaw_of(t))
         grid = self._grid if self._now - self._grid_heard <= self._grid_holds else None
-        velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
+        velocity = twist.linear.x, twist.linear.y, twist.angular.z
         step = self._navigator.update(self._now, self._keep_out.apply(grid), pose, velocity)
         self._send(step.command)
         if step.path is not self._path and step.path is not None:

@@ -142,7 +142,7 @@ class SimilarityFields:
             raise
 
     def scores(self, text: str) -> np.ndarray:
-        """(ids,) float32: semantic score of every entity for a text by id, 0 = no such entity. Raises MissingPhrases."""
+        """(ids,) float32: semantic score of every entity for a text by id, 0 = none there. Raises MissingPhrases."""
         known = self._texts.pop(text, None)
         if known is None:
             none, graphs = np.zeros(0, np.float32), graphs_of(text)

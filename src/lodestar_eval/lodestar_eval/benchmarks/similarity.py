@@ -60,7 +60,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         for row in rows
     )
     columns = (
-        "captions", "new query, ms", "p95", "with a word for the model, ms", f"{_CHANGED} changed, ms", "first look, ms",
+        "captions", "new query, ms", "p95", "with a word for the model, ms", f"{_CHANGED} changed, ms", "first look",
     )  # fmt: skip
     title = f"Target, neighbour and constraint fields at {options.entities:,} entities"
     notes = ("Each query is new; vectors of labels are cached, the text model runs only for the open words.",)

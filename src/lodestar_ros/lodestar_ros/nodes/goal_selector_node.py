@@ -34,9 +34,9 @@ POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify.
 
-    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, TF.
-    Publishes: ``~/heartbeat``, ``~/decision``, ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client of ``<expert>_expert/propose``
-    and ``navigate_to_pose``.
+    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, TF. Publishes: ``~/heartbeat``, ``~/decision``,
+    ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client of
+    ``<expert>_expert/propose`` and ``navigate_to_pose``.
     """
 
     def __init__(self, **kwargs):

@@ -11,6 +11,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.experts.protocol import Proposal
+from lodestar.mapping.colors import color_of
 from lodestar.scene.records import Entity, EntityState
 from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
 
@@ -19,29 +20,6 @@ EXPERT_COLORS = {
     "semantic_map": (0.2, 0.9, 0.3),
     "ego_vlm": (1.0, 0.6, 0.1),
 }
-GOLDEN = 0.618033988749895
-
-
-def color_of(identity: int) -> np.ndarray:
-    """(3,) uint8 that stays with an id; neighbours in number are far apart in hue."""
-    hue = (identity * GOLDEN) % 1.0 * 6.0
-    wedge, part = int(hue), hue - int(hue)
-    r, g, b = [
-        (1, part, 0),
-        (1 - part, 1, 0),
-        (0, 1, part),
-        (0, 1 - part, 1),
-        (part, 0, 1),
-        (1, 0, 1 - part),
-    ][wedge]
-    return (np.array([r, g, b]) * 200 + 40).astype(np.uint8)
-
-
-def colors_of(identities: np.ndarray) -> np.ndarray:
-    """(N, 3) uint8 colours of ids (N,)."""
-    unique, places = np.unique(identities, return_inverse=True)
-    palette = np.array([color_of(int(identity)) for identity in unique], np.uint8).reshape(-1, 3)
-    return palette[places]
 
 
 def rgba(red: float, green: float, blue: float, alpha: float = 1.0) -> ColorRGBA:

@@ -15,7 +15,7 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.diagnostics import InputConfig, InputMonitor
 from lodestar_ros.gate import ZERO, GateConfig, MotionGate
 from lodestar_ros.labels import parse_table
-from lodestar_ros.markers import colors_of
+from lodestar.mapping.colors import colors_of
 from lodestar_ros.sync import PoseQueue, StampPairer
 from lodestar_ros.transforms import Cause, TransformUnavailable
 from lodestar_ros.workers import LatestWorker, QueueWorker

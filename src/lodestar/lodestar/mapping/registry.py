@@ -79,6 +79,11 @@ class InstanceRegistry:
         if len(self.gone) > _REMEMBERED:
             self.gone.popitem(last=False)
 
+    def restore_merges(self, merges: list[tuple[int, Merge]]) -> None:
+        """These merges, with the revisions in which followers hear of them, are all that ever were."""
+        self._merged = merges
+        self._forward = {merge.loser: merge.winner for _, merge in merges}
+
     def changed_since(self, revision: int) -> list[int]:
         """Ids, ascending, of the measured instances that changed."""
         return [i for i in sorted(self.instances) if self.tracks[i].revision > revision]

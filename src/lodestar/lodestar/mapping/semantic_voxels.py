@@ -122,6 +122,29 @@ class SemanticVoxelMap:
         with self._lock:
             self._last_fused = self._last_depth = -np.inf
 
+    def go_on_from(
+        self,
+        store: VoxelStore,
+        geometry: TsdfVolume,
+        registry: InstanceRegistry,
+        map_from_voxels: np.ndarray,
+        revision: int,
+    ) -> None:
+        """Take over what a saved map held, in place of all there was; see `mapping.persistence`."""
+        with self._lock:
+            self._store, self.geometry, self._registry = store, geometry, registry
+            self._fusion = MaskFusion(self.config, store, registry)
+            self._map_from_voxels, self._map_from_odom = map_from_voxels, None
+            self._last_fused = self._last_depth = -np.inf
+            self.revision = revision
+
+    def measure_all(self) -> None:
+        """Every instance is measured anew; takes time by the size of the map."""
+        with self._lock:
+            last, self._last_fused = self._last_fused, np.inf  # none of them is observed now
+            self._refresh(list(self._registry.tracks))
+            self._last_fused = last
+
     # ----------------------------------------------------------------- output
 
     def instances(self) -> dict[int, Instance]:

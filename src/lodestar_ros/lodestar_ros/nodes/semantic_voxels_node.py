@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sensor_msgs.msg import PointCloud2
 
 from lodestar.mapping.admission import FrameRejected
+from lodestar.mapping.colors import colors_of
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg, srv
@@ -17,10 +18,10 @@ from lodestar_ros.conversions import cloud_to_msg
 from lodestar_ros.conversions_map import pillars_to_msg
 from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.executors import main_of
-from lodestar_ros.markers import colors_of
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.rgbd import SegmentedRgbd
+from lodestar_ros.voxel_files import VoxelFiles
 from lodestar_ros.workers import LatestWorker
 
 
@@ -73,12 +74,19 @@ class SemanticVoxelsNode(LodestarNode):
         self._input = SegmentedRgbd(
             self, frames, lambda *pair: self._semantics.submit(pair), on_depth=self._on_depth
         )
+        self._files = VoxelFiles(self, lambda: self._map, self._replace)
         self.steady_timer(self._config.layers_period, lambda: self._layers.submit(None))
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
         self._next_geometry = -float("inf")
         self._map.restart_clock()
+
+    def _replace(self, loaded: SemanticVoxelMap) -> None:
+        """Go on with a loaded map; the next delta is of its session, so followers page it."""
+        with self._commit:
+            self._map = loaded
+            self._layers_revision = -1
 
     def _on_depth(self, frame: RgbdFrame) -> None:
         if frame.stamp >= self._next_geometry:

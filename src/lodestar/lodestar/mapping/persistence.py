@@ -1,0 +1,175 @@
+"""The semantic voxel map as arrays for a file, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from lodestar.mapping.records import Merge
+from lodestar.mapping.registry import InstanceRegistry
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+from lodestar.mapping.tracks import Track
+from lodestar.mapping.tsdf import TsdfVolume
+from lodestar.mapping.voxel_config import VoxelConfig
+from lodestar.mapping.voxel_store import GONE, VoxelStore
+from lodestar.storage.archive import ForeignFile
+
+KIND = "voxels"
+VERSION = 1
+Arrays = dict[str, np.ndarray]
+
+_STAMPS = ("first_seen", "last_seen", "last_absence")
+
+
+class BadVoxels(ForeignFile):
+    """The arrays are not a voxel map's, or not one of this configuration."""
+
+
+def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
+    """Meta and arrays of everything that the map knows; what associates masks learns its evidence anew."""
+    with voxels._lock:
+        registry, store, surface = voxels._registry, voxels._store, voxels._fusion.surface
+        places = np.flatnonzero(store.owner[: store.used] != GONE)
+        tracks = list(registry.tracks.values())
+        arrays = {
+            **{f"voxel_{name}": array for name, array in store.to_arrays().items()},
+            **{f"surface_{name}": array for name, array in voxels.geometry.to_arrays().items()},
+            "point_mean": surface.mean[places],
+            "point_mass": surface.mass[places],
+            "map_from_voxels": voxels._map_from_voxels.copy(),
+            "forward": np.array(sorted(registry._forward.items()), np.int64).reshape(-1, 2),
+            **_tracks_to_arrays("track", tracks),
+            **_tracks_to_arrays("gone", registry.gone.values()),
+        }
+        stamps = [voxels._last_fused, voxels._last_depth, 0.0]
+        meta = {
+            "map_id": voxels.map_id,
+            "session_id": voxels.session_id,
+            "revision": voxels.revision,
+            "stamp": max(stamp for stamp in stamps if np.isfinite(stamp)),
+            "next_id": registry.next_id,
+            "instances": len(tracks),
+        }
+    return meta, arrays
+
+
+def map_from_arrays(
+    meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], config: VoxelConfig, session_id: str, now: float
+) -> SemanticVoxelMap:
+    """The map that `map_to_arrays` wrote, in a session of its own. Raises BadVoxels.
+
+    now: seconds; where the file is from a later time, its stamps are moved back. The next frame may have any stamp.
+    """
+    try:
+        voxels = SemanticVoxelMap(config, int(meta["map_id"]), session_id)
+        size = float(arrays["voxel_size"])
+        if abs(size - config.voxel) > 1e-9:
+            raise ValueError(f"its voxels measure {size} m, this map's {config.voxel} m")
+        store = VoxelStore.from_arrays(_part(arrays, "voxel_"), config.capacity, config.prior)
+        count = len(arrays["voxel_coords"])
+        if arrays["point_mean"].shape != (count, 3) or arrays["point_mass"].shape != (count,):
+            raise ValueError("points and voxels do not match")
+        geometry = TsdfVolume.from_arrays(_part(arrays, "surface_"), config.geometry)
+        registry = _registry(meta, arrays, min(0.0, now - float(meta["stamp"])))
+        if int(arrays["voxel_ids"].max(initial=0)) >= registry.next_id:
+            raise ValueError("voxels of instances that were never there")
+        pose = np.asarray(arrays["map_from_voxels"], np.float64)
+        if pose.shape != (4, 4) or not np.isfinite(pose).all():
+            raise ValueError("the pose of the voxels is not finite")
+        voxels.go_on_from(store, geometry, registry, pose, int(meta["revision"]) + 1)
+        surface = voxels._fusion.surface
+        surface.mean[:count], surface.mass[:count] = arrays["point_mean"], arrays["point_mass"]
+        voxels.measure_all()
+        return voxels
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        raise BadVoxels(f"{error.__class__.__name__}: {error}") from error
+
+
+def _part(arrays: Mapping[str, np.ndarray], prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def _registry(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], shift: float) -> InstanceRegistry:
+    registry = InstanceRegistry()
+    tracks = _tracks_from_arrays("track", arrays, shift)
+    for track in sorted(tracks, key=lambda t: (t.last_seen, t.id)):
+        registry.tracks.add(track)
+    for track in _tracks_from_arrays("gone", arrays, shift):
+        registry.gone[track.id] = track
+    registry.next_id = int(meta["next_id"])
+    forward = {int(a): int(b) for a, b in arrays["forward"]}
+    known = [*(t.id for t in tracks), *registry.gone, *forward]
+    if any(not 0 < identity < registry.next_id for identity in known) or any(a in registry.tracks for a in forward):
+        raise ValueError("ids that were never given, or that were merged")
+    if any(b >= registry.next_id or a == b for a, b in forward.items()):
+        raise ValueError("merged ids lead nowhere")
+    registry.restore_merges(
+        [(int(meta["revision"]) + 1, Merge(a, _end_of(a, forward))) for a in forward]
+    )
+    return registry
+
+
+def _end_of(identity: int, forward: Mapping[int, int]) -> int:
+    for _ in range(len(forward) + 1):
+        if identity not in forward:
+            return identity
+        identity = forward[identity]
+    raise ValueError("merged ids form a circle")
+
+
+# --- tracks --------------------------------------------------------------------------------------------
+
+
+def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
+    """Features as matrices by length, the rest as JSON."""
+    records, features = [], {}
+    for track in tracks:
+        record = {f.name: getattr(track, f.name) for f in fields(track)}
+        feature = record.pop("appearance")
+        if feature is not None:
+            features.setdefault(len(feature), ([], []))[0].append(track.id)
+            features[len(feature)][1].append(feature)
+        record["box_min"], record["box_max"] = track.box_min.tolist(), track.box_max.tolist()
+        record["labels"] = [[label, caption, weight] for (label, caption), weight in track.labels.items()]
+        record["last_absence"] = track.last_absence if np.isfinite(track.last_absence) else None
+        records.append(record)
+    text = json.dumps(records, separators=(",", ":"), default=_number).encode()
+    arrays = {
+        f"{prefix}_records": np.frombuffer(text, np.uint8),
+        f"{prefix}_lengths": np.array(sorted(features), np.int64),
+    }
+    for length, (owners, rows) in features.items():
+        arrays[f"{prefix}_owners_{length}"] = np.array(owners, np.int64)
+        arrays[f"{prefix}_features_{length}"] = np.array(rows, np.float32)
+    return arrays
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be written")
+
+
+def _tracks_from_arrays(prefix: str, arrays: Mapping[str, np.ndarray], shift: float) -> list[Track]:
+    tracks = {}
+    known = {f.name for f in fields(Track)}
+    for record in json.loads(arrays[f"{prefix}_records"].tobytes()):
+        values = {name: value for name, value in record.items() if name in known}
+        values["box_min"], values["box_max"] = (np.array(values[k], np.float64) for k in ("box_min", "box_max"))
+        values["labels"] = {(str(label), str(caption)): float(w) for label, caption, w in values["labels"]}
+        if values["last_absence"] is None:
+            values["last_absence"] = -np.inf
+        values |= {name: float(values[name]) + shift for name in _STAMPS}
+        track = Track(**values)
+        if track.id in tracks or track.box_min.shape != (3,) or track.box_max.shape != (3,):
+            raise ValueError(f"instance {track.id} stands twice in the file or has no box")
+        tracks[track.id] = track
+    for length in arrays[f"{prefix}_lengths"].tolist():
+        rows = arrays[f"{prefix}_features_{length}"]
+        for row, owner in enumerate(arrays[f"{prefix}_owners_{length}"].tolist()):
+            tracks[owner].appearance = rows[row].astype(np.float32)
+    return list(tracks.values())

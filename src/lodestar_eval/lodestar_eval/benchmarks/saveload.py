@@ -1,0 +1,129 @@
+"""A furnished building saved and loaded: voxels, surfaces, entities and regions."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from lodestar_eval.options import positive_int
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+
+_BOUND_S = 10.0  # issue 3: of saving and of loading
+_MIB = 2**20
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--world", default=None, help="world (default: the building 50052751 of floorplans_kth in $LODESTAR_DATA)"
+    )
+    parser.add_argument("--seed", type=int, default=1, help="of the furniture")
+    parser.add_argument("--rounds", type=positive_int, default=3, help="times it is saved and loaded (default 3)")
+    parser.add_argument("--views", type=positive_int, default=5, help="per stop of the sweep (default 5)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_sim.worlds import WorldError, world_from_spec
+
+    if options.world is None and not os.environ.get("LODESTAR_DATA"):
+        raise BadOptions("set LODESTAR_DATA, or give --world")
+    spec = options.world or str(Path(os.environ["LODESTAR_DATA"]) / "floorplans_kth" / "50052751")
+    try:
+        world = world_from_spec(spec, options.seed)
+    except WorldError as error:
+        raise BadOptions(str(error)) from error
+    voxels, scene = _mapped(world, options, progress)
+    place = folder / "map"
+    saves, loads, sizes = [], [], {}
+    for number in range(options.rounds):
+        began = time.perf_counter()
+        sizes = _save(place, voxels, scene)
+        saves.append(time.perf_counter() - began)
+        began = time.perf_counter()
+        other, entities = _load(place, voxels.config)
+        loads.append(time.perf_counter() - began)
+        if other.voxel_count != voxels.voxel_count or entities != len(scene):
+            raise RuntimeError("what was loaded is not what was saved")
+        progress(f"round {number + 1}: saved in {saves[-1]:.1f} s, loaded in {loads[-1]:.1f} s")
+    shutil.rmtree(place)
+    covered = float(len(np.unique(np.floor(voxels.mesh().vertices[:, :2]), axis=0)))
+    metrics = {
+        "save_s": float(np.median(saves)), "load_s": float(np.median(loads)), "save_worst_s": max(saves),
+        "load_worst_s": max(loads), "voxels": float(voxels.voxel_count), "blocks": float(voxels.geometry.blocks.live),
+        "entities": float(len(scene)), "area_m2": covered, **{f"{k}_mib": v / _MIB for k, v in sizes.items()},
+    }  # fmt: skip
+    bars = tuple(Bar(name, metrics[name], _BOUND_S, at_least=False) for name in ("save_s", "load_s"))
+    rows = tuple((name, f"{value:,.1f}") for name, value in metrics.items())
+    notes = (
+        "Times are of the whole: gathering, checksums, files and folders made durable; checking, indexing and measuring "
+        "every instance anew. Files lie on the disk of the report's folder.",
+        f"{covered:.0f} m2 have something mapped on or above them.",
+    )
+    return Result(metrics, bars, (Table("Saving and loading", ("what", "value"), rows),), notes=notes)
+
+
+def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str], None]) -> tuple:
+    """Voxels and scene after a sweep through the building."""
+    from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
+    from lodestar.scene.dictionary import SceneDictionary
+    from lodestar_eval.sweep import Sweep, SweepConfig
+
+    sweep = Sweep(world, options.seed, SweepConfig(views=options.views, width=320, height=240))  # type: ignore[arg-type]
+    voxels, scene = SemanticVoxelMap(VoxelConfig()), SceneDictionary()
+    for number, (frame, segmented) in enumerate(sweep.frames()):
+        scene.update(voxels.fuse(frame, segmented))
+        voxels.integrate_depth(frame)
+        if number % 200 == 0:
+            progress(f"frame {number} of {len(sweep)}: {len(scene)} entities")
+    while scene.flush().updated:
+        pass
+    return voxels, scene
+
+
+def _save(place: Path, voxels: object, scene: object) -> dict[str, float]:
+    """Both parts are in a snapshot; returns their bytes."""
+    from lodestar.mapping import persistence as voxel_file
+    from lodestar.scene import persistence as scene_file
+    from lodestar.storage.archive import write_archive
+    from lodestar.storage.snapshot import SnapshotFolder
+
+    snapshot = SnapshotFolder(place)
+    part = snapshot.begin()
+    sizes = {}
+    for name, module, dump in (
+        ("voxels", voxel_file, lambda: voxel_file.map_to_arrays(voxels)),  # type: ignore[arg-type]
+        ("scene", scene_file, lambda: scene_file.scene_to_arrays(scene)),  # type: ignore[arg-type]
+    ):
+        meta, arrays = dump()
+        sizes[name] = float(write_archive(part / name, module.KIND, module.VERSION, meta, arrays))
+    snapshot.commit(part, {})
+    return sizes
+
+
+def _load(place: Path, config: object) -> tuple:
+    """The voxel map and the number of entities."""
+    from lodestar.mapping import persistence as voxel_file
+    from lodestar.scene import persistence as scene_file
+    from lodestar.scene.config import SceneConfig
+    from lodestar.scene.dictionary import SceneDictionary
+    from lodestar.storage.archive import read_archive
+    from lodestar.storage.snapshot import SnapshotFolder
+
+    part, _ = SnapshotFolder(place).open()
+    archive = read_archive(part / "scene", scene_file.KIND, scene_file.VERSION)
+    state = scene_file.scene_from_arrays(archive.meta, archive.arrays, SceneConfig(), 1e9)
+    archive = read_archive(part / "voxels", voxel_file.KIND, voxel_file.VERSION)
+    voxels = voxel_file.map_from_arrays(archive.meta, archive.arrays, config, "+1", 1e9)  # type: ignore[arg-type]
+    scene = SceneDictionary()
+    scene.replace(state, 1, "", "")
+    while scene.flush().updated:
+        pass
+    return voxels, len(scene)
+
+
+BENCHMARK = Benchmark("saveload", "A whole building saved and loaded.", _add_options, _run)

@@ -10,12 +10,12 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from lodestar.mapping.colors import colors_of
 from lodestar_ros.clocks import PatientClock
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.diagnostics import InputConfig, InputMonitor
 from lodestar_ros.gate import ZERO, GateConfig, MotionGate
 from lodestar_ros.labels import parse_table
-from lodestar.mapping.colors import colors_of
 from lodestar_ros.sync import PoseQueue, StampPairer
 from lodestar_ros.transforms import Cause, TransformUnavailable
 from lodestar_ros.workers import LatestWorker, QueueWorker

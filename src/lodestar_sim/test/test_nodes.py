@@ -20,6 +20,7 @@ pytest.importorskip("nav2_msgs.action", reason="needs the built workspace")
 import rclpy
 from geometry_msgs.msg import Twist, TwistStamped
 from nav2_msgs.action import NavigateToPose
+from nav2_msgs.msg import CostmapFilterInfo
 from nav_msgs.msg import OccupancyGrid, Odometry
 from nav_msgs.msg import Path as PathMsg
 from rclpy.action import ActionClient
@@ -380,6 +381,34 @@ def test_the_navigator_reaches_reports_replaces_cancels_and_gives_up(client, lis
         assert result.result.error_msg
     assert not client.send((math.nan, 0.0, 0.0)).accepted
     assert client.result(client.send((0.3, 0.0, 0.0), "base_link")).status == SUCCEEDED  # frames are heeded
+
+
+def _zone(x0: float, y0: float, x1: float, y1: float) -> OccupancyGrid:
+    """A keep-out mask of 8 x 8 m about the origin with a rectangle to keep out of."""
+    cells = np.zeros((80, 80), np.int8)
+    cells[round((y0 + 4) * 10) : round((y1 + 4) * 10), round((x0 + 4) * 10) : round((x1 + 4) * 10)] = 100
+    return grid_to_msg(OccupancyGrid2D(cells, 0.1, (-4.0, -4.0)))
+
+
+def test_the_navigator_keeps_out_of_a_costmap_filters_zones(client, listener):
+    node = listener.node
+    masks = node.create_publisher(OccupancyGrid, "zones", qos.LATCHED)
+    infos = node.create_publisher(CostmapFilterInfo, "costmap_filter_info", qos.LATCHED)
+    infos.publish(CostmapFilterInfo(type=0, filter_mask_topic="/zones", base=0.0, multiplier=1.0))
+    masks.publish(_zone(-2.0, -0.6, -1.4, 0.6))
+    listener.until(lambda: masks.get_subscription_count() > 0, "the navigator to hear the mask")
+    listener.spin(0.5)
+    refused = client.result(client.send((-1.7, 0.0, 0.0)))
+    assert (refused.status, refused.result.error_code) == (ABORTED, NavigatorError.GOAL_OCCUPIED)
+    assert "keep-out" in refused.result.error_msg
+    listener.heard["sim/ground_truth"].clear()
+    assert client.result(client.send((-0.5, -1.5, 0.0))).status == SUCCEEDED
+    places = [message.pose.pose.position for message in listener.heard["sim/ground_truth"]]
+    assert len(places) > 10
+    assert not any(-2.1 < p.x < -1.3 and -0.7 < p.y < 0.7 for p in places)
+    masks.publish(_zone(-0.9, -1.9, 0.3, -1.1))  # over the robot
+    listener.spin(0.5)
+    assert client.result(client.send((-3.0, -1.0, 3.0))).status == SUCCEEDED
 
 
 def test_a_navigator_without_a_base_gives_the_goal_back(processes, listener):

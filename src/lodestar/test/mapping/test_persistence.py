@@ -28,9 +28,8 @@ def look(world, poses, voxels, start=0.0):
 
 @pytest.fixture
 def world(box_world, box):
-    return box_world(
-        [box("chair", (-0.25, -0.25, 0.0), (0.25, 0.25, 0.9), "a red chair"), box("box", (0.6, 0.6, 0), (0.9, 0.9, 0.4))]
-    )
+    chair = box("chair", (-0.25, -0.25, 0.0), (0.25, 0.25, 0.9), "a red chair")
+    return box_world([chair, box("box", (0.6, 0.6, 0), (0.9, 0.9, 0.4))])
 
 
 @pytest.fixture

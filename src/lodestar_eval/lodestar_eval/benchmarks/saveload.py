@@ -60,8 +60,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     bars = tuple(Bar(name, metrics[name], _BOUND_S, at_least=False) for name in ("save_s", "load_s"))
     rows = tuple((name, f"{value:,.1f}") for name, value in metrics.items())
     notes = (
-        "Times are of the whole: gathering, checksums, files and folders made durable; checking, indexing and measuring "
-        "every instance anew. Files lie on the disk of the report's folder.",
+        "Times are of the whole: gathering, checksums, files and folders made durable; checking, indexing and "
+        "measuring every instance anew. Files lie on the disk of the report's folder.",
         f"{covered:.0f} m2 have something mapped on or above them.",
     )
     return Result(metrics, bars, (Table("Saving and loading", ("what", "value"), rows),), notes=notes)

@@ -1,12 +1,15 @@
-"""Which segments are good enough to be used."""
+"""Which segments are good enough to be used: a cascade of cheap tests (FARM D.1 step 2)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numba import njit
 
+from lodestar.geometry.boxes import box_iou
+from lodestar.models.lexicon import load_lexicon
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
 
@@ -15,11 +18,16 @@ class SegmentFilter:
     """min_pixels: of a mask. min_score: of a detection, [0, 1].
 
     max_border_share: share of a box's outline on the image border above which it is dropped, 1 = never.
+    structure: whether walls, floors and ceilings count as things. duplicate: IoU of boxes from which the mask of fewer
+    pixels is the other one again and its pixels are the other's; above 1 = never. What is too far away has no usable
+    depth and is left out where depth is sampled.
     """
 
     min_pixels: int = 60
     min_score: float = 0.25
     max_border_share: float = 1.0
+    structure: bool = False
+    duplicate: float = 0.9
 
 
 @njit(cache=True)
@@ -70,16 +78,49 @@ def keeps(detection: Detection, rule: SegmentFilter, width: int, height: int) ->
     """Whether a detection in a width x height image passes the filter."""
     if detection.pixel_count < rule.min_pixels or detection.score < rule.min_score:
         return False
+    if not rule.structure and _is_structure(detection.label):
+        return False
     return rule.max_border_share >= 1.0 or border_share(detection.box, width, height) <= rule.max_border_share
 
 
+@lru_cache(maxsize=4096)
+def _is_structure(label: str) -> bool:
+    lexicon = load_lexicon()
+    return lexicon.canonical(label) in lexicon.structure
+
+
+def _duplicates(detections: tuple[Detection, ...], share: float) -> dict[int, int]:
+    """Label value of each mask that is another one again -> that one's."""
+    if share > 1.0 or len(detections) < 2:
+        return {}
+    low = np.array([(d.box.x, d.box.y) for d in detections], float)
+    high = low + [(d.box.width, d.box.height) for d in detections]
+    again = np.triu(box_iou(low[:, None], high[:, None], low[None], high[None]) >= share, 1)
+    found: dict[int, int] = {}
+    for pair in np.argwhere(again):
+        more, fewer = sorted((detections[i] for i in pair), key=lambda d: (-d.pixel_count, d.label_value))
+        if more.label_value not in found:
+            found.setdefault(fewer.label_value, more.label_value)
+    return found
+
+
 def filter_segments(frame: SegmentedFrame, rule: SegmentFilter) -> SegmentedFrame:
-    """The frame without the detections that fail the filter; their pixels become background."""
+    """The frame without the detections that fail; their pixels become background, those of duplicates the other's."""
     height, width = frame.labels.shape
-    kept = tuple(d for d in frame.detections if keeps(d, rule, width, height))
-    if len(kept) == len(frame.detections):
+    good = tuple(d for d in frame.detections if keeps(d, rule, width, height))
+    again = _duplicates(good, rule.duplicate)
+    if len(good) == len(frame.detections) and not again:
         return frame
-    lookup = np.zeros(int(frame.labels.max(initial=0)) + 1, np.uint16)
-    for detection in kept:
-        lookup[detection.label_value] = detection.label_value
+    size = 1 + max([int(frame.labels.max(initial=0)), *(d.label_value for d in good)])
+    lookup = np.zeros(size, np.uint16)
+    pixels = {d.label_value: d.pixel_count for d in good}
+    for value in pixels:
+        lookup[value] = again.get(value, value)
+    for value, other in again.items():
+        pixels[other] += pixels[value]
+    kept = tuple(
+        d if d.pixel_count == pixels[d.label_value] else replace(d, pixel_count=pixels[d.label_value])
+        for d in good
+        if d.label_value not in again
+    )
     return replace(frame, labels=lookup[frame.labels], detections=kept)

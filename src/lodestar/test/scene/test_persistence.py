@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 from scene_builders import Feed, camera_at, instance, sighting
@@ -9,6 +11,7 @@ from scene_builders import Feed, camera_at, instance, sighting
 from lodestar.mapping.records import Absence, Merge
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.export import entities_to_json
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.persistence import BadScene, scene_from_arrays, scene_to_arrays
 from lodestar.scene.records import EntityState
@@ -168,3 +171,17 @@ def test_what_is_no_scene_is_refused(harm):
 def test_an_empty_scene_there_and_back():
     other = restored(SceneDictionary(map_id=3))
     assert other.entities() == {} and other.map_id == 3
+
+
+def test_json_of_entities_and_regions_can_be_read_by_anyone():
+    scene, _ = lively()
+    content = json.loads(entities_to_json(scene.entities().values(), scene.regions.values()))
+    assert (content["format"], content["version"], content["frame"]) == ("lodestar-entities", 1, "map")
+    assert [e["id"] for e in content["entities"]] == sorted(scene.entities())
+    first = content["entities"][0]
+    entity = scene.entities()[1]
+    assert first["caption"] == entity.caption and first["state"] == "ACTIVE"
+    assert np.allclose(first["box_min"], entity.box_min) and np.array(first["covariance"]).shape == (3, 3)
+    assert first["embeddings"] == [{"channel": "caption", "model": "m", "dimension": 7}]
+    assert np.array(first["views"][0]["map_from_camera"]).shape == (4, 4)
+    assert content["regions"][0]["id"] == 1

@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 _BOUND_S = 10.0  # issue 3: of saving and of loading
 _MIB = 2**20
+_LOOKS = 3  # at every view: so many observations confirm an instance
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +78,9 @@ def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str]
     sweep = Sweep(world, options.seed, SweepConfig(views=options.views, width=320, height=240))  # type: ignore[arg-type]
     voxels, scene = SemanticVoxelMap(VoxelConfig()), SceneDictionary()
     for number, (frame, segmented) in enumerate(sweep.frames()):
-        scene.update(voxels.fuse(frame, segmented))
+        for look in range(_LOOKS):
+            stamp = frame.stamp + look * sweep.config.interval / _LOOKS
+            scene.update(voxels.fuse(replace(frame, stamp=stamp), replace(segmented, stamp=stamp)))
         voxels.integrate_depth(frame)
         if number % 200 == 0:
             progress(f"frame {number} of {len(sweep)}: {len(scene)} entities")

@@ -126,7 +126,8 @@ def _end_of(identity: int, forward: Mapping[int, int]) -> int:
 
 def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
     """Features as matrices by length, the rest as JSON."""
-    records, features = [], {}
+    records = []
+    features: dict[int, tuple[list[int], list[np.ndarray]]] = {}
     for track in tracks:
         record = {f.name: getattr(track, f.name) for f in fields(track)}
         feature = record.pop("appearance")
@@ -138,7 +139,7 @@ def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
         record["last_absence"] = track.last_absence if np.isfinite(track.last_absence) else None
         records.append(record)
     text = json.dumps(records, separators=(",", ":"), default=_number).encode()
-    arrays = {
+    arrays: Arrays = {
         f"{prefix}_records": np.frombuffer(text, np.uint8),
         f"{prefix}_lengths": np.array(sorted(features), np.int64),
     }

@@ -55,7 +55,7 @@ class TableTop:
             row, column = 4 + _PITCH * (place // _GRID[1]), 14 + _PITCH * (place % _GRID[1])
             part = (slice(row, row + _SIZE), slice(column, column + _SIZE))
             depth[part], image[part] = _HEIGHT - _TOP, place + 1
-            label = names[(tile * 7 + place * 13) % len(names)]
+            label = names[(tile * 31 + place) % len(names)]
             box = ImageBox(column, row, _SIZE, _SIZE)
             detections.append(Detection(place + 1, label, label, 0.9, box, _SIZE**2))
         pose = make_transform(_DOWN, (x, y, _HEIGHT))

@@ -15,6 +15,7 @@ from lodestar.mapping.colors import color_of
 from lodestar.scene.records import Entity, EntityState
 from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
 
+STATE_COLORS = {EntityState.ACTIVE: (1.0, 1.0, 1.0), EntityState.UNCERTAIN: (1.0, 0.7, 0.1)}
 EXPERT_COLORS = {
     "frontier": (0.2, 0.6, 1.0),
     "semantic_map": (0.2, 0.9, 0.3),
@@ -34,8 +35,16 @@ def _marker(kind: int, namespace: str, identity: int, stamp: float, color: Color
     return marker
 
 
-def _text(namespace: str, identity: int, stamp: float, place: Any, text: str, size: float = 0.15) -> Marker:
-    marker = _marker(Marker.TEXT_VIEW_FACING, namespace, identity, stamp, rgba(1, 1, 1), (0, 0, size))
+def _text(
+    namespace: str,
+    identity: int,
+    stamp: float,
+    place: Any,
+    text: str,
+    size: float = 0.15,
+    color: tuple[float, float, float] = (1.0, 1.0, 1.0),
+) -> Marker:
+    marker = _marker(Marker.TEXT_VIEW_FACING, namespace, identity, stamp, rgba(*color), (0, 0, size))
     marker.pose.position = point_to_msg(place)
     marker.text = text
     return marker
@@ -47,7 +56,9 @@ def _fresh(markers: list[Marker]) -> MarkerArray:
 
 
 def entity_markers(entities: Iterable[Entity], stamp: float) -> MarkerArray:
-    """A box and a caption per entity; archived ones are gone, uncertain ones pale."""
+    """A box in its instance's colour and a caption in its state's per entity; archived ones are gone, uncertain ones
+    pale.
+    """
     markers = []
     for entity in entities:
         if entity.state is EntityState.ARCHIVED:
@@ -58,7 +69,8 @@ def entity_markers(entities: Iterable[Entity], stamp: float) -> MarkerArray:
         box.pose.position = point_to_msg((entity.box_min + entity.box_max) / 2)
         top = ((entity.box_min + entity.box_max) / 2)[:2]
         text = f"{entity.id} {entity.caption or entity.label}"
-        markers += [box, _text("captions", entity.id, stamp, (*top, entity.box_max[2] + 0.1), text)]
+        place, color = (*top, entity.box_max[2] + 0.1), STATE_COLORS[entity.state]
+        markers += [box, _text("captions", entity.id, stamp, place, text, color=color)]
     return _fresh(markers)
 
 

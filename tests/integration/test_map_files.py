@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -83,6 +85,21 @@ def test_what_was_saved_goes_on_in_the_running_stack(bed, robot, saved):
     kept = bed.heard["keyframes/keyframes"][0][1].id
     response = bed.call(GetKeyframe, "keyframes/get", GetKeyframe.Request(id=kept))
     assert response.error_code == 0 and len(response.image.data) > 100
+
+
+def test_from_a_terminal(bed, robot, saved, tmp_path):
+    def maps(*arguments):
+        line = [sys.executable, "-m", "lodestar_ros.maps", *map(str, arguments)]
+        environment = {**os.environ, "ROS_DOMAIN_ID": str(bed.node.context.get_domain_id())}
+        return subprocess.run(line, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+    done = maps("save", tmp_path / "map")
+    assert done.returncode == 0 and "entities" in done.stdout, done.stderr
+    assert maps("load", tmp_path / "map").returncode == 0
+    assert maps("export", tmp_path / "map.json").returncode == 0 and (tmp_path / "map.json").stat().st_size > 100
+    refused = maps("load", tmp_path / "nothing")
+    assert refused.returncode == 1 and "11300" in refused.stderr
+    assert maps("export", tmp_path / "map.obj").returncode == 2
 
 
 def test_saving_again_replaces_what_was_saved(bed, robot, saved):

@@ -12,6 +12,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
+from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 SERVER = "scene_dictionary"
 _SERVER_TIMEOUT = 15.0  # s of wall time
@@ -23,26 +24,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m lodestar_ros.maps", description=__doc__)
     parser.add_argument("what", choices=("save", "load", "export"))
     parser.add_argument("path", help="a folder for save and load; for export a file that ends in .ply, .glb or .json")
-    options = parser.parse_args(arguments)
+    options, given = parse(parser, arguments)
     path = str(Path(options.path).expanduser().absolute())
     form = Path(path).suffix.lstrip(".").lower()
     if options.what == "export" and form not in ("ply", "glb", "json"):
         parser.error("export writes .ply (points by instance), .glb (mesh) or .json (entities)")
     action_type: Any = {"save": SaveMap, "load": LoadMap, "export": ExportMap}[options.what]
     goal = action_type.Goal(path=path, **({"format": form} if options.what == "export" else {}))
-    rclpy.init()
-    node = rclpy.create_node("maps_client", start_parameter_services=False)
-    try:
+    with terminal_node("maps_client", options.namespace, given) as node:
         return _run(node, options.what, action_type, goal)
-    finally:
-        node.destroy_node()
-        rclpy.shutdown()
 
 
 def _run(node: Node, what: str, action_type: Any, goal: Any) -> int:
     client = ActionClient(node, action_type, f"{SERVER}/{what}")
     if not client.wait_for_server(_SERVER_TIMEOUT):
-        print(f"{SERVER} did not answer. Is a stack running, with the same ROS_DOMAIN_ID?", file=sys.stderr)
+        print(f"{SERVER} did not answer. {not_heard(node)}", file=sys.stderr)
         return EXIT_NO_SERVER
     sent = client.send_goal_async(goal)
     rclpy.spin_until_future_complete(node, sent)

@@ -2,19 +2,20 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 # Exported, so that whatever a directive contains reaches the program as it is.
-export PYTHON DIRECTIVE SEED WORLD OUT
+export PYTHON DIRECTIVE SEED WORLD OUT DATA
 
 DIRECTIVE ?=
 # Not ?=, which takes an empty variable of the shell for a value.
 SEED := $(or $(SEED),1)
 WORLD := $(or $(WORLD),apartment)
 OUT := $(or $(OUT),out/demo)
+DATA ?=
 BENCH ?= episodes --world apartment --seeds 1-3
 TESTS ?=
 
 ENVIRONMENT := . ./env.sh
 
-.PHONY: help setup demo test lint unit bench clean
+.PHONY: help setup demo replay test lint unit bench clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -33,6 +34,10 @@ lint: setup ## ruff, and mypy on the core
 
 unit: setup
 	@$(ENVIRONMENT) && exec python -m pytest -q $(TESTS)
+
+replay: setup ## play a recording through the running nodes: DATA=folder or bag
+	@test -n "$$DATA" || { echo "make replay: say which recording, such as DATA=path/to/folder" >&2; exit 2; }
+	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo.replay "$$DATA"
 
 bench: setup ## run a benchmark: BENCH="episodes --world apartment --seeds 1-30"
 	@$(ENVIRONMENT) && exec python -m lodestar_eval $(BENCH)

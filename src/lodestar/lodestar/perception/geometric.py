@@ -84,38 +84,34 @@ class GeometricSegmenter:
     def _room(self, points: np.ndarray, normals: np.ndarray, valid: np.ndarray) -> np.ndarray:
         """(h, w) bool: which points belong to planes that bound what is seen."""
         config = self.config
-        room = np.zeros(valid.shape, bool)
         flat, facing = points[valid], normals[valid]
-        left = np.isfinite(facing[:, 0])
-        distance = config.plane_gap + config.plane_gap_per_square * flat[:, 2] ** 2
-        taken = np.zeros(len(flat), bool)
+        known = np.isfinite(facing[:, 0])
+        distance = (config.plane_gap + config.plane_gap_per_square * flat[:, 2] ** 2).astype(np.float32)
+        taken, bounding = np.zeros((2, len(flat)), bool)
         for _ in range(config.planes):
-            candidates = np.flatnonzero(left & ~taken)
+            candidates = np.flatnonzero(known & ~taken)
             if len(candidates) == 0 or len(candidates) < config.plane_share * len(flat):
                 break
             plane = _best_plane(flat, facing, distance, candidates, self._rng.choice(candidates, config.plane_trials))
-            offset = flat @ plane[:3] - plane[3]
-            near = np.abs(offset) <= distance
-            own = near & (np.abs(facing @ plane[:3]) > 0.8)
+            near, own, behind = _sides(flat, facing, distance, plane)
             if own.sum() < config.plane_share * len(flat):
                 break
             taken |= own
-            side = np.sign(-plane[3])  # of the camera, which is at the origin
-            if (offset * side < -2.0 * distance).mean() <= config.behind:
+            if behind <= config.behind * len(flat):
                 taken |= near
-                mask = np.zeros(valid.shape, bool)
-                mask[valid] = near
-                room |= mask
+                bounding |= near
+        room = np.zeros(valid.shape, bool)
+        room[valid] = bounding
         return room
 
     def _named(self, stamp: float, labels: np.ndarray, rgb: np.ndarray | None) -> SegmentedFrame:
         detections = []
         for value, box, count in label_extents(labels):
-            inside = labels[box.y : box.y + box.height, box.x : box.x + box.width] == value
+            window = np.s_[box.y : box.y + box.height : 2, box.x : box.x + box.width : 2]
             caption = "an object"
-            if rgb is not None:
-                pixels = rgb[box.y : box.y + box.height, box.x : box.x + box.width][inside]
-                name = color_name(np.median(pixels, axis=0))
+            pixels = None if rgb is None else rgb[window][labels[window] == value]
+            if pixels is not None and len(pixels):
+                name = color_name(np.median(pixels[:: 1 + len(pixels) // 1000], axis=0))
                 caption = f"{'an' if name[0] in 'aeiou' else 'a'} {name} object"
             detections.append(Detection(value, "object", caption, self.config.score, box, count))
         return SegmentedFrame(stamp, labels, tuple(detections), self.name)
@@ -173,10 +169,10 @@ def _normals(points, reach, jump, per_square):
 @njit(cache=True, nogil=True)
 def _best_plane(points, normals, distance, candidates, trials):
     """(4,) unit normal and offset of the plane through a tried point that most candidates lie on."""
-    best, plane = -1, np.zeros(4)
-    step = max(1, len(candidates) // 4000)
+    best, plane = -1, np.zeros(4, np.float32)
+    step = max(1, len(candidates) // 1500)
     for trial in trials:
-        n = normals[trial].astype(np.float64)
+        n = normals[trial]
         offset = n[0] * points[trial, 0] + n[1] * points[trial, 1] + n[2] * points[trial, 2]
         count = 0
         for k in range(0, len(candidates), step):
@@ -189,6 +185,22 @@ def _best_plane(points, normals, distance, candidates, trials):
             best = count
             plane[:3], plane[3] = n, offset
     return plane
+
+
+@njit(cache=True, nogil=True)
+def _sides(points, normals, distance, plane):
+    """Which points are near a plane, which of them face as it does, and how many lie well behind it."""
+    near, own = np.zeros(len(points), np.bool_), np.zeros(len(points), np.bool_)
+    behind = 0
+    side = -1.0 if plane[3] > 0.0 else 1.0  # of the camera, which is at the origin
+    for i in range(len(points)):
+        offset = plane[0] * points[i, 0] + plane[1] * points[i, 1] + plane[2] * points[i, 2] - plane[3]
+        near[i] = abs(offset) <= distance[i]
+        along = plane[0] * normals[i, 0] + plane[1] * normals[i, 1] + plane[2] * normals[i, 2]
+        own[i] = near[i] and abs(along) > 0.8
+        if offset * side < -2.0 * distance[i]:
+            behind += 1
+    return near, own, behind
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,108 @@
+"""Publishes a recording as a robot's camera would, and hears what the map makes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import Counter
+
+import numpy as np
+import rclpy
+from geometry_msgs.msg import TransformStamped
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image
+from tf2_msgs.msg import TFMessage
+
+from lodestar.perception.frames import RgbdFrame
+from lodestar_interfaces.msg import InstanceArray
+from lodestar_ros import qos
+from lodestar_ros.conversions import (
+    camera_to_msg,
+    header,
+    image_to_msg,
+    stamp_from_msg,
+    stamp_to_msg,
+    transform_to_msg,
+)
+
+OPTICAL = "camera_optical_frame"
+
+
+class Player:
+    """The camera of a recording on the topics of the simulator's; one thread spins from construction to `close`."""
+
+    def __init__(self, domain_id: int) -> None:
+        self._context = Context()
+        rclpy.init(context=self._context, domain_id=domain_id, signal_handler_options=SignalHandlerOptions.NO)
+        node = self.node = Node("lodestar_player", context=self._context, start_parameter_services=False)
+        self._clock = node.create_publisher(Clock, "/clock", qos.SENSOR)
+        self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
+        self._info = node.create_publisher(CameraInfo, "camera/color/camera_info", qos.SENSOR)
+        self._depth = node.create_publisher(Image, "camera/depth/image_raw", qos.SENSOR)
+        self._color = node.create_publisher(Image, "camera/color/image_raw", qos.SENSOR)
+        self.fused: set[float] = set()  # stamps
+        self.confirmed: dict[int, str] = {}  # instance -> its best caption
+        self.gaps = 0  # deltas that did not follow the one before
+        self._revision: int | None = None
+        self._news = threading.Condition()
+        node.create_subscription(InstanceArray, "semantic_voxels/instances", self._on_instances, qos.EVENT)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(node)
+        self._thread = threading.Thread(target=self._spin, name="player", daemon=True)
+        self._thread.start()
+
+    def _spin(self) -> None:
+        with contextlib.suppress(ExternalShutdownException):
+            self._executor.spin()
+
+    @property
+    def ready(self) -> bool:
+        """Whether somebody takes depth and colour."""
+        return self._depth.get_subscription_count() >= 2 and self._color.get_subscription_count() >= 1
+
+    def show(self, frame: RgbdFrame, stamp: float) -> None:
+        """Publish a frame under a stamp; clock, pose and camera go first."""
+        self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
+        poses = (("map", "odom", frame.map_from_odom), ("odom", OPTICAL, frame.odom_from_camera))
+        self._tf.publish(TFMessage(transforms=[_stamped(*pose, stamp) for pose in poses]))
+        self._info.publish(camera_to_msg(frame.camera, stamp, OPTICAL))
+        millimetres = np.clip(np.nan_to_num(frame.depth) * 1000.0 + 0.5, 0, 65535)
+        self._depth.publish(image_to_msg(millimetres, "16UC1", stamp, OPTICAL))
+        rgb = frame.rgb if frame.rgb is not None else np.zeros((*frame.depth.shape, 3), np.uint8)
+        self._color.publish(image_to_msg(rgb, "rgb8", stamp, OPTICAL))
+
+    def wait_for(self, stamp: float, timeout: float) -> bool:
+        """Whether the frame of this stamp has been fused, within `timeout` seconds."""
+        with self._news:
+            return self._news.wait_for(lambda: any(abs(stamp - one) < 1e-3 for one in self.fused), timeout)
+
+    def close(self) -> None:
+        """Nothing is published or heard any more."""
+        self._executor.shutdown(timeout_sec=2.0)
+        self._thread.join(timeout=2.0)
+        self.node.destroy_node()
+        self._context.try_shutdown()
+
+    def _on_instances(self, message: InstanceArray) -> None:
+        with self._news:
+            if self._revision is not None and message.previous_revision != self._revision:
+                self.gaps += 1
+            self._revision = message.revision
+            self.fused.add(stamp_from_msg(message.header.stamp))
+            for one in message.updated:
+                if one.confirmed:
+                    votes = Counter({vote.caption: vote.weight for vote in one.votes})
+                    self.confirmed[one.id] = votes.most_common(1)[0][0] if votes else ""
+            for gone in [*(merge.loser for merge in message.merges), *message.removed]:
+                self.confirmed.pop(gone, None)
+            self._news.notify_all()
+
+
+def _stamped(parent: str, child: str, matrix: np.ndarray, stamp: float) -> TransformStamped:
+    return TransformStamped(
+        header=header(stamp, parent), child_frame_id=child, transform=transform_to_msg(matrix)
+    )

@@ -1,0 +1,141 @@
+"""`python -m lodestar_eval.demo.replay RECORDING`: play an RGB-D recording through the running nodes.
+
+Exit status: 0 every frame was fused; 1 some were lost; 2 the recording cannot be read; 3 the nodes did not come up, or
+one died; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lodestar_eval.options import positive_int, positive_seconds
+from lodestar_eval.recordings import BadRecording, open_recording
+
+if TYPE_CHECKING:
+    from lodestar.perception.frames import RgbdFrame
+    from lodestar_bringup.starter import Starter
+    from lodestar_eval.demo.player import Player
+
+EXIT_WHOLE, EXIT_LOST, EXIT_USAGE, EXIT_STACK, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
+_READY_TIMEOUT = 180.0  # s until the first frame is fused: nodes start and compile
+_LAST_TIMEOUT = 10.0  # s for the last frame
+_LEAD = 1000.0  # s of stamps between frames that only warm up and the recording
+
+
+class _StackFailed(RuntimeError):
+    """The nodes did not come up or did not stay up; the message says which."""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Play; see the module for the exit status."""
+    parser = argparse.ArgumentParser("python -m lodestar_eval.demo.replay", description=__doc__)
+    parser.add_argument("recording", type=Path, help="as `python -m lodestar_eval rgbd` reads it")
+    parser.add_argument("--rate", type=positive_seconds, default=15.0, help="frames per second (default 15)")
+    parser.add_argument("--frames", type=positive_int, default=None, help="at most (default all)")
+    parser.add_argument("--out", type=Path, default=Path("out/replay"), help="folder of logs (default out/replay)")
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:  # argparse has said what is wrong, or shown its help
+        return int(stop.code or 0)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cleans up as Ctrl-C does
+    try:
+        recording = open_recording(options.recording)
+        frames = [frame for _, frame in zip(range(options.frames or len(recording)), recording.frames())]
+        if not frames:
+            raise BadRecording(f"{options.recording}: no frame could be used: {dict(recording.skipped)}")
+        return _play(frames, options)
+    except BadRecording as error:
+        print(f"lodestar replay: error: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except _StackFailed as error:
+        print(f"lodestar replay: error: {error}", file=sys.stderr)
+        return EXIT_STACK
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+
+
+def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
+    from lodestar_bringup.domains import NoFreeDomain, free_domain
+    from lodestar_bringup.stack import StackOptions, stack
+    from lodestar_bringup.starter import Starter
+    from lodestar_eval.demo.player import Player
+
+    parameters: dict[str, dict[str, object]] = {
+        "perception": {"adapter": "geometric"},
+        "semantic_voxels": {"geometry_period": 0.0},  # every frame's depth, not five a second
+    }
+    # The grid comes from a LiDAR, which such a recording has none of.
+    specs = [spec for spec in stack("replay", StackOptions(parameters=parameters)) if spec.name != "mapping"]
+    with contextlib.ExitStack() as cleanup:
+        try:
+            domain = cleanup.enter_context(free_domain())
+        except NoFreeDomain as error:
+            raise _StackFailed(str(error)) from error
+        print(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {options.out / 'log'}) ...", flush=True)
+        player = Player(domain)
+        cleanup.callback(player.close)
+        starter = Starter(specs, options.out / "log", environment={"ROS_DOMAIN_ID": str(domain)})
+        cleanup.enter_context(starter)
+        _warm_up(player, starter, frames[0])
+        return _report(player, *_send(player, starter, frames, options.rate))
+
+
+def _warm_up(player: Player, starter: Starter, frame: RgbdFrame) -> None:
+    """The nodes have fused a frame: they know one another and have compiled what they need."""
+    end, stamp = time.monotonic() + _READY_TIMEOUT, 1.0
+    while not player.fused:
+        _raise_on_death(starter)
+        if time.monotonic() > end:
+            raise _StackFailed(f"no frame was fused within {_READY_TIMEOUT:.0f} s; logs: {starter.log_folder}")
+        if player.ready:
+            stamp += 0.5
+            player.show(frame, stamp)
+        time.sleep(0.5)
+    if not player.wait_for(stamp, _LAST_TIMEOUT):
+        raise _StackFailed(f"a frame was not fused within {_LAST_TIMEOUT:.0f} s; logs: {starter.log_folder}")
+    player.fused.clear()
+
+
+def _send(
+    player: Player, starter: Starter, frames: list[RgbdFrame], rate: float
+) -> tuple[list[float], float, float]:
+    """Stamps of the frames sent, the seconds that it took, and the worst lateness of one."""
+    shift = _LEAD - frames[0].stamp
+    began, late = time.monotonic(), 0.0
+    stamps = []
+    for number, frame in enumerate(frames):
+        wait = began + number / rate - time.monotonic()
+        late = max(late, -wait)
+        time.sleep(max(wait, 0.0))
+        stamps.append(round(frame.stamp + shift, 6))
+        player.show(frame, stamps[-1])
+    took = time.monotonic() - began
+    player.wait_for(stamps[-1], _LAST_TIMEOUT)
+    _raise_on_death(starter)
+    return stamps, took, late
+
+
+def _report(player: Player, stamps: list[float], took: float, late: float) -> int:
+    fused = sum(any(abs(stamp - one) < 1e-3 for one in player.fused) for stamp in stamps)
+    rate = len(stamps) / max(took, 1e-9)
+    print(f"{len(stamps)} frames in {took:.1f} s ({rate:.1f} a second, one at worst {late * 1e3:.0f} ms late)")
+    print(f"{fused} fused, {len(stamps) - fused} lost, {player.gaps} gaps in the deltas")
+    for identity, caption in sorted(player.confirmed.items()):
+        print(f"  {identity:4d}  {caption}")
+    return EXIT_WHOLE if fused == len(stamps) else EXIT_LOST
+
+
+def _raise_on_death(starter: Starter) -> None:
+    deaths = starter.deaths()
+    if deaths:
+        raise _StackFailed("\n".join(death.report() for death in deaths))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""What the replay refuses, and how its player is told of what the map fused."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from lodestar_eval.demo import replay
+
+
+@pytest.mark.parametrize("what", ["missing", "empty"])
+def test_what_is_no_recording_is_bad_usage(what, tmp_path, capsys):
+    path = tmp_path / "missing" if what == "missing" else tmp_path
+    assert replay.main([str(path), "--out", str(tmp_path / "out")]) == replay.EXIT_USAGE
+    assert str(path) in capsys.readouterr().err
+
+
+def test_a_recording_of_torn_frames_is_bad_usage(tmp_path, capsys):
+    (tmp_path / "camera-intrinsics.txt").write_text("60 0 32\n0 60 24\n0 0 1\n")
+    (tmp_path / "frame-000000.depth.png").write_bytes(b"torn")
+    assert replay.main([str(tmp_path), "--out", str(tmp_path / "out")]) == replay.EXIT_USAGE
+    assert "'depth': 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("rate", ["0", "-3", "nan", "fast"])
+def test_a_rate_that_is_none_is_bad_usage(rate, tmp_path, capsys):
+    assert replay.main([str(tmp_path), "--rate", rate]) == replay.EXIT_USAGE
+    assert "--rate" in capsys.readouterr().err
+
+
+class Heard:
+    """A player that heard of some stamps."""
+
+    def __init__(self, *fused):
+        self.fused, self.gaps, self.confirmed = set(fused), 0, {3: "a red object"}
+
+
+def test_a_lost_frame_is_told_and_gives_status_one(capsys):
+    stamps = np.arange(1000.0, 1001.0, 0.1).round(6).tolist()
+    assert replay._report(Heard(*stamps), stamps, 1.0, 0.0) == replay.EXIT_WHOLE
+    assert "10 fused, 0 lost" in capsys.readouterr().out
+    assert replay._report(Heard(*stamps[1:], 999.0), stamps, 1.0, 0.0) == replay.EXIT_LOST
+    said = capsys.readouterr().out
+    assert "9 fused, 1 lost" in said and "a red object" in said

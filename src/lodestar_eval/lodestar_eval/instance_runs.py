@@ -136,9 +136,7 @@ class Building:
             scenario = each.variant.scenario
             each.take(images[scenario], *seen[scenario])
 
-    def _segment(
-        self, frame: TourFrame, detector: GroundTruthDetector
-    ) -> tuple[SegmentedFrame, list[int]]:
+    def _segment(self, frame: TourFrame, detector: GroundTruthDetector) -> tuple[SegmentedFrame, list[int]]:
         """What the detector says, each caption's vector as its appearance, and the object of each mask."""
         segmented = detector.segment(frame.image.stamp, frame.image.labels, frame.image.label_table)
         vectors = phrase_book().vectors([d.caption for d in segmented.detections])

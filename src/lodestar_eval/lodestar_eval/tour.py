@@ -96,7 +96,9 @@ class Tour:
             before = self.simulator.true_pose[2]
             yield from self._step(np.array([0.0, 0.0, self.config.turn_rate]), done)
             change = abs(math.remainder(self.simulator.true_pose[2] - before, 2.0 * math.pi))
-            turned += max(change, 0.2 * self.config.turn_rate * self.config.control_interval)  # ends when held
+            turned += max(
+                change, 0.2 * self.config.turn_rate * self.config.control_interval
+            )  # ends when held
 
     def _step(self, command: np.ndarray, done: int) -> Iterator[TourFrame]:
         self.simulator.set_command(*command)

@@ -44,7 +44,9 @@ def room(objects, events=()) -> World:
     outline = ((-4.0, -3.0), (2.5, -3.0), (2.5, 3.0), (-4.0, 3.0))
     rooms = (Room(1, "study", outline),)
     bounds = (-4.1, -3.1, 4.1, 3.1)
-    return World("room", "apartment", 0, bounds, START, rooms, walls, slabs, tuple(objects), (), tuple(events))
+    return World(
+        "room", "apartment", 0, bounds, START, rooms, walls, slabs, tuple(objects), (), tuple(events)
+    )
 
 
 class Watcher:
@@ -109,7 +111,9 @@ def test_what_is_merely_not_detected_stays():
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_what_was_moved_is_the_same_entity_at_its_new_place(noise):
-    watcher = Watcher(room([CHAIR, CABINET], [Event(6.2, "move", CHAIR.id, pose=(0.8, -1.4, 0.0, 2.5))]), noise)
+    watcher = Watcher(
+        room([CHAIR, CABINET], [Event(6.2, "move", CHAIR.id, pose=(0.8, -1.4, 0.0, 2.5))]), noise
+    )
     watcher.look_until(6.0)
     (before,) = watcher.entities("chair")
     watcher.look_until(13.0)

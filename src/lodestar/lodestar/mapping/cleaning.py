@@ -38,7 +38,9 @@ def clean_segments(segmented: SegmentedFrame, config: CleaningConfig) -> tuple[S
     detections = tuple(_clean(detection, config, repairs) for detection in segmented.detections)
     labels = segmented.labels
     if len(detections) > config.detections:
-        order = sorted(range(len(detections)), key=lambda i: (-detections[i].score, -detections[i].pixel_count, i))
+        order = sorted(
+            range(len(detections)), key=lambda i: (-detections[i].score, -detections[i].pixel_count, i)
+        )
         kept = sorted(order[: config.detections])
         repairs[Repair.DETECTION_DROPPED] += len(detections) - len(kept)
         detections = tuple(detections[i] for i in kept)
@@ -46,7 +48,11 @@ def clean_segments(segmented: SegmentedFrame, config: CleaningConfig) -> tuple[S
         values = [d.label_value for d in detections]
         lookup[values] = values
         labels = lookup[labels]
-    return (replace(segmented, labels=labels, detections=detections), repairs) if repairs else (segmented, repairs)
+    return (
+        (replace(segmented, labels=labels, detections=detections), repairs)
+        if repairs
+        else (segmented, repairs)
+    )
 
 
 def _clean(detection: Detection, config: CleaningConfig, repairs: Counter) -> Detection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,7 +66,9 @@ def _add(mean, mass, places, points, depth, coords, size):
         weight = 1.0 / max(depth[n], 1.0) ** 2
         total = mass[i] + weight
         for a in range(3):
-            mean[i, a] += (points[n, a] - mean[i, a]) * weight / total if mass[i] > 0.0 else points[n, a] - mean[i, a]
+            mean[i, a] += (
+                (points[n, a] - mean[i, a]) * weight / total if mass[i] > 0.0 else points[n, a] - mean[i, a]
+            )
         mass[i] = min(total, 1e4)
 
 
@@ -91,6 +92,10 @@ def _gather(coords, weights, occupancy, mean, mass, places, start, solid, enough
             offset):  # fmt: skip
     """Points, one per voxel, in the target frame, their masses, and the summed occupancy of each row."""
     rows = len(start) - 1
+    share = np.minimum(np.arange(256) / solid, 1.0)
+    powers = share**faith, np.ones(256)
+    probability = 1.0 / (1.0 + np.exp(-0.2 * (np.arange(-128, 128) + 1)))
+    votes = np.empty(len(places), np.int64)
     filled = np.zeros(rows, np.float64)
     points = np.empty((len(places), 3), np.float64)
     masses = np.empty(len(places), np.float64)
@@ -98,14 +103,15 @@ def _gather(coords, weights, occupancy, mean, mass, places, start, solid, enough
     for row in range(rows):
         firm = 0
         for n in range(start[row], start[row + 1]):
-            firm += weights[places[n]].max() >= solid
-        power = faith if firm >= enough * (start[row + 1] - start[row]) else 0.0
+            i = places[n]
+            votes[n] = max(max(weights[i, 0], weights[i, 1]), max(weights[i, 2], weights[i, 3]))
+            firm += votes[n] >= solid
+        trust = powers[0] if firm >= enough * (start[row + 1] - start[row]) else powers[1]
         for n in range(start[row], start[row + 1]):
             i = places[n]
-            filled[row] += 1.0 / (1.0 + math.exp(-0.2 * (occupancy[i] + 1)))
+            filled[row] += probability[occupancy[i] + 128]
             known = mass[i] > 0.0 and _inside(mean[i], coords[i], size)
-            trust = min(weights[i].max() / solid, 1.0) ** power
-            masses[n] = trust * (min(np.float64(mass[i]), most) if known else 1e-3)
+            masses[n] = trust[votes[n]] * (min(np.float64(mass[i]), most) if known else 1e-3)
             for a in range(3):
                 here[a] = mean[i, a] if known else (coords[i, a] + 0.5) * size
             for a in range(3):

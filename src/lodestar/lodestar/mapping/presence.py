@@ -39,7 +39,9 @@ def find_absences(
         carved = max(track.size - known.voxel_count, 0)
         unhidden = int(looks.inside[identity] - looks.hidden[identity]) + carved
         empty = int(looks.empty[identity]) + carved
-        if empty < config.absence_voxels or unhidden < config.absence_inside * max(track.size, known.voxel_count):
+        if empty < config.absence_voxels or unhidden < config.absence_inside * max(
+            track.size, known.voxel_count
+        ):
             continue
         share = empty / unhidden
         if share >= config.absence_free:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from lodestar.geometry.camera import PinholeCamera
 
@@ -82,10 +83,20 @@ class SightMemory:
         return seen, hidden
 
 
-def _coarse(depth: np.ndarray, step: int) -> np.ndarray:
+@njit(cache=True, nogil=True)
+def _coarse(depth, step):
     """Least valid depth of each cell of step x step pixels, 0 where half of the cell is not valid."""
     rows, columns = depth.shape[0] // step, depth.shape[1] // step
-    cells = depth[: rows * step, : columns * step].reshape(rows, step, columns, step)
-    valid = np.isfinite(cells) & (cells > 0.0)
-    least = np.where(valid, cells, np.inf).min(axis=(1, 3))
-    return np.where(2 * valid.sum(axis=(1, 3)) > step * step, least, 0.0).astype(np.float32)
+    coarse = np.zeros((rows, columns), np.float32)
+    for row in range(rows):
+        for column in range(columns):
+            least, valid = np.float32(np.inf), 0
+            for y in range(row * step, (row + 1) * step):
+                for x in range(column * step, (column + 1) * step):
+                    value = depth[y, x]
+                    if 0.0 < value < np.inf:  # also refuses NaN
+                        valid += 1
+                        least = min(least, value)
+            if 2 * valid > step * step:
+                coarse[row, column] = least
+    return coarse

@@ -47,7 +47,9 @@ class SplitEvidence:
                 extent = np.ptp(points[own[0]], axis=0)
                 whole = self._config.whole * (track.box_max - track.box_min)
                 change = -1.0 if (extent[:2] >= whole[:2]).all() else -self._config.single
-                self._balance[instance] = max(self._balance.get(instance, 0.0) + change, -self._config.evidence)
+                self._balance[instance] = max(
+                    self._balance.get(instance, 0.0) + change, -self._config.evidence
+                )
                 continue
             kept, moved = own[0], own[1]
             if not self._apart(points[kept], points[moved]):

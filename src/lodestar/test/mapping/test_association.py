@@ -47,7 +47,10 @@ def vector_of(detection) -> np.ndarray:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_every_rule_keeps_two_things_apart_and_each_of_them_one(box_world, box, orbit, rule):
-    things = [box("chair", (-0.25, -0.25, 0), (0.25, 0.25, 0.9)), box("plant", (1.5, 1.2, 0), (1.8, 1.5, 0.6))]
+    things = [
+        box("chair", (-0.25, -0.25, 0), (0.25, 0.25, 0.9)),
+        box("plant", (1.5, 1.2, 0), (1.8, 1.5, 0.6)),
+    ]
     voxels = voxels_of(rule)
     drive(box_world(things), orbit((0.7, 0.5), 2.6, 0, 360, 48), voxels, feature=vector_of)
     assert len(confirmed(voxels, "chair")) == len(confirmed(voxels, "plant")) == 1
@@ -74,7 +77,9 @@ def test_openvox_weighs_the_posterior_and_the_caption(box_world, box, orbit):
 def test_farm_takes_only_what_looks_alike_and_bridges_what_one_mask_covers(box_world, box):
     desk = box("desk", (-1.2, 1.0, 0.3), (1.2, 1.5, 0.75))
     pillar = box("pillar", (-0.55, 0.3, 0.0), (0.55, 0.45, 2.0))
-    voxels = SemanticVoxelMap(VoxelConfig(association=AssociationConfig(rule="farm", farm=FarmConfig(budget=0.97))))
+    voxels = SemanticVoxelMap(
+        VoxelConfig(association=AssociationConfig(rule="farm", farm=FarmConfig(budget=0.97)))
+    )
     world = box_world([desk, pillar])
     left = [(0.0, -1.2, math.radians(a)) for a in (60, 62, 64)]
     drive(world, left + [(0.0, -1.2, math.radians(a)) for a in (120, 118, 116)], voxels, feature=vector_of)
@@ -154,7 +159,9 @@ def test_sights_tell_what_was_seen_through_from_what_was_hidden():
     empty, hidden = sights.empty(points)
     assert empty.tolist() == [True, False, False] and hidden.tolist() == [False, True, False]
     bad = np.full((120, 160), np.nan, np.float32)
-    sights.add(bad, camera, np.diag([1.0, -1.0, -1.0, 1.0]))  # nothing was measured: nothing is known to be empty
+    sights.add(
+        bad, camera, np.diag([1.0, -1.0, -1.0, 1.0])
+    )  # nothing was measured: nothing is known to be empty
     assert not sights.empty(np.array([[0.0, 0.0, -1.0]]))[0].any()
 
 
@@ -182,5 +189,7 @@ def test_the_index_finds_what_a_search_of_all_finds(steps, wanted):
     assert tracks.near(low, high) == sorted(found)
     assert sorted(tracks.next_in_turn(len(tracks))) == sorted(tracks)
     latest = tracks.recent(-1.0, 5)
-    assert [tracks[i].last_seen for i in latest] == sorted((tracks[i].last_seen for i in latest), reverse=True)
+    assert [tracks[i].last_seen for i in latest] == sorted(
+        (tracks[i].last_seen for i in latest), reverse=True
+    )
     assert len(latest) == min(len(tracks), 5)

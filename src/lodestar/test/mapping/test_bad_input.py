@@ -50,6 +50,7 @@ def crowd(labels: np.ndarray, count: int) -> SegmentedFrame:
 
 def spoil(frame, segmented, how):
     """A frame that is bad in one way."""
+
     def each(**changes):
         return replace(segmented, detections=tuple(replace(d, **changes) for d in segmented.detections))
 
@@ -130,7 +131,10 @@ REPAIRED = {
 
 @pytest.fixture
 def world(box_world, box):
-    things = [box("chair", (-0.25, -0.25, 0.0), (0.25, 0.25, 0.9)), box("plant", (0.9, 0.9, 0.0), (1.2, 1.2, 0.6))]
+    things = [
+        box("chair", (-0.25, -0.25, 0.0), (0.25, 0.25, 0.9)),
+        box("plant", (0.9, 0.9, 0.0), (1.2, 1.2, 0.6)),
+    ]
     return box_world(things)
 
 
@@ -167,7 +171,10 @@ def test_a_detection_that_can_be_put_right_is_and_that_is_counted(world, how):
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.sampled_from(["good", "good", *REFUSED, *REPAIRED]), min_size=4, max_size=16), st.integers(0, 9))
+@given(
+    st.lists(st.sampled_from(["good", "good", *REFUSED, *REPAIRED]), min_size=4, max_size=16),
+    st.integers(0, 9),
+)
 def test_whatever_comes_in_whatever_order_the_map_stays_consistent(world, kinds, seed):
     voxels = SemanticVoxelMap(VoxelConfig(capacity=20_000))
     good = refused = 0

@@ -48,7 +48,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         results = Building(world, seed + options.seed_offset, Noise(), variants).run()
         for variant, counts in results.items():
             totals[variant].add(counts)
-            rows.append((f"{kind} {seed + options.seed_offset}", variant.scenario, variant.rule, *_cells(counts)))
+            rows.append(
+                (f"{kind} {seed + options.seed_offset}", variant.scenario, variant.rule, *_cells(counts))
+            )
         best = results.get(Variant(scenarios[0], rules[-1]), Counts()).metrics()
         progress(
             f"[{number:2d}/{options.worlds}] {kind} {seed + options.seed_offset}: {best['objects']:.0f} objects, "

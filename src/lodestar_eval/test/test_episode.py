@@ -163,3 +163,24 @@ def test_a_target_behind_a_locked_door_is_reported_absent_with_what_was_seen_ins
     assert not outcome.success and not outcome.claimed
     assert outcome.error_code == ErrorCode.TARGET_NOT_FOUND, outcome.failure
     assert "explored" in outcome.failure.lower()
+
+
+def test_what_the_directive_says_to_keep_away_from_is_kept_away_from():
+    """Seed 4 has a wet floor on the way, which without these words is passed at less than a metre."""
+    world = world_from_spec("apartment", 4)
+    own = default_task(world, 4)
+    (puddle,) = world.decals
+    task = replace(own, directive=f"{own.directive}; keep 1 m away from the wet floor")
+    settings = EpisodeSettings(time_limit=25.0, thinking=0.05)
+    outcome = EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, 4)
+    angle = np.linspace(0.0, 2.0 * np.pi, 90)
+    edge = np.array(puddle.center) + np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.array(puddle.size) / 2.0
+    known = [e for e in outcome.pipeline.mirror.entities.values() if e.label == puddle.category]
+    assert known, "it was seen"
+    zone = outcome.pipeline.grid.keep_out
+    assert zone is not None
+    row, column = outcome.pipeline.grid.cells_of(np.array([puddle.center]))[0]
+    assert zone[row, column]
+    then = outcome.path[outcome.path[:, 0] > min(e.first_seen for e in known) + 3.0]
+    nearest = np.linalg.norm(then[:, None, 1:3] - edge[None], axis=2).min()
+    assert nearest > 1.0

@@ -66,7 +66,7 @@ class SemanticVoxelMap:
         with self._lock:
             self._admit(frame, self._last_depth)
             self._last_depth = frame.stamp
-            moved = self._follow_jump(frame.map_from_odom)
+            moved = self._follow_jump(frame)
             self._mark += 1
             self._carve(frame)
             if moved:
@@ -84,7 +84,7 @@ class SemanticVoxelMap:
                 self.repaired += repairs
                 lookup = label_lookup(frame, segmented)
             self._last_fused = frame.stamp
-            moved = self._follow_jump(frame.map_from_odom)
+            moved = self._follow_jump(frame)
             self._mark += 1
             self.revision += 1
             fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
@@ -237,13 +237,17 @@ class SemanticVoxelMap:
             self.rejected[rejection.reason] += 1
             raise
 
-    def _follow_jump(self, map_from_odom: np.ndarray) -> bool:
-        """Move the voxel frame when map <- odom has jumped since the last frame; whether it has."""
-        before, self._map_from_odom = self._map_from_odom, np.array(map_from_odom, np.float64)
+    def _follow_jump(self, frame: RgbdFrame) -> bool:
+        """Move the voxel frame when map <- odom has jumped since the last frame; whether it has.
+
+        How far it jumped is how far the camera was moved: at the origin of odom, which may be far behind, a
+        correction of a fraction of a degree would seem a long way.
+        """
+        before, self._map_from_odom = self._map_from_odom, np.array(frame.map_from_odom, np.float64)
         if before is None:
             return False
         jump = self._map_from_odom @ inverse(before)
-        shift = self._map_from_odom[:3, 3] - before[:3, 3]
+        shift = frame.map_from_camera[:3, 3] - (before @ frame.odom_from_camera)[:3, 3]
         turned = abs(np.degrees(yaw_of(jump))) > self.config.jump_deg
         if not turned and np.linalg.norm(shift) <= self.config.jump:
             return False

@@ -33,8 +33,8 @@ class VoxelConfig:
     what is left of its voxels (what stands on a floor cannot be seen empty to its last voxel).
     forget: seconds after which an unconfirmed instance that was not seen again is dropped.
     reach: metres from the origins of `map` and `odom`, beyond which a camera is not believed.
-    jump, jump_deg: change of map <- odom between two frames from which the map moves with it; smaller ones are
-    drift being taken out, under which what was mapped stays.
+    jump, jump_deg: by which a change of map <- odom between two frames moves or turns the camera from which on the map
+    moves with it; smaller ones are drift being taken out, under which what was mapped stays.
     """
 
     voxel: float = 0.05

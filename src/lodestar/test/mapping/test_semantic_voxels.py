@@ -190,6 +190,18 @@ def test_slow_drift_that_is_taken_out_leaves_the_map_where_it_is(box_world, chai
     np.testing.assert_allclose(instance.centroid[:2], (0, 0), atol=0.05)
 
 
+def test_a_slight_turn_about_the_robot_is_no_jump_however_far_odometry_began(box_world, chair, orbit):
+    world, voxels = box_world([chair]), SemanticVoxelMap()
+    far = planar_transform(40.0, 0.0, 0.0)
+    drive(world, orbit((0, 0), 2.0, 0, 90, 8), voxels, map_from_odom=far)
+    (before,) = confirmed(voxels)
+    turned = planar_transform(0.0, 0.0, math.radians(0.4)) @ far  # 0.28 m at the origin of odom
+    drive(world, orbit((0, 0), 2.0, 0, 0, 1), voxels, start=10.0, map_from_odom=turned)
+    (after,) = confirmed(voxels)
+    assert after.id == before.id
+    np.testing.assert_allclose(after.centroid, before.centroid, atol=0.03)
+
+
 def test_observations_keep_their_odometry_pose(box_world, chair, orbit):
     world, voxels = box_world([chair]), SemanticVoxelMap()
     frame, segmented = world.frame(1.0, -2.0, 0.0, 0.0, map_from_odom=planar_transform(1.0, 2.0, 0.3))

@@ -47,8 +47,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     notes = (
         "Processor time of one cycle: the geometry of a bounded batch is extracted from the voxels (recent, in view "
         "and in turn), and the dictionary takes in the delta. At every size the same three views are taken again and "
-        "again, of 80 things each, as by a robot that works in one place. Entities lag behind instances where the views "
-        "of the tour had more things than a batch.",
+        "again, of 80 things each, as by a robot that works in one place. Entities lag behind instances where the "
+        "views of the tour had more things than a batch.",
     )
     return Result(metrics, tuple(bars), (Table("A cycle as the scene grows", columns, tuple(rows)),), notes=notes)
 

@@ -15,10 +15,12 @@ from lodestar.language.directive import (
     NotUnderstood,
     Subtask,
 )
+from lodestar.language.expressions import is_sentence, parse_expression
 from lodestar.language.noun_phrases import NounPhrase, to_graphs
 from lodestar.language.phrase_parser import NounPhraseParser
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.words import SEPARATOR, PhraseTable, tokenise
+from lodestar.models.lexicon import load_lexicon
 
 MAX_CHARACTERS = 1000
 DEFAULT_KEEP_AWAY = 1.0  # m, as Directive.keep_away_distance
@@ -43,11 +45,26 @@ def parse_directive(text: str) -> Directive:
 
 def parse_query(text: str) -> tuple[QueryGraph, ...]:
     """Readings of a referring expression, with or without a verb, best first. Raises as parse_directive."""
-    directive = parse_directive(text)
-    graphs = directive.subtasks[0].graphs
+    tokens = _tokens(text)
+    if is_sentence(tokens):
+        graphs = parse_expression(tokens)
+        if graphs:
+            return graphs
+    try:
+        graphs = parse_directive(text).subtasks[0].graphs
+    except NotUnderstood:
+        graphs = parse_expression(tokens)
+        if not graphs or not _says_something(graphs[0]):
+            raise
     if not graphs:
         raise NotUnderstood(f'"{_shown(text)}" names nothing to look up; {EXAMPLE}')
     return graphs
+
+
+def _says_something(graph: QueryGraph) -> bool:
+    """Whether a graph has a noun that is known, or relates its target to one."""
+    lexicon = load_lexicon()
+    return any(lexicon.known_suffix(variable.category.split()) for variable in graph.variables)
 
 
 def _shown(text: str) -> str:

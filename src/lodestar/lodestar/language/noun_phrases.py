@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lodestar.language.directive import NotUnderstood
-from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
+from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph, QueryVariable, Side
 from lodestar.models.lexicon import load_lexicon
 
 GENERIC = "object"
 MAX_VARIABLES = 16
 TOO_MANY = f"more than {MAX_VARIABLES} things are related in one phrase; say it in parts"
+RANKED_SIDES = ("LeftOf", "RightOf", "Above", "Below")
 #: Share of "the mug on the table next to the window" read as mug on table and mug next to window.
 FLAT_READING_WEIGHT = 0.4
 
@@ -37,6 +38,7 @@ class NounPhrase:
     count: int = 1
     determiner: str = ""
     was_in_place: bool = False
+    ordinal: int = 0  # "second" of "the second chair from the left"
 
     @staticmethod
     def anything() -> NounPhrase:
@@ -81,24 +83,45 @@ class NounPhrase:
         )
         return anything.related("InRegion", room)
 
+    def singled_out(self, name: str, value: str) -> NounPhrase:
+        """The phrase with what tells it from its like: "LeftOf 2" is the second from the left."""
+        if name == "HasAttribute":
+            return replace(
+                self, phrase=f"{value} {self.phrase}", attributes=(*self.attributes, (value, False))
+            )
+        if name == "Near":
+            return replace(self, relations=(*self.relations, Relation(name, (NounPhrase(value, value),))))
+        if name in RANKED_SIDES:
+            value = str(Side(self.ordinal or 1))
+        kept = tuple(r for r in self.relations if r.anchors or r.name != name)
+        return replace(self, relations=(*kept, Relation(name, value=value)))
+
     def related(self, name: str, value: str) -> NounPhrase:
         """The phrase with one more predicate without anchors."""
         return replace(self, relations=(*self.relations, Relation(name, value=value)))
 
 
-def to_graphs(phrase: NounPhrase) -> tuple[QueryGraph, ...]:
+@dataclass(frozen=True)
+class Viewpoint:
+    """What the speaker faces and where he stands, as far as he says so."""
+
+    towards: NounPhrase | None = None
+    at: NounPhrase | None = None
+
+
+def to_graphs(phrase: NounPhrase, viewpoint: Viewpoint | None = None) -> tuple[QueryGraph, ...]:
     """Readings of a phrase as query graphs, best first; variable 0 is the phrase itself.
 
-    A chain of two relations may also be read flat, both of the target.
-    Raises NotUnderstood past MAX_VARIABLES.
+    A chain of two relations may also be read flat, both of the target. Sides of the target are seen from the
+    viewpoint. Raises NotUnderstood past MAX_VARIABLES.
     """
-    nested = _graph(phrase)
+    nested = _graph(phrase, viewpoint)
     flat = _flattened(phrase)
     if flat is None:
         return (nested,)
     return (
         replace(nested, weight=1.0 - FLAT_READING_WEIGHT),
-        replace(_graph(flat), weight=FLAT_READING_WEIGHT),
+        replace(_graph(flat, viewpoint), weight=FLAT_READING_WEIGHT),
     )
 
 
@@ -107,16 +130,16 @@ def _flattened(phrase: NounPhrase) -> NounPhrase | None:
     if len(anchored) != 1 or len(anchored[0].anchors) != 1:
         return None
     anchor = anchored[0].anchors[0]
-    moved = tuple(r for r in anchor.relations if r.anchors)
+    moved = tuple(r for r in anchor.relations if r.anchors or r.name in RANKED_SIDES)
     if not moved:
         return None
-    kept = tuple(r for r in anchor.relations if not r.anchors)
+    kept = tuple(r for r in anchor.relations if r not in moved)
     first = replace(anchored[0], anchors=(replace(anchor, relations=kept),))
     others = tuple(r for r in phrase.relations if not r.anchors)
     return replace(phrase, relations=(*others, first, *moved))
 
 
-def _graph(phrase: NounPhrase) -> QueryGraph:
+def _graph(phrase: NounPhrase, viewpoint: Viewpoint | None) -> QueryGraph:
     variables: list[QueryVariable] = []
     predicates: list[Predicate] = []
 
@@ -135,4 +158,15 @@ def _graph(phrase: NounPhrase) -> QueryGraph:
         return index
 
     add(phrase)
+    if viewpoint is not None:
+        towards = -1 if viewpoint.towards is None else add(viewpoint.towards)
+        at = -1 if viewpoint.at is None else add(viewpoint.at)
+        predicates = [_seen(p, towards, at) for p in predicates]
     return QueryGraph(tuple(variables), tuple(predicates))
+
+
+def _seen(predicate: Predicate, towards: int, at: int) -> Predicate:
+    """The predicate of the target with its viewpoint."""
+    if predicate.name not in VIEWED or predicate.arguments[0] != 0:
+        return predicate
+    return replace(predicate, value=str(Side(predicate.side.rank, towards, at)))

@@ -2,111 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
+from lodestar.language.cursor import TokenCursor
 from lodestar.language.directive import NotUnderstood
-from lodestar.language.noun_phrases import GENERIC, MAX_VARIABLES, TOO_MANY, NounPhrase, Relation
-from lodestar.language.words import SEPARATOR, PhraseTable, load_words
-from lodestar.models.lexicon import load_lexicon
+from lodestar.language.noun_phrases import (
+    GENERIC,
+    MAX_VARIABLES,
+    TOO_MANY,
+    NounPhrase,
+    Relation,
+)
+from lodestar.language.words import SEPARATOR
 
+PARTS = ("part", "side", "end", "portion", "area", "section", "half")
 REGION_RELATIONS = ("Inside", "Near", "On", "NextTo")
 
 
-class NounPhraseParser:
-    """A cursor over tokens that reads noun phrases."""
+class NounPhraseParser(TokenCursor):
+    """A cursor over tokens that reads noun phrases.
+
+    robust: words after a known noun that no table knows are passed over ("the chair pulled away").
+    """
+
+    robust = False
 
     def __init__(self, tokens: list[str]) -> None:
-        self.tokens = tokens
-        self.position = 0
-        self.words = load_words()
-        self.lexicon = load_lexicon()
+        super().__init__(tokens)
         self._and_joins_anchors = True
         self._depth = 0
-
-    @property
-    def done(self) -> bool:
-        return self.position >= len(self.tokens)
-
-    def peek(self, ahead: int = 0) -> str | None:
-        i = self.position + ahead
-        return self.tokens[i] if i < len(self.tokens) else None
-
-    def take(self, table: PhraseTable) -> str | None:
-        """Consume the longest phrase of the table that begins here."""
-        match = table.match(self.tokens, self.position)
-        if match is None:
-            return None
-        self.position += match[0]
-        return match[1]
-
-    def take_word(self, words: Collection[str | None]) -> bool:
-        """Consume one token where it is among `words`."""
-        if self.peek() in words:
-            self.position += 1
-            return True
-        return False
-
-    def take_words(self, *words: str) -> bool:
-        """Consume exactly these tokens."""
-        if tuple(self.tokens[self.position : self.position + len(words)]) == words:
-            self.position += len(words)
-            return True
-        return False
-
-    def take_number(self) -> float | None:
-        """Consume a number in digits or words; a known noun such as "first aid kit" is none."""
-        token = self.peek() or ""
-        try:
-            value = float(token) if token[:1].isdigit() else None
-        except ValueError:
-            value = None
-        if value is not None:
-            self.position += 1
-            return value
-        word = self.take(self.words.numbers)
-        return None if word is None else float(word)
-
-    def take_home(self) -> bool:
-        """Consume what RETURN goes back to, where nothing else follows in this step."""
-        match = self.words.home.match(self.tokens, self.position)
-        if match is None:
-            return False
-        following = self.position + match[0]
-        free = following >= len(self.tokens) or self.tokens[following] == SEPARATOR
-        if not (free or self.at_step(following) or self.words.fillers.match(self.tokens, following)):
-            return False
-        self.position = following
-        return True
-
-    def skip_to_separator(self) -> None:
-        """Past everything up to the next separator or step."""
-        while (
-            not self.done
-            and self.peek() != SEPARATOR
-            and self.words.then.match(self.tokens, self.position) is None
-        ):
-            self.position += 1
-
-    def at_step(self, i: int) -> bool:
-        """Whether another step begins at token i."""
-        words = self.words
-        while i < len(self.tokens) and self.tokens[i] in (
-            "please",
-            "also",
-            "finally",
-            *words.constraint_links,
-        ):
-            i += 1
-        tables = (words.verbs, words.then)
-        if self._noun_length(i) > 1:
-            return False
-        if any(table.match(self.tokens, i) is not None for table in tables):
-            return True
-        match = words.avoid_distance.match(self.tokens, i)
-        return (
-            match is not None and i + match[0] < len(self.tokens) and self.tokens[i + match[0]][:1].isdigit()
-        )
 
     def at_known_noun(self, i: int) -> bool:
         """Whether a noun phrase with a determiner or a known noun begins at token i."""
@@ -120,21 +44,17 @@ class NounPhraseParser:
             i += 1
         return self._noun_length(i) > 0
 
-    def _noun_length(self, i: int) -> int:
-        for length in range(min(self.lexicon.longest_noun, len(self.tokens) - i), 0, -1):
-            window = self.tokens[i : i + length]
-            if SEPARATOR not in window and self.lexicon.canonical(" ".join(window)) is not None:
-                return length
-        return 0
-
     def _ends_phrase(self, i: int) -> bool:
         token, words = self.tokens[i], self.words
         if token in words.conjunctions or token in words.constraint_links or token in words.pronouns:
             return True
+        if token in words.modifiers:
+            return False
         if token in (SEPARATOR, "of", "to", "from", "for", "not", "without", "'s"):
             return True
         tables = (
             words.determiners,
+            words.single_out,
             words.relations,
             words.relative,
             words.then,
@@ -170,28 +90,47 @@ class NounPhraseParser:
         superlative = self.words.superlatives.get(self.peek() or "")
         if superlative is not None:
             self.position += 1
+        ordinal = self._take_ordinal()
         collected = self._collect_words()
         if (
             collected
             and self.lexicon.singular(collected[-1]) in self.words.measures
             and self.take_word({"of"})
         ):
+            before = self.position
             inner = self.noun_phrase()
             if inner is not None:
                 return inner
-            self.position = start
+            self.position = before
+        if not collected and ordinal and self.words.single_out.match(self.tokens, self.position) is not None:
+            collected = [GENERIC]  # "the second from the left"
         if not collected:
             self.position = start
             return None
-        phrase = self._phrase(collected, max(1, round(number)) if number else 1, determiner)
+        phrase = self._phrase(collected, max(1, round(number)) if number else 1, determiner, ordinal)
         if self.take_word({"of"}):
             whole = self.noun_phrase()
-            if whole is not None:
+            if whole is not None and phrase.category == GENERIC:  # "the smaller of the two cabinets"
+                single = tuple(r for r in phrase.relations if r not in whole.relations)
+                phrase = replace(
+                    whole,
+                    attributes=(*phrase.attributes, *whole.attributes),
+                    relations=(*single, *whole.relations),
+                )
+            elif whole is not None:
                 text = f"{phrase.phrase} of {whole.phrase}"
                 phrase = replace(phrase, phrase=text, relations=whole.relations)
         if superlative is not None:
             phrase = self._with_superlative(phrase, superlative)
         return self.relations_of(phrase)
+
+    def _take_ordinal(self) -> int:
+        """Consume "second", 0 where none stands here; "first aid kit" has none."""
+        ordinal = self.words.ordinals.get(self.peek() or "", 0)
+        if not ordinal or self._noun_length(self.position) > 1:
+            return 0
+        self.position += 1
+        return ordinal
 
     def _take_determiner(self) -> str | None:
         if self._noun_length(self.position) > 1:
@@ -226,22 +165,33 @@ class NounPhraseParser:
         following = self.peek(1)
         if not collected or following is None or self.at_step(self.position + 1):
             return False
-        attribute = self.lexicon.attribute
-        return all(attribute(w) is not None for w in collected) and attribute(following) is not None
+        attribute, single = self.lexicon.attribute, self.words.modifiers
+        describes = all(attribute(w) is not None or w in single for w in collected)
+        return describes and (attribute(following) is not None or following in single)
 
-    def _phrase(self, words: list[str], count: int, determiner: str) -> NounPhrase:
+    def _phrase(self, words: list[str], count: int, determiner: str, ordinal: int = 0) -> NounPhrase:
         lexicon = self.lexicon
         length = lexicon.known_suffix(words)
-        if length == 0 and (lexicon.attribute(words[-1]) is None or lexicon.is_generic(words[-1])):
+        if length == 0 and self.robust:
+            words = self._up_to_noun(words)
+            length = lexicon.known_suffix(words)
+        describes = lexicon.attribute(words[-1]) is not None or words[-1] in self.words.modifiers
+        if length == 0 and (not describes or lexicon.is_generic(words[-1])):
             length = 1
         lead, tail = words[: len(words) - length], words[len(words) - length :]
         attributes: list[str] = []
         modifiers: list[str] = []
+        single: list[tuple[str, str]] = []
         for i, word in enumerate(lead):
+            if word in self.words.modifiers:
+                single.append(self.words.modifiers[word])
+                continue
             attribute = lexicon.attribute(word)
             following = lexicon.attribute(lead[i + 1]) if i + 1 < len(lead) else None
             if attribute in ("dark", "light") and lexicon.attribute_group.get(following or "") == "colors":
                 continue  # a shade
+            if word in self.words.cardinals:
+                continue
             if attribute is not None and not modifiers:
                 attributes.append(attribute)
             elif word not in lexicon.ignored_attributes:
@@ -250,9 +200,22 @@ class NounPhraseParser:
         if lexicon.is_generic(category):
             category = GENERIC
         unique = tuple(dict.fromkeys(attributes))
-        return NounPhrase(
-            " ".join([*unique, category]), category, tuple((a, False) for a in unique), (), count, determiner
-        )
+        denied = tuple((a, False) for a in unique)
+        text = " ".join([*unique, category])
+        phrase = NounPhrase(text, category, denied, (), count, determiner, ordinal=ordinal)
+        for name, value in single:
+            phrase = phrase.singled_out(name, value)
+        return phrase
+
+    def _up_to_noun(self, words: list[str]) -> list[str]:
+        """The words up to the last known noun; all of them where there is none."""
+        for end in range(len(words) - 1, 0, -1):
+            if not words[end].endswith(("ed", "ing", "s")) and len(words) - end < 3:
+                continue  # "towel bar", "table tennis game": compounds that no table knows
+            described = self.lexicon.attribute(words[end - 1]) is not None
+            if self.lexicon.known_suffix(words[:end]) and not described:
+                return words[:end]
+        return words
 
     def relations_of(self, phrase: NounPhrase) -> NounPhrase:
         """The phrase with the relations and attributes that follow it."""
@@ -274,10 +237,16 @@ class NounPhraseParser:
         if self._depth <= 1 and (joined or set_off):  # of the whole phrase, not of its last anchor
             self.position = following  # "next to the desk and under the window"
         negated = False
+        grown = self._singled_out(phrase)
+        if grown is not None:
+            return grown
         relation = self.take(self.words.relations)
         if relation is None:
             while self.take(self.words.relative) is not None:
                 pass
+            grown = self._singled_out(phrase)
+            if grown is not None:
+                return grown
             if self.peek() in ("not", "isn't", "aren't"):
                 negated = True
                 relation = self.take(self.words.relations)
@@ -292,6 +261,21 @@ class NounPhraseParser:
         if self.position == start:
             return None
         return self._post_attributes(phrase, negated)
+
+    def _singled_out(self, phrase: NounPhrase) -> NounPhrase | None:
+        """The phrase with "on the left", "by itself" and the like, unless a longer relation begins here."""
+        match = self.words.single_out.match(self.tokens, self.position)
+        if match is None:
+            return None
+        relation = self.words.relations.match(self.tokens, self.position)
+        if relation is not None and relation[0] > match[0]:
+            return None
+        following = self.position + match[0]
+        if match[1].endswith(" 1") and following < len(self.tokens) and self.tokens[following] == "of":
+            return None  # "on the top of"
+        self.position = following
+        name, _, value = match[1].partition(" ")
+        return phrase.singled_out(name, value)
 
     def _post_attributes(self, phrase: NounPhrase, negated: bool) -> NounPhrase | None:
         """Attributes after the noun: "that is red", "made of wood"."""
@@ -309,6 +293,8 @@ class NounPhraseParser:
         name = relation.rstrip("!^")
         negated = negated != relation.endswith("!")
         inverse = relation.endswith("^")
+        if self.take_words("each", "other") or self.take_words("one", "another"):
+            return phrase  # of several things, not of the one that is meant
         anchors = self._anchors(name)
         if not anchors:
             return None
@@ -318,6 +304,7 @@ class NounPhraseParser:
             name, inverse = "Inside", True
         added: list[Relation] = []
         place = phrase.was_in_place
+        anchors = tuple(self._meant(phrase, a, added) for a in anchors)
         if name == "Between":
             added.append(Relation(name, anchors, negated))
         else:
@@ -326,11 +313,26 @@ class NounPhraseParser:
                     added.append(Relation(name, (anchor,), negated, inverse))
                 elif name in REGION_RELATIONS and anchor.is_place(self.words.places):
                     place = True
-                elif name in REGION_RELATIONS and anchor.room is not None:
+                elif name in self._region_relations(anchor) and anchor.room is not None:
                     added.append(Relation("InRegion", (), negated, value=anchor.room))
                 else:
                     added.append(Relation(name, (anchor,), negated, inverse))
         return replace(phrase, relations=(*phrase.relations, *added), was_in_place=place)
+
+    def _meant(self, phrase: NounPhrase, anchor: NounPhrase, lifted: list[Relation]) -> NounPhrase:
+        """The anchor as it is meant: "the other two" are of the phrase's kind, and what is said of a corner or a
+        part ("in the corner behind the desk") is said of what is there.
+        """
+        if anchor.category in self.words.others:
+            return replace(anchor, phrase=f"other {phrase.category}", category=phrase.category)
+        if anchor.category not in self.lexicon.structure and anchor.category.split(" ")[0] not in PARTS:
+            return anchor
+        lifted.extend(anchor.relations)
+        return replace(anchor, relations=())
+
+    def _region_relations(self, anchor: NounPhrase) -> tuple[str, ...]:
+        """Relations that put a thing into a room: only "in" for what may also be a piece of furniture."""
+        return ("Inside",) if self.lexicon.canonical(anchor.category) is not None else REGION_RELATIONS
 
     def _take_any(self, *phrases: tuple[str, ...]) -> bool:
         return any(self.take_words(*phrase) for phrase in phrases)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 PREDICATES = (
     "Near", "On", "Above", "Below", "NextTo", "Between", "Inside", "InRegion",
     "LeftOf", "RightOf", "InFrontOf", "Behind", "Closest", "Farthest", "HasAttribute", "IsCategory",
 )  # fmt: skip
+VIEWED = ("LeftOf", "RightOf", "InFrontOf", "Behind")
+_NUMBERED = re.compile(r"(rank|towards|at)=(\d{1,4})$")
 
 
 @dataclass(frozen=True)
@@ -19,8 +24,37 @@ class QueryVariable:
 
 
 @dataclass(frozen=True)
+class Side:
+    """Where a side is counted and seen from. Variables of the graph, -1 = none.
+
+    rank: place among the like, counted from that side: 2 = the second from the left. towards: what the viewer
+    faces. at: where the viewer stands.
+    """
+
+    rank: int = 1
+    towards: int = -1
+    at: int = -1
+
+    def __str__(self) -> str:
+        parts = [f"rank={self.rank}"] if self.rank != 1 else []
+        parts += [f"towards={self.towards}"] if self.towards >= 0 else []
+        parts += [f"at={self.at}"] if self.at >= 0 else []
+        return " ".join(parts)
+
+    @staticmethod
+    def of(text: str) -> Side:
+        """The side that a predicate's value states; words that are none of its own say nothing."""
+        found = [match.groups() for word in text.split() if (match := _NUMBERED.match(word))]
+        values = {key: int(number) for key, number in found}
+        return Side(max(1, values.get("rank", 1)), values.get("towards", -1), values.get("at", -1))
+
+
+@dataclass(frozen=True)
 class Predicate:
-    """A relation; `arguments` index the variables, the first is the constrained one."""
+    """A relation; `arguments` index the variables, the first is the constrained one.
+
+    value: the attribute, category or region; of a side or a rank without an anchor, a `Side`.
+    """
 
     name: str
     arguments: tuple[int, ...]
@@ -31,6 +65,22 @@ class Predicate:
     def __post_init__(self) -> None:
         if self.name not in PREDICATES:
             raise ValueError(f"unknown predicate {self.name!r}; known: {', '.join(PREDICATES)}")
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether `value` is a word rather than a `Side`."""
+        return self.name in ("HasAttribute", "IsCategory", "InRegion")
+
+    @property
+    def side(self) -> Side:
+        """Rank and viewpoint, where the predicate has them."""
+        return Side() if self.is_literal else Side.of(self.value)
+
+    @property
+    def mentioned(self) -> tuple[int, ...]:
+        """Every variable that the predicate looks at, those of its viewpoint included."""
+        side = self.side
+        return (*self.arguments, *(v for v in (side.towards, side.at) if v >= 0))
 
 
 @dataclass(frozen=True)
@@ -45,12 +95,71 @@ class QueryGraph:
         if not self.variables:
             raise ValueError("a query graph needs at least its target variable")
         for predicate in self.predicates:
-            if any(not 0 <= a < len(self.variables) for a in predicate.arguments):
+            if not predicate.arguments:
+                raise ValueError(f"{predicate.name} is of no variable")
+            if any(not 0 <= a < len(self.variables) for a in predicate.mentioned):
                 raise ValueError(
-                    f"{predicate.name} names a variable that is not there: {predicate.arguments}"
+                    f"{predicate.name} names a variable that is not there: {predicate.mentioned}"
                 )
 
     @property
     def target(self) -> QueryVariable:
         """What is looked for."""
         return self.variables[0]
+
+    @property
+    def depth(self) -> int:
+        """Longest chain of relations from the target: 0 without anchors."""
+        reached = {0: 0}
+        for index in range(len(self.variables)):
+            for predicate in self.predicates:
+                own, *others = sorted(set(predicate.arguments))
+                for other in others if own == index else ():
+                    reached[other] = max(reached.get(other, 0), reached.get(own, 0) + 1)
+        return max(reached.values())
+
+    def __str__(self) -> str:
+        """For a person: "lamp x0: On(x0, x1) & not HasAttribute(x0, red); desk x1"."""
+        names = "; ".join(f"x{i} {v.phrase!r}" for i, v in enumerate(self.variables))
+        said = [p for p in self.predicates if p.name != "IsCategory"]
+        terms = []
+        for predicate in said:
+            inner = [f"x{a}" for a in predicate.arguments] + ([predicate.value] if predicate.value else [])
+            terms.append(f"{'not ' if predicate.negated else ''}{predicate.name}({', '.join(inner)})")
+        return f"{names}: {' & '.join(terms)}" if terms else names
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as JSON holds it; `from_dict` gives the same graph back."""
+        return {
+            "variables": [{"phrase": v.phrase, "category": v.category} for v in self.variables],
+            "predicates": [
+                {
+                    "name": p.name,
+                    "arguments": list(p.arguments),
+                    "value": p.value,
+                    "negated": p.negated,
+                    "weight": p.weight,
+                }
+                for p in self.predicates
+            ],
+            "weight": self.weight,
+        }
+
+    @staticmethod
+    def from_dict(data: Mapping[str, Any]) -> QueryGraph:
+        """The graph of plain data. Raises ValueError that says what is wrong with it."""
+        try:
+            variables = tuple(QueryVariable(str(v["phrase"]), str(v["category"])) for v in data["variables"])
+            predicates = tuple(
+                Predicate(
+                    str(p["name"]),
+                    tuple(int(a) for a in p["arguments"]),
+                    str(p.get("value", "")),
+                    bool(p.get("negated", False)),
+                    float(p.get("weight", 1.0)),
+                )
+                for p in data.get("predicates", ())
+            )
+            return QueryGraph(variables, predicates, float(data.get("weight", 1.0)))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ValueError(f"this is no query graph: {error.__class__.__name__}: {error}") from error

@@ -49,15 +49,31 @@ class GrammarWords:
     then: PhraseTable
     home: PhraseTable
     numbers: PhraseTable
+    cardinals: frozenset[str]  # single words of `numbers`
     avoid_distance: PhraseTable
     avoid_distance_after: PhraseTable
     superlatives: dict[str, str]
+    modifiers: dict[str, tuple[str, str]]  # word: predicate and value
+    single_out: PhraseTable  # value: "predicate value"
+    ordinals: dict[str, int]
+    frames: PhraseTable  # value: "towards", "at" or "enter"
+    openers: PhraseTable
+    partitives: PhraseTable
+    exclusions: PhraseTable
+    self_words: PhraseTable
+    others: frozenset[str]
     places: frozenset[str]
     conjunctions: frozenset[str]
     constraint_links: frozenset[str]
     pronouns: frozenset[str]
     measures: frozenset[str]
     distance_units: dict[str, float]
+
+
+def _spec(text: str) -> tuple[str, str]:
+    """Predicate and value of "LeftOf 1"."""
+    name, _, value = text.partition(" ")
+    return name, value
 
 
 def _table(phrases: list[str]) -> PhraseTable:
@@ -76,6 +92,8 @@ def load_words() -> GrammarWords:
         if not name.endswith(("!", "^")):
             relations.setdefault(f"not {phrase}", name + "!")
     verbs = {p: kind for kind, phrases in data["verbs"].items() for p in phrases}
+    frames = {p: kind for kind, phrases in data["frames"].items() for p in phrases}
+    singled = {p: spec for spec, phrases in data["single_out"].items() for p in phrases}
     return GrammarWords(
         polite=_table(data["polite"]),
         fillers=_table(data["fillers"]),
@@ -87,9 +105,19 @@ def load_words() -> GrammarWords:
         then=_table(data["then"]),
         home=_table(data["home"]),
         numbers=PhraseTable({p: str(n) for p, n in data["numbers"].items()}),
+        cardinals=frozenset(p for p in data["numbers"] if " " not in p and p != "one"),
         avoid_distance=_table(data["avoid_distance"]),
         avoid_distance_after=_table(data["avoid_distance_after"]),
         superlatives=data["superlatives"],
+        modifiers={w: _spec(spec) for spec, words in data["modifiers"].items() for w in words},
+        single_out=PhraseTable(singled),
+        ordinals=data["ordinals"],
+        frames=PhraseTable(frames),
+        openers=_table(data["openers"]),
+        partitives=_table(data["partitives"]),
+        exclusions=_table(data["exclusions"]),
+        self_words=_table(data["self_words"]),
+        others=frozenset(data["others"]),
         places=frozenset(data["places"]),
         conjunctions=frozenset(data["conjunctions"]),
         constraint_links=frozenset(data["constraint_links"]),

@@ -1,0 +1,115 @@
+"""Sentences of several clauses, with viewpoints and ranks, and graphs as data."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodestar.language.directive import NotUnderstood
+from lodestar.language.grammar import parse_query
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable, Side
+
+
+def said(text):
+    """Target and predicates of the first reading."""
+    graph = parse_query(text)[0]
+    names = [v.category for v in graph.variables]
+    return names[0], {
+        f"{'not ' if p.negated else ''}{p.name}({', '.join(names[a] for a in p.arguments)}){p.value and ' ' + p.value}"
+        for p in graph.predicates
+        if p.name != "IsCategory"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "predicates"),
+    [
+        ("Facing the bed, the lamp on the left.", "lamp", {"LeftOf(lamp) towards=1"}),
+        ("If you are looking at the windows, it's the one on the right.", "window", {"RightOf(window) towards=1"}),
+        ("facing the chairs, choose the second from the left", "chair", {"LeftOf(chair) rank=2 towards=1"}),
+        ("The second monitor from the right", "monitor", {"RightOf(monitor) rank=2"}),
+        ("As you enter the room, the desk to the left of the window", "desk", {"LeftOf(desk, window) at=2"}),
+        ("It is the smaller of the two cabinets", "cabinet", {"HasAttribute(cabinet) smallest"}),
+        ("Choose the tallest lamp in the corner", "lamp", {"HasAttribute(lamp) tallest", "Inside(lamp, corner)"}),
+        ("The chair by itself", "chair", {"Farthest(chair) peers"}),
+        ("The middle window", "window", {"Between(window)"}),
+        ("the table in the middle of the room", "table", {"Near(table, center)"}),
+        ("The door is next to the shelf. It is the brown one.", "door",
+         {"NextTo(door, shelf)", "HasAttribute(door) brown"}),
+        ("There is a shelf between two doors. It is the door on the left.", "door", {"LeftOf(door)"}),
+        ("Of the three tables, this is closest to the wall", "table", {"Closest(table, wall)"}),
+        ("The chair pushed against the wall", "chair", {"NextTo(chair, wall)"}),
+        ("the bed without a blanket on it", "bed", {"not On(blanket, bed)"}),
+        ("the lamp, not the red one", "lamp", {"not HasAttribute(lamp) red"}),
+        ("the sofa across from the fireplace", "sofa", {"InFrontOf(sofa, fireplace)"}),
+        ("the mug on the desk under the window next to the door", "mug",
+         {"On(mug, desk)", "Below(desk, window)", "NextTo(window, door)"}),
+    ],
+)  # fmt: skip
+def test_what_people_say(text, target, predicates):
+    found, relations = said(text)
+    assert (found, relations) == (target, predicates)
+
+
+def test_nesting_goes_as_deep_as_it_is_said():
+    graph = parse_query("the mug on the desk under the window next to the door")[0]
+    assert graph.depth == 3
+    assert str(graph).startswith("x0 'mug'; x1 'desk'; x2 'window'; x3 'door': ")
+
+
+def test_a_chain_may_also_be_read_flat_with_less_weight():
+    readings = parse_query("It is the mug on the table next to the window")
+    assert [r.weight for r in readings] == pytest.approx([0.6, 0.4])
+    assert [r.depth for r in readings] == [2, 1]
+
+
+@pytest.mark.parametrize("text", ["xyzzy blorp", "la chaise rouge est la", "!!", "and or of", "是红色的椅子"])
+def test_without_a_noun_that_is_known_it_is_refused_or_taken_as_an_open_word(text):
+    try:
+        graphs = parse_query(text)
+    except ValueError as error:
+        assert str(error)
+    else:
+        assert graphs[0].target.category
+
+
+def test_forty_clauses_are_refused_or_read_but_never_fail():
+    text = "the chair " + " and ".join(["next to the desk"] * 40)
+    with pytest.raises(NotUnderstood, match="say it in parts"):
+        parse_query(text)
+
+
+def test_a_graph_is_the_same_after_json():
+    for graph in parse_query("facing the door, the second red chair from the left, not near the desk"):
+        assert QueryGraph.from_dict(json.loads(json.dumps(graph.to_dict()))) == graph
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {}, {"variables": []}, {"variables": [{"phrase": "a"}]}, [], {"variables": 3},
+        {"variables": [{"phrase": "a", "category": "a"}], "predicates": [{"name": "Floats", "arguments": [0]}]},
+        {"variables": [{"phrase": "a", "category": "a"}], "predicates": [{"name": "On", "arguments": [0, 1]}]},
+        {"variables": [{"phrase": "a", "category": "a"}], "predicates": [{"name": "On", "arguments": []}]},
+        {"variables": [{"phrase": "a", "category": "a"}],
+         "predicates": [{"name": "LeftOf", "arguments": [0], "value": "towards=7"}]},
+    ],
+)  # fmt: skip
+def test_data_that_are_no_graph_say_so(data):
+    with pytest.raises(ValueError):
+        QueryGraph.from_dict(data)
+
+
+@given(st.integers(1, 99), st.integers(-1, 15), st.integers(-1, 15))
+def test_a_side_is_read_back_from_its_text(rank, towards, at):
+    side = Side(rank, towards, at)
+    assert Side.of(str(side)) == side
+
+
+def test_literal_values_are_no_viewpoints():
+    predicate = Predicate("HasAttribute", (0,), "towards=9")
+    assert predicate.mentioned == (0,)
+    QueryGraph((QueryVariable("a", "a"),), (predicate,))

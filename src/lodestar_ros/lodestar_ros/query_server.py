@@ -8,7 +8,8 @@ from typing import Any
 from lodestar.language.directive import EmptyDirective, NotUnderstood
 from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.query.scoring import QueryConfig, decide, missing_anchors, score_query
+from lodestar.query.ambiguity import tell_apart
+from lodestar.query.scoring import PoolCache, QueryConfig, decide, score_pool
 from lodestar.scene.records import Entity, Region
 from lodestar_interfaces.action import QueryScene
 from lodestar_ros.conversions import BadMessage
@@ -32,6 +33,7 @@ class QueryServer:
         config: QueryConfig,
     ) -> None:
         self._entities, self._regions, self._phrases, self._config = entities, regions, phrases, config
+        self._pools = PoolCache()
         worker = action(
             node,
             QueryScene,
@@ -51,8 +53,9 @@ class QueryServer:
                 graphs = parse_query(request.text)
             else:
                 graphs = tuple(graph_from_msg(graph) for graph in request.graphs)
-            candidates = score_query(graphs, entities, self._phrases, self._config, self._regions())
-            absent = missing_anchors(graphs[0], entities, self._phrases, self._config)
+            pool = self._pools.of(entities, self._phrases, self._config, self._regions())
+            candidates = score_pool(graphs, pool)
+            absent = pool.absent(graphs[0])
         except EmptyDirective as error:
             return _fail(Result.EMPTY_QUERY, str(error))
         except (NotUnderstood, BadMessage) as error:
@@ -74,7 +77,8 @@ class QueryServer:
             result.error_code = Result.NO_MATCH
             result.error_msg = "nothing fits; the candidates are what comes nearest"
         elif verdict.ambiguous:
-            result.error_code, result.error_msg = Result.AMBIGUOUS, "the first two are too close to call"
+            result.error_code = Result.AMBIGUOUS
+            result.error_msg = f"too close to call: {tell_apart(*verdict.accepted[:2], entities)}"
         return result
 
 

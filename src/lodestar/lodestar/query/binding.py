@@ -1,44 +1,45 @@
-"""Scores of one query graph over all entities at once: unary terms, then relations from the leaves to the target."""
+"""Scores of one query graph over all entities at once: unary terms, then relations from the leaves to the target.
+
+Every predicate belongs to the earliest of its variables, so a graph is a tree of variables and the max over anchors
+is taken variable by variable: exact, since the score of a candidate rises with that of each anchor it is bound to.
+What ranks a thing among its like ("the closest", "the second from the left") looks at those that fit all the rest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph, Side
 from lodestar.models.lexicon import load_lexicon
-from lodestar.models.phrases import PhraseBook
-from lodestar.query import relations
-from lodestar.query.categories import attribute_scores, category_scores, phrase_attributes
+from lodestar.query import relations, singling
+from lodestar.query.anchors import NOTHING, best_anchors, best_pairs, nearest_distance
+from lodestar.query.categories import phrase_attributes
 from lodestar.query.config import QueryConfig
+from lodestar.query.frames import Viewer, ordered_from, side_scores, viewer
+from lodestar.query.pool import UNDECIDED, UNVERIFIED, Pool
 from lodestar.query.relations import Boxes
-from lodestar.scene.records import Entity, EntityState, Region
 
-UNDECIDED = 0.5
-GOOD_ANCHOR = 0.5  # of the best anchor's score
-UNVERIFIED = 0.75  # what the scene holds nothing to measure by: "on the wall", rooms where there are none
-_PAIRS = {
-    "On": lambda a, b, config: relations.on(a, b),
-    "Above": lambda a, b, config: relations.above(a, b),
-    "Below": lambda a, b, config: relations.below(a, b),
-    "Inside": lambda a, b, config: relations.inside(a, b),
-    "NextTo": relations.next_to,
-    "Near": relations.near,
-}
-_VIEWED = ("LeftOf", "RightOf", "InFrontOf", "Behind")
+GOOD = 0.5  # of the best score: those that count among the like
+SURE = 0.9  # of the best score: those that a viewpoint or "closest to" means
+AGREE = 0.7  # length of the mean of unit fronts from which they face one way
+STAND_OFF = 3.0  # m before a front
 
 
 @dataclass(frozen=True)
 class Term:
-    """Scores (N,) of one predicate; bound: (N, K) index of each anchor in the pool, -1 = none."""
+    """Scores (N,) of one predicate; bound: (N, K) index of each anchor in the pool, -1 = none.
+
+    is_absent: the scene holds nothing for an anchor, so that the predicate tells nobody from another.
+    """
 
     name: str
     scores: np.ndarray
     variables: tuple[int, ...] = ()
     bound: np.ndarray | None = None
+    is_absent: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,103 +52,38 @@ class GraphScore:
     terms: tuple[Term, ...]
 
 
-@dataclass(frozen=True)
-class Pool:
-    """Entities as arrays."""
-
-    entities: list[Entity]
-    boxes: Boxes
-    presence: np.ndarray
-    phrases: PhraseBook
-    config: QueryConfig
-    regions: Mapping[int, Region] | None = None
-    observer: np.ndarray | None = None
-
-    @staticmethod
-    def of(
-        entities: Sequence[Entity],
-        phrases: PhraseBook,
-        config: QueryConfig,
-        regions: Mapping[int, Region] | None = None,
-        observer: np.ndarray | None = None,
-        ordered: bool = False,
-    ) -> Pool:
-        """The pool of these entities, by id, or in their own order where they are `ordered`."""
-        own = list(entities) if ordered else sorted(entities, key=lambda e: e.id)
-        low = np.array([e.box_min for e in own], float).reshape(-1, 3)
-        high = np.array([e.box_max for e in own], float).reshape(-1, 3)
-        presence = np.array([config.uncertain if e.state == EntityState.UNCERTAIN else 1.0 for e in own])
-        return Pool(own, Boxes(low, high), presence, phrases, config, regions, observer)
-
-    def category(self, category: str) -> np.ndarray:
-        """(N,)."""
-        labels = [e.label for e in self.entities]
-        captions = [e.caption for e in self.entities]
-        return category_scores(category, labels, captions, self.phrases)
-
-    def attribute(self, attribute: str) -> np.ndarray:
-        """(N,)."""
-        known = [e.attributes for e in self.entities]
-        captions = [e.caption for e in self.entities]
-        config = self.config
-        return attribute_scores(attribute, known, captions, config.unknown_attribute, config.other_attribute)
-
-    def in_region(self, label: str) -> np.ndarray:
-        """(N,): whether the region of an entity is called so; undecided where its region has no label.
-
-        Without regions the predicate is passed over, unverified (FARM D.2 step 2).
-        """
-        if not self.regions:
-            return np.full(len(self.entities), UNVERIFIED)
-        lexicon = load_lexicon()
-        wanted = lexicon.room(label) or label
-        scores = np.full(len(self.entities), UNDECIDED)
-        for i, entity in enumerate(self.entities):
-            region = self.regions.get(entity.region_id)
-            if region is not None and region.label:
-                same = (lexicon.room(region.label) or region.label) == wanted
-                scores[i] = 0.6 + 0.4 * region.label_weight if same else 0.5 - 0.4 * region.label_weight
-        return scores
-
-    def absent(self, graph: QueryGraph) -> tuple[str, ...]:
-        """Phrases of anchors that no entity is."""
-        structure = load_lexicon().structure
-        found = []
-        for variable in graph.variables[1:]:
-            if variable.category in structure:
-                continue
-            scores = self.category(variable.category)
-            if not len(scores) or scores.max() < self.config.accept:
-                found.append(variable.phrase)
-        return tuple(found)
-
-
 def score_graph(graph: QueryGraph, pool: Pool) -> GraphScore:
-    """Scores of every entity as the graph's target.
-
-    A predicate belongs to the earliest of its variables and looks at the later ones, so variables are scored last
-    to first and each anchor brings its own kind, attributes and relations along.
-    """
+    """Scores of every entity as the graph's target; each anchor brings its own kind, attributes and relations."""
     scored: dict[int, np.ndarray] = {}
     result: GraphScore | None = None
     for index in reversed(range(len(graph.variables))):
         own = [p for p in graph.predicates if min(p.arguments) == index]
-        result = _score_variable(graph, index, own, scored, pool)
+        result = _Variable(graph, index, scored, pool).score(own)
         scored[index] = result.score
     assert result is not None
     return result
 
 
 def semantic_scores(graph: QueryGraph, pool: Pool) -> np.ndarray:
-    """Scores (N,) of every entity as the graph's target by kind and attributes alone, without relations."""
-    return _unary(graph, 0, [p for p in graph.predicates if min(p.arguments) == 0], pool)[0]
+    """Scores (N,) of every entity as the graph's target by what it is called alone, without relations and measures."""
+    categories, _ = unary_words(graph)
+    own = [p for p in graph.predicates if min(p.arguments) == 0]
+    stated = [p for p in own if p.name == "IsCategory"]
+    scores = [pool.category(c) for c in categories]
+    if stated:
+        scores = [_negated(s, p) for s, p in zip(scores, stated)]
+    said = [(p.value, p) for p in own if p.name == "HasAttribute" and not _ranks(p)]
+    terms = [Term(value, _negated(pool.attribute(value), p)) for value, p in said]
+    if not stated:
+        terms += [Term(a, pool.attribute(a)) for a in phrase_attributes(graph.target.phrase)]
+    return pool.presence * np.min(scores, axis=0) * blend(terms, len(pool), pool.config)
 
 
 def unary_words(graph: QueryGraph) -> tuple[list[str], list[str]]:
     """Categories and attributes that `semantic_scores` looks at."""
     own = [p for p in graph.predicates if min(p.arguments) == 0]
     stated = [p.value or graph.target.category for p in own if p.name == "IsCategory"]
-    attributes = [p.value for p in own if p.name == "HasAttribute"]
+    attributes = [p.value for p in own if p.name == "HasAttribute" and not _ranks(p)]
     if stated:
         return stated, attributes
     return [_category_of(graph, 0)], [*attributes, *phrase_attributes(graph.target.phrase)]
@@ -159,47 +95,21 @@ def _category_of(graph: QueryGraph, index: int) -> str:
     return variable.phrase if whole else variable.category
 
 
-def _unary(
-    graph: QueryGraph, index: int, own: list[Predicate], pool: Pool
-) -> tuple[np.ndarray, np.ndarray, list[Term]]:
-    """Semantic score and category (N,) of one variable, and the terms of its attributes."""
-    variable = graph.variables[index]
-    stated = [p for p in own if p.name == "IsCategory"]
-    if stated:
-        category = np.min([_negated(pool.category(p.value or variable.category), p) for p in stated], axis=0)
-    else:
-        category = pool.category(_category_of(graph, index))
-    terms = [
-        Term(f"{'not ' if p.negated else ''}{p.value}", _negated(pool.attribute(p.value), p))
-        for p in own
-        if p.name == "HasAttribute"
-    ]
-    if not stated:
-        terms += [Term(a, pool.attribute(a)) for a in phrase_attributes(variable.phrase)]
-    return pool.presence * category * _blend(terms, len(pool.entities), pool.config), category, terms
-
-
-def _score_variable(
-    graph: QueryGraph, index: int, own: list[Predicate], scored: dict[int, np.ndarray], pool: Pool
-) -> GraphScore:
-    semantic, category, terms = _unary(graph, index, own, pool)
-    for predicate in own:
-        if predicate.name not in ("IsCategory", "HasAttribute"):
-            terms.append(_relation(graph, index, predicate, scored, semantic, pool))
-    score = pool.presence * category * _blend(terms, len(pool.entities), pool.config)
-    return GraphScore(score, semantic, category, tuple(terms))
-
-
-def _blend(terms: list[Term], count: int, config: QueryConfig) -> np.ndarray:
+def blend(terms: list[Term], count: int, config: QueryConfig) -> np.ndarray:
     """FARM's (1 - w) + w g, with g near the least of the predicate scores, drawn a little to their geometric mean.
 
-    So one predicate that fails is not made up for by others that hold.
+    So one predicate that fails is not made up for by others that hold. Terms without their anchor rank nobody,
+    but what they ask for is not met.
     """
     if not terms:
         return np.ones(count)
-    scores = np.clip(np.stack([term.scores for term in terms]), 1e-6, 1.0)
+    usable = [term for term in terms if not term.is_absent]
+    if len(usable) < len(terms):
+        met = 1.0 - config.relation_weight + config.relation_weight * config.absent_anchor
+        return met * blend(usable, count, config)
+    scores = np.clip(np.stack([term.scores for term in terms]), NOTHING, 1.0)
     mean = np.exp(np.log(scores).mean(axis=0))
-    g = scores.min(axis=0) ** 0.9 * mean**0.1
+    g = scores.min(axis=0) ** config.least_share * mean ** (1.0 - config.least_share)
     return (1.0 - config.relation_weight) + config.relation_weight * g
 
 
@@ -207,155 +117,304 @@ def _negated(scores: np.ndarray, predicate: Predicate) -> np.ndarray:
     return 1.0 - scores if predicate.negated else scores
 
 
-def _relation(
-    graph: QueryGraph,
-    index: int,
-    predicate: Predicate,
-    scored: dict[int, np.ndarray],
-    semantic: np.ndarray,
-    pool: Pool,
-) -> Term:
-    others = [a for a in predicate.arguments if a != index]
-    names = " and ".join(graph.variables[a].phrase for a in others) or predicate.value
-    inverse = "^" if index != predicate.arguments[0] else ""
-    name = f"{'not ' if predicate.negated else ''}{predicate.name}{inverse} {names}".strip()
-    count = len(pool.entities)
-    if predicate.name == "InRegion":
-        return Term(name, _negated(pool.in_region(predicate.value), predicate))
+def _ranks(predicate: Predicate) -> bool:
+    """Whether a predicate compares a thing with its like."""
     if predicate.name in ("Closest", "Farthest"):
-        return Term(name, _negated(_ranked(predicate, others, scored, semantic, pool), predicate))
-    if not others:
-        return Term(name, np.full(count, UNDECIDED))
-    category = graph.variables[others[0]].category
-    if category in load_lexicon().structure:
-        floor = category == "floor" and predicate.name == "On"
-        scores = relations.on_floor(pool.boxes) if floor else np.full(count, UNVERIFIED)
-        return Term(name, _negated(scores, predicate))
-    if predicate.name == "Between" and len(others) == 2:
-        scores, bound = _between(others, scored, semantic, pool)
-    else:
-        scores, bound = _paired(predicate, index, others[0], scored, semantic, pool)
-    return Term(name, _negated(scores, predicate), tuple(others[: bound.shape[1]]), bound)
+        return True
+    if predicate.name == "HasAttribute":
+        return predicate.value in singling.SUPERLATIVES
+    return len(predicate.arguments) == 1 and predicate.name not in ("IsCategory", "InRegion")
 
 
-def _anchors(rows: np.ndarray, scores: np.ndarray, count: int, pool: Pool) -> np.ndarray:
-    """Indices (R, K) of anchors to try for each candidate, K <= count; K = 0 where there are none.
+@dataclass
+class _Variable:
+    """One variable of a graph over the pool, those after it being scored."""
 
-    All that are anything like it; where they are more, those nearest to the candidate among the good ones.
-    """
-    found = np.flatnonzero(scores >= pool.config.min_candidate)
-    if len(found) > count:
-        found = found[scores[found] >= GOOD_ANCHOR * scores[found].max()]
-    if len(found) <= count:
-        return np.repeat(found[None], len(rows), axis=0)
-    centers = pool.boxes.center
-    _, nearest = cKDTree(centers[found]).query(centers[rows], k=count)
-    return found[nearest]
+    graph: QueryGraph
+    index: int
+    scored: dict[int, np.ndarray]
+    pool: Pool
 
+    def score(self, own: list[Predicate]) -> GraphScore:
+        pool = self.pool
+        category = self._category([p for p in own if p.name == "IsCategory"])
+        base = pool.presence * category
+        if pool.config.class_factor < 1.0:
+            base = base * np.where(category >= GOOD, 1.0, pool.config.class_factor)
+        terms = self._attributes(own, _like(base))
+        semantic = self._composite(base, terms)
+        plain = [p for p in own if p.name not in ("IsCategory", "HasAttribute") and not _ranks(p)]
+        for predicate in plain:
+            terms.append(self._relation(predicate, semantic))
+        for predicate in (p for p in own if _ranks(p)):
+            terms.append(self._ranked(predicate, _like(self._composite(base, terms))))
+        return GraphScore(self._composite(base, terms), semantic, category, tuple(terms))
 
-def _candidates(semantic: np.ndarray, pool: Pool) -> np.ndarray:
-    return np.flatnonzero(semantic >= pool.config.min_candidate * (1.0 - pool.config.relation_weight))
+    def _composite(self, base: np.ndarray, terms: list[Term]) -> np.ndarray:
+        """(N,): base times the blend of the predicates, worked out only where it is not nothing."""
+        live = np.flatnonzero(base > 0.0)
+        scores = np.zeros(len(base))
+        some = [replace(term, scores=term.scores[live], bound=None) for term in terms]
+        scores[live] = base[live] * blend(some, len(live), self.pool.config)
+        return scores
 
+    def _category(self, stated: list[Predicate]) -> np.ndarray:
+        variable, pool = self.graph.variables[self.index], self.pool
+        if stated:
+            scores = [_negated(pool.category(p.value or variable.category), p) for p in stated]
+            return np.min(scores, axis=0)
+        return pool.category(_category_of(self.graph, self.index))
 
-def _paired(
-    predicate: Predicate,
-    index: int,
-    other: int,
-    scored: dict[int, np.ndarray],
-    semantic: np.ndarray,
-    pool: Pool,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Best anchor per entity: the relation times how well the anchor is what it should be (existential)."""
-    count, config = len(pool.entities), pool.config
-    scores, bound = np.zeros(count), np.full((count, 1), -1)
-    rows = _candidates(semantic, pool)
-    anchors = _anchors(rows, scored[other], config.max_anchors, pool)
-    if not anchors.size:
-        return scores, bound
-    a, b = pool.boxes.take(rows).rows(), pool.boxes.take(anchors)
-    if predicate.name in _VIEWED:
-        pairs = _viewed(predicate, rows, anchors, pool)
-    elif predicate.arguments[0] == index:
-        pairs = _PAIRS[predicate.name](a, b, config)
-    else:  # the anchor is the constrained one: a lamp on the desk that is looked for
-        pairs = _PAIRS[predicate.name](b, a, config)
-    pairs = np.where(rows[:, None] == anchors, 0.0, pairs * scored[other][anchors])
-    best = pairs.argmax(axis=1)
-    line = np.arange(len(rows))
-    scores[rows] = pairs[line, best]
-    bound[rows, 0] = np.where(scores[rows] > 0.0, anchors[line, best], -1)
-    return scores, bound
-
-
-def _viewed(predicate: Predicate, rows: np.ndarray, anchors: np.ndarray, pool: Pool) -> np.ndarray:
-    close = relations.near(pool.boxes.take(rows).rows(), pool.boxes.take(anchors), pool.config)
-    return np.stack(
-        [
-            relations.view_relation(
-                predicate.name,
-                pool.boxes.take(row),
-                pool.boxes.take(anchors[k]),
-                pool.entities[row].views,
-                pool.config,
-                close[k],
+    def _attributes(self, own: list[Predicate], group: np.ndarray) -> list[Term]:
+        pool = self.pool
+        terms = [
+            Term(
+                f"{'not ' if p.negated else ''}{p.value}",
+                _negated(singling.attribute(pool, p.value, group), p),
             )
-            for k, row in enumerate(rows)
+            for p in own
+            if p.name == "HasAttribute" and not _ranks(p)
         ]
-    )
+        if not any(p.name == "IsCategory" for p in own):
+            variable = self.graph.variables[self.index]
+            terms += [Term(a, singling.attribute(pool, a, group)) for a in phrase_attributes(variable.phrase)]
+        return terms
 
+    def _name(self, predicate: Predicate) -> str:
+        others = [a for a in predicate.arguments if a != self.index]
+        what = " and ".join(self.graph.variables[a].phrase for a in others)
+        if predicate.name == "HasAttribute":
+            what = predicate.value
+            return f"{'not ' if predicate.negated else ''}{what}"
+        if predicate.name == "InRegion":
+            what = predicate.value
+        elif not others and predicate.value == "peers":
+            what = "the others"
+        elif not others and predicate.side.rank > 1:
+            what = f"number {predicate.side.rank}"
+        inverse = "^" if self.index != predicate.arguments[0] else ""
+        return f"{'not ' if predicate.negated else ''}{predicate.name}{inverse} {what}".strip()
 
-def _between(
-    others: list[int], scored: dict[int, np.ndarray], semantic: np.ndarray, pool: Pool
-) -> tuple[np.ndarray, np.ndarray]:
-    """Best pair of anchors per entity."""
-    count, config = len(pool.entities), pool.config
-    scores, bound = np.zeros(count), np.full((count, 2), -1)
-    rows = _candidates(semantic, pool)
-    first, second = (_anchors(rows, scored[o], config.max_anchors, pool) for o in others)
-    if not first.size or not second.size:
+    def _relation(self, predicate: Predicate, semantic: np.ndarray) -> Term:
+        name, pool = self._name(predicate), self.pool
+        others = [a for a in predicate.arguments if a != self.index]
+        if predicate.name == "InRegion":
+            return Term(name, _negated(pool.in_region(predicate.value), predicate))
+        if not others:
+            return Term(name, np.full(len(pool), UNDECIDED))
+        category = self.graph.variables[others[0]].category.split(" of ")[0]
+        if category in load_lexicon().structure and predicate.name not in VIEWED:
+            scores = singling.structure(pool, predicate.name, category, _like(semantic))
+            return Term(name, _negated(scores, predicate))
+        if predicate.name == "Between":
+            others = sorted(others, key=lambda other: self._absent([other]))  # next to the one that there is
+        absent = others[:1] if predicate.name == "Between" else others
+        if not predicate.negated and self._absent(absent):
+            return Term(name, np.zeros(len(pool)), is_absent=True)
+        if predicate.name == "Between" and len(others) == 2 and not self._absent(others):
+            scores, bound = self._between(others, semantic)
+        else:
+            scores, bound = self._paired(predicate, others[0], semantic)
+        return Term(name, _negated(scores, predicate), tuple(others[: bound.shape[1]]), bound)
+
+    def _held(self, other: int) -> bool:
+        """Whether the scene holds an entity that is labelled as this part of the building."""
+        category = self.graph.variables[other].category
+        return category in self.pool.kinds.labels
+
+    def _absent(self, others: list[int]) -> bool:
+        """Whether nothing of the scene is at all like one of the anchors."""
+        scores = [self.scored[other] for other in others]
+        return any(not len(s) or s.max() < self.pool.config.min_candidate for s in scores)
+
+    def _rows(self, semantic: np.ndarray) -> np.ndarray:
+        config = self.pool.config
+        return _likeliest(semantic, config.min_candidate * (1.0 - config.relation_weight), config)
+
+    def _anchors(self, other: int) -> np.ndarray:
+        return _likeliest(self.scored[other], self.pool.config.min_candidate, self.pool.config)
+
+    def _paired(
+        self, predicate: Predicate, other: int, semantic: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Best anchor per entity: the relation times how well the anchor is what it should be (existential)."""
+        pool = self.pool
+        rows = self._rows(semantic)
+        best, which = best_anchors(
+            rows,
+            self._anchors(other),
+            self.scored[other],
+            pool.boxes,
+            self._pair_score(predicate),
+            lambda gaps: relations.reach(predicate.name, gaps, pool.table),
+            pool.config.anchors_first,
+        )
+        scores, bound = np.zeros(len(pool)), np.full((len(pool), 1), -1)
+        scores[rows], bound[rows, 0] = best, which
         return scores, bound
-    a, b, c = (pool.boxes.take(indices) for indices in (rows, first, second))
-    triples = relations.between(
-        Boxes(a.low[:, None, None], a.high[:, None, None]),
-        Boxes(b.low[:, :, None], b.high[:, :, None]),
-        Boxes(c.low[:, None], c.high[:, None]),
-    )
-    one, two = first[:, :, None], second[:, None]
-    this = rows[:, None, None]
-    triples = triples * np.minimum(scored[others[0]][one], scored[others[1]][two])
-    triples = np.where((one == two) | (one == this) | (two == this), 0.0, triples).reshape(len(rows), -1)
-    best = triples.argmax(axis=1)
-    line = np.arange(len(rows))
-    scores[rows] = triples[line, best]
-    found = scores[rows] > 0.0
-    width = second.shape[1]
-    bound[rows, 0] = np.where(found, first[line, best // width], -1)
-    bound[rows, 1] = np.where(found, second[line, best % width], -1)
-    return scores, bound
 
+    def _pair_score(self, predicate: Predicate) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+        pool, boxes, table = self.pool, self.pool.boxes, self.pool.table
+        if predicate.name in VIEWED:
+            stated = self._viewer(predicate.side)
+            return lambda rows, anchors: side_scores(
+                predicate.name,
+                rows,
+                anchors,
+                boxes,
+                pool.views,
+                pool.fronts,
+                pool.middles,
+                stated,
+                table,
+                pool.config,
+            )
+        relation = relations.PAIRS.get(predicate.name)
+        if relation is None:  # Between with one anchor only
+            return lambda rows, anchors: relations.near(boxes.take(rows).rows(), boxes.take(anchors), table)
+        if predicate.arguments[0] == self.index:
+            return lambda rows, anchors: relation(boxes.take(rows).rows(), boxes.take(anchors), table)
+        # the anchor is the constrained one: a lamp on the desk that is looked for
+        return lambda rows, anchors: relation(boxes.take(anchors), boxes.take(rows).rows(), table)
 
-def _ranked(
-    predicate: Predicate, others: list[int], scored: dict[int, np.ndarray], semantic: np.ndarray, pool: Pool
-) -> np.ndarray:
-    """Closest and Farthest among the entities that are of the kind: 1 / (1 + rank) (FARM D.2)."""
-    count, config = len(pool.entities), pool.config
-    scores = np.zeros(count)
-    sure = config.accept * config.uncertain
-    rows = np.flatnonzero(semantic >= sure)
-    if others:
-        good = np.where(scored[others[0]] >= sure, scored[others[0]], 0.0)
-        anchors = _anchors(rows, good, config.max_anchors, pool)
-        if not anchors.size:
+    def _between(self, others: list[int], semantic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Best pair of anchors per entity."""
+        pool = self.pool
+
+        def score(rows: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+            a, b, c = (pool.boxes.take(indices) for indices in (rows, first, second))
+            triples = relations.between(
+                Boxes(a.low[:, None, None], a.high[:, None, None]),
+                Boxes(b.low[:, :, None], b.high[:, :, None]),
+                Boxes(c.low[:, None], c.high[:, None]),
+                pool.table,
+            )
+            worth = [self.scored[others[0]][first][:, :, None], self.scored[others[1]][second][:, None]]
+            return triples * np.minimum(*worth)
+
+        rows = self._rows(semantic)
+        best, which = best_pairs(rows, self._anchors(others[0]), self._anchors(others[1]), score, pool.boxes)
+        scores, bound = np.zeros(len(pool)), np.full((len(pool), 2), -1)
+        scores[rows], bound[rows] = best, which
+        return scores, bound
+
+    def _ranked(self, predicate: Predicate, group: np.ndarray) -> Term:
+        """A predicate that compares the things of a group, rows (G,)."""
+        pool, name = self.pool, self._name(predicate)
+        bare = len(predicate.arguments) == 1
+        if predicate.name == "HasAttribute":
+            scores = singling.attribute(pool, predicate.value, group)
+        elif predicate.name in ("Closest", "Farthest"):
+            scores = self._by_distance(predicate, group)
+        elif predicate.name == "Between" and bare:
+            scores = singling.amid(pool, group)
+        elif predicate.name in (*VIEWED, "Above", "Below") and bare:
+            scores = self._from_side(predicate, group)
+        else:
+            scores = np.full(len(pool), UNDECIDED)
+        absent = not predicate.negated and len(group) > 0 and not scores.any()
+        return Term(name, _negated(scores, predicate), is_absent=absent)
+
+    def _by_distance(self, predicate: Predicate, group: np.ndarray) -> np.ndarray:
+        """Closest and Farthest: 1 / (1 + rank) by distance to the nearest anchor or to the observer (FARM D.2)."""
+        pool = self.pool
+        others = [a for a in predicate.arguments if a != self.index]
+        farthest = predicate.name == "Farthest"
+        scores = np.zeros(len(pool))
+        if predicate.value == "peers":
+            return singling.apart(pool, group, farthest)
+        worth = 1.0
+        if others:
+            category = self.graph.variables[others[0]].category.split(" of ")[0]
+            if category in load_lexicon().structure and not self._held(others[0]):
+                return _negated_if(singling.structure(pool, "Near", category, group), farthest)
+            anchors = _meant(self.scored[others[0]], pool.config)
+            if not len(anchors):
+                return scores
+            worth = float(self.scored[others[0]][anchors].max())
+            away = nearest_distance(
+                group, anchors, pool.boxes, pool.table.center_share, pool.config.anchors_first
+            )
+        elif pool.observer is not None:
+            point = np.asarray(pool.observer, float)[:2]
+            away = np.linalg.norm(pool.boxes.center[group, :2] - point, axis=1)
+        else:
+            return np.full(len(pool), UNVERIFIED)  # nobody says closest to what
+        scores[group] = worth * singling.by_rank(-away if farthest else away, pool.table.rank_power)
+        return scores
+
+    def _from_side(self, predicate: Predicate, group: np.ndarray) -> np.ndarray:
+        """ "The second from the left": counted among the group as whoever looks sees it."""
+        pool, side = self.pool, predicate.side
+        scores = np.zeros(len(pool))
+        if not len(group):
             return scores
-        distance = relations.gap(pool.boxes.take(rows).rows(), pool.boxes.take(anchors))
-        distance = np.where(rows[:, None] == anchors, np.inf, distance).min(axis=1)
-    elif pool.observer is not None:
-        point = np.asarray(pool.observer, float)[:2]
-        distance = np.linalg.norm(pool.boxes.center[rows, :2] - point, axis=1)
-    else:
-        return np.full(count, UNVERIFIED)  # nobody says closest to what
-    order = np.argsort(distance if predicate.name == "Closest" else -distance, kind="stable")
-    rank = np.empty(len(rows))
-    rank[order] = np.arange(len(rows))
-    scores[rows] = 1.0 / (1.0 + rank)
-    return scores
+        stated = self._viewer(side)
+        eye = stated or self._default_viewer(group)
+        keys, in_view = ordered_from(predicate.name, pool.boxes.center[group], group, eye)
+        keys = np.where(in_view, keys, keys.max() + 1.0 + keys)
+        ranked = singling.by_rank(keys, pool.table.single_power, side.rank - 1)
+        if stated is None and predicate.name in VIEWED:
+            ranked = ranked * pool.config.default_view
+        scores[group] = ranked
+        return scores
+
+    def _default_viewer(self, group: np.ndarray) -> Viewer | None:
+        """Facing the group."""
+        return viewer(self._before(group), self.pool.boxes.center[group, :2].mean(axis=0))
+
+    def _viewer(self, side: Side) -> Viewer | None:
+        """Who a predicate says looks, None where it says nothing that the scene can tell."""
+        pool = self.pool
+        towards, at = self._place(side.towards), self._place(side.at)
+        if towards is None and at is None:
+            return None
+        if towards is None:
+            middle = pool.middles[_meant(self.scored[side.at], pool.config)].mean(axis=0)
+            return None if at is None else viewer(at, middle)
+        anchors = _meant(self.scored[side.towards], pool.config)
+        return viewer(self._before(anchors) if at is None else at, towards)
+
+    def _before(self, anchors: np.ndarray) -> np.ndarray:
+        """(2,) where one stands to face things: before their fronts where those agree, else amid the room."""
+        pool = self.pool
+        fronts = pool.fronts[anchors, :2]
+        known = fronts[~np.isnan(fronts[:, 0])]
+        if len(known) and np.linalg.norm(known.mean(axis=0)) > AGREE:
+            front = known.mean(axis=0)
+            return pool.boxes.center[anchors, :2].mean(axis=0) + STAND_OFF * front / np.linalg.norm(front)
+        return pool.middles[anchors].mean(axis=0)
+
+    def _place(self, variable: int) -> np.ndarray | None:
+        """(2,) of what a viewpoint names, None where the scene holds nothing for it."""
+        if variable < 0 or variable not in self.scored:
+            return None
+        meant = _meant(self.scored[variable], self.pool.config)
+        return self.pool.boxes.center[meant, :2].mean(axis=0) if len(meant) else None
+
+
+def _likeliest(scores: np.ndarray, least: float, config: QueryConfig) -> np.ndarray:
+    """Rows of at least a score; in a large scene those that are among the likeliest, ties included."""
+    rows = np.flatnonzero(scores >= least)
+    if len(scores) <= config.whole_scene or len(rows) <= config.pool_size:
+        return rows
+    limit = np.partition(scores[rows], -config.pool_size)[-config.pool_size]
+    return rows[scores[rows] >= limit]
+
+
+def _like(scores: np.ndarray) -> np.ndarray:
+    """Rows whose score is near enough to the best to be compared with it."""
+    if not len(scores) or scores.max() <= 0.0:
+        return np.zeros(0, int)
+    return np.flatnonzero(scores >= GOOD * scores.max())
+
+
+def _meant(scores: np.ndarray, config: QueryConfig) -> np.ndarray:
+    """Rows that an anchor means where it is not bound to one: the best of those that are at all like it."""
+    if not len(scores) or scores.max() < config.anchor_floor:
+        return np.zeros(0, int)
+    return np.flatnonzero(scores >= SURE * scores.max())
+
+
+def _negated_if(scores: np.ndarray, negate: bool) -> np.ndarray:
+    return 1.0 - scores if negate else scores

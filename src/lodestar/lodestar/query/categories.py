@@ -50,7 +50,7 @@ def caption_noun(caption: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def _canonical_suffix(phrase: str) -> tuple[str | None, tuple[str, ...]]:
+def canonical_suffix(phrase: str) -> tuple[str | None, tuple[str, ...]]:
     """Canonical noun at the end of a phrase and the words before it."""
     lexicon = load_lexicon()
     words = words_of(phrase)
@@ -60,6 +60,7 @@ def _canonical_suffix(phrase: str) -> tuple[str | None, tuple[str, ...]]:
     return lexicon.canonical(" ".join(words[-length:])), tuple(words[: len(words) - length])
 
 
+@lru_cache(maxsize=262_144)
 def noun_score(asked: str, found: str) -> float:
     """How well a canonical noun that was found is the canonical noun that was asked for."""
     lexicon = load_lexicon()
@@ -104,7 +105,7 @@ class _Facts(NamedTuple):
 def _facts(label: str, caption: str) -> _Facts:
     lexicon = load_lexicon()
     noun = caption_noun(caption)
-    names = tuple(name for name, _ in (_canonical_suffix(label), _canonical_suffix(noun)) if name)
+    names = tuple(name for name, _ in (canonical_suffix(label), canonical_suffix(noun)) if name)
     words = frozenset(words_of(caption)) | frozenset(words_of(label))
     return _Facts((lexicon.singular_phrase(label), lexicon.singular_phrase(noun)), noun, names, words)
 
@@ -114,7 +115,7 @@ def _asked(category: str) -> tuple[str, bool, str | None, tuple[str, ...]]:
     """The category in the singular, whether it means anything at all, its canonical noun and the words before it."""
     lexicon = load_lexicon()
     category = lexicon.singular_phrase(category)
-    return category, lexicon.is_generic(category), *_canonical_suffix(category)
+    return category, lexicon.is_generic(category), *canonical_suffix(category)
 
 
 @lru_cache(maxsize=65536)

@@ -1,4 +1,4 @@
-"""Defaults of query scoring."""
+"""Defaults of query scoring; the parameters of the predicates themselves are in `table`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,16 @@ class QueryConfig:
     uncertain: float = 0.75  # factor of entities whose presence is in doubt
     unknown_attribute: float = 0.5  # nothing says whether it is red
     other_attribute: float = 0.1  # it is known to be blue
-    next_to: float = 1.5  # gap at which NextTo is half true, for things of furniture size
-    near: float = 2.5  # likewise Near
-    steepness: float = 6.0  # of the fall over the gap: 1 / (1 + exp(steepness * (gap / half - 1)))
-    min_scale: float = 0.4  # of the gaps above, for the smallest things
-    full_size: float = 0.8  # extent of the larger of the two from which the gaps are not scaled
     min_candidate: float = 0.05  # category score below which an entity is no candidate
-    explained: int = 64  # candidates that come with their reasons
-    max_anchors: int = 12  # entities tried per anchor and candidate, the nearest where there are more
-    unseen_side: float = 0.35  # for LeftOf and the like, where no view tells
+    whole_scene: int = 2_000  # entities up to which every candidate and anchor above that is bound exactly
+    pool_size: int = 400  # in larger scenes: candidates and anchors by semantic score, ties included
+    explained: int = 32  # candidates that come with their reasons
+    anchors_first: int = 8  # nearest anchors tried before the bound says whether more can be better
+    absent_anchor: float = 0.4  # what a relation is worth whose anchor the scene does not hold
+    anchor_floor: float = 0.4  # score below which nothing is what "closest to" or a viewpoint names
+    unseen_side: float = 0.35  # for LeftOf and the like, where neither a view nor anything else tells
+    default_view: float = 0.5  # what a side is worth that is seen only from where one would stand by default
+    least_share: float = 0.9  # of the least predicate score in their mean; 0 = FARM's geometric mean
+    class_factor: float = (
+        1.0  # of the score of what is not of the class (FARM D.2: 0.3); here category scores tell
+    )

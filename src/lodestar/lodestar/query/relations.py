@@ -5,12 +5,12 @@ Arrays broadcast: `a` has shape (N, 1, 3) and `b` (N, M, 3) for M anchors of eac
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.query.config import QueryConfig
-from lodestar.scene.records import View
+from lodestar.query.table import PredicateTable
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,27 @@ def _center_off(a: Boxes, b: Boxes) -> np.ndarray:
     return np.linalg.norm(outside, axis=-1)
 
 
-def _scale(a: Boxes, b: Boxes, config: QueryConfig) -> np.ndarray:
+def distance(a: Boxes, b: Boxes, table: PredicateTable, in_plan: bool = False) -> np.ndarray:
+    """Distance that Near and NextTo look at: between boxes, or between centres where the table says so."""
+    if table.centroids:
+        return np.linalg.norm(a.center - b.center, axis=-1)
+    return gap_in_plan(a, b) if in_plan else gap(a, b)
+
+
+def _fall(value: np.ndarray, half: np.ndarray | float, table: PredicateTable) -> np.ndarray:
+    if table.gaussian:
+        return np.exp(-0.5 * (value / half) ** 2)
+    return falling(value, half, table.steepness)
+
+
+def _scale(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     larger = np.maximum(a.extent, b.extent)
-    return np.clip(larger / config.full_size, config.min_scale, 1.0)
+    return np.clip(larger / table.full_size, table.min_scale, 1.0)
 
 
-def on(a: Boxes, b: Boxes) -> np.ndarray:
+def on(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     """a stands on b: over it, and its foot at b's top or, as on a sofa or in a shelf, well above b's foot."""
-    over = falling(_center_off(a, b), 0.3, 5.0)
+    over = falling(_center_off(a, b), table.over, 5.0)
     height = np.maximum(b.high - b.low, 0.0)[..., 2]
     foot = a.low[..., 2]
     above_foot = step(foot - (b.low[..., 2] + 0.3 * height), 0.04)
@@ -89,21 +102,21 @@ def on_floor(a: Boxes) -> np.ndarray:
     return step(0.22 - a.low[..., 2], 0.04)
 
 
-def above(a: Boxes, b: Boxes) -> np.ndarray:
+def above(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     """a is over b and does not reach below its top."""
-    return falling(_center_off(a, b), 0.5, 5.0) * step(a.low[..., 2] - b.high[..., 2] + 0.1, 0.05)
+    return falling(_center_off(a, b), table.above, 5.0) * step(a.low[..., 2] - b.high[..., 2] + 0.1, 0.05)
 
 
-def below(a: Boxes, b: Boxes) -> np.ndarray:
+def below(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     """a is under b: beneath the whole of it, or on the floor between its legs."""
-    under = falling(_center_off(a, b), 0.4, 5.0)
+    under = falling(_center_off(a, b), table.below, 5.0)
     lower = step(b.high[..., 2] - 0.1 - a.high[..., 2], 0.05)
     height = np.maximum(b.high - b.low, 0.0)[..., 2]
     at_foot = step(b.low[..., 2] + 0.35 * height - a.low[..., 2], 0.04)
     return under * lower * at_foot
 
 
-def inside(a: Boxes, b: Boxes) -> np.ndarray:
+def inside(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     """The centre of a is in b, and a is the smaller."""
     center = a.center
     outside = np.linalg.norm(np.maximum(np.maximum(b.low - center, center - b.high), 0.0), axis=-1)
@@ -111,21 +124,22 @@ def inside(a: Boxes, b: Boxes) -> np.ndarray:
     return falling(outside, 0.15, 5.0) * smaller
 
 
-def next_to(a: Boxes, b: Boxes, config: QueryConfig) -> np.ndarray:
+def next_to(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     """a is beside b: a small gap in plan at about one height, and not on top of it."""
-    half = config.next_to * _scale(a, b, config)
-    beside = falling(gap_in_plan(a, b), half, config.steepness)
+    beside = _fall(distance(a, b, table, in_plan=True), table.next_to * _scale(a, b, table), table)
+    if table.centroids:
+        return beside
     levels = np.maximum(np.maximum(b.low - a.high, a.low - b.high)[..., 2], 0.0)
-    return beside * falling(levels, 0.8, 5.0) * (1.0 - 0.8 * on(a, b))
+    return beside * falling(levels, 0.8, 5.0) * (1.0 - 0.8 * on(a, b, table))
 
 
-def near(a: Boxes, b: Boxes, config: QueryConfig) -> np.ndarray:
+def near(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     """a is within a few steps of b."""
-    half = config.near * np.maximum(_scale(a, b, config), 0.6)
-    return falling(gap(a, b), half, config.steepness)
+    scale = np.maximum(_scale(a, b, table), 0.6)
+    return _fall(distance(a, b, table), table.near * scale, table)
 
 
-def between(a: Boxes, b: Boxes, c: Boxes) -> np.ndarray:
+def between(a: Boxes, b: Boxes, c: Boxes, table: PredicateTable) -> np.ndarray:
     """a lies between b and c, near the line that joins them in plan. Shapes broadcast."""
     start, end, point = b.center[..., :2], c.center[..., :2], a.center[..., :2]
     line = end - start
@@ -134,33 +148,29 @@ def between(a: Boxes, b: Boxes, c: Boxes) -> np.ndarray:
     foot = start + share[..., None] * line
     lateral = np.linalg.norm(point - foot, axis=-1)
     along = step(share - 0.05, 0.04) * step(0.95 - share, 0.04)
-    return along * falling(lateral, np.maximum(0.5, 0.25 * length), 5.0) * step(length - 0.3, 0.05)
+    return along * falling(lateral, np.maximum(0.5, table.between * length), 5.0) * step(length - 0.3, 0.05)
 
 
-def view_relation(
-    name: str, a: Boxes, b: Boxes, views: tuple[View, ...], config: QueryConfig, near_score: np.ndarray
-) -> np.ndarray:
-    """LeftOf, RightOf, InFrontOf, Behind of one box (3,) and anchors (M, 3) in the views of the former.
+PAIRS: dict[str, Callable[[Boxes, Boxes, PredicateTable], np.ndarray]] = {
+    "On": on,
+    "Above": above,
+    "Below": below,
+    "Inside": inside,
+    "NextTo": next_to,
+    "Near": near,
+}
 
-    The mean over its views of where its centre lies in the camera's frame, and that the two are close by.
-    Without a view that has the anchor in front of it: `unseen_side`.
+
+def reach(name: str, gaps: np.ndarray, table: PredicateTable) -> np.ndarray:
+    """Upper bound of a relation between things whose boxes are at least `gaps` apart in plan, never rising.
+
+    Holds whichever of the two is the anchor. Sides are bounded by their nearness.
     """
-    total = np.zeros(len(b.low))
-    counted = np.zeros(len(b.low))
-    for view in views:
-        camera_from_map = np.linalg.inv(view.map_from_camera)
-        rotation, offset = camera_from_map[:3, :3], camera_from_map[:3, 3]
-        one = rotation @ a.center + offset
-        others = b.center @ rotation.T + offset
-        seen = (others[:, 2] > 0.2) & (one[2] > 0.2)
-        if name in ("LeftOf", "RightOf"):
-            offset_right = one[0] / max(one[2], 0.2) - others[:, 0] / np.maximum(others[:, 2], 0.2)
-            margin = offset_right * max(one[2], 0.2)
-            score = step(-margin if name == "LeftOf" else margin, 0.15)
-        else:
-            nearer = others[:, 2] - one[2]
-            score = step(nearer if name == "InFrontOf" else -nearer, 0.15)
-        total += np.where(seen, score, 0.0)
-        counted += seen
-    known = total / np.maximum(counted, 1.0)
-    return np.where(counted > 0, known, config.unseen_side) * near_score
+    gaps = np.maximum(gaps, 0.0)
+    if name in ("On", "Above", "Below"):
+        return falling(gaps, {"On": table.over, "Above": table.above, "Below": table.below}[name], 5.0)
+    if name == "Inside":
+        return falling(gaps, 0.15, 5.0)
+    if name in ("NextTo", "Near"):
+        return _fall(gaps, table.next_to if name == "NextTo" else table.near, table)
+    return table.side_floor + (1.0 - table.side_floor) * falling(gaps, table.side_near, table.steepness)

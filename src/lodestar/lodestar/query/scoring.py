@@ -9,12 +9,17 @@ import numpy as np
 
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.phrases import PhraseBook
-from lodestar.query.binding import GraphScore, Pool, score_graph
+from lodestar.query.binding import GraphScore, score_graph
 from lodestar.query.config import QueryConfig
 from lodestar.query.explaining import explain
+from lodestar.query.pool import Pool
+from lodestar.query.table import PredicateTable
 from lodestar.scene.records import Entity, EntityState, Region
 
-__all__ = ["Candidate", "QueryConfig", "Verdict", "decide", "missing_anchors", "score_query"]
+__all__ = [
+    "Candidate", "PoolCache", "QueryConfig", "Verdict", "decide", "missing_anchors", "prepare", "score_pool",
+    "score_query",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,7 @@ def score_query(
     config: QueryConfig | None = None,
     regions: Mapping[int, Region] | None = None,
     observer: np.ndarray | None = None,
+    table: PredicateTable | None = None,
 ) -> list[Candidate]:
     """Candidates for the target of a query, best first; equal ones by id. Archived entities are none.
 
@@ -60,11 +66,57 @@ def score_query(
 
     graphs: alternative readings; an entity has its best one's score. regions: for InRegion, which is not verified
     without. observer: (2+,) x, y from where "the nearest chair" is meant.
+    table: of the predicates, the calibrated one by default.
     Raises MissingPhrases where an open-vocabulary word needs a vector that `phrases` cannot give.
     """
-    config = config or QueryConfig()
+    pool = prepare(entities, phrases, config, regions, table)
+    return score_pool(graphs, pool.seen_by(observer))
+
+
+def prepare(
+    entities: Mapping[int, Entity] | Iterable[Entity],
+    phrases: PhraseBook,
+    config: QueryConfig | None = None,
+    regions: Mapping[int, Region] | None = None,
+    table: PredicateTable | None = None,
+) -> Pool:
+    """Entities as arrays, for many queries while the scene stays as it is. Archived entities are left out."""
     values = entities.values() if isinstance(entities, Mapping) else entities
-    pool = Pool.of([e for e in values if e.state != EntityState.ARCHIVED], phrases, config, regions, observer)
+    present = [e for e in values if e.state != EntityState.ARCHIVED]
+    return Pool.of(present, phrases, config or QueryConfig(), regions, None, table)
+
+
+class PoolCache:
+    """The pool of the last scene asked about, reused while entities and regions are the same objects."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[list[Entity], list[Region], PhraseBook, Pool] | None = None
+
+    def of(
+        self,
+        entities: Mapping[int, Entity],
+        phrases: PhraseBook,
+        config: QueryConfig | None = None,
+        regions: Mapping[int, Region] | None = None,
+    ) -> Pool:
+        """The pool of these; the same `config` is expected every time."""
+        things, rooms = list(entities.values()), list((regions or {}).values())
+        if self._kept is not None:
+            old_things, old_rooms, book, pool = self._kept
+            if book is phrases and _same(things, old_things) and _same(rooms, old_rooms):
+                return pool
+        pool = prepare(things, phrases, config, regions)
+        self._kept = (things, rooms, phrases, pool)
+        return pool
+
+
+def _same(one: list, other: list) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other))
+
+
+def score_pool(graphs: Sequence[QueryGraph], pool: Pool) -> list[Candidate]:
+    """As `score_query`, over a prepared pool."""
+    config = pool.config
     if not graphs or not pool.entities:
         return []
     top = max(graph.weight for graph in graphs)
@@ -79,6 +131,11 @@ def score_query(
     semantic = np.stack([reading.semantic for reading in readings])[choice, columns]
     category = np.stack([reading.category for reading in readings])[choice, columns]
     rows = np.flatnonzero(category >= config.min_candidate)
+    if (
+        len(pool) > config.whole_scene and len(rows) > config.pool_size
+    ):  # what is far from the best is nobody's
+        least = np.partition(scores[rows], -config.pool_size)[-config.pool_size]
+        rows = rows[scores[rows] >= least]
     rows = rows[np.lexsort((rows, -semantic[rows], -scores[rows]))]
     return [
         _candidate(pool, graphs[choice[i]], readings[choice[i]], int(i), float(scores[i]))

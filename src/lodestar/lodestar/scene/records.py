@@ -44,6 +44,7 @@ class Entity:
 
     mean: (3,), covariance: (3, 3), box_min, box_max: (3,).
     covisible, neighbors: entity id -> weight in [0, 1].
+    front: (3,) unit vector in map that its front faces, color: (3,) mean RGB in [0, 1]; None where unknown.
     """
 
     id: int
@@ -68,6 +69,8 @@ class Entity:
     neighbors: dict[int, float] = field(default_factory=dict)
     map_id: int = 1
     session_id: str = ""
+    front: np.ndarray | None = None
+    color: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

@@ -103,3 +103,37 @@ def test_open_words_against_the_real_model(book):
     assert max(scores["asdf"].values()) < 0.3
     assert max(scores["unicorn"].values()) < 0.3
     assert max(scores["fire truck"], key=scores["fire truck"].get) == "truck"
+
+
+def test_prepared_words_score_as_words_one_by_one():
+    from lodestar.models.lexicon import load_lexicon
+    from lodestar.query.categories import attribute_scores, category_scores
+    from lodestar.query.vocabulary import Kinds, Looks
+
+    pairs = [("chair", "red office chair"), ("office chair", "padded chair"), ("", ""), ("gizmo", "a gizmo"),
+             ("mug", "white mug on a desk"), ("sofa", "blue couch"), ("shelf", "a tall bookshelf"),
+             ("thing", "x")]  # fmt: skip
+    asked = (
+        "chair",
+        "office chair",
+        "padded chair",
+        "gizmo",
+        "couch",
+        "object",
+        "tall gizmo",
+        "seat",
+        "widget",
+        "",
+    )
+    book = PhraseBook()
+    rng = np.random.default_rng(1)
+    words = sorted({load_lexicon().singular_phrase(a) for a in asked} | {label for label, _ in pairs} | {"x"})
+    book.add(words, rng.normal(size=(len(words), 3)), "made up")
+    kinds = Kinds(pairs)
+    for category in asked:
+        expected = category_scores(category, [a for a, _ in pairs], [b for _, b in pairs], book)
+        assert kinds.scores(category, book) == pytest.approx(expected), category
+    looks = [((), caption) for _, caption in pairs] + [(("red",), "chair"), (("large", "wooden"), "desk")]
+    for attribute in ("red", "crimson", "small", "wooden", "padded", "round", "sparkling"):
+        expected = attribute_scores(attribute, [a for a, _ in looks], [b for _, b in looks], 0.5, 0.1)
+        assert Looks(looks).scores(attribute, 0.5, 0.1) == pytest.approx(expected), attribute

@@ -1,0 +1,158 @@
+"""The best anchor of every candidate, exactly, without trying every pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from lodestar.query.relations import Boxes, gap
+
+BRUTE = 8_000  # pairs that are tried outright
+NOTHING = 1e-6  # a score from which on down every predicate counts the same
+_CHUNK = 2_000_000  # pairs or triples held at once
+
+#: (rows (R,), anchors (R, K)) -> (R, K) relation
+PairScore = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def best_anchors(
+    rows: np.ndarray,
+    anchors: np.ndarray,
+    worth: np.ndarray,
+    boxes: Boxes,
+    score: PairScore,
+    bound: Callable[[np.ndarray], np.ndarray],
+    first: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(R,) max over anchors of relation x worth, and (R,) which entity it is, -1 where the max is 0.
+
+    worth: (N,) of entities as the anchor. bound(gaps) is an upper bound of the relation at gaps in plan and never
+    rises. The `first` nearest anchors are tried, and then ever more for those rows where the bound at the next
+    distance allows for something better, down to NOTHING. An entity is never its own anchor.
+    """
+    best, which = np.zeros(len(rows)), np.full(len(rows), -1)
+    anchors = anchors[worth[anchors] > 0.0]
+    if not len(anchors) or not len(rows):
+        return best, which
+    top = float(worth[anchors].max())
+    radius = _radius(boxes, rows, 2)
+    widest = float(_radius(boxes, anchors, 2).max())
+    open_rows = np.arange(len(rows))
+    count = len(anchors) if len(rows) * len(anchors) <= BRUTE else min(first, len(anchors))
+    tree = None if count == len(anchors) else cKDTree(boxes.take(anchors).center[:, :2])
+    while len(open_rows):
+        step = max(1, _CHUNK // count)
+        farthest = np.zeros(len(open_rows))
+        for start in range(0, len(open_rows), step):
+            part = open_rows[start : start + step]
+            if tree is None or count == len(anchors):
+                tried = np.repeat(anchors[None], len(part), axis=0)
+            else:
+                away, nearest = tree.query(boxes.take(rows[part]).center[:, :2], k=count)
+                farthest[start : start + step] = away.reshape(len(part), count)[:, -1]
+                tried = anchors[nearest.reshape(len(part), count)]
+            pairs = score(rows[part], tried) * worth[tried]
+            pairs = np.where(rows[part][:, None] == tried, 0.0, pairs)
+            place = pairs.argmax(axis=1)
+            line = np.arange(len(part))
+            best[part] = pairs[line, place]
+            which[part] = np.where(best[part] > 0.0, tried[line, place], -1)
+        if count == len(anchors):
+            break
+        beyond = top * bound(farthest - radius[open_rows] - widest)
+        open_rows = open_rows[(best[open_rows] < beyond) & (beyond > NOTHING)]
+        count = min(count * 4, len(anchors))
+    return best, which
+
+
+def _radius(boxes: Boxes, which: np.ndarray, axes: int) -> np.ndarray:
+    """Half the diagonal of boxes, in plan for two axes."""
+    some = boxes.take(which)
+    return np.linalg.norm((some.high - some.low)[:, :axes], axis=1) / 2.0
+
+
+def best_pairs(
+    rows: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    score: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray],
+    boxes: Boxes,
+    limit: int = 40_000_000,
+    nearest: int = 12,
+) -> tuple[np.ndarray, np.ndarray]:
+    """(R,) max over pairs of anchors and (R, 2) which, -1 where the max is 0.
+
+    score(rows (r,), first (r, A), second (r, B)) -> (r, A, B). Past `limit` triples only the `nearest` anchors of
+    each row are paired, and the max is over those.
+    """
+    best, which = np.zeros(len(rows)), np.full((len(rows), 2), -1)
+    if not len(first) or not len(second):
+        return best, which
+    whole = len(rows) * len(first) * len(second) <= limit
+    sizes = [len(f) if whole else min(nearest, len(f)) for f in (first, second)]
+    trees = [None if whole else cKDTree(boxes.take(f).center[:, :2]) for f in (first, second)]
+    step = max(1, _CHUNK // (sizes[0] * sizes[1]))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        tried = []
+        for found, size, tree in zip((first, second), sizes, trees):
+            if tree is None:
+                tried.append(np.repeat(found[None], len(part), axis=0))
+            else:
+                _, near = tree.query(boxes.take(part).center[:, :2], k=size)
+                tried.append(found[near.reshape(len(part), size)])
+        one, two = tried[0][:, :, None], tried[1][:, None]
+        this = part[:, None, None]
+        triples = score(part, *tried)
+        same = (one == two) | (one == this) | (two == this)
+        triples = np.where(same, 0.0, triples).reshape(len(part), -1)
+        place = triples.argmax(axis=1)
+        line = np.arange(len(part))
+        best[start : start + step] = triples[line, place]
+        held = triples[line, place] > 0.0
+        which[start : start + step, 0] = np.where(held, tried[0][line, place // sizes[1]], -1)
+        which[start : start + step, 1] = np.where(held, tried[1][line, place % sizes[1]], -1)
+    return best, which
+
+
+def nearest_distance(
+    rows: np.ndarray, anchors: np.ndarray, boxes: Boxes, center_share: float, first: int
+) -> np.ndarray:
+    """(R,) distance of each row to the nearest anchor but itself, inf where there is none.
+
+    The distance between boxes, mixed with `center_share` of that between centres.
+    """
+    best = np.full(len(rows), np.inf)
+    if not len(anchors) or not len(rows):
+        return best
+    radius = _radius(boxes, rows, 3)
+    widest = float(_radius(boxes, anchors, 3).max())
+    open_rows = np.arange(len(rows))
+    count = len(anchors) if len(rows) * len(anchors) <= BRUTE else min(first, len(anchors))
+    tree = None if count == len(anchors) else cKDTree(boxes.take(anchors).center)
+    while len(open_rows):
+        farthest = np.zeros(len(open_rows))
+        step = max(1, _CHUNK // count)
+        for start in range(0, len(open_rows), step):
+            part = open_rows[start : start + step]
+            if tree is None or count == len(anchors):
+                tried = np.repeat(anchors[None], len(part), axis=0)
+            else:
+                away, near = tree.query(boxes.take(rows[part]).center, k=count)
+                farthest[start : start + step] = away.reshape(len(part), count)[:, -1]
+                tried = anchors[near.reshape(len(part), count)]
+            a, b = boxes.take(rows[part]).rows(), boxes.take(tried)
+            apart = gap(a, b)
+            if center_share:
+                between = np.linalg.norm(a.center - b.center, axis=-1)
+                apart = (1.0 - center_share) * apart + center_share * between
+            apart = np.where(rows[part][:, None] == tried, np.inf, apart)
+            best[part] = apart.min(axis=1)
+        if count == len(anchors):
+            break
+        reached = farthest - (1.0 - center_share) * (radius[open_rows] + widest)
+        open_rows = open_rows[best[open_rows] > reached]
+        count = min(count * 4, len(anchors))
+    return best

@@ -1,0 +1,81 @@
+"""From an answer to a pose that the robot can take (FARM's action interface)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, yaw_of
+from lodestar.grid.footprint import footprints_free
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.viewpoints import Viewpoint, ViewpointConfig, find_viewpoints
+from lodestar.grid.visibility import sight_between
+from lodestar.scene.records import Entity, View
+
+
+@dataclass(frozen=True)
+class PosingConfig:
+    """saved_distance: metres in plan from the box beyond which a saved view is no answer; the default is that of a
+    look, a directive's success asks for less. viewpoints: of the search where no saved view will do.
+    """
+
+    saved_distance: float = 2.5
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
+
+
+@dataclass(frozen=True)
+class AnswerPose:
+    """pose: (3,) x, y, yaw in map. keyframe_id: of the saved view that it is, 0 = it was searched for."""
+
+    pose: np.ndarray
+    path_length: float
+    is_saved: bool
+    keyframe_id: int = 0
+
+
+def pose_for(
+    entity: Entity, grid: OccupancyGrid2D, lengths: np.ndarray, config: PosingConfig = PosingConfig()
+) -> AnswerPose:
+    """The saved view from which the entity was best seen, where that is still free, reachable, near and in sight of
+    it; else the best viewpoint around it.
+
+    lengths: (rows, columns) of `path_lengths` on this grid. Raises NoViewpoint, and ValueError for lengths of
+    another grid.
+    """
+    if lengths.shape != grid.cells.shape:
+        raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
+    for view in sorted(entity.views, key=lambda v: (-v.quality, v.stamp)):
+        pose = _base_pose(view, config.viewpoints)
+        length = _path_length(pose, grid, lengths)
+        if np.isfinite(length) and _is_usable(pose, entity, grid, config):
+            return AnswerPose(pose, length, True, view.keyframe_id)
+    views = [view.map_from_camera for view in entity.views]
+    found: Viewpoint = find_viewpoints(
+        grid, lengths, entity.box_min, entity.box_max, views, (), config.viewpoints
+    )[0]
+    return AnswerPose(np.asarray(found.pose, float), found.path_length, False)
+
+
+def _base_pose(view: View, config: ViewpointConfig) -> np.ndarray:
+    """(3,) of the robot whose camera took the view."""
+    map_from_body = view.map_from_camera @ np.linalg.inv(BODY_FROM_OPTICAL)
+    yaw = yaw_of(map_from_body)
+    forward = np.array([np.cos(yaw), np.sin(yaw)])
+    return np.array([*(map_from_body[:2, 3] - config.camera_forward * forward), yaw])
+
+
+def _path_length(pose: np.ndarray, grid: OccupancyGrid2D, lengths: np.ndarray) -> float:
+    row, column = (int(v) for v in grid.cells_of(pose[None, :2])[0])
+    inside = 0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1]
+    return float(lengths[row, column]) if inside else float("inf")
+
+
+def _is_usable(pose: np.ndarray, entity: Entity, grid: OccupancyGrid2D, config: PosingConfig) -> bool:
+    low, high = np.asarray(entity.box_min, float)[:2], np.asarray(entity.box_max, float)[:2]
+    nearest = np.clip(pose[:2], low, high)
+    if np.linalg.norm(nearest - pose[:2]) > config.saved_distance:
+        return False
+    if not footprints_free(grid, pose[None], config.viewpoints.footprint)[0]:
+        return False
+    return bool(sight_between(grid, pose[None, :2], nearest[None], config.viewpoints.ignore_last)[0])

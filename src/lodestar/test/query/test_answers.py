@@ -1,0 +1,118 @@
+"""What is made of a ranking: what tells two apart, and where to stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from query_builders import room, thing
+
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import TravelConfig, path_lengths
+from lodestar.grid.viewpoints import NoViewpoint
+from lodestar.language.grammar import parse_query
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import ImageBox
+from lodestar.query.ambiguity import tell_apart
+from lodestar.query.posing import PosingConfig, pose_for
+from lodestar.query.scoring import score_query
+from lodestar.scene.records import View
+
+BOOK = PhraseBook()
+RESOLUTION = 0.1
+
+
+def first_two(entities, text="the chair"):
+    return score_query(parse_query(text), entities, BOOK)[:2]
+
+
+def test_two_chairs_are_told_apart_by_color_first():
+    entities = {i: room()[i] for i in (1, 2, 3)}
+    assert (
+        tell_apart(*first_two(entities), entities)
+        == "#1 red office chair (red) or #2 blue office chair (blue)"
+    )
+
+
+def test_then_by_what_stands_beside_only_one():
+    chairs = {
+        1: thing(1, "chair", "chair", (0, 0, 0), (0.5, 0.5, 0.9)),
+        2: thing(2, "chair", "chair", (6, 0, 0), (6.5, 0.5, 0.9)),
+        3: thing(3, "plant", "plant", (6.8, 0, 0), (7.1, 0.3, 0.9)),
+    }
+    assert (
+        tell_apart(*first_two(chairs), chairs) == "#1 chair (no plant beside it) or #2 chair (beside a plant)"
+    )
+
+
+def test_then_by_size_and_at_last_by_place():
+    one = thing(1, "chair", "chair", (0, 0, 0), (0.5, 0.5, 0.9))
+    large = thing(2, "chair", "chair", (6, 0, 0), (7.5, 1.5, 1.9))
+    like = thing(2, "chair", "chair", (6, 0, 0), (6.5, 0.5, 0.9))
+    assert "(the smaller) or" in tell_apart(*first_two({1: one, 2: large}), {1: one, 2: large})
+    assert "(at 0.2 0.2) or #2 chair (at 6.2 0.2)" in tell_apart(
+        *first_two({1: one, 2: like}), {1: one, 2: like}
+    )
+    assert tell_apart(*first_two({1: one, 2: like}), {1: one}) == "#1 or #2"
+
+
+def floor(blocked=()):
+    """6 x 6 m of free floor inside walls, from (0, 0); blocked: cells ((row, row), (column, column))."""
+    cells = np.zeros((60, 60), np.int8)
+    cells[[0, -1]] = cells[:, [0, -1]] = 100
+    for (top, bottom), (left, right) in blocked:
+        cells[top:bottom, left:right] = 100
+    return OccupancyGrid2D(cells, RESOLUTION, (0.0, 0.0))
+
+
+def camera_at(x, y, yaw):
+    """The view of a robot whose base is at x, y."""
+    forward = PosingConfig().viewpoints.camera_forward
+    body = planar_transform(x + forward * np.cos(yaw), y + forward * np.sin(yaw), yaw, 0.45)
+    return body @ BODY_FROM_OPTICAL
+
+
+def seen_box(*views):
+    return thing(1, "box", "box", (4.0, 2.8, 0), (4.4, 3.2, 0.5), views=tuple(views))
+
+
+def lengths(grid):
+    return path_lengths(grid, np.array([1.0, 1.0]), TravelConfig())
+
+
+def test_the_best_saved_view_is_the_answer():
+    views = [
+        View(1.0, camera_at(2.0, 3.0, 0.0), ImageBox(0, 0, 9, 9), 5, 0.4),
+        View(2.0, camera_at(4.2, 1.2, np.pi / 2), ImageBox(0, 0, 9, 9), 6, 0.9),
+    ]
+    grid = floor()
+    answer = pose_for(seen_box(*views), grid, lengths(grid))
+    assert (answer.is_saved, answer.keyframe_id) == (True, 6)
+    assert answer.pose == pytest.approx([4.2, 1.2, np.pi / 2], abs=1e-6)
+
+
+def test_a_saved_view_that_is_occupied_or_cut_off_gives_way_to_the_next():
+    views = [
+        View(1.0, camera_at(2.0, 3.0, 0.0), ImageBox(0, 0, 9, 9), 5, 0.4),
+        View(2.0, camera_at(4.2, 1.2, np.pi / 2), ImageBox(0, 0, 9, 9), 6, 0.9),
+    ]
+    occupied = floor([((9, 16), (39, 46))])
+    assert pose_for(seen_box(*views), occupied, lengths(occupied)).keyframe_id == 5
+    cut_off = floor([((17, 18), (1, 59))])
+    from_above = path_lengths(cut_off, np.array([1.0, 4.0]), TravelConfig())
+    assert pose_for(seen_box(*views), cut_off, from_above).keyframe_id == 5
+
+
+def test_without_a_usable_view_one_is_searched_for():
+    grid = floor()
+    far = View(1.0, camera_at(1.0, 3.0, 0.0), ImageBox(0, 0, 9, 9), 5, 0.4)
+    answer = pose_for(seen_box(far), grid, lengths(grid))
+    assert not answer.is_saved and answer.keyframe_id == 0
+    assert abs(answer.pose[0] - 4.2) < 1.5 and np.isfinite(answer.path_length)
+    walled = floor([((20, 40), (32, 33)), ((20, 40), (52, 53)), ((20, 21), (32, 53)), ((39, 40), (32, 53))])
+    with pytest.raises(NoViewpoint):
+        pose_for(seen_box(far), walled, lengths(walled))
+    with pytest.raises(ValueError, match="do not belong"):
+        pose_for(replace(seen_box(far)), grid, np.zeros((3, 3)))

@@ -12,7 +12,7 @@ from rclpy.node import Node
 from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.agent.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop import DecisionLoop
-from lodestar.language.directive import Directive, DirectiveError, EmptyDirective, Subtask
+from lodestar.language.directive import Directive, DirectiveError, EmptyDirective, StopRequested, Subtask
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import directive_from_msg, feedback_to_msg, result_to_msg
@@ -86,6 +86,8 @@ class DirectiveServer:
             self._loop.start(directive, self._now(), limit)
         except DirectiveRefused as refusal:
             self._refuse(handle, refusal.code, str(refusal))
+        except StopRequested:
+            self._halt(handle)
         except EmptyDirective as error:
             self._refuse(handle, ErrorCode.EMPTY_DIRECTIVE, str(error))
         except (DirectiveError, BadMessage) as error:
@@ -95,6 +97,13 @@ class DirectiveServer:
         else:
             self._current = handle
             self._on_started(directive)
+
+    def _halt(self, handle: Any) -> None:
+        """Somebody said "stop": the directive that runs is over, and this one has done what it asked for."""
+        self._loop.cancel(self._now())
+        self._on_cancelled()
+        text = "Stopped. To keep the robot standing, hold it: python -m lodestar_ros.hold on"
+        self._conclude(handle, FollowDirective.Result(success=True, report=text))
 
     def _read(self, request: Any) -> Directive:
         """The text where there is one; else the structure, whose targets are words where they bring no graph."""

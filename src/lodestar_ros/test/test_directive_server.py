@@ -41,6 +41,10 @@ class Handle:
 class Loop:
     def __init__(self):
         self.started = []
+        self.cancelled = 0
+
+    def cancel(self, now):
+        self.cancelled += 1
 
     def start(self, directive, now, limit):
         if self.started:
@@ -121,3 +125,14 @@ def test_a_search_for_nothing_is_refused(bench):
     handle = structured()
     bench.server._on_accepted(handle)
     assert (handle.ending, handle.result.error_code) == ("aborted", FollowDirective.Result.EMPTY_DIRECTIVE)
+
+
+@pytest.mark.parametrize("text", ["stop", "STOP!", "please stop now", "don't move", "cancel that"])
+def test_whoever_says_stop_is_not_told_to_say_it_better(bench, text):
+    bench.clock = 1.0
+    bench.server._on_accepted(Handle("find the red chair"))
+    handle = Handle(text)
+    bench.server._on_accepted(handle)
+    assert bench.loop.cancelled == 1
+    assert (handle.ending, handle.result.error_code, handle.result.success) == ("succeeded", 0, True)
+    assert "hold on" in handle.result.report

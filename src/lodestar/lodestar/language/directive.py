@@ -47,5 +47,9 @@ class EmptyDirective(DirectiveError):
     """There is no text."""
 
 
+class StopRequested(DirectiveError):
+    """The text asks for a halt and for nothing else."""
+
+
 class NotUnderstood(DirectiveError):
     """There is text, but no task in it."""

@@ -13,6 +13,7 @@ from lodestar.language.directive import (
     DirectiveKind,
     EmptyDirective,
     NotUnderstood,
+    StopRequested,
     Subtask,
 )
 from lodestar.language.expressions import is_sentence, parse_expression
@@ -36,7 +37,8 @@ class _Step:
 def parse_directive(text: str) -> Directive:
     """The task that a text asks for.
 
-    Raises EmptyDirective where there is no text, NotUnderstood (with an example) where there is no task.
+    Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with
+    an example) where there is no task.
     """
     tokens = _tokens(text)
     parser = _DirectiveParser(tokens, text)
@@ -94,12 +96,15 @@ class _DirectiveParser(NounPhraseParser):
         self._steps: list[_Step] = []
         self._constraints: list[str] = []
         self._keep_away = DEFAULT_KEEP_AWAY
+        self._stops = False
 
     def parse(self) -> Directive:
         while True:
             self._skip_links()
             if self.done:
                 break
+            if self._take_stop():
+                continue
             before = self.position
             self._step()
             if self.position == before:
@@ -149,6 +154,18 @@ class _DirectiveParser(NounPhraseParser):
         self.position += length
         self._polite_middle()
         getattr(self, f"_{kind}")(verb)
+
+    def _take_stop(self) -> bool:
+        """Past "stop there", which begins no task and is no thing; a "stop sign" is one."""
+        match = self.words.stops.match(self.tokens, self.position)
+        if match is None:
+            return False
+        end = self.position + match[0]
+        after = self.tokens[end] if end < len(self.tokens) else SEPARATOR
+        if after not in {SEPARATOR, "please", "now", *self.words.conjunctions}:
+            return False
+        self.position, self._stops = end, True
+        return True
 
     def _polite_middle(self) -> None:
         while self.take_word({"please", "back", "now", "quickly", "carefully"}):
@@ -274,6 +291,8 @@ class _DirectiveParser(NounPhraseParser):
 
     def _assemble(self) -> Directive:
         if not self._steps:
+            if self._stops:
+                raise StopRequested("a halt and nothing else was asked for")
             if self._constraints:
                 raise self._not_understood("it says what to keep away from, but not what to do")
             raise self._not_understood()

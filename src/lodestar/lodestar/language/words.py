@@ -47,6 +47,7 @@ class GrammarWords:
     relative: PhraseTable
     determiners: PhraseTable
     then: PhraseTable
+    stops: PhraseTable
     home: PhraseTable
     numbers: PhraseTable
     cardinals: frozenset[str]  # single words of `numbers`
@@ -103,6 +104,7 @@ def load_words() -> GrammarWords:
         relative=_table(data["relative"]),
         determiners=_table(data["determiners"]),
         then=_table(data["then"]),
+        stops=_table(data["stops"]),
         home=_table(data["home"]),
         numbers=PhraseTable({p: str(n) for p, n in data["numbers"].items()}),
         cardinals=frozenset(p for p in data["numbers"] if " " not in p and p != "one"),

@@ -1,0 +1,32 @@
+"""A halt in words is a halt, and no thing that is called "stop"."""
+
+from __future__ import annotations
+
+import pytest
+
+from lodestar.language.directive import StopRequested
+from lodestar.language.grammar import parse_directive
+
+
+@pytest.mark.parametrize(
+    "text", ["stop", "Stop!", "halt", "stop, stop, stop", "please stop", "stop now please", "don't move", "cancel it"]
+)
+def test_a_halt(text):
+    with pytest.raises(StopRequested):
+        parse_directive(text)
+
+
+@pytest.mark.parametrize("text", ["find the red chair, stop there", "find the red chair and then stop"])
+def test_after_a_task_it_is_how_the_task_ends_anyway(text):
+    assert [subtask.target for subtask in parse_directive(text).subtasks] == ["red chair"]
+
+
+@pytest.mark.parametrize(
+    ("text", "target"), [("find the stop sign", "stop sign"), ("go to the bus stop", "bus stop")]
+)
+def test_a_thing_that_is_called_so_is_a_thing(text, target):
+    assert parse_directive(text).subtasks[0].target == target
+
+
+def test_a_task_that_begins_with_stop_at_is_a_task():
+    assert parse_directive("stop at the desk").subtasks[0].target == "desk"

@@ -53,7 +53,7 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
         if graphs:
             return graphs
     try:
-        graphs = parse_directive(text).subtasks[0].graphs
+        graphs = _task_of(text).subtasks[0].graphs
     except NotUnderstood:
         graphs = parse_expression(tokens)
         if not graphs or not _says_something(graphs[0]):
@@ -61,6 +61,14 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
     if not graphs:
         raise NotUnderstood(f'"{_shown(text)}" names nothing to look up; {EXAMPLE}')
     return graphs
+
+
+def _task_of(text: str) -> Directive:
+    """The directive of a text that must name something. Raises EmptyDirective and NotUnderstood."""
+    try:
+        return parse_directive(text)
+    except StopRequested:
+        raise NotUnderstood(f'"{_shown(text)}" names nothing to look up; {EXAMPLE}') from None
 
 
 def _says_something(graph: QueryGraph) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lodestar.language.directive import StopRequested
-from lodestar.language.grammar import parse_directive
+from lodestar.language.directive import NotUnderstood, StopRequested
+from lodestar.language.grammar import parse_directive, parse_query
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,8 @@ def test_a_thing_that_is_called_so_is_a_thing(text, target):
 
 def test_a_task_that_begins_with_stop_at_is_a_task():
     assert parse_directive("stop at the desk").subtasks[0].target == "desk"
+
+
+def test_a_query_that_asks_for_a_halt_is_refused_as_one_that_names_nothing():
+    with pytest.raises(NotUnderstood, match="nothing to look up"):
+        parse_query("please stop")

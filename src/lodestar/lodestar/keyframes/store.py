@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.corrections import JumpWatch
 from lodestar.keyframes.records import Keyframe
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.archive import ForeignFile
@@ -42,6 +43,7 @@ class KeyframeConfig:
 class KeyframeStore:
     """Records in memory, one JPEG and one JSON file per keyframe in a folder; safe for threads.
 
+    Poses are in `map` and move with jumps of map <- odom.
     Files are replaced as a whole, so that a crash leaves no half of one. What an earlier run left in the folder
     goes on, incomplete pairs are deleted.
     """
@@ -58,6 +60,7 @@ class KeyframeStore:
         self._bytes: dict[int, int] = {}
         self._last_stamp = -math.inf
         self._next_id = 1
+        self._jumps = JumpWatch()
         self._lock = threading.RLock()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._load()
@@ -82,6 +85,9 @@ class KeyframeStore:
             if frame.rgb is None or not np.isfinite(pose).all() or not frame.stamp > self._last_stamp:
                 self.rejected += 1
                 return None
+            jump = self._jumps.jump(frame.map_from_odom, frame.odom_from_camera)
+            if jump is not None:
+                self._move(jump)
             if not self._is_new(pose, frame.stamp):
                 return None
             image = self._encode(frame.rgb)
@@ -96,6 +102,13 @@ class KeyframeStore:
             self._bytes[keyframe.id] = len(image)
             self._bound(keyframe.id)
             return keyframe
+
+    def _move(self, jump: np.ndarray) -> None:
+        """Every pose moves by (4, 4) in map."""
+        for identity, keyframe in self._keyframes.items():
+            moved = replace(keyframe, map_from_camera=jump @ keyframe.map_from_camera)
+            self._write(self._path(identity, "json"), json.dumps(_to_json(moved)).encode())
+            self._keyframes[identity] = moved
 
     def link(self, stamp: float, instances: dict[int, ImageBox]) -> Keyframe | None:
         """Note which instances the keyframe of this stamp shows; None where no image was kept then."""
@@ -157,6 +170,7 @@ class KeyframeStore:
                 self._bytes[identity] = self._path(identity, "jpg").stat().st_size
             self._next_id = max(self._next_id, 1 + max(records, default=0))
             self._last_stamp = -math.inf
+            self._jumps.restart()
             return len(records)
 
     def _is_new(self, pose: np.ndarray, stamp: float) -> bool:

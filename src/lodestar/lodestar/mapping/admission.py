@@ -9,6 +9,8 @@ from numba import njit
 
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
+_IDENTITY = np.eye(3)
+
 
 class RejectReason(Enum):
     """Why a frame was not taken in."""
@@ -19,6 +21,7 @@ class RejectReason(Enum):
     FAR_AWAY = "camera is beyond the map's reach"
     CAMERA = "camera has no size or no focal length"
     DEPTH_SHAPE = "depth is not a (height, width) image of the camera"
+    COLOR_SHAPE = "colour is not a (height, width, 3) image of the camera"
     NO_DEPTH = "no valid depth"
     LABEL_SHAPE = "labels have another shape than the depth"
     UNKNOWN_LABEL = "a label value has no detection"
@@ -50,7 +53,9 @@ def check_frame(frame: RgbdFrame, last: float, reach: float) -> None:
         raise FrameRejected(RejectReason.CAMERA)
     if frame.depth.shape != (frame.camera.height, frame.camera.width):
         raise FrameRejected(RejectReason.DEPTH_SHAPE)
-    if not ((frame.depth > 0.0) & (frame.depth < np.inf)).any():  # NaN compares false
+    if frame.rgb is not None and frame.rgb.shape != (*frame.depth.shape, 3):
+        raise FrameRejected(RejectReason.COLOR_SHAPE)
+    if not _any_valid(frame.depth):
         raise FrameRejected(RejectReason.NO_DEPTH)
 
 
@@ -59,7 +64,7 @@ def _is_rigid(pose: np.ndarray) -> bool:
     pose = np.asarray(pose, np.float64)
     if pose.shape != (4, 4) or not np.isfinite(pose).all():
         return False
-    return bool(np.abs(pose[:3, :3] @ pose[:3, :3].T - np.eye(3)).max() < 1e-3)
+    return bool(np.abs(pose[:3, :3] @ pose[:3, :3].T - _IDENTITY).max() < 1e-3)
 
 
 def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
@@ -78,9 +83,19 @@ def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
         if not 0 < value < len(lookup) or lookup[value] != -2:
             raise FrameRejected(RejectReason.LABEL_VALUE)
         lookup[value] = place
-    if _any_unknown(segmented.labels, lookup):
+    most = int(segmented.labels.max(initial=0))
+    if (lookup[: most + 1] == -2).any() and _any_unknown(segmented.labels, lookup):
         raise FrameRejected(RejectReason.UNKNOWN_LABEL)
     return lookup
+
+
+@njit(cache=True, nogil=True)
+def _any_valid(depth):
+    for row in range(depth.shape[0]):
+        for column in range(depth.shape[1]):
+            if 0.0 < depth[row, column] < np.inf:  # NaN compares false
+                return True
+    return False
 
 
 @njit(cache=True, nogil=True)

@@ -109,9 +109,8 @@ class Masks:
     sights: SightMemory
 
     def points(self, mask: int) -> np.ndarray:
-        """(N, 3), those points of a mask that are no outliers."""
-        part = self.samples.of(mask)
-        return self.samples.points[part][self.samples.trusted[part]]
+        """(N, 3), the points of a mask."""
+        return self.samples.points[self.samples.of(mask)]
 
 
 class Rule(Protocol):

@@ -14,6 +14,8 @@ from numba import njit
 SIDE = 8  # voxels along an edge of a block
 CELLS = SIDE**3
 USED, FREE, LIVE, REFUSED = range(4)  # of a pool's state
+GROUP = 4  # blocks along an edge of those that are looked at together
+TILE = 16  # pixels along an edge of a tile of an image
 REACH = 1 << 24  # voxels from the origin, beyond which there is no map (800 km at 5 cm)
 
 
@@ -24,29 +26,31 @@ def _slot(x, y, z, mask):
     return (mixed * 668265263) & mask
 
 
-@njit(cache=True, nogil=True)
-def find(table, coords, x, y, z):
-    """Place in the pool of the block at (x, y, z), -1 if there is none."""
+@njit(cache=True, nogil=True, inline="always")
+def _seek(table, coords, x, y, z):
+    """Slot of the table where the block at (x, y, z) stands, or else would."""
     mask = len(table) - 1
     slot = _slot(x, y, z, mask)
     while table[slot] != 0:
         index = table[slot] - 1
         if coords[index, 0] == x and coords[index, 1] == y and coords[index, 2] == z:
-            return index
+            break
         slot = (slot + 1) & mask
-    return -1
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def find(table, coords, x, y, z):
+    """Place in the pool of the block at (x, y, z), -1 if there is none."""
+    return table[_seek(table, coords, x, y, z)] - 1
 
 
 @njit(cache=True, nogil=True)
 def obtain(table, coords, free, state, x, y, z):
     """Place of the block at (x, y, z), a new one if there was none, -1 where the pool is full."""
-    mask = len(table) - 1
-    slot = _slot(x, y, z, mask)
-    while table[slot] != 0:
-        index = table[slot] - 1
-        if coords[index, 0] == x and coords[index, 1] == y and coords[index, 2] == z:
-            return index
-        slot = (slot + 1) & mask
+    slot = _seek(table, coords, x, y, z)
+    if table[slot] != 0:
+        return table[slot] - 1
     if state[FREE] > 0:
         state[FREE] -= 1
         index = free[state[FREE]]
@@ -85,15 +89,72 @@ def give_back(table, coords, free, state, index):
     state[LIVE] -= 1
 
 
-@njit(cache=True, nogil=True)
-def in_view(table, coords, block, shape, camera, rotation, offset, near, far, result):
+@njit(cache=True, nogil=True, error_model="numpy")
+def farthest(depth):
+    """Greatest depth in each tile of TILE x TILE pixels, 0 where nothing was measured. depth: (H, W) float32."""
+    rows, columns = depth.shape
+    tiles = np.zeros(((rows + TILE - 1) // TILE, (columns + TILE - 1) // TILE), np.float32)
+    most = np.empty(columns, np.float32)
+    for band in range(tiles.shape[0]):
+        most[:] = np.float32(0.0)
+        for row in range(band * TILE, min((band + 1) * TILE, rows)):
+            line = depth[row]
+            for column in range(columns):
+                most[column] = line[column] if line[column] > most[column] else most[column]  # NaN compares false
+        for column in range(columns):
+            tiles[band, column // TILE] = max(tiles[band, column // TILE], most[column])
+    return tiles
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _is_hidden(tiles, fx, fy, cx, cy, x, y, z, radius, slack):
+    """Whether a sphere of camera coordinates lies, wherever it shows, more than `slack` behind what was measured."""
+    first, last = z - radius, z + radius
+    if first <= slack + 1e-3:
+        return False
+    left, right, top, bottom = x - radius, x + radius, y - radius, y + radius
+    u0 = fx * left / (first if left < 0.0 else last) + cx - 1.0
+    u1 = fx * right / (first if right > 0.0 else last) + cx + 1.0
+    v0 = fy * top / (first if top < 0.0 else last) + cy - 1.0
+    v1 = fy * bottom / (first if bottom > 0.0 else last) + cy + 1.0
+    rows, columns = tiles.shape
+    row0, row1 = max(math.floor(v0 / TILE), 0), min(math.floor(v1 / TILE), rows - 1)
+    column0, column1 = max(math.floor(u0 / TILE), 0), min(math.floor(u1 / TILE), columns - 1)
+    for row in range(row0, row1 + 1):
+        for column in range(column0, column1 + 1):
+            if tiles[row, column] >= first - slack:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _may_show(x, y, z, radius, eye, lens, rotation, offset, tiles):
+    """Whether a sphere of the voxel frame may show; eye: (rows, columns, near, far, slack)."""
+    fx, fy, cx, cy = lens
+    rows, columns, near, far, slack = eye
+    c = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z + offset[2]
+    if c + radius < near or c - radius > far:
+        return False
+    a = rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z + offset[0]
+    if fx * a + cx * c < -(fx + cx) * radius or (columns - cx) * c - fx * a < -(fx + columns - cx) * radius:
+        return False
+    b = rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z + offset[1]
+    if fy * b + cy * c < -(fy + cy) * radius or (rows - cy) * c - fy * b < -(fy + rows - cy) * radius:
+        return False
+    return not _is_hidden(tiles, fx, fy, cx, cy, a, b, c, radius, slack)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def in_view(table, coords, block, shape, camera, rotation, offset, near, far, tiles, slack, result):
     """Write the places of the blocks that the view may touch into `result`; how many there are.
 
-    block: metres, edge. camera: (fx, fy, cx, cy). rotation, offset: camera <- voxel frame. The time depends on the
-    size of the view, not on that of the map.
+    block: metres, edge. camera: (fx, fy, cx, cy). rotation, offset: camera <- voxel frame. tiles: `farthest` of the
+    view; blocks that lie more than `slack` metres behind it are left out, so that what other rooms hold costs
+    nothing. The time depends on the size of the view, not on that of the map.
     """
     fx, fy, cx, cy = camera
     rows, columns = shape
+    eye = rows, columns, near, far, slack
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for corner in range(5):  # the eye and the corners of the view's far end
         z = far if corner < 4 else 0.0
@@ -106,26 +167,24 @@ def in_view(table, coords, block, shape, camera, rotation, offset, near, far, re
     if not (np.abs(low).max() < REACH * 0.01 * block and np.abs(high).max() < REACH * 0.01 * block):
         return 0
     radius = 0.5 * math.sqrt(3.0) * block
-    left, right = fx * radius + cx * radius, fx * radius + (columns - cx) * radius
-    top, bottom = fy * radius + cy * radius, fy * radius + (rows - cy) * radius
+    first, last = np.floor(low / block).astype(np.int64), np.floor(high / block).astype(np.int64)
     found = 0
-    for bx in range(math.floor(low[0] / block), math.floor(high[0] / block) + 1):
-        for by in range(math.floor(low[1] / block), math.floor(high[1] / block) + 1):
-            for bz in range(math.floor(low[2] / block), math.floor(high[2] / block) + 1):
-                x, y, z = (bx + 0.5) * block, (by + 0.5) * block, (bz + 0.5) * block
-                c = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z + offset[2]
-                if c + radius < near or c - radius > far:
+    for gx in range(first[0], last[0] + 1, GROUP):  # most groups of blocks do not show at all
+        for gy in range(first[1], last[1] + 1, GROUP):
+            for gz in range(first[2], last[2] + 1, GROUP):
+                x, y, z = (gx + 0.5 * GROUP) * block, (gy + 0.5 * GROUP) * block, (gz + 0.5 * GROUP) * block
+                if not _may_show(x, y, z, GROUP * radius, eye, camera, rotation, offset, tiles):
                     continue
-                a = fx * (rotation[0, 0] * x + rotation[0, 1] * y + rotation[0, 2] * z + offset[0])
-                b = fy * (rotation[1, 0] * x + rotation[1, 1] * y + rotation[1, 2] * z + offset[1])
-                if a + cx * c < -left or (columns - cx) * c - a < -right:
-                    continue
-                if b + cy * c < -top or (rows - cy) * c - b < -bottom:
-                    continue
-                index = find(table, coords, bx, by, bz)
-                if index >= 0 and found < len(result):
-                    result[found] = index
-                    found += 1
+                for bx in range(gx, min(gx + GROUP, last[0] + 1)):
+                    for by in range(gy, min(gy + GROUP, last[1] + 1)):
+                        for bz in range(gz, min(gz + GROUP, last[2] + 1)):
+                            x, y, z = (bx + 0.5) * block, (by + 0.5) * block, (bz + 0.5) * block
+                            if not _may_show(x, y, z, radius, eye, camera, rotation, offset, tiles):
+                                continue
+                            index = find(table, coords, bx, by, bz)
+                            if index >= 0 and found < len(result):
+                                result[found] = index
+                                found += 1
     return found
 
 
@@ -169,7 +228,7 @@ class BlockPool:
         return _insert(self.table, self.coords, self.free, self.state, np.ascontiguousarray(coords, np.int32))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _insert(table, coords, free, state, wanted):
     places = np.empty(len(wanted), np.int32)
     for i in range(len(wanted)):

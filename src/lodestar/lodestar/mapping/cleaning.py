@@ -9,7 +9,7 @@ from enum import Enum
 
 import numpy as np
 
-from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
 
 class Repair(Enum):
@@ -18,6 +18,7 @@ class Repair(Enum):
     TEXT_CLIPPED = "label or caption was too long or held control characters"
     FEATURE_DROPPED = "appearance feature was not a finite vector"
     SCORE_CLIPPED = "score was not a number in [0, 1]"
+    BOX_CLIPPED = "image box or pixel count did not fit the image"
     DETECTION_DROPPED = "there were more detections than a frame may have"
 
 
@@ -35,8 +36,9 @@ def clean_segments(segmented: SegmentedFrame, config: CleaningConfig) -> tuple[S
     Pixels of dropped detections become background. Takes time by the detections where nothing is dropped.
     """
     repairs: Counter = Counter()
-    detections = tuple(_clean(detection, config, repairs) for detection in segmented.detections)
     labels = segmented.labels
+    rows, columns = labels.shape
+    detections = tuple(_clean(one, rows, columns, config, repairs) for one in segmented.detections)
     if len(detections) > config.detections:
         order = sorted(
             range(len(detections)), key=lambda i: (-detections[i].score, -detections[i].pixel_count, i)
@@ -55,8 +57,12 @@ def clean_segments(segmented: SegmentedFrame, config: CleaningConfig) -> tuple[S
     )
 
 
-def _clean(detection: Detection, config: CleaningConfig, repairs: Counter) -> Detection:
+def _clean(detection: Detection, rows: int, columns: int, config: CleaningConfig, repairs: Counter) -> Detection:
     changes: dict = {}
+    box, count = _inside(detection.box, rows, columns), min(max(detection.pixel_count, 0), rows * columns)
+    if box != detection.box or count != detection.pixel_count:
+        changes |= {"box": box, "pixel_count": count}
+        repairs[Repair.BOX_CLIPPED] += 1
     for name in ("label", "caption"):
         text = getattr(detection, name)
         clean = clean_text(text, config.text)
@@ -76,6 +82,13 @@ def _clean(detection: Detection, config: CleaningConfig, repairs: Counter) -> De
         elif abs(length - 1.0) > 1e-3:
             changes["feature"] = (np.asarray(feature, np.float32) / np.float32(length)).astype(np.float32)
     return replace(detection, **changes) if changes else detection
+
+
+def _inside(box: ImageBox, rows: int, columns: int) -> ImageBox:
+    """What of a box lies in the image."""
+    x0, y0 = min(max(box.x, 0), columns), min(max(box.y, 0), rows)
+    x1, y1 = min(max(box.x + box.width, x0), columns), min(max(box.y + box.height, y0), rows)
+    return ImageBox(x0, y0, x1 - x0, y1 - y0)
 
 
 def clean_text(text: str, length: int) -> str:

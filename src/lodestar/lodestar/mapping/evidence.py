@@ -60,7 +60,7 @@ class MergeEvidence:
             group = sorted((set(match.covered) | {match.instance_id}) - {0})
             together |= {(a, b) for k, a in enumerate(group) for b in group[k + 1 :] if alike(tracks, a, b)}
         for a in seen:
-            together |= {pair_of(a, b) for b in self._inside(tracks[a], tracks) if b not in seen}
+            together |= {pair_of(a, b) for b in self._inside(a, tracks) if b not in seen}
         for pair in together:
             self._balance[pair] += 1
         for k, a in enumerate(seen):
@@ -82,11 +82,11 @@ class MergeEvidence:
         """Drop what is known of pairs with this instance."""
         self._balance.forget(instance)
 
-    def _inside(self, track: Track, tracks: Tracks) -> list[int]:
+    def _inside(self, identity: int, tracks: Tracks) -> list[int]:
         """Instances like this one whose box and its own lie in one another for the most part."""
-        own, found = tracks.bounds(track.id), []
-        for i in tracks.near(track.box_min, track.box_max):
-            if i == track.id or not alike(tracks, track.id, i):
+        own, label, found = tracks.bounds(identity), tracks[identity].label, []
+        for i in tracks.around(identity):
+            if i == identity or tracks[i].label != label:
                 continue
             other = tracks.bounds(i)
             smaller = max(min(volume(own), volume(other)), 1e-9)
@@ -102,8 +102,8 @@ def volume(box: Bounds) -> float:
 
 def shared(a: Bounds, b: Bounds) -> float:
     """Cubic metres that two boxes share."""
-    sides = [max(min(a[k + 3], b[k + 3]) - max(a[k], b[k]), 0.0) for k in range(3)]
-    return sides[0] * sides[1] * sides[2]
+    x, y, z = (min(a[k + 3], b[k + 3]) - max(a[k], b[k]) for k in range(3))
+    return x * y * z if x > 0.0 and y > 0.0 and z > 0.0 else 0.0
 
 
 def gap(a: Bounds, b: Bounds) -> float:
@@ -138,16 +138,18 @@ class FaceEvidence:
             track = tracks[a]
             if track.observation_count < config.face_observations:
                 continue
-            reach = config.face_growth * float((track.box_max - track.box_min).max()) + config.face_slack
-            for b in tracks.near(track.box_min - reach, track.box_max + reach):
+            x0, y0, z0, x1, y1, z1 = tracks.bounds(a)
+            reach = config.face_growth * max(x1 - x0, y1 - y0, z1 - z0) + config.face_slack
+            for b in tracks.around(a, reach):
                 other, pair = tracks[b], pair_of(a, b)
-                if a == b or other.observation_count < config.face_observations or not alike(tracks, a, b):
+                if a == b or other.label != track.label or other.observation_count < config.face_observations:
                     continue
                 looks = track.observation_count + other.observation_count
                 if looks < self._looked[pair] + config.face_observations:
                     continue
                 self._looked[pair] = looks
-                if self._are_faces(track, other, sights, merging.balance(a, b)):
+                apart = -merging.balance(a, b)
+                if self._are_faces(track, other, tracks.bounds(a), tracks.bounds(b), sights, apart):
                     found.add(pair)
         return sorted(found)
 
@@ -155,32 +157,32 @@ class FaceEvidence:
         """Drop what is known of pairs with this instance."""
         self._looked.forget(instance)
 
-    def _are_faces(self, a: Track, b: Track, sights: SightMemory, balance: int) -> bool:
+    def _are_faces(self, a: Track, b: Track, box: Bounds, other: Bounds, sights: SightMemory, apart: int) -> bool:
+        """apart: frames that showed two, less those that showed one. Boxes are those of a and of b."""
         config = self._config
-        if a.caption != b.caption:
+        if a.caption != b.caption or apart > config.face_apart * min(a.observation_count, b.observation_count):
             return False
-        if -balance > config.face_apart * min(a.observation_count, b.observation_count):
+        low, high = tuple(map(min, box[:3], other[:3])), tuple(map(max, box[3:], other[3:]))
+        longest = max(one[k + 3] - one[k] for one in (box, other) for k in (0, 1))
+        if max(high[0] - low[0], high[1] - low[1]) > config.face_growth * longest + config.face_slack:
             return False
-        low, high = np.minimum(a.box_min, b.box_min), np.maximum(a.box_max, b.box_max)
-        longest = max((t.box_max - t.box_min)[:2].max() for t in (a, b))
-        if (high - low)[:2].max() > config.face_growth * longest + config.face_slack:
+        if min(box[5], other[5]) - max(box[2], other[2]) < config.face_height * (high[2] - low[2]):
             return False
-        common = min(a.box_max[2], b.box_max[2]) - max(a.box_min[2], b.box_min[2])
-        if common < config.face_height * (high - low)[2]:
-            return False
-        points = _between(a, b, low, high, config.face_slack)
+        points = _between(box, other, np.array(low), np.array(high), config.face_slack)
         if not len(points):
             return True
         empty, hidden = sights.empty(points)
         return bool(empty.mean() <= config.face_empty and hidden.mean() >= config.face_hidden)
 
 
-def _between(a: Track, b: Track, low: np.ndarray, high: np.ndarray, margin: float) -> np.ndarray:
+def _between(a: Bounds, b: Bounds, low: np.ndarray, high: np.ndarray, margin: float) -> np.ndarray:
     """Points (N, 3) inside the box of both that lie off either, in a grid."""
-    shares = (np.linspace(0.15, 0.85, 6), np.linspace(0.15, 0.85, 6), np.array([0.3, 0.5, 0.7]))
-    grid = np.stack(np.meshgrid(*shares, indexing="ij"), axis=-1).reshape(-1, 3)
-    points = low + grid * (high - low)
+    points = low + _GRID * (high - low)
     off = np.ones(len(points), bool)
-    for track in (a, b):
-        off &= ~((points >= track.box_min - margin) & (points <= track.box_max + margin)).all(axis=1)
+    for box in (a, b):
+        off &= ~((points >= np.array(box[:3]) - margin) & (points <= np.array(box[3:]) + margin)).all(axis=1)
     return points[off]
+
+
+_AXIS = np.linspace(0.15, 0.85, 6)
+_GRID = np.stack(np.meshgrid(_AXIS, _AXIS, [0.3, 0.5, 0.7], indexing="ij"), axis=-1).reshape(-1, 3)

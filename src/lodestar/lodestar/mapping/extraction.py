@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from lodestar.mapping.samples import Samples
 from lodestar.mapping.voxel_store import VoxelStore
 
 _BINS = 4096
@@ -38,16 +37,12 @@ class SurfacePoints:
         self.mean = np.zeros((capacity, 3), np.float32)  # metres, voxel frame
         self.mass = np.zeros(capacity, np.float32)  # 0 = none
 
-    def add(self, store: VoxelStore, samples: Samples, chosen: np.ndarray) -> None:
-        """Take in the chosen (N,) bool samples, whose voxels have just been voted for."""
-        places = store.places(samples.voxels[chosen])
-        _add(
-            self.mean, self.mass, places, samples.points[chosen], samples.depth[chosen], store.coords,
-            np.float32(store.size),
-        )  # fmt: skip
+    def add(self, store: VoxelStore, places: np.ndarray, points: np.ndarray, depth: np.ndarray) -> None:
+        """Take in samples whose voxels, at these places (N,) of the store's pool, have just been voted for."""
+        _add(self.mean, self.mass, places, points, depth, store.coords, np.float32(store.size))
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _inside(point, voxel, size):
     """Whether a mean is of this voxel; else the place in the pool was another voxel's before."""
     margin = 1e-3 * size
@@ -55,7 +50,7 @@ def _inside(point, voxel, size):
     return min(x, y, z) >= -margin and max(x, y, z) <= size + margin
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _add(mean, mass, places, points, depth, coords, size):
     for n in range(len(places)):
         i = places[n]
@@ -87,7 +82,7 @@ class Geometry:
     occupancy: np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _gather(coords, weights, occupancy, mean, mass, places, start, solid, enough, faith, most, size, rotation,
             offset):  # fmt: skip
     """Points, one per voxel, in the target frame, their masses, and the summed occupancy of each row."""
@@ -121,7 +116,7 @@ def _gather(coords, weights, occupancy, mean, mass, places, start, solid, enough
     return points, masses, filled
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _bounds(values, masses, trim, step):
     """Bounds of values (N,) with a share `trim` of their mass cut off at either end, to within `step`."""
     low, high = values.min(), values.max()
@@ -149,7 +144,7 @@ def _bounds(values, masses, trim, step):
     return inner_low, inner_high
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _measure(points, masses, start, trim, size):
     rows = len(start) - 1
     centroid = np.zeros((rows, 3))

@@ -13,6 +13,7 @@ from lodestar.mapping.moving import find_moved
 from lodestar.mapping.records import Merge, Observation
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.rules import make_rule
+from lodestar.mapping.samples import distinct
 from lodestar.mapping.tracks import Track
 from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.mapping.voxel_store import VoxelStore
@@ -58,24 +59,26 @@ class MaskFusion:
     def vote(self, stamp: float, masks: Masks, matches: list[Match], mark: int) -> list[Match]:
         """Voxels vote; masks of nothing known start instances. Returns the matches with the new ids."""
         config, store, samples = self.config, self._store, masks.samples
-        voters = np.zeros(len(samples.depth), np.int32)
+        ids = np.zeros(len(masks.detections), np.int32)
         result = []
         for match in matches:
-            part = samples.of(match.mask)
-            trusted = samples.trusted[part]
             identity = match.instance_id
             if identity == 0:
-                if len(np.unique(samples.voxels[part][trusted], axis=0)) < config.min_voxels:
+                if not distinct(samples.voxels[samples.of(match.mask)], config.min_voxels):
                     continue
                 identity = self._registry.start(stamp, masks.points(match.mask)).id
-            voters[part] = np.where(trusted, identity, 0)
+            ids[match.mask] = identity
             result.append(replace(match, instance_id=identity))
-        own = voters > 0
+        voters = np.repeat(ids, np.diff(samples.start))
+        points, voxels, depth = samples.points, samples.voxels, samples.depth
+        if not ids.all():
+            own = voters > 0
+            points, voxels, depth, voters = points[own], voxels[own], depth[own], voters[own]
         common = config.hit, config.occupancy_top, mark
-        store.vote(samples.voxels[own], voters[own], config.vote, *common)
+        places = store.vote(voxels, voters, config.vote, *common)
         nobody = np.zeros(len(samples.background), np.int32)
         store.vote(samples.background, nobody, config.background_vote, *common)
-        self.surface.add(store, samples, own)
+        self.surface.add(store, places, points, depth)
         return result
 
     def merge(self, masks: Masks, matches: list[Match], revision: int) -> list[Merge]:
@@ -93,17 +96,17 @@ class MaskFusion:
     def observe(self, frame: RgbdFrame, masks: Masks, seen: dict[int, int]) -> list[Observation]:
         """One observation per mask; an instance counts once per frame. seen: mask -> instance id."""
         observations, tracks = [], self._registry.tracks
+        pose = np.array(frame.odom_from_camera, np.float64)
         for mask, identity in seen.items():
             detection, track = masks.detections[mask], tracks[identity]
-            part = masks.samples.of(mask)
-            distance = float(np.median(masks.samples.depth[part][masks.samples.trusted[part]]))
+            distance = float(masks.samples.distance[mask])
             if track.last_seen < frame.stamp or track.observation_count == 0:
                 track.observation_count += 1
             tracks.seen(track, frame.stamp)
             track.absence_count = 0
             track.vote(detection.label, detection.caption, detection.score, self.config.captions)
             track.show(detection.feature)
-            observations.append(to_observation(identity, frame, detection, distance))
+            observations.append(to_observation(identity, frame.stamp, pose, detection, distance))
         return observations
 
     def return_moved(self, candidates: list[int], revision: int) -> list[Merge]:

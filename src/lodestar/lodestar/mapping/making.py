@@ -7,7 +7,7 @@ import numpy as np
 from lodestar.mapping.extraction import Geometry
 from lodestar.mapping.records import CaptionVote, Instance, Observation
 from lodestar.mapping.tracks import Track
-from lodestar.perception.frames import Detection, RgbdFrame
+from lodestar.perception.frames import Detection
 
 
 def to_instance(track: Track, geometry: Geometry, row: int, confirm: int) -> Instance:
@@ -29,12 +29,14 @@ def to_instance(track: Track, geometry: Geometry, row: int, confirm: int) -> Ins
     )
 
 
-def to_observation(instance_id: int, frame: RgbdFrame, detection: Detection, distance: float) -> Observation:
+def to_observation(
+    instance_id: int, stamp: float, odom_from_camera: np.ndarray, detection: Detection, distance: float
+) -> Observation:
     """Record of a detection that shows an instance `distance` metres away."""
     return Observation(
         instance_id=instance_id,
-        stamp=frame.stamp,
-        odom_from_camera=np.array(frame.odom_from_camera, np.float64),
+        stamp=stamp,
+        odom_from_camera=odom_from_camera,
         box=detection.box,
         pixel_count=detection.pixel_count,
         label=detection.label,

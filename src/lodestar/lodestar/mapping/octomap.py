@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 from numba import njit
 
-from lodestar.geometry.poses import transform_points
+from lodestar.geometry.corrections import JumpWatch
+from lodestar.geometry.poses import inverse, transform_points
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.mapping.octree import EMPTY, FULL, Octree, PyOctomapOctree
 from lodestar.perception.frames import RgbdFrame
+
+KIND, VERSION = "octomap", 1  # of files with what `to_arrays` gives
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,10 @@ def _mark_rays(dirty, ends, u0, v0, reach):
 
 
 class OctoMapper:
-    """Integrates rays in the map frame; `project` refreshes only the columns that rays have crossed since."""
+    """Integrates rays in the map frame; `project` refreshes only the columns that rays have crossed since.
+
+    The octree lies in a frame of its own, which is `map` until a jump of map <- odom; then the whole frame moves.
+    """
 
     def __init__(self, config: OctoMapConfig = OctoMapConfig(), octree: Octree | None = None):
         self.config = config
@@ -68,6 +75,35 @@ class OctoMapper:
         self._origin_cell: tuple[int, int] | None = None  # (column, row) of cell (0, 0) in multiples of resolution
         self._cells = np.empty((0, 0), np.int8)
         self._dirty = np.empty((0, 0), np.bool_)
+        self._map_from_tree = np.eye(4)
+        self._jumps = JumpWatch()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever seen."""
+        return self._origin_cell is None
+
+    def follow(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
+        """The map moves along where map <- odom has jumped since the last call; whether it has.
+
+        Both (4, 4). Raises ValueError for poses that are not finite, MapExtentError for a jump out of bounds.
+        """
+        jump = self._jumps.jump(map_from_odom, odom_from_sensor)
+        if jump is None or self._origin_cell is None:
+            return False
+        known = np.argwhere((self._cells != UNKNOWN) | self._dirty)
+        if len(known):
+            cells = (known[:, ::-1] + np.asarray(self._origin_cell) + 0.5) * self.config.resolution
+            points = np.column_stack([cells, np.zeros(len(cells))])
+            moved = transform_points(jump, points)
+            first, last = self._bounds(moved[:, :2].min(axis=0), moved[:, :2].max(axis=0))
+            self._extend(first, last)
+            self._cells[:] = UNKNOWN
+            places = np.floor(moved[:, :2] / self.config.resolution).astype(np.int64) - np.asarray(self._origin_cell)
+            self._dirty[:] = False
+            self._dirty[places[:, 1], places[:, 0]] = True
+        self._map_from_tree = jump @ self._map_from_tree
+        return True
 
     def insert_points(self, points_sensor: np.ndarray, map_from_sensor: np.ndarray) -> int:
         """Rays from the sensor to its returns are integrated; how many were used.
@@ -84,7 +120,9 @@ class OctoMapper:
             return 0
         origin = np.asarray(map_from_sensor[:3, 3], np.float64)
         self._cover(origin, points_map)
-        self._octree.insert(points_map, origin, self.config.max_range)
+        tree_from_map = inverse(self._map_from_tree)
+        points_tree = transform_points(tree_from_map, points_map)
+        self._octree.insert(points_tree, tree_from_map[:3, :3] @ origin + tree_from_map[:3, 3], self.config.max_range)
         ends = points_map[:, :2] / self.config.resolution - np.asarray(self._origin_cell)
         u0, v0 = origin[:2] / self.config.resolution - np.asarray(self._origin_cell)
         _mark_rays(self._dirty, ends, u0, v0, self.config.max_range / self.config.resolution)
@@ -112,12 +150,52 @@ class OctoMapper:
         )
 
     def full_data(self) -> bytes:
-        """The data of octomap_msgs/Octomap with binary = false (log-odds kept)."""
-        return self._octree.full_data()
+        """The data of octomap_msgs/Octomap with binary = false; log-odds are kept until the first jump."""
+        return self._in_map().full_data()
 
     def binary_data(self) -> bytes:
         """The data of octomap_msgs/Octomap with binary = true (occupied or free)."""
-        return self._octree.binary_data()
+        return self._in_map().binary_data()
+
+    def _in_map(self) -> Octree:
+        """The octree with its voxels along the axes of `map`: itself before the first jump, resampled after it."""
+        if np.array_equal(self._map_from_tree, np.eye(4)):
+            return self._octree
+        resolution, (low, high) = self.config.resolution, self._octree.heights()
+        known = np.argwhere(self._cells != UNKNOWN)
+        plan = (known[:, ::-1] + np.asarray(self._origin_cell) + 0.5) * resolution
+        levels = (np.arange(np.floor(low / resolution), np.ceil(high / resolution)) + 0.5) * resolution
+        levels = levels + self._map_from_tree[2, 3]
+        centres = np.column_stack([np.repeat(plan, len(levels), axis=0), np.tile(levels, len(plan))])
+        labels = self._octree.labels(transform_points(inverse(self._map_from_tree), centres))
+        return self._octree.resampled(centres, labels)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that the map knows, for `from_arrays`."""
+        return {
+            "octree": np.frombuffer(self._octree.to_bytes(), np.uint8),
+            "cells": self._cells.copy(),
+            "dirty": self._dirty.copy(),
+            "origin_cell": np.array(self._origin_cell or (0, 0), np.int64),
+            "map_from_tree": self._map_from_tree.copy(),
+        }
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], config: OctoMapConfig = OctoMapConfig(), octree: Octree | None = None
+    ) -> OctoMapper:
+        """The map that `to_arrays` wrote. Raises ValueError, KeyError for arrays that are none or do not fit."""
+        mapper = cls(config, octree)
+        cells, dirty = arrays["cells"].astype(np.int8), arrays["dirty"].astype(np.bool_)
+        pose, corner = arrays["map_from_tree"].astype(np.float64), arrays["origin_cell"].tolist()
+        if cells.ndim != 2 or cells.shape != dirty.shape or pose.shape != (4, 4) or len(corner) != 2:
+            raise ValueError("cells and pose of the grid do not fit")
+        if cells.size > config.max_cells or not np.isfinite(pose).all():
+            raise ValueError(f"a grid of {cells.shape} cells, or its pose is not finite")
+        mapper._octree.read(arrays["octree"].tobytes())
+        mapper._cells, mapper._dirty, mapper._map_from_tree = cells, dirty, pose
+        mapper._origin_cell = (int(corner[0]), int(corner[1])) if cells.size else None
+        return mapper
 
     def memory(self) -> int:
         """Bytes held by octree and grid."""
@@ -131,7 +209,8 @@ class OctoMapper:
         query[..., 0] = ((columns + column0 + 0.5) * resolution)[:, None]
         query[..., 1] = ((rows + row0 + 0.5) * resolution)[:, None]
         query[..., 2] = self._levels
-        labels = self._octree.labels(query.reshape(-1, 3)).reshape(len(rows), -1)
+        points = transform_points(inverse(self._map_from_tree), query.reshape(-1, 3))
+        labels = self._octree.labels(points).reshape(len(rows), -1)
         states = np.full(len(rows), UNKNOWN, np.int8)
         states[(labels == EMPTY).any(axis=1)] = FREE
         states[(labels == FULL).any(axis=1)] = OCCUPIED
@@ -139,12 +218,21 @@ class OctoMapper:
 
     def _cover(self, origin: np.ndarray, points_map: np.ndarray) -> None:
         """The grid holds the sensor and the points as far as max_range; cells already known keep their place."""
-        reach, resolution = self.config.max_range, self.config.resolution
+        reach = self.config.max_range
         low = np.maximum(points_map[:, :2].min(axis=0), origin[:2] - reach)
         high = np.minimum(points_map[:, :2].max(axis=0), origin[:2] + reach)
         low, high = np.minimum(low, origin[:2]), np.maximum(high, origin[:2])
+        self._extend(*self._bounds(low, high))
+
+    def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """First and last cell (column, row), with one to spare, of what lies between two points (2,)."""
+        resolution = self.config.resolution
         first = np.floor(low / resolution).astype(np.int64) - 1
-        last = np.floor(high / resolution).astype(np.int64) + 1
+        return first, np.floor(high / resolution).astype(np.int64) + 1
+
+    def _extend(self, first: np.ndarray, last: np.ndarray) -> None:
+        """The grid holds the cells from `first` to `last`, (column, row) in multiples of the resolution."""
+        resolution = self.config.resolution
         old_first = first if self._origin_cell is None else np.asarray(self._origin_cell)
         old_last = old_first + self._cells.shape[::-1] - 1 if self._cells.size else last
         if self._cells.size and (first >= old_first).all() and (last <= old_last).all():
@@ -154,6 +242,7 @@ class OctoMapper:
         new_last = np.where(last > old_last, last + step, old_last)
         columns, rows = (new_last - new_first + 1).tolist()
         if rows * columns > self.config.max_cells:
+            low, high = first * resolution, last * resolution
             raise MapExtentError(
                 f"points from {low.round(1).tolist()} to {high.round(1).tolist()} m would need a grid of {rows} x "
                 f"{columns} cells (bound {self.config.max_cells}); is the pose of the sensor right?"

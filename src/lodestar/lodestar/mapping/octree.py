@@ -25,6 +25,22 @@ class Octree(Protocol):
         """The stream of octomap_msgs/Octomap with binary = false."""
         ...
 
+    def to_bytes(self) -> bytes:
+        """Everything that the octree knows, for `read`."""
+        ...
+
+    def read(self, data: bytes) -> None:
+        """The octree is the one that `to_bytes` wrote. Raises ValueError for one of another resolution."""
+        ...
+
+    def resampled(self, centres: np.ndarray, labels: np.ndarray) -> Octree:
+        """A new octree of this resolution whose voxels at centres (N, 3) are EMPTY or FULL by labels (N,)."""
+        ...
+
+    def heights(self) -> tuple[float, float]:
+        """Lowest and highest z of what was ever seen, metres; (0, 0) where nothing was."""
+        ...
+
     def binary_data(self) -> bytes:
         """The stream of octomap_msgs/Octomap with binary = true; probabilities of the octree stay."""
         ...
@@ -70,12 +86,39 @@ class PyOctomapOctree:
 
     def binary_data(self) -> bytes:
         """See Octree. OctoMap's writer first rounds every probability, so a copy is written."""
+        return _without_header(self._copy_of(self.to_bytes()).writeBinary())
+
+    def to_bytes(self) -> bytes:
+        """See Octree."""
         self._tree.updateInnerOccupancy()
+        return self._tree.write()
+
+    def read(self, data: bytes) -> None:
+        """See Octree."""
+        tree = self._copy_of(data)
+        if tree is None or abs(tree.getResolution() - self._resolution) > 1e-9:
+            found = "nothing" if tree is None else f"{tree.getResolution():.3f} m"
+            raise ValueError(f"its octree has voxels of {found}, this map's measure {self._resolution} m")
+        self._tree = tree
+
+    def _copy_of(self, data: bytes) -> Any:
         with tempfile.NamedTemporaryFile(suffix=".ot") as file:  # pyoctomap reads from named files only
-            file.write(self._tree.write())
+            file.write(data)
             file.flush()
-            copy = self._module.OcTree(self._resolution).read(file.name)
-        return _without_header(copy.writeBinary())
+            return self._module.OcTree(self._resolution).read(file.name)
+
+    def resampled(self, centres: np.ndarray, labels: np.ndarray) -> PyOctomapOctree:
+        """See Octree."""
+        made = PyOctomapOctree(self._resolution)
+        for label in (EMPTY, FULL):
+            made._tree.updateNodes(np.ascontiguousarray(centres[labels == label], np.float64), label == FULL)
+        return made
+
+    def heights(self) -> tuple[float, float]:
+        """See Octree."""
+        if not self._tree.size():
+            return 0.0, 0.0
+        return float(self._tree.getMetricMin()[2]), float(self._tree.getMetricMax()[2])
 
     def memory(self) -> int:
         """See Octree."""

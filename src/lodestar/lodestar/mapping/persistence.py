@@ -124,12 +124,15 @@ def _end_of(identity: int, forward: Mapping[int, int]) -> int:
 # --- tracks --------------------------------------------------------------------------------------------
 
 
+_FIELDS = tuple(f.name for f in fields(Track) if not f.name.startswith("_"))
+
+
 def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
     """Features as matrices by length, the rest as JSON."""
     records = []
     features: dict[int, tuple[list[int], list[np.ndarray]]] = {}
     for track in tracks:
-        record = {f.name: getattr(track, f.name) for f in fields(track)}
+        record = {name: getattr(track, name) for name in _FIELDS}
         feature = record.pop("appearance")
         if feature is not None:
             features.setdefault(len(feature), ([], []))[0].append(track.id)
@@ -157,9 +160,8 @@ def _number(value: Any) -> Any:
 
 def _tracks_from_arrays(prefix: str, arrays: Mapping[str, np.ndarray], shift: float) -> list[Track]:
     tracks = {}
-    known = {f.name for f in fields(Track)}
     for record in json.loads(arrays[f"{prefix}_records"].tobytes()):
-        values = {name: value for name, value in record.items() if name in known}
+        values = {name: value for name, value in record.items() if name in _FIELDS}
         values["box_min"], values["box_max"] = (np.array(values[k], np.float64) for k in ("box_min", "box_max"))
         values["labels"] = {(str(label), str(caption)): float(w) for label, caption, w in values["labels"]}
         if values["last_absence"] is None:

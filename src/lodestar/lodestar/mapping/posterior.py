@@ -17,7 +17,7 @@ TOP = 255  # largest count
 BACKGROUND, REST, BOUND = range(3)  # of `other`
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _halve(weights, errors, other, i):
     for k in range(CANDIDATES):
         weights[i, k] = (weights[i, k] + 1) >> 1
@@ -26,13 +26,13 @@ def _halve(weights, errors, other, i):
         other[i, k] = (other[i, k] + 1) >> 1
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def certain(weights, errors, i, k):
     """Votes that candidate k of voxel i has for sure."""
     return np.int64(weights[i, k]) - np.int64(errors[i, k])
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def map_id(ids, weights, errors, other, i):
     """The id with most certain votes, 0 where the background has more."""
     owner, best = np.int64(0), np.int64(0)
@@ -43,7 +43,7 @@ def map_id(ids, weights, errors, other, i):
     return 0 if other[i, BACKGROUND] > best else owner
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def clear(ids, weights, errors, other, i):
     """The voxel has no votes."""
     for k in range(CANDIDATES):
@@ -52,7 +52,7 @@ def clear(ids, weights, errors, other, i):
         other[i, k] = 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_vote(ids, weights, errors, other, i, voter, weight):
     """One voter has `weight` (1..127) more votes in voxel i; returns who owns it then (0 = background)."""
     if voter == 0:
@@ -85,7 +85,7 @@ def add_vote(ids, weights, errors, other, i, voter, weight):
     return map_id(ids, weights, errors, other, i)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def move_votes(ids, weights, errors, other, i, old, new):
     """Votes for `old` are votes for `new` (0 = background); whether `old` was a candidate.
 
@@ -116,7 +116,7 @@ def move_votes(ids, weights, errors, other, i, old, new):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def read(ids, weights, errors, other, i, prior, out_ids, out_probability):
     """Write the candidates of voxel i by falling probability (4,) and return the remaining mass.
 

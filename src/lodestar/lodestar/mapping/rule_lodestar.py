@@ -52,15 +52,15 @@ class LodestarRule:
         in voxels of each, (D, M), in the grown box of each, (D, M), and at all, (D,).
         """
         samples, margin = masks.samples, self._config.box_margin
-        points = samples.points[samples.trusted]
-        ids = tracks.near(points.min(axis=0) - margin, points.max(axis=0) + margin)
+        ids = tracks.near(samples.low.min(axis=0) - margin, samples.high.max(axis=0) + margin)
         owners = store.owners(samples.voxels)
-        ids = sorted(set(ids) | {i for i in np.unique(owners).tolist() if i in tracks})
+        runs = owners[np.flatnonzero(np.diff(owners, prepend=0))]  # neighbours mostly lie in voxels of one owner
+        ids = sorted({*ids, *(i for i in set(runs.tolist()) if i in tracks)})
         boxes = np.array([tracks.bounds(i) for i in ids], np.float64).reshape(-1, 2, 3)
         boxes[:, 0] -= margin
         boxes[:, 1] += margin
         return ids, *_tally(
-            samples.start, samples.points, samples.trusted, owners, np.array(ids, np.int64), boxes
+            samples.start, samples.points, samples.low, samples.high, owners, np.array(ids, np.int64), boxes
         )
 
     def split(self, masks: Masks, matches: list[Match], tracks: Tracks) -> list[Split]:
@@ -80,43 +80,33 @@ class LodestarRule:
         self._merges.set_apart(a, b)
 
 
-@njit(cache=True)
-def _tally(start, points, trusted, owners, ids, boxes):
+@njit(cache=True, nogil=True)
+def _tally(start, points, low, high, owners, ids, boxes):
     """Points of each mask in voxels of each instance, in its box, and at all; ids ascend."""
     masks = len(start) - 1
     owned = np.zeros((masks, len(ids)), np.int64)
     contained = np.zeros((masks, len(ids)), np.int64)
-    total = np.zeros(masks, np.int64)
-    near = np.empty(len(ids), np.int64)
-    low, high = np.empty(3), np.empty(3)
     for mask in range(masks):
-        low[:], high[:] = np.inf, -np.inf
+        last, place = 0, -1
         for n in range(start[mask], start[mask + 1]):
-            if trusted[n]:
-                total[mask] += 1
-                for a in range(3):
-                    low[a], high[a] = min(low[a], points[n, a]), max(high[a], points[n, a])
-        count = 0
+            if owners[n] != last:
+                last = owners[n]
+                place = np.searchsorted(ids, last) if last > 0 else -1
+                if place >= 0 and (place == len(ids) or ids[place] != last):
+                    place = -1
+            if place >= 0:
+                owned[mask, place] += 1
         for k in range(len(ids)):
-            if (boxes[k, 0] <= high).all() and (boxes[k, 1] >= low).all():
-                near[count] = k
-                count += 1
-        for n in range(start[mask], start[mask + 1]):
-            if not trusted[n]:
+            box = boxes[k]
+            if not ((box[0] <= high[mask]).all() and (box[1] >= low[mask]).all()):
                 continue
-            if owners[n] > 0:
-                k = np.searchsorted(ids, owners[n])
-                if k < len(ids) and ids[k] == owners[n]:
-                    owned[mask, k] += 1
-            x, y, z = points[n, 0], points[n, 1], points[n, 2]
-            for c in range(count):
-                k = near[c]
+            for n in range(start[mask], start[mask + 1]):
+                x, y, z = points[n, 0], points[n, 1], points[n, 2]
                 contained[mask, k] += (
-                    boxes[k, 0, 0] <= x <= boxes[k, 1, 0]
-                    and boxes[k, 0, 1] <= y <= boxes[k, 1, 1]
-                    and boxes[k, 0, 2] <= z <= boxes[k, 1, 2]
-                )
-    return owned, contained, total
+                    (box[0, 0] <= x) & (x <= box[1, 0]) & (box[0, 1] <= y) & (y <= box[1, 1])
+                    & (box[0, 2] <= z) & (z <= box[1, 2])
+                )  # fmt: skip
+    return owned, contained, np.diff(start)
 
 
 def _settle(

@@ -18,8 +18,7 @@ class OpenVoxRule:
     def associate(self, masks: Masks, store: VoxelStore, tracks: Tracks) -> list[Match]:
         config, matches = self._config, []
         for mask in np.flatnonzero(masks.usable).tolist():
-            part = masks.samples.of(mask)
-            voxels = masks.samples.voxels[part][masks.samples.trusted[part]]
+            voxels = masks.samples.voxels[masks.samples.of(mask)]
             detection = masks.detections[mask]
             best, chosen = config.accept, 0
             for identity, mass in posterior_mass(store, np.unique(voxels, axis=0)).items():

@@ -11,9 +11,11 @@ from numba import njit
 
 @dataclass(frozen=True)
 class Samples:
-    """Points of D masks, sorted by mask. start: (D + 1,) offsets. depth: (N,) float32, metres.
+    """Points of D masks without their outliers, sorted by mask. start: (D + 1,) offsets.
 
-    points: (N, 3) float32, metres, voxel frame. voxels: (N, 3) int32. trusted: (N,) bool, not an outlier.
+    depth: (N,) float32, metres. points: (N, 3) float32, metres, voxel frame. voxels: (N, 3) int32.
+    low, high: (D, 3) float32, bounds of each mask's points, inf and -inf where it has none.
+    distance: (D,) float32, median depth of each mask, NaN where it has no points.
     background: (B, 3) int32, voxels of pixels that belong to no mask.
     """
 
@@ -21,7 +23,9 @@ class Samples:
     depth: np.ndarray
     points: np.ndarray
     voxels: np.ndarray
-    trusted: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    distance: np.ndarray
     background: np.ndarray
 
     def of(self, mask: int) -> slice:
@@ -29,7 +33,7 @@ class Samples:
         return slice(int(self.start[mask]), int(self.start[mask + 1]))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _multiples(count):
     """(count,) int64: bit s is set where a number is a multiple of s."""
     fits = np.zeros(count, np.int64)
@@ -38,7 +42,19 @@ def _multiples(count):
     return fits
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True, error_model="numpy")
+def _possible(steps, background_step, dense, far):
+    """(masks + 1,) int64: bits of the steps that a mask may have at some depth; the background's comes first."""
+    bits = np.empty(len(steps) + 1, np.int64)
+    bits[0] = 1 << background_step
+    for mask in range(len(steps)):
+        bits[mask + 1] = 0
+        for step in range(min(steps[mask], max(1, int(dense / far))), steps[mask] + 1):
+            bits[mask + 1] |= 1 << step
+    return bits
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _take(depth, labels, lookup, steps, background_step, camera, rotation, offset, near, far, size):
     """Pixels as (mask or -1, depth, point); a step adapts to range so that each voxel is hit about twice."""
     fx, fy, cx, cy = camera
@@ -49,17 +65,28 @@ def _take(depth, labels, lookup, steps, background_step, camera, rotation, offse
     n = 0
     row_fits, column_fits = _multiples(rows), _multiples(columns)
     dense = 0.6 * size * fx
+    possible = _possible(steps, background_step, dense, far)
+    wanted = 0
+    for bits in possible:
+        wanted |= bits
     for row in range(rows):
-        row_fit = row_fits[row]
+        row_fit = row_fits[row] & wanted
+        if row_fit == 0:
+            continue
         for column in range(columns):
+            fits = row_fit & column_fits[column]
+            if fits == 0:
+                continue
+            mask = lookup[labels[row, column]]
+            if not fits & possible[mask + 1]:
+                continue
             z = depth[row, column]
             if not (z >= near and z <= far):  # also refuses NaN
                 continue
-            mask = lookup[labels[row, column]]
             step = background_step if mask < 0 else steps[mask]
             if mask >= 0 and step * z > dense:
                 step = max(1, int(dense / z))
-            if not row_fit >> step & column_fits[column] >> step & 1:
+            if not fits >> step & 1:
                 continue
             x, y = (column - cx) / fx * z, (row - cy) / fy * z
             mask_of[n] = mask
@@ -70,61 +97,95 @@ def _take(depth, labels, lookup, steps, background_step, camera, rotation, offse
     return mask_of[:n], depth_of[:n], points[:n]
 
 
-@njit(cache=True)
-def _sort(mask_of, depth_of, points, masks, size):
+@njit(cache=True, nogil=True)
+def _order(mask_of, masks):
+    """Samples by mask, the background's first: where each mask's begin, (masks + 2,), and their order (N,)."""
     count = np.zeros(masks + 2, np.int64)
     for mask in mask_of:
         count[mask + 2] += 1
-    start = np.cumsum(count)  # the background's points come first
+    start = np.cumsum(count)
     place = start[:-1].copy()
-    n = len(mask_of)
-    depth = np.empty(n, np.float32)
-    sorted_points = np.empty((n, 3), np.float32)
-    voxels = np.empty((n, 3), np.int32)
-    for i in range(n):
-        k = place[mask_of[i] + 1]
+    order = np.empty(len(mask_of), np.int32)
+    for i in range(len(mask_of)):
+        order[place[mask_of[i] + 1]] = i
         place[mask_of[i] + 1] += 1
-        depth[k] = depth_of[i]
-        for a in range(3):
-            sorted_points[k, a] = points[i, a]
-            voxels[k, a] = math.floor(points[i, a] / size)
-    return start, depth, sorted_points, voxels
+    return start, order
 
 
-@njit(cache=True)
-def _trust(start, depth, gap, gap_per_metre, keep_share, keep_reach):
-    """Which points lie in a mask's main layers of depth; one that spills over an edge has more behind."""
-    trusted = np.zeros(len(depth), np.bool_)
-    for mask in range(len(start) - 1):
-        begin, end = start[mask], start[mask + 1]
-        n = end - begin
-        if n == 0:
+@njit(cache=True, nogil=True)
+def _trust(depth, gap, gap_per_metre, keep_share, keep_reach, layers):
+    """Bounds in sorted depths (N,) of a mask's main layers; one that spills over an edge has more behind.
+
+    Writes (first, last + 1) of each layer that is of the thing into `layers` (N, 2); how many there are.
+    """
+    n = len(depth)
+    first = 0
+    count, largest, best = 0, 0, 0
+    for i in range(1, n + 1):
+        if i < n and depth[i] - depth[i - 1] <= gap + gap_per_metre * depth[i]:
             continue
-        order = np.argsort(depth[begin:end])
-        first = np.empty(n, np.int64)
-        layers = 1
-        first[0] = 0
-        for i in range(1, n):
-            step = depth[begin + order[i]] - depth[begin + order[i - 1]]
-            if step > gap + gap_per_metre * depth[begin + order[i]]:
-                first[layers] = i
-                layers += 1
-        largest, best = 0, 0
-        for layer in range(layers):
-            last = first[layer + 1] if layer + 1 < layers else n
-            if last - first[layer] > largest:
-                largest, best = last - first[layer], layer
-        best_last = first[best + 1] if best + 1 < layers else n
-        best_near = depth[begin + order[first[best]]]
-        best_far = depth[begin + order[best_last - 1]]
-        for layer in range(layers):
-            last = first[layer + 1] if layer + 1 < layers else n
-            near, far = depth[begin + order[first[layer]]], depth[begin + order[last - 1]]
-            close = near - best_far < keep_reach and best_near - far < keep_reach
-            if layer == best or (last - first[layer] >= keep_share * largest and close):
-                for i in range(first[layer], last):
-                    trusted[begin + order[i]] = True
-    return trusted
+        layers[count, 0], layers[count, 1] = first, i
+        if i - first > largest:
+            largest, best = i - first, count
+        count, first = count + 1, i
+    near, far = depth[layers[best, 0]], depth[layers[best, 1] - 1]
+    kept = 0
+    for layer in range(count):
+        begin, end = layers[layer]
+        close = depth[begin] - far < keep_reach and near - depth[end - 1] < keep_reach
+        if layer == best or (end - begin >= keep_share * largest and close):
+            layers[kept, 0], layers[kept, 1] = begin, end
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _arrange(start, order, depth_of, points_of, size, gap, gap_per_metre, keep_share, keep_reach):
+    """The arrays of `Samples` from the samples of a frame and their order."""
+    masks, total = len(start) - 2, len(order) - start[1]
+    begins = np.zeros(masks + 1, np.int64)
+    depth, points = np.empty(total, np.float32), np.empty((total, 3), np.float32)
+    voxels = np.empty((total, 3), np.int32)
+    low, high = np.full((masks, 3), np.inf, np.float32), np.full((masks, 3), -np.inf, np.float32)
+    distance = np.full(masks, np.nan, np.float32)
+    background = np.empty((start[1], 3), np.int32)
+    for k in range(start[1]):
+        for a in range(3):
+            background[k, a] = math.floor(points_of[order[k], a] / size)
+    good = np.zeros(len(order), np.bool_)
+    n = 0
+    for mask in range(masks):
+        own = order[start[mask + 1] : start[mask + 2]]
+        if len(own):
+            # Depths are positive, so their bits sort as they do; beneath them lies whose they are.
+            keys = np.empty(len(own), np.int64)
+            depths = depth_of[own]
+            bits = depths.view(np.int32)
+            for i in range(len(own)):
+                keys[i] = np.int64(bits[i]) << 32 | own[i]
+            keys.sort()
+            for i in range(len(own)):
+                depths[i] = depth_of[keys[i] & 0xFFFFFFFF]
+            layers = np.empty((len(own), 2), np.int64)
+            count = 0
+            for layer in range(_trust(depths, gap, gap_per_metre, keep_share, keep_reach, layers)):
+                for i in range(layers[layer, 0], layers[layer, 1]):
+                    good[keys[i] & 0xFFFFFFFF] = True
+                    depths[count] = depths[i]
+                    count += 1
+            distance[mask] = 0.5 * (depths[(count - 1) // 2] + depths[count // 2])
+            for k in own:  # in the order of the image, in which neighbours share a block
+                if not good[k]:
+                    continue
+                depth[n] = depth_of[k]
+                for a in range(3):
+                    value = points_of[k, a]
+                    points[n, a] = value
+                    voxels[n, a] = math.floor(value / size)
+                    low[mask, a], high[mask, a] = min(low[mask, a], value), max(high[mask, a], value)
+                n += 1
+        begins[mask + 1] = n
+    return begins, depth[:n], points[:n], voxels[:n], low, high, distance, background
 
 
 @dataclass(frozen=True)
@@ -164,10 +225,29 @@ def sample(
         np.ascontiguousarray(voxels_from_camera[:3, :3]), np.ascontiguousarray(voxels_from_camera[:3, 3]),
         config.near, config.far, size,
     )  # fmt: skip
-    start, depth_of, points, voxels = _sort(mask_of, depth_of, points, len(pixel_counts), size)
-    first = int(start[1])
-    start = start[1:] - first
-    trusted = _trust(
-        start, depth_of[first:], config.gap, config.gap_per_metre, config.keep_share, config.keep_reach
-    )
-    return Samples(start, depth_of[first:], points[first:], voxels[first:], trusted, voxels[:first])
+    start, order = _order(mask_of, len(pixel_counts))
+    return Samples(
+        *_arrange(
+            start, order, depth_of, points, size, config.gap, config.gap_per_metre, config.keep_share,
+            config.keep_reach,
+        )
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def distinct(voxels, enough):
+    """Whether there are at least `enough` different ones among voxels (N, 3)."""
+    found = np.empty((enough, 3), np.int32)
+    count = 0
+    for n in range(len(voxels)):
+        known = False
+        for k in range(count):
+            if found[k, 0] == voxels[n, 0] and found[k, 1] == voxels[n, 1] and found[k, 2] == voxels[n, 2]:
+                known = True
+                break
+        if not known:
+            if count == enough:
+                break
+            found[count, 0], found[count, 1], found[count, 2] = voxels[n, 0], voxels[n, 1], voxels[n, 2]
+            count += 1
+    return count >= enough

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from lodestar.geometry.corrections import JumpWatch
+from lodestar.grid.moving import moved_cells
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 
 
@@ -83,6 +86,42 @@ class ScanGridMapper:
         self._touched: np.ndarray = np.empty((0, 0), np.int32)
         self._corner: np.ndarray = np.zeros(2, np.int64)  # (column, row) of the first cell, from the map origin
         self._scans = 0
+        self._jumps = JumpWatch()
+
+    def follow(self, map_from_odom: np.ndarray, odom_from_scan: np.ndarray) -> bool:
+        """The grid moves along where map <- odom has jumped since the last call; whether it has.
+
+        Both (4, 4). Raises ValueError for poses that are not finite or a grid that grows out of bounds.
+        """
+        jump = self._jumps.jump(map_from_odom, odom_from_scan)
+        if jump is None or not self._log_odds.size:
+            return False
+        moved, corner = moved_cells(self._log_odds, self._corner, self.config.resolution, jump, np.nan)
+        if moved.size > self.config.max_cells:
+            raise ValueError(f"a grid of {moved.shape} cells is larger than max_cells allows")
+        self._log_odds, self._corner = moved, corner
+        self._touched = np.zeros(moved.shape, np.int32)
+        return True
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that the grid knows, for `from_arrays`."""
+        return {"log_odds": self._log_odds.copy(), "corner": self._corner.copy(),
+                "resolution": np.array([self.config.resolution])}  # fmt: skip
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: Mapping[str, np.ndarray], config: ScanGridConfig = ScanGridConfig()
+    ) -> ScanGridMapper:
+        """The grid that `to_arrays` wrote. Raises ValueError, KeyError for arrays that are none or do not fit."""
+        mapper = cls(config)
+        log_odds, corner = arrays["log_odds"].astype(np.float32), arrays["corner"].astype(np.int64)
+        if log_odds.ndim != 2 or corner.shape != (2,) or log_odds.size > config.max_cells:
+            raise ValueError(f"a grid of {log_odds.shape} cells at {corner.tolist()}")
+        if abs(float(arrays["resolution"][0]) - config.resolution) > 1e-9:
+            raise ValueError(f"its cells measure {arrays['resolution'][0]} m, this grid's {config.resolution} m")
+        mapper._log_odds, mapper._corner = log_odds, corner
+        mapper._touched = np.zeros(log_odds.shape, np.int32)
+        return mapper
 
     def insert_scan(
         self,

@@ -55,8 +55,10 @@ class SemanticVoxelMap:
         self._mark = 0
         self._last_fused = -np.inf
         self._last_depth = -np.inf
+        self._followed = -np.inf  # stamp of the frame that map <- odom was last taken from
         self._map_from_odom: np.ndarray | None = None
         self._map_from_voxels = np.eye(4)
+        self._fusing = threading.Lock()  # one segmented frame after the other; taken before the map's own
         self._lock = threading.RLock()
 
     # ------------------------------------------------------------------ input
@@ -66,61 +68,74 @@ class SemanticVoxelMap:
         with self._lock:
             self._admit(frame, self._last_depth)
             self._last_depth = frame.stamp
-            moved = self._follow_jump(frame)
+            moved, map_from_odom = self._locate(frame)
+            voxels_from_camera = inverse(self._map_from_voxels) @ map_from_odom @ frame.odom_from_camera
             self._mark += 1
-            self._carve(frame)
+            self._carve(frame, voxels_from_camera)
             if moved:
                 self.revision += 1
                 self._refresh(list(self._registry.tracks))
-            voxels_from_camera = inverse(self._map_from_voxels) @ frame.map_from_camera
         self.geometry.integrate(frame.depth, frame.camera, voxels_from_camera, frame.rgb)
 
     def fuse(self, frame: RgbdFrame, segmented: SegmentedFrame) -> InstanceDelta:
-        """Take in a segmented frame and return what changed. Raises FrameRejected, then nothing has."""
-        with self._lock:
-            lookup = self._admit(frame, self._last_fused, segmented)
-            segmented, repairs = clean_segments(segmented, self.config.cleaning)
-            if repairs:
-                self.repaired += repairs
-                lookup = label_lookup(frame, segmented)
-            self._last_fused = frame.stamp
-            moved = self._follow_jump(frame)
-            self._mark += 1
-            self.revision += 1
-            fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
-            masks = self._masks(frame, segmented, lookup)
-            matches = fusion.vote(frame.stamp, masks, fusion.match(frame.stamp, masks), self._mark)
-            looks = self._carve(frame)
-            merges = fusion.merge(masks, matches, self.revision)
-            seen = {m.mask: registry.resolve(m.instance_id) for m in matches}
-            observations = fusion.observe(frame, masks, seen)
-            present = set(seen.values())
-            absences = find_absences(registry, looks, frame.stamp, present, self.config)
-            batch, forgotten = choose_batch(registry, looks, frame.stamp, present, self.config)
-            batch = list(dict.fromkeys([*batch, *(a.instance_id for a in absences)]))
-            updated, removed, vanished = self._refresh(list(alive) if moved else batch, frozenset(forgotten))
-            absences += [Absence(i, frame.stamp, 1.0) for i, looks in vanished for _ in range(looks)]
-            returned = fusion.return_moved([i.id for i in updated], self.revision)
-            if returned:
-                updated += self._refresh([merge.winner for merge in returned])[0]
-            return InstanceDelta(
-                stamp=frame.stamp,
-                revision=self.revision,
-                previous_revision=self.revision - 1,
-                updated=tuple(i for i in updated if i.id in alive),
-                observations=tuple(o for o in observations if o.instance_id in alive),
-                merges=(*merges, *returned),
-                absences=tuple(absences),
-                removed=tuple(removed),
-                map_from_odom=np.array(frame.map_from_odom, np.float64),
-                map_id=self.map_id,
-                session_id=self.session_id,
-            )
+        """Take in a segmented frame and return what changed. Raises FrameRejected, then nothing has.
+
+        Depth goes in beside it: the map is held to admit the frame and to commit it, not while masks become points.
+        """
+        with self._fusing:
+            with self._lock:
+                lookup = self._admit(frame, self._last_fused, segmented)
+                segmented, repairs = clean_segments(segmented, self.config.cleaning)
+                if repairs:
+                    self.repaired += repairs
+                    lookup = label_lookup(frame, segmented)
+                self._last_fused = frame.stamp
+                moved, map_from_odom = self._locate(frame)
+                voxels_from_camera = inverse(self._map_from_voxels) @ map_from_odom @ frame.odom_from_camera
+            # Where the frame lies in the voxels holds from here on, even if the map is moved meanwhile.
+            masks = self._masks(frame, segmented, lookup, voxels_from_camera)
+            with self._lock:
+                return self._commit(frame, masks, voxels_from_camera, map_from_odom, moved)
+
+    def _commit(
+        self, frame: RgbdFrame, masks: Masks, voxels_from_camera: np.ndarray, map_from_odom: np.ndarray, moved: bool
+    ) -> InstanceDelta:
+        """The masks of a frame are in the map. moved: all that is in it has just been moved."""
+        self._mark += 1
+        self.revision += 1
+        fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
+        matches = fusion.vote(frame.stamp, masks, fusion.match(frame.stamp, masks), self._mark)
+        looks = self._carve(frame, voxels_from_camera)
+        merges = fusion.merge(masks, matches, self.revision)
+        seen = {m.mask: registry.resolve(m.instance_id) for m in matches}
+        observations = fusion.observe(frame, masks, seen)
+        present = set(seen.values())
+        absences = find_absences(registry, looks, frame.stamp, present, self.config)
+        batch, forgotten = choose_batch(registry, looks, frame.stamp, present, self.config)
+        batch = list(dict.fromkeys([*batch, *(a.instance_id for a in absences)]))
+        updated, removed, vanished = self._refresh(list(alive) if moved else batch, frozenset(forgotten))
+        absences += [Absence(i, frame.stamp, 1.0) for i, looks in vanished for _ in range(looks)]
+        returned = fusion.return_moved([i.id for i in updated], self.revision)
+        if returned:
+            updated += self._refresh([merge.winner for merge in returned])[0]
+        return InstanceDelta(
+            stamp=frame.stamp,
+            revision=self.revision,
+            previous_revision=self.revision - 1,
+            updated=tuple(i for i in updated if i.id in alive),
+            observations=tuple(o for o in observations if o.instance_id in alive),
+            merges=(*merges, *returned),
+            absences=tuple(absences),
+            removed=tuple(removed),
+            map_from_odom=np.array(map_from_odom, np.float64),
+            map_id=self.map_id,
+            session_id=self.session_id,
+        )
 
     def restart_clock(self) -> None:
         """Frames of any stamp are taken in again: a simulator or a replay has started anew."""
         with self._lock:
-            self._last_fused = self._last_depth = -np.inf
+            self._last_fused = self._last_depth = self._followed = -np.inf
 
     def go_on_from(
         self,
@@ -135,7 +150,7 @@ class SemanticVoxelMap:
             self._store, self.geometry, self._registry = store, geometry, registry
             self._fusion = MaskFusion(self.config, store, registry)
             self._map_from_voxels, self._map_from_odom = map_from_voxels, None
-            self._last_fused = self._last_depth = -np.inf
+            self._last_fused = self._last_depth = self._followed = -np.inf
             self.revision = revision
 
     def measure_all(self) -> None:
@@ -237,41 +252,47 @@ class SemanticVoxelMap:
             self.rejected[rejection.reason] += 1
             raise
 
-    def _follow_jump(self, frame: RgbdFrame) -> bool:
-        """Move the voxel frame when map <- odom has jumped since the last frame; whether it has.
+    def _locate(self, frame: RgbdFrame) -> tuple[bool, np.ndarray]:
+        """Whether the map has just been moved with a jump of map <- odom, and the one that the frame is taken in by.
 
-        How far it jumped is how far the camera was moved: at the origin of odom, which may be far behind, a
+        That is the frame's own, except where segments come later than depth that has jumped: then it is the new one.
+        """
+        before, now = self._map_from_odom, np.array(frame.map_from_odom, np.float64)
+        jumped = before is not None and not np.array_equal(before, now) and self._is_jump(before, now, frame)
+        if frame.stamp < self._followed:
+            return False, before if jumped and before is not None else now
+        self._followed, self._map_from_odom = frame.stamp, now
+        if jumped and before is not None:
+            self._map_from_voxels = now @ inverse(before) @ self._map_from_voxels
+        return jumped, now
+
+    def _is_jump(self, before: np.ndarray, now: np.ndarray, frame: RgbdFrame) -> bool:
+        """How far it jumped is how far the camera was moved: at the origin of odom, which may be far behind, a
+
         correction of a fraction of a degree would seem a long way.
         """
-        before, self._map_from_odom = self._map_from_odom, np.array(frame.map_from_odom, np.float64)
-        if before is None:
-            return False
-        jump = self._map_from_odom @ inverse(before)
-        shift = frame.map_from_camera[:3, 3] - (before @ frame.odom_from_camera)[:3, 3]
-        turned = abs(np.degrees(yaw_of(jump))) > self.config.jump_deg
-        if not turned and np.linalg.norm(shift) <= self.config.jump:
-            return False
-        self._map_from_voxels = jump @ self._map_from_voxels
-        return True
+        shift = (now - before) @ frame.odom_from_camera[:, 3]
+        turned = abs(np.degrees(yaw_of(now @ inverse(before)))) > self.config.jump_deg
+        return bool(turned or np.linalg.norm(shift) > self.config.jump)
 
-    def _masks(self, frame: RgbdFrame, segmented: SegmentedFrame, lookup: np.ndarray) -> Masks:
+    def _masks(
+        self, frame: RgbdFrame, segmented: SegmentedFrame, lookup: np.ndarray, voxels_from_camera: np.ndarray
+    ) -> Masks:
         """Points of the frame's masks in the voxel frame, and which masks have enough of them."""
         config, camera, detections = self.config, frame.camera, segmented.detections
         counts = np.array([d.pixel_count for d in detections], np.float64)
         samples = sample(
             np.ascontiguousarray(frame.depth, np.float32), np.ascontiguousarray(segmented.labels), lookup, counts,
-            (camera.fx, camera.fy, camera.cx, camera.cy), inverse(self._map_from_voxels) @ frame.map_from_camera,
-            config.voxel, config.samples,
+            (camera.fx, camera.fy, camera.cx, camera.cy), voxels_from_camera, config.voxel, config.samples,
         )  # fmt: skip
-        trusted = np.concatenate([[0], np.cumsum(samples.trusted)])
-        usable = trusted[samples.start[1:]] - trusted[samples.start[:-1]] >= config.min_points
+        usable = np.diff(samples.start) >= config.min_points
         usable &= np.array([d.score >= config.min_score for d in detections], bool)
         return Masks(samples, usable, detections, self._sights)
 
-    def _carve(self, frame: RgbdFrame) -> Looks:
+    def _carve(self, frame: RgbdFrame, voxels_from_camera: np.ndarray) -> Looks:
         """Voxels that depth was measured through have less occupancy; the view is remembered."""
         config, camera = self.config, frame.camera
-        camera_from_voxels = inverse(frame.map_from_camera) @ self._map_from_voxels
+        camera_from_voxels = inverse(voxels_from_camera)
         depth = np.ascontiguousarray(frame.depth, np.float32)
         self._sights.add(depth, camera, camera_from_voxels)
         return Looks(

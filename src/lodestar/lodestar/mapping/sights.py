@@ -83,20 +83,26 @@ class SightMemory:
         return seen, hidden
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def _coarse(depth, step):
     """Least valid depth of each cell of step x step pixels, 0 where half of the cell is not valid."""
     rows, columns = depth.shape[0] // step, depth.shape[1] // step
     coarse = np.zeros((rows, columns), np.float32)
+    endless = np.float32(np.inf)
+    least = np.empty(columns * step, np.float32)
+    valid = np.empty(columns * step, np.int32)
     for row in range(rows):
+        least[:], valid[:] = endless, 0
+        for y in range(row * step, (row + 1) * step):
+            line = depth[y]
+            for x in range(columns * step):  # down the columns: without a branch, several at once
+                value = line[x] if line[x] > 0.0 else endless  # also refuses NaN
+                valid[x] += value < endless
+                least[x] = value if value < least[x] else least[x]
         for column in range(columns):
-            least, valid = np.float32(np.inf), 0
-            for y in range(row * step, (row + 1) * step):
-                for x in range(column * step, (column + 1) * step):
-                    value = depth[y, x]
-                    if 0.0 < value < np.inf:  # also refuses NaN
-                        valid += 1
-                        least = min(least, value)
-            if 2 * valid > step * step:
-                coarse[row, column] = least
+            lowest, count = endless, 0
+            for x in range(column * step, (column + 1) * step):
+                lowest, count = min(lowest, least[x]), count + valid[x]
+            if 2 * count > step * step:
+                coarse[row, column] = lowest
     return coarse

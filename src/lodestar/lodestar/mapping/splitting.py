@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from lodestar.mapping.association import Masks, Match, Split
 from lodestar.mapping.tracks import Tracks
@@ -39,20 +40,13 @@ class SplitEvidence:
             if match.instance_id:
                 shown.setdefault(match.instance_id, []).append(match.mask)
         splits = []
+        sizes = np.diff(masks.samples.start)
         for instance, own in shown.items():
-            points = {m: masks.points(m) for m in own}
-            own = sorted(own, key=lambda m: (-len(points[m]), m))
             if len(own) == 1:
-                track = tracks[instance]
-                extent = np.ptp(points[own[0]], axis=0)
-                whole = self._config.whole * (track.box_max - track.box_min)
-                change = -1.0 if (extent[:2] >= whole[:2]).all() else -self._config.single
-                self._balance[instance] = max(
-                    self._balance.get(instance, 0.0) + change, -self._config.evidence
-                )
+                self._look_at_one(instance, own[0], masks, tracks)
                 continue
-            kept, moved = own[0], own[1]
-            if not self._apart(points[kept], points[moved]):
+            kept, moved = sorted(own, key=lambda m: (-sizes[m], m))[:2]
+            if not self._apart(masks, kept, moved):
                 continue
             differ = masks.detections[kept].caption != masks.detections[moved].caption
             self._balance[instance] = self._balance.get(instance, 0.0) + (2.0 if differ else 1.0)
@@ -61,13 +55,32 @@ class SplitEvidence:
                 splits.append(Split(instance, kept, moved))
         return splits
 
+    def _look_at_one(self, instance: int, mask: int, masks: Masks, tracks: Tracks) -> None:
+        """The only mask on an instance speaks against its being two, the more if it shows all of it."""
+        config, box = self._config, tracks.bounds(instance)
+        low, high = masks.samples.low[mask].tolist(), masks.samples.high[mask].tolist()
+        whole = all(high[a] - low[a] >= config.whole * (box[a + 3] - box[a]) for a in (0, 1))
+        balance = self._balance.get(instance, 0.0) - (1.0 if whole else config.single)
+        self._balance[instance] = max(balance, -config.evidence)
+
     def forget(self, instance: int) -> None:
         """Drop what is known of an instance."""
         self._balance.pop(instance, None)
 
-    def _apart(self, a: np.ndarray, b: np.ndarray) -> bool:
-        def inside(points: np.ndarray, others: np.ndarray) -> float:
-            low, high = np.percentile(others, (5, 95), axis=0)
-            return float(((points >= low) & (points <= high)).all(axis=1).mean())
+    def _apart(self, masks: Masks, a: int, b: int) -> bool:
+        samples, overlap = masks.samples, self._config.overlap
+        if (samples.low[a] > samples.high[b]).any() or (samples.low[b] > samples.high[a]).any():
+            return True
+        points, others = masks.points(a), masks.points(b)
+        return bool(_share_inside(points, others) <= overlap and _share_inside(others, points) <= overlap)
 
-        return max(inside(a, b), inside(b, a)) <= self._config.overlap
+
+@njit(cache=True, nogil=True)
+def _share_inside(points, others):
+    """Share of points (N, 3) within the box around the middle nine tenths, along each axis, of others (M, 3)."""
+    inside = np.ones(len(points), np.bool_)
+    for a in range(3):
+        low, high = np.percentile(others[:, a], (5, 95))
+        for n in range(len(points)):
+            inside[n] &= low <= points[n, a] <= high
+    return inside.mean()

@@ -31,12 +31,15 @@ class Track:
     last_absence: float = -np.inf
     absence_count: int = 0  # since it was last observed
     size: int = 0  # voxels when it was last observed
+    _caption: str | None = None  # None where votes have come since it was asked for
 
     @property
     def caption(self) -> str:
         """The caption of most weight among those of its label."""
-        own = [(weight, caption) for (label, caption), weight in self.labels.items() if label == self.label]
-        return min(own, key=lambda item: (-item[0], item[1]))[1] if own else ""
+        if self._caption is None:
+            own = [(weight, caption) for (label, caption), weight in self.labels.items() if label == self.label]
+            self._caption = min(own, key=lambda item: (-item[0], item[1]))[1] if own else ""
+        return self._caption
 
     def agreement(self, label: str) -> float:
         """Weight of `label` relative to the strongest label's, [0, 1]."""
@@ -62,6 +65,7 @@ class Track:
         self.shares[pair[0]] -= weight
         if self.shares[pair[0]] <= 1e-9:
             del self.shares[pair[0]]
+        self._caption = None
         self.label = min(self.shares, key=lambda name: (-self.shares[name], name))
         return weight
 
@@ -75,6 +79,7 @@ class Track:
             self.shares[weakest[0]] -= self.labels.pop(weakest)
             if self.shares[weakest[0]] <= 1e-9:
                 del self.shares[weakest[0]]
+        self._caption = None
         self.label = min(self.shares, key=lambda name: (-self.shares[name], name))
 
     def absorb(self, lost: Track, keep: int) -> None:
@@ -154,12 +159,23 @@ class Tracks:
         """Ids, ascending, of the instances whose boxes touch a box of the voxel frame."""
         x0, y0, z0 = box_min.tolist()
         x1, y1, z1 = box_max.tolist()
+        return self._touching(x0, y0, z0, x1, y1, z1)
+
+    def around(self, identity: int, reach: float = 0.0) -> list[int]:
+        """Ids, ascending, of the instances whose boxes touch that of an instance, grown by `reach` metres.
+
+        The instance itself is among them.
+        """
+        x0, y0, z0, x1, y1, z1 = self._bounds[identity]
+        return self._touching(x0 - reach, y0 - reach, z0 - reach, x1 + reach, y1 + reach, z1 + reach)
+
+    def _touching(self, x0: float, y0: float, z0: float, x1: float, y1: float, z1: float) -> list[int]:
         found: set[int] = set()
         for cell in self._cells_of(_span((x0, y0, z0, x1, y1, z1))):
             found.update(self._cells.get(cell, ()))
-        near = []
+        bounds, near = self._bounds, []
         for i in found:
-            a0, b0, c0, a1, b1, c1 = self._bounds[i]
+            a0, b0, c0, a1, b1, c1 = bounds[i]
             if a0 <= x1 and a1 >= x0 and b0 <= y1 and b1 >= y0 and c0 <= z1 and c1 >= z0:
                 near.append(i)
         near.sort()
@@ -211,5 +227,5 @@ class Tracks:
 
 
 def _span(bounds: Bounds) -> tuple[int, int, int, int]:
-    x0, y0, _, x1, y1, _ = (math.floor(value / _CELL) for value in bounds)
-    return x0, y0, x1, y1
+    floor = math.floor
+    return floor(bounds[0] / _CELL), floor(bounds[1] / _CELL), floor(bounds[3] / _CELL), floor(bounds[4] / _CELL)

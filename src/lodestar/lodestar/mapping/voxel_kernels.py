@@ -14,18 +14,18 @@ from lodestar.mapping.posterior import CANDIDATES
 GONE = -1  # owner of a pool entry that holds no voxel
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def cell(x, y, z):
     return ((x & 7) * SIDE + (y & 7)) * SIDE + (z & 7)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def bit(identity):
     """The bit of an id in a block's filter of candidates."""
     return np.uint64(1) << np.uint64(((np.int64(identity) * 0x9E3779B1) >> 16) & 63)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def set_owner(owner, links, heads, i, new):
     """Voxel i moves from its owner's list to the list of `new` (0 and GONE have none)."""
     old = owner[i]
@@ -50,13 +50,15 @@ def set_owner(owner, links, heads, i, new):
         heads[new, 1] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def vote(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
           occupancy, seen, free, state, links, heads, points, voters, weight, gain, top, mark):  # fmt: skip
+    """Returns the places (N,) in the pool of the voxels, -1 where there is none."""
+    found = np.full(len(points), -1, np.int32)
     last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
     for n in range(len(points)):
         x, y, z = points[n, 0], points[n, 1], points[n, 2]
-        if block < 0 or x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
+        if x >> 3 != last_x or y >> 3 != last_y or z >> 3 != last_z:
             last_x, last_y, last_z = x >> 3, y >> 3, z >> 3
             block = find(table, blocks, last_x, last_y, last_z)
         inner = cell(x, y, z)
@@ -84,15 +86,17 @@ def vote(table, blocks, block_free, block_state, pages, filters, filled, coords,
             coords[i, 0], coords[i, 1], coords[i, 2] = x, y, z
             posterior.clear(ids, weights, errors, other, i)
             owner[i] = occupancy[i] = seen[i] = 0
+        found[n] = i
         if seen[i] == mark:
             continue
         seen[i] = mark
         occupancy[i] = min(occupancy[i] + gain, top)
         filters[block] |= bit(voters[n])
         set_owner(owner, links, heads, i, posterior.add_vote(ids, weights, errors, other, i, voters[n], weight))
+    return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def places(table, blocks, pages, points):
     """Places in the pool of the voxels at points (N, 3), -1 where there is none."""
     result = np.full(len(points), -1, np.int32)
@@ -107,7 +111,7 @@ def places(table, blocks, pages, points):
     return result
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth, camera, rotation, offset, near, far,
            margins, inside, empty, hidden, dead):  # fmt: skip
     """Compare the voxels of these blocks with the depth measured at their places.
@@ -159,7 +163,7 @@ def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth
     return found
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def remove(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, free, state, links, heads,
             places):  # fmt: skip
     for i in places:
@@ -177,7 +181,7 @@ def remove(table, blocks, block_free, block_state, pages, filters, filled, coord
             give_back(table, blocks, block_free, block_state, block)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def rename(pages, filters, filled, used_blocks, owner, ids, weights, errors, other, links, heads, old, new):
     """Make every vote for `old` one for `new`; returns how many voxels changed owner."""
     changed = 0
@@ -196,7 +200,7 @@ def rename(pages, filters, filled, used_blocks, owner, ids, weights, errors, oth
     return changed
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def reassign(table, blocks, filters, coords, owner, ids, weights, errors, other, links, heads, places, old, new):
     for i in places:
         if owner[i] == GONE or not posterior.move_votes(ids, weights, errors, other, i, old, new):
@@ -206,7 +210,7 @@ def reassign(table, blocks, filters, coords, owner, ids, weights, errors, other,
         set_owner(owner, links, heads, i, posterior.map_id(ids, weights, errors, other, i))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def members(links, heads, wanted, start):
     places = np.empty(start[-1], np.int32)
     for row in range(len(wanted)):
@@ -217,7 +221,7 @@ def members(links, heads, wanted, start):
     return places
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def read(ids, weights, errors, other, places, prior):
     candidates = np.zeros((len(places), CANDIDATES), np.int32)
     probability = np.zeros((len(places), CANDIDATES), np.float32)
@@ -236,7 +240,7 @@ def read(ids, weights, errors, other, places, prior):
     return candidates, probability, remaining, entropy
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def restore(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
             links, heads, count):  # fmt: skip
     """Index the first `count` pool entries; the number that fitted, fewer where blocks ran out or one came twice."""

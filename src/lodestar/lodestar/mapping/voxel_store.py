@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lodestar.mapping import voxel_kernels
-from lodestar.mapping.blocks import CELLS, LIVE, REFUSED, SIDE, USED, BlockPool, in_view
+from lodestar.mapping.blocks import CELLS, LIVE, REFUSED, SIDE, USED, BlockPool, farthest, in_view
 from lodestar.mapping.posterior import CANDIDATES
 from lodestar.mapping.voxel_kernels import GONE
 
@@ -74,16 +74,18 @@ class VoxelStore:
     def _votes(self) -> tuple:
         return self._ids, self.weights, self._errors, self._other
 
-    def vote(self, points: np.ndarray, voters: np.ndarray, weight: int, gain: int, top: int, mark: int) -> None:
+    def vote(
+        self, points: np.ndarray, voters: np.ndarray, weight: int, gain: int, top: int, mark: int
+    ) -> np.ndarray:
         """Each voxel of `points` (N, 3) int32 gets one vote of frame `mark`, its first, by voters (N,) int32.
 
         Voter 0 is the background: it votes only in voxels that exist. Occupancy rises by `gain` up to `top`.
-        weight: 1..127, or ValueError.
+        Returns the places (N,) int32 in the pool of the voxels, -1 where there is none. weight: 1..127, or ValueError.
         """
         if not 1 <= weight <= _MOST:
             raise ValueError(f"a vote weighs 1 to {_MOST}, not {weight}")
         self._know(int(voters.max(initial=0)))
-        kernels.vote(
+        return kernels.vote(
             *self._index, self.coords, self.owner, *self._votes, self.occupancy, self._seen, self._free, self._state,
             self._links, self._heads, points, voters, weight, gain, top, mark,
         )  # fmt: skip
@@ -128,8 +130,9 @@ class VoxelStore:
         offset = np.ascontiguousarray(camera_from_voxels[:3, 3], np.float64)
         blocks = np.empty(pool.live, np.int32)
         seen = in_view(
-            pool.table, pool.coords, SIDE * self.size, depth.shape, camera, rotation, offset, near, far, blocks
-        )
+            pool.table, pool.coords, SIDE * self.size, depth.shape, camera, rotation, offset, near, far,
+            farthest(depth), margins[0] + margins[1] * far, blocks,
+        )  # fmt: skip
         dead = np.empty(self.live, np.int32)
         found = kernels.carve(
             blocks[:seen], self._pages, self.coords, self.owner, self.occupancy, self._seen, mark, self.size, depth,

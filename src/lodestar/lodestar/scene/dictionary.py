@@ -8,6 +8,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 import numpy as np
 
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta, Merge
 from lodestar.scene.config import SceneConfig
@@ -70,7 +72,7 @@ class SceneDictionary:
                 return self._unchanged()
             self._instance_revision = delta.revision
             state.stamp = max(state.stamp, delta.stamp)
-            state.follow_jump(delta.map_from_odom)
+            state.follow_jump(delta.map_from_odom, delta.observations)
             merges: list[Merge] = []
             losers = {merge.loser for merge in delta.merges}
             state.take_instances(delta.updated, losers, merges)
@@ -93,7 +95,7 @@ class SceneDictionary:
         self._retired.add(self.session_id)
         self.map_id, self.session_id, self._expected = map_id, session_id, ""
         self._instance_revision = -1
-        self.state.map_from_odom = None
+        self.state.restart_odometry()
         return gone
 
     # ----------------------------------------------------------------- output
@@ -193,6 +195,17 @@ class SceneDictionary:
             state.rooms.regions = {region.id: region for region in found}
             return tuple(found)
 
+    def find_regions(self, grid: OccupancyGrid2D, tracker: RegionTracker) -> tuple[np.ndarray, tuple[Region, ...]]:
+        """Mask (rows, columns) uint16 and regions of the grid; ids go on where the tracker has seen them, jumps or not.
+
+        See `assign_regions`.
+        """
+        with self.lock:
+            jump, self.state.moved = self.state.moved, np.eye(4)
+        tracker.move(jump)
+        mask, found = tracker.segment(grid)
+        return mask, self.assign_regions(mask, grid.origin, grid.resolution, found)
+
     @property
     def regions(self) -> dict[int, Region]:
         """Regions as last assigned."""
@@ -200,14 +213,10 @@ class SceneDictionary:
             return dict(self.state.rooms.regions)
 
     def link_keyframe(self, keyframe: Keyframe) -> None:
-        """Name the keyframe in views that were taken at its stamp; entities change with the next delta."""
+        """Name the keyframe in views that it shows too, now or when they come; entities change with the next delta."""
         with self.lock:
-            state = self.state
             for identity in keyframe.instances:
-                record = state.records.get(state.resolve(identity))
-                if record is not None and record.link(keyframe.stamp, keyframe.id):
-                    state.journal.mark(record.instance.id)
-                    state.queue.add(record.instance.id)
+                self.state.show(self.state.resolve(identity), keyframe, keyframe.instances[identity])
 
     # ---------------------------------------------------------------- enrichment
 
@@ -229,22 +238,31 @@ class SceneDictionary:
                 if identity in self.state.records:
                     self.state.queue.add(identity)
 
-    def enrich(self, identity: int, label: str, caption: str, model: str, vector: np.ndarray | None) -> None:
+    def enrich(
+        self,
+        identity: int,
+        label: str,
+        caption: str,
+        model: str,
+        vector: np.ndarray | None,
+        attributes: tuple[str, ...] = (),
+    ) -> None:
         """Write back what became of a task; entities change with the next delta.
 
         label: what it was called in the task; caption: "" for the votes' own. vector: (D,) of channel "caption".
+        attributes: what a captioner saw beside the words of the caption.
         """
         with self.lock:
             record = self.state.records.get(self.state.resolve(identity))
             if record is None:
                 return
-            before = record.caption, record.embeddings.get(CHANNEL)
+            before = record.caption, record.embeddings.get(CHANNEL), record.attributes
             if caption:
-                record.describe(label, caption, self.config)
+                record.describe(label, caption, attributes, self.config)
             if vector is not None:
                 record.embeddings[CHANNEL] = Embedding(model, np.asarray(vector, np.float32))
-            after = record.caption, record.embeddings.get(CHANNEL)
-            if before[0] != after[0] or not _same(before[1], after[1]):
+            after = record.caption, record.embeddings.get(CHANNEL), record.attributes
+            if before[::2] != after[::2] or not _same(before[1], after[1]):
                 self.state.journal.mark(record.instance.id)
 
 
@@ -252,7 +270,7 @@ def _task(record: EntityRecord) -> EnrichmentTask:
     views = sorted((kept.view for kept in record.views), key=lambda view: -view.quality)
     size = np.subtract(record.instance.box_max, record.instance.box_min).astype(float)
     return EnrichmentTask(
-        record.instance.id, record.label, record.caption, record.attributes, dict(record.seen_as), size, tuple(views)
+        record.instance.id, record.label, record.voted, record.attributes, dict(record.seen_as), size, tuple(views)
     )
 
 

@@ -71,7 +71,14 @@ class Captioner(Protocol):
     name: str
 
     def caption(self, task: EnrichmentTask, look: Look) -> str:
-        """A short caption, "" where there is nothing better than the votes'. look(): crops of the task's views."""
+        """A short caption, "" where there is nothing better than the votes'. look(): crops of the task's views.
+
+        Returns at once, but for the images: whatever takes longer is fetched with a later call.
+        """
+        ...
+
+    def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
+        """Canonical attributes that were seen beside those in the words of the last caption."""
         ...
 
 
@@ -135,6 +142,11 @@ class TemplateCaptioner:
         return " ".join(words) if len(words) > 1 else ""
 
 
+    def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
+        """See Captioner; a template has them all in its words."""
+        return ()
+
+
 class Enrichable(Protocol):
     """What the enricher needs of a scene; SceneDictionary is one."""
 
@@ -142,13 +154,23 @@ class Enrichable(Protocol):
 
     def return_enrichments(self, ids: Sequence[int]) -> None: ...
 
-    def enrich(self, identity: int, label: str, caption: str, model: str, vector: np.ndarray | None) -> None: ...
+    def enrich(
+        self,
+        identity: int,
+        label: str,
+        caption: str,
+        model: str,
+        vector: np.ndarray | None,
+        attributes: tuple[str, ...] = (),
+    ) -> None: ...
 
 
-def crop_of(image: np.ndarray, view: View) -> np.ndarray:
-    """The part of an image (H, W, 3) that a view's box shows."""
-    x, y = max(view.box.x, 0), max(view.box.y, 0)
-    return image[y : max(view.box.y + view.box.height, 0), x : max(view.box.x + view.box.width, 0)]
+def crop_of(image: np.ndarray, view: View, margin: float = 0.0) -> np.ndarray:
+    """The part of an image (H, W, 3) that a view's box shows, with a margin of this share of its sides around it."""
+    across, down = round(margin * view.box.width), round(margin * view.box.height)
+    x, y = max(view.box.x - across, 0), max(view.box.y - down, 0)
+    right, bottom = view.box.x + view.box.width + across, view.box.y + view.box.height + down
+    return image[y : max(bottom, 0), x : max(right, 0)]
 
 
 class Enricher:
@@ -183,7 +205,8 @@ class Enricher:
             raise
         for task, caption in zip(tasks, captions):
             vector = fuse_captions(self._weights(task, caption), vectors)
-            self._scene.enrich(task.entity_id, task.label, caption, self._phrases.model, vector)
+            attributes = self._captioner.attributes(task) if caption else ()
+            self._scene.enrich(task.entity_id, task.label, caption, self._phrases.model, vector, attributes)
         return len(tasks)
 
     @staticmethod

@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.geometry.boxes import box_iou
+from lodestar.geometry.boxes import box_iou, transform_box
+from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import CaptionVote, Instance, Observation
 from lodestar.models.lexicon import load_lexicon
+from lodestar.perception.frames import ImageBox
 from lodestar.scene.captions import attributes_of, clean_text, elect, merge_votes, says_more
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.fusion import FusedVector, add_weight
 from lodestar.scene.records import Embedding, Entity, EntityState
-from lodestar.scene.views import KeptView, join_views, keep_view, view_quality
+from lodestar.scene.views import KeptView, join_views, keep_view, looks_alike, view_quality
 
 MAX_INHERITED = 32  # votes kept of merged entities
 SAME_BOX = 0.25  # box IoU from which a new entity is an archived one of its kind again
@@ -32,7 +34,8 @@ class EntityRecord:
     attributes: tuple[str, ...] = ()
     inherited: tuple[CaptionVote, ...] = ()  # votes of entities that were merged into this one
     seen_as: dict[str, float] = field(default_factory=dict)  # caption -> visibility with which it was given
-    described: tuple[str, str] = ("", "")  # label, and what a captioner made of it
+    voted: str = ""  # the caption by votes alone
+    described: tuple[str, str, tuple[str, ...]] = ("", "", ())  # label, and a captioner's caption and attributes
     embeddings: dict[str, Embedding] = field(default_factory=dict)
     appearance: FusedVector | None = None
     views: tuple[KeptView, ...] = ()
@@ -71,14 +74,14 @@ class EntityRecord:
         label, caption, attributes = elect(votes, config.attribute_share)
         if not label:
             return
-        self.label, self.caption, self.attributes = label, caption, attributes
+        self.label, self.caption, self.attributes, self.voted = label, caption, attributes, caption
         if self.described[0] == label and self.described[1] and not says_more(caption, label):
             self.caption = self.described[1]
-            self.attributes = attributes or attributes_of(self.caption)
+            self.attributes = attributes or tuple(dict.fromkeys(attributes_of(self.caption) + self.described[2]))
 
-    def describe(self, label: str, caption: str, config: SceneConfig) -> None:
+    def describe(self, label: str, caption: str, attributes: tuple[str, ...], config: SceneConfig) -> None:
         """A captioner calls it so; it counts while the label stays and the votes say no more than that."""
-        self.described = label, clean_text(caption)
+        self.described = label, clean_text(caption), attributes
         self.elect(config)
 
     def sighted(self, stamp: float) -> None:
@@ -141,26 +144,47 @@ class EntityRecord:
         self.region_id = self.region_id or loser.region_id
         self.elect(config)
 
-    def link(self, stamp: float, keyframe_id: int) -> bool:
-        """Name the keyframe of a view that was taken at `stamp`. False where no view was."""
+    def link(self, keyframe: Keyframe, box: ImageBox) -> bool:
+        """Name the keyframe, in which `box` shows the entity, in the view of its stamp and in those like it.
+
+        A view without an image becomes the keyframe's look where that is from about the same place and direction.
+        False where nothing changed.
+        """
         linked = False
         kept: list[KeptView] = []
         for each in self.views:
             view = each.view
-            if abs(view.stamp - stamp) < 1e-6 and view.keyframe_id != keyframe_id:
-                view = replace(view, keyframe_id=keyframe_id)
-                linked = True
+            if abs(view.stamp - keyframe.stamp) < 1e-6:
+                changed = view.keyframe_id != keyframe.id
+                view = replace(view, keyframe_id=keyframe.id)
+            else:
+                changed = view.keyframe_id == 0 and looks_alike(each, keyframe.map_from_camera)
+                if changed:
+                    pose = np.array(keyframe.map_from_camera, float)
+                    view = replace(view, stamp=keyframe.stamp, map_from_camera=pose, box=box, keyframe_id=keyframe.id)
+            linked |= changed
             kept.append(KeptView(view, each.direction, each.distance))
         self.views = tuple(kept)
         return linked
 
     def move(self, correction: np.ndarray) -> None:
-        """Carry the views along with a (4, 4) correction of the map."""
-        self.birthplace = correction[:3, :3] @ self.birthplace + correction[:3, 3]
+        """Carry everything that has a place along with a (4, 4) correction of the map."""
+        turn, instance = correction[:3, :3], self.instance
+        box_min, box_max = transform_box(correction, instance.box_min, instance.box_max)
+        self.instance = replace(
+            instance,
+            centroid=turn @ np.asarray(instance.centroid, float) + correction[:3, 3],
+            covariance=turn @ np.asarray(instance.covariance, float) @ turn.T,
+            box_min=box_min,
+            box_max=box_max,
+        )
+        self.birthplace = turn @ self.birthplace + correction[:3, 3]
+        if self.neighbors_at is not None:  # who stands beside it has moved along
+            self.neighbors_at = turn @ self.neighbors_at + correction[:3, 3]
         moved: list[KeptView] = []
         for kept in self.views:
             view = replace(kept.view, map_from_camera=correction @ kept.view.map_from_camera)
-            moved.append(KeptView(view, correction[:3, :3] @ kept.direction, kept.distance))
+            moved.append(KeptView(view, turn @ kept.direction, kept.distance))
         self.views = tuple(moved)
 
     def entity(

@@ -157,7 +157,8 @@ def _record(
         first_seen=numbers["first_seen"] + shift,
         last_seen=numbers["last_seen"] + shift,
     )
-    label, caption = texts["described"]
+    label, caption, *more = texts["described"]
+    attributes = tuple(str(word) for word in more[0]) if more else ()
     return EntityRecord(
         instance,
         label=str(texts["label"]),
@@ -165,7 +166,7 @@ def _record(
         attributes=tuple(str(a) for a in texts["attributes"]),
         inherited=_votes(texts["inherited"]),
         seen_as={str(text): float(weight) for text, weight in texts["seen_as"].items()},
-        described=(str(label), str(caption)),
+        described=(str(label), str(caption), attributes),
         region_id=int(kept["region_id"]),
         confidence=kept["confidence"],
         state=EntityState(int(kept["state"])),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 from scipy import ndimage
 
+from lodestar.geometry.poses import inverse
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.records import EntityState, Region
 
@@ -58,6 +60,7 @@ class RegionMap:
         self._gap: np.ndarray | None = None
         self._origin = np.zeros(2)
         self._resolution = 1.0
+        self._mask_from_map = np.eye(4)
 
     @property
     def is_empty(self) -> bool:
@@ -67,10 +70,19 @@ class RegionMap:
     def set_mask(self, mask: np.ndarray, origin: tuple[float, float], resolution: float) -> None:
         """Replace the regions' cells: (rows, columns) unsigned, 0 = none, row 0 has the lowest y."""
         self._origin, self._resolution = np.asarray(origin, float), resolution
+        self._mask_from_map = np.eye(4)
         if mask.size == 0 or not mask.any():
             self._mask = np.zeros((0, 0), np.int64)
             return
         self._mask, self._gap = np.asarray(mask), None
+
+    def move(self, jump: np.ndarray) -> None:
+        """The map has moved by (4, 4), and the regions with it."""
+        self._mask_from_map = self._mask_from_map @ inverse(jump)
+        self.regions = {
+            region.id: replace(region, centroid=(jump @ [*region.centroid[:2], 0.0, 1.0])[:2])
+            for region in self.regions.values()
+        }
 
     def _nearest(self) -> tuple[np.ndarray, np.ndarray]:
         """Per cell the region of the nearest cell that has one, and metres to it; worked out at the first use."""
@@ -85,7 +97,9 @@ class RegionMap:
             return np.zeros(len(points), np.int64)
         mask, gap = self._nearest()
         rows, columns = mask.shape
-        cells = np.floor((np.asarray(points)[:, :2] - self._origin) / self._resolution).astype(np.int64)
+        turn, shift = self._mask_from_map[:2, :2], self._mask_from_map[:2, 3]
+        places = np.asarray(points, float)[:, :2] @ turn.T + shift
+        cells = np.floor((places - self._origin) / self._resolution).astype(np.int64)
         row = np.clip(cells[:, 1], 0, rows - 1)
         column = np.clip(cells[:, 0], 0, columns - 1)
         outside = np.hypot(cells[:, 1] - row, cells[:, 0] - column) * self._resolution

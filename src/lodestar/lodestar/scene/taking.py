@@ -9,8 +9,10 @@ from itertools import combinations
 
 import numpy as np
 
-from lodestar.geometry.poses import inverse
+from lodestar.geometry.corrections import JumpConfig, JumpWatch
+from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import Absence, Instance, Merge, Observation
+from lodestar.perception.frames import ImageBox
 from lodestar.scene.adjacency import Covisibility, nearest_by_hellinger
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.enrichment import EnrichmentQueue
@@ -20,6 +22,8 @@ from lodestar.scene.place_index import PlaceIndex
 from lodestar.scene.records import EntityState
 from lodestar.scene.regions import RegionMap
 
+MAX_SHOWN = 4  # keyframes remembered per instance, for views that are yet to come
+MAX_INSTANCES_SHOWN = 4096
 MAX_TOGETHER = 24  # entities of one image whose pairs count as seen together
 
 
@@ -39,8 +43,11 @@ class SceneState:
         self.covisibility = Covisibility(config.covisible_gain, config.covisible_half_life, config.max_covisible)
         self.places = PlaceIndex()
         self.stamp = 0.0
-        self.map_from_odom: np.ndarray | None = None
+        self.moved = np.eye(4)  # by all jumps since somebody last took note of them
+        self._jumps = JumpWatch(JumpConfig(config.jump_distance, config.jump_angle))
+        self._odom_from_camera = np.eye(4)
         self.forward: dict[int, int] = {}
+        self._shown: dict[int, tuple[tuple[Keyframe, ImageBox], ...]] = {}  # by instance, those shown last at the end
         self._archived: dict[int, None] = {}  # in the order in which they were archived
 
     def resolve(self, identity: int) -> int:
@@ -55,20 +62,31 @@ class SceneState:
 
     # -------------------------------------------------------------- what happens
 
-    def follow_jump(self, map_from_odom: np.ndarray) -> None:
-        """Where map <- odom jumped, move the views with it; the voxel map moves the instances."""
-        known = self.map_from_odom
-        self.map_from_odom = np.array(map_from_odom, float)
-        if known is None:
+    def restart_odometry(self) -> None:
+        """The next delta's odometry is another one: it does not tell of a jump."""
+        self._jumps.restart()
+
+    def follow_jump(self, map_from_odom: np.ndarray, observations: Sequence[Observation]) -> None:
+        """Where map <- odom jumped, everything moves with it; what the voxel map measures anew comes after this.
+
+        How far it jumped is how far it moved the camera, of these observations or else of the last ones.
+        """
+        if observations:
+            self._odom_from_camera = np.asarray(observations[0].odom_from_camera, float)
+        jump = self._jumps.jump(map_from_odom, self._odom_from_camera)
+        if jump is None:
             return
-        correction = self.map_from_odom @ inverse(known)
-        turned = float(np.arccos(np.clip((np.trace(correction[:3, :3]) - 1.0) / 2.0, -1.0, 1.0)))
-        moved = float(np.linalg.norm(self.map_from_odom[:3, 3] - known[:3, 3]))
-        if moved > self.config.jump_distance or turned > self.config.jump_angle:
-            self.counts["jumps"] += 1
-            for identity, record in self.records.items():
-                record.move(correction)
-                self.journal.mark(identity)
+        self.counts["jumps"] += 1
+        self.moved = jump @ self.moved
+        self.rooms.move(jump)
+        for identity, record in self.records.items():
+            record.move(jump)
+            self._placed(record)
+            self.journal.mark(identity)
+        for identity, shown in self._shown.items():
+            self._shown[identity] = tuple(
+                (replace(k, map_from_camera=jump @ k.map_from_camera), box) for k, box in shown
+            )
 
     def take_instances(self, instances: Iterable[Instance], losers: set[int], merges: list[Merge]) -> None:
         """Confirmed instances become entities, known ones are brought up to date."""
@@ -133,6 +151,8 @@ class SceneState:
             record = self.records.get(identity)
             if record is not None:
                 if record.observe(observation, map_from_odom, self.config):
+                    for keyframe, box in self._shown.get(identity, ()):
+                        record.link(keyframe, box)
                     self.queue.add(identity)
                 seen.add(identity)
                 self._archived.pop(identity, None)
@@ -143,6 +163,17 @@ class SceneState:
             if float(gap @ gap) <= self.config.covisible_distance**2:
                 self.covisibility.seen_together(a, b, self.stamp)
         return seen
+
+    def show(self, identity: int, keyframe: Keyframe, box: ImageBox) -> None:
+        """A keyframe shows the entity, or an instance that may become one, in `box`."""
+        known = [each for each in self._shown.pop(identity, ()) if each[0].id != keyframe.id]
+        self._shown[identity] = (*known, (keyframe, box))[-MAX_SHOWN:]
+        while len(self._shown) > MAX_INSTANCES_SHOWN:
+            del self._shown[next(iter(self._shown))]
+        record = self.records.get(identity)
+        if record is not None and record.link(keyframe, box):
+            self.journal.mark(identity)
+            self.queue.add(identity)
 
     def take_absences(self, absences: Iterable[Absence], seen: set[int]) -> None:
         """Clear looks through the places of entities."""
@@ -193,6 +224,7 @@ class SceneState:
     def _let_go(self, identity: int) -> None:
         self.places.drop(identity)
         self.queue.drop(identity)
+        self._shown.pop(identity, None)
         self._archived.pop(identity, None)
 
     def prune(self) -> list[int]:

@@ -11,6 +11,8 @@ from lodestar.mapping.records import Observation
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.records import View
 
+ALIKE_SHIFT = 0.2  # of the distance to the thing, by which cameras of like views stand apart
+ALIKE_COSINE = math.cos(math.radians(15.0))  # between their axes
 FULL_PIXELS = 150.0**2  # a segment of so many pixels fills its view well
 
 
@@ -64,6 +66,13 @@ def keep_view(
     if len(views) < config.max_views:
         return (*views, new)
     return most_diverse((*views, new), config.max_views)
+
+
+def looks_alike(kept: KeptView, map_from_camera: np.ndarray) -> bool:
+    """Whether a camera pose (4, 4) shows about what the view does: near for the distance, and turned alike."""
+    own = kept.view.map_from_camera
+    shift = float(np.linalg.norm(np.asarray(map_from_camera)[:3, 3] - own[:3, 3]))
+    return shift <= ALIKE_SHIFT * kept.distance and float(map_from_camera[:3, 2] @ own[:3, 2]) >= ALIKE_COSINE
 
 
 def most_diverse(views: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...]:

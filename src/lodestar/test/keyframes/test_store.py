@@ -1,11 +1,13 @@
 """Keyframes on disk."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
 
 from lodestar.geometry.camera import PinholeCamera
-from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, inverse, planar_transform
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
 from lodestar.perception.frames import ImageBox, RgbdFrame
 
@@ -109,3 +111,17 @@ def test_an_image_deleted_behind_its_back_is_a_key_error(tmp_path):
     (tmp_path / "00000001.jpg").unlink()
     with pytest.raises(KeyError, match="gone"):
         store.get(1)
+
+
+def test_poses_move_with_jumps_of_the_map_and_the_gate_with_them(tmp_path):
+    store = KeyframeStore(tmp_path)
+    there = planar_transform(20.0, 5.0, 0.0)
+    jump = there @ planar_transform(0.0, 0.0, np.radians(5.0)) @ inverse(there)
+    first = store.offer(frame(1.0))
+    assert store.offer(replace(frame(2.0), map_from_odom=jump)) is None, "the same look, of a map that has moved"
+    moved, _ = store.get(first.id)
+    np.testing.assert_allclose(moved.map_from_camera, jump @ first.map_from_camera)
+    store.offer(replace(frame(3.0), map_from_odom=planar_transform(0.03, 0.0, 0.01) @ jump))
+    np.testing.assert_allclose(store.get(first.id)[0].map_from_camera, moved.map_from_camera)
+    again = KeyframeStore(tmp_path)
+    np.testing.assert_allclose(again.get(first.id)[0].map_from_camera, moved.map_from_camera)

@@ -58,7 +58,9 @@ class BoxWorld:
         if depth_noise:
             depth = depth + self.rng.normal(0, depth_noise, depth.shape).astype(np.float32) * (depth > 0)
         map_from_odom = np.eye(4) if map_from_odom is None else map_from_odom
-        map_from_camera = true_from_camera if true_from_map is None else inverse(true_from_map) @ true_from_camera
+        map_from_camera = (
+            true_from_camera if true_from_map is None else inverse(true_from_map) @ true_from_camera
+        )
         odom_from_camera = inverse(map_from_odom) @ map_from_camera
         table = {
             value: {"class": box.label, "caption": box.caption or f"a {box.label}"}

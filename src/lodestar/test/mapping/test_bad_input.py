@@ -69,6 +69,8 @@ def spoil(frame, segmented, how):
         return frame, each(label_value=0)
     if how == "depth size":
         return replace(frame, depth=np.ones((33, 44), np.float32)), segmented
+    if how == "color size":
+        return replace(frame, rgb=np.zeros((33, 44, 3), np.uint8)), segmented
     if how == "depth nan":
         return replace(frame, depth=np.full_like(frame.depth, np.nan)), segmented
     if how == "depth infinite":
@@ -97,6 +99,10 @@ def spoil(frame, segmented, how):
         return frame, each(feature=np.ones((2, 2), np.float32))
     if how == "score":
         return frame, each(score=float("nan"))
+    if how == "box":
+        return frame, each(box=ImageBox(-40, 90, 100_000, 60))
+    if how == "pixel count":
+        return frame, each(pixel_count=-(10**9)) if segmented.stamp % 2 else each(pixel_count=10**12)
     if how == "crowd":
         return frame, replace(crowd(segmented.labels, 10_000), stamp=segmented.stamp)
     raise ValueError(how)
@@ -109,6 +115,7 @@ REFUSED = {
     "shared value": RejectReason.LABEL_VALUE,
     "no value": RejectReason.LABEL_VALUE,
     "depth size": RejectReason.DEPTH_SHAPE,
+    "color size": RejectReason.COLOR_SHAPE,
     "depth nan": RejectReason.NO_DEPTH,
     "depth infinite": RejectReason.NO_DEPTH,
     "pose far": RejectReason.FAR_AWAY,
@@ -119,12 +126,18 @@ REFUSED = {
     "old": RejectReason.STALE,
     "endless": RejectReason.STALE,
 }
+OF_DEPTH = {
+    "color size", "depth size", "depth nan", "depth infinite", "pose far", "map far", "pose nan", "pose stretched",
+    "camera", "endless", "old",
+}  # fmt: skip
 REPAIRED = {
     "long caption": Repair.TEXT_CLIPPED,
     "control caption": Repair.TEXT_CLIPPED,
     "feature nan": Repair.FEATURE_DROPPED,
     "feature shape": Repair.FEATURE_DROPPED,
     "score": Repair.SCORE_CLIPPED,
+    "box": Repair.BOX_CLIPPED,
+    "pixel count": Repair.BOX_CLIPPED,
     "crowd": Repair.DETECTION_DROPPED,
 }
 
@@ -166,6 +179,10 @@ def test_a_detection_that_can_be_put_right_is_and_that_is_counted(world, how):
     assert voxels.repaired[REPAIRED[how]] > 0
     assert all(len(o.caption) <= 200 and o.caption.isprintable() for o in delta.observations)
     assert all(o.feature is None or np.isfinite(o.feature).all() for o in delta.observations)
+    for o in delta.observations:
+        assert 0 <= o.box.x <= o.box.x + o.box.width <= world.camera.width
+        assert 0 <= o.box.y <= o.box.y + o.box.height <= world.camera.height
+        assert 0 <= o.pixel_count <= world.camera.width * world.camera.height
     assert len(delta.observations) <= VoxelConfig().cleaning.detections
     consistent(voxels)
 
@@ -182,6 +199,15 @@ def test_whatever_comes_in_whatever_order_the_map_stays_consistent(world, kinds,
         frame, segmented = world.frame(1.0 + step, *pose_at(step + seed))
         if how != "good":
             frame, segmented = spoil(frame, segmented, how)
+        before = sum(voxels.rejected.values()), voxels.geometry.blocks.live
+        try:
+            voxels.integrate_depth(frame)
+            assert how not in OF_DEPTH
+        except FrameRejected as rejection:
+            assert how in OF_DEPTH and rejection.reason is REFUSED[how]
+            assert (sum(voxels.rejected.values()), voxels.geometry.blocks.live) == (before[0] + 1, before[1])
+            refused += 1
+        consistent(voxels)
         try:
             delta = voxels.fuse(frame, segmented)
             good += 1
@@ -190,7 +216,8 @@ def test_whatever_comes_in_whatever_order_the_map_stays_consistent(world, kinds,
             refused += 1
             assert how in REFUSED
         consistent(voxels)
-    assert sum(voxels.rejected.values()) == refused == sum(kind in REFUSED for kind in kinds)
+    expected = sum((kind in REFUSED) + (kind in OF_DEPTH) for kind in kinds)
+    assert sum(voxels.rejected.values()) == refused == expected
 
 
 @given(st.text(max_size=400), st.integers(1, 60))

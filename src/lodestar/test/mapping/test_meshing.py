@@ -21,7 +21,11 @@ def volume(box_world, box, orbit):
 
 def test_the_mesh_lies_on_the_surfaces_and_faces_outwards(volume):
     mesh = extract_mesh(volume)
-    side = (np.abs(mesh.vertices[:, :2]).max(1) < 0.55) & (mesh.vertices[:, 2] > 0.28) & (mesh.vertices[:, 2] < 0.72)
+    side = (
+        (np.abs(mesh.vertices[:, :2]).max(1) < 0.55)
+        & (mesh.vertices[:, 2] > 0.28)
+        & (mesh.vertices[:, 2] < 0.72)
+    )
     assert side.sum() > 500
     np.testing.assert_allclose(np.abs(mesh.vertices[side][:, :2]).max(1), 0.4, atol=0.04)
     corners = mesh.vertices[mesh.faces[side[mesh.faces].all(1)]]

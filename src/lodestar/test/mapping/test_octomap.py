@@ -140,3 +140,93 @@ def test_a_pose_far_away_is_refused_and_the_map_stays():
     with pytest.raises(MapExtentError, match="is the pose of the sensor right"):
         mapper.insert_points(np.array([[1.0, 0.0, 0.0]]), planar_transform(10_000.0, 0.0, 0.0))
     assert np.array_equal(before.cells, mapper.project(0.0).cells)
+
+
+def turned_about(x: float, y: float, angle: float, shift=(0.0, 0.0)) -> np.ndarray:
+    """A correction of the map that turns about a place in it."""
+    there, back = planar_transform(x, y, 0.0), planar_transform(-x, -y, 0.0)
+    return planar_transform(*shift, 0.0) @ there @ planar_transform(0.0, 0.0, angle) @ back
+
+
+@pytest.mark.parametrize("jump", [turned_about(6.0, -3.0, np.radians(5.0)), planar_transform(0.53, -0.2, 0.0)])
+def test_the_map_moves_with_a_jump_of_the_correction(jump):
+    mapper = mapped_room()
+    before = mapper.project(1.0)
+    assert not mapper.follow(np.eye(4), np.eye(4))
+    assert mapper.follow(jump, np.eye(4))
+    after = mapper.project(2.0)
+    for x, y in ((0.0, 3.05), (-4.05, 0.0), (1.7, 0.0), (0.5, 0.5), (-2.0, 1.0)):
+        moved = jump @ [x, y, 0.0, 1.0]
+        assert state_at(after, *moved[:2]) == state_at(before, x, y), (x, y)
+    assert after.free_area == pytest.approx(before.free_area, rel=0.05)
+    walls = jump[:2, :2] @ np.array([np.linspace(-3.9, 3.9, 100), np.full(100, 3.05)]) + jump[:2, 3:]
+    offsets = 0.06 * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]])
+    near = [after.cells_of(walls.T + offset) for offset in offsets]
+    assert all(any(after.occupied[tuple(cells[i])] for cells in near) for i in range(100)), "the wall has no gaps"
+
+
+def test_small_corrections_leave_the_map_where_it_is():
+    mapper = mapped_room()
+    before = mapper.project(1.0)
+    mapper.follow(np.eye(4), np.eye(4))
+    assert not mapper.follow(planar_transform(0.05, 0.0, np.radians(1.0)), np.eye(4))
+    assert np.array_equal(mapper.project(2.0).cells, before.cells)
+
+
+def test_a_turn_about_the_far_origin_of_odom_counts_by_what_it_does_to_the_sensor():
+    mapper = mapped_room()
+    mapper.follow(np.eye(4), planar_transform(30.0, 0.0, 0.0))
+    assert mapper.follow(planar_transform(0.0, 0.0, np.radians(1.0)), planar_transform(30.0, 0.0, 0.0))
+
+
+def test_rays_after_a_jump_fall_on_what_moved():
+    mapper, jump = mapped_room(), turned_about(5.0, 0.0, np.radians(10.0))
+    mapper.follow(np.eye(4), np.eye(4))
+    mapper.follow(jump, np.eye(4))
+    pose = jump @ planar_transform(0.0, 0.0, 0.7, z=0.5)
+    rays = directions() @ planar_transform(0.0, 0.0, 0.7)[:3, :3].T
+    points = cast(np.array([0.0, 0.0, 0.5]), rays)
+    before = mapper.project(1.0).occupied.sum()
+    mapper.insert_points((points - [0.0, 0.0, 0.5]) @ planar_transform(0.0, 0.0, 0.7)[:3, :3], pose)
+    assert mapper.project(2.0).occupied.sum() == pytest.approx(before, rel=0.02), "no second wall"
+
+
+def test_the_message_after_a_jump_lies_along_the_axes_of_the_map():
+    mapper, jump = mapped_room(), turned_about(5.0, 0.0, np.radians(10.0))
+    mapper.follow(np.eye(4), np.eye(4))
+    mapper.follow(jump, np.eye(4))
+    mapper.project(1.0)
+    tree = tree_from_binary(mapper.binary_data(), mapper.config.resolution)
+    wall, inside = (jump @ np.array([x, y, 0.45, 1.0]) for x, y in ((0.0, 3.05), (0.5, 1.0)))
+    around = np.array([wall[:3] + 0.1 * np.array([i, j, 0]) for i in (-1, 0, 1) for j in (-1, 0, 1)])
+    assert (np.asarray(tree.getLabels(around)) == 1).any()
+    assert np.asarray(tree.getLabels(inside[None, :3].copy()))[0] == 0
+
+
+def test_what_was_saved_goes_on():
+    mapper, jump = mapped_room(), planar_transform(0.5, 0.2, 0.3)
+    mapper.follow(np.eye(4), np.eye(4))
+    mapper.follow(jump, np.eye(4))
+    loaded = OctoMapper.from_arrays(mapper.to_arrays())
+    assert np.array_equal(loaded.project(2.0).cells, mapper.project(2.0).cells)
+    assert loaded.project(2.0).origin == mapper.project(2.0).origin
+    for each in (mapper, loaded):
+        each.insert_points(np.array([[2.0, 0.1, 0.2]]), planar_transform(0.0, 0.0, 0.0, z=0.3))
+    assert np.array_equal(loaded.project(3.0).cells, mapper.project(3.0).cells)
+    assert loaded.full_data() == mapper.full_data()
+
+
+def test_an_empty_map_is_saved_too():
+    loaded = OctoMapper.from_arrays(OctoMapper().to_arrays())
+    assert loaded.project(0.0).cells.size == 0
+    assert loaded.insert_points(np.array([[2.0, 0.1, 0.2]]), np.eye(4)) == 1
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    arrays = mapped_room().to_arrays()
+    with pytest.raises(ValueError, match="voxels"):
+        OctoMapper.from_arrays(arrays, OctoMapConfig(resolution=0.2))
+    with pytest.raises(ValueError, match="do not fit"):
+        OctoMapper.from_arrays({**arrays, "dirty": arrays["dirty"][:-1]})
+    with pytest.raises(ValueError, match="finite"):
+        OctoMapper.from_arrays({**arrays, "map_from_tree": np.full((4, 4), np.nan)})

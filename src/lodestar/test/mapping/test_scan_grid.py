@@ -1,9 +1,11 @@
 """Grid from planar scans of a square room."""
 
+import math
+
 import numpy as np
 import pytest
 
-from lodestar.geometry.poses import planar_transform
+from lodestar.geometry.poses import inverse, planar_transform
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN
 from lodestar.mapping.scan_grid import ScanGridConfig, ScanGridMapper
 
@@ -53,7 +55,9 @@ def test_growth_keeps_every_cell():
     after = mapper.grid()
     assert after.cells.shape > before.cells.shape
     moved = after.cells_of(before.points_of(known))
-    np.testing.assert_array_equal(after.cells[moved[:, 0], moved[:, 1]], before.cells[known[:, 0], known[:, 1]])
+    np.testing.assert_array_equal(
+        after.cells[moved[:, 0], moved[:, 1]], before.cells[known[:, 0], known[:, 1]]
+    )
 
 
 def test_beams_without_return_are_free_and_nan_beams_are_nothing():
@@ -87,3 +91,34 @@ def test_the_mapper_refuses_a_pose_that_is_not_finite_and_a_grid_too_large():
     with pytest.raises(ValueError, match="max_cells"):
         insert(mapper, room_scan(0, 0, 0), 1e5, 0.0)
     assert cell(mapper.grid(), 0.0, 0.0) == FREE
+
+
+def test_the_grid_moves_with_a_jump_of_the_correction():
+    mapper = ScanGridMapper()
+    for _ in range(3):
+        insert(mapper, room_scan(0.0, 0.0, 0.0))
+    before = mapper.grid()
+    there = planar_transform(4.0, -6.0, 0.0)
+    jump = there @ planar_transform(0.4, 0.0, math.radians(5.0)) @ inverse(there)
+    assert not mapper.follow(np.eye(4), np.eye(4))
+    assert mapper.follow(jump, np.eye(4))
+    after = mapper.grid()
+    for x, y in ((0.0, 0.0), (1.0, -2.0), (-2.0, 2.0), (3.6, 3.6)):
+        assert cell(after, *(jump @ [x, y, 0.0, 1.0])[:2]) == cell(before, x, y)
+    assert after.free_area == pytest.approx(before.free_area, rel=0.03)
+    assert after.occupied.sum() == pytest.approx(before.occupied.sum(), rel=0.15)
+    assert not mapper.follow(jump, np.eye(4))
+
+
+def test_what_was_saved_goes_on():
+    mapper = ScanGridMapper()
+    insert(mapper, room_scan(0.0, 0.0, 0.0))
+    loaded = ScanGridMapper.from_arrays(mapper.to_arrays())
+    for each in (mapper, loaded):
+        insert(each, room_scan(1.0, 0.5, 0.3), 1.0, 0.5, 0.3)
+    assert np.array_equal(loaded.grid().cells, mapper.grid().cells)
+    assert loaded.grid().origin == mapper.grid().origin
+    with pytest.raises(ValueError, match="measure"):
+        ScanGridMapper.from_arrays(mapper.to_arrays(), ScanGridConfig(resolution=0.05))
+    with pytest.raises(KeyError):
+        ScanGridMapper.from_arrays({})

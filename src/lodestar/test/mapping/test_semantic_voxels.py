@@ -1,12 +1,15 @@
 """Instances from segmented frames of box worlds."""
 
 import math
+import threading
 
 import numpy as np
 import pytest
 
 from lodestar.geometry.boxes import box_iou
 from lodestar.geometry.poses import planar_transform, transform_points
+from lodestar.mapping import semantic_voxels
+from lodestar.mapping.samples import sample
 from lodestar.mapping.semantic_voxels import FrameRejected, RejectReason, SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
@@ -349,3 +352,35 @@ def test_masks_split_now_and_then_do_not_part_a_thing(box_world, chair, orbit):
     world.detector = GroundTruthDetector(NoiseConfig(split=0.05, min_pixels=8), np.random.default_rng(1))
     drive(world, [(-2.0, 0.9, 0.0)] * 200, voxels, start=100.0)  # standing, with a part of it in view
     assert len(confirmed(voxels)) == 1
+
+
+def test_depth_goes_in_while_masks_become_points(box_world, chair, monkeypatch):
+    world, voxels, waited = box_world([chair]), SemanticVoxelMap(), []
+
+    def slow(*args):
+        thread = threading.Thread(target=lambda: voxels.integrate_depth(world.frame(1.1, -2, 0, 0)[0]))
+        thread.start()
+        thread.join(30.0)
+        waited.append(thread.is_alive())
+        return sample(*args)
+
+    monkeypatch.setattr(semantic_voxels, "sample", slow)
+    delta = voxels.fuse(*world.frame(1.0, -2, 0, 0))
+    assert waited == [False] and delta.observations and voxels.geometry.blocks.live > 0
+
+
+def test_segments_that_come_after_the_depth_that_jumped_are_taken_in_where_the_map_is_now(box_world, chair, orbit):
+    world, voxels = box_world([chair]), SemanticVoxelMap()
+    drive(world, orbit((0, 0), 2.0, 0, 90, 8), voxels)
+    (before,) = confirmed(voxels)
+    jump = planar_transform(1.5, 0.4, math.radians(20))
+    moved = {"map_from_odom": jump, "true_from_map": np.linalg.inv(jump)}
+    voxels.integrate_depth(world.frame(5.0, -2, 0, 0, **moved)[0])
+    late = voxels.fuse(*world.frame(4.8, 0, -2, math.pi / 2))
+    (after,) = confirmed(voxels)
+    assert after.id == before.id == late.observations[0].instance_id
+    np.testing.assert_allclose(late.map_from_odom, jump)
+    expected = transform_points(jump, before.centroid[None])[0]
+    np.testing.assert_allclose(after.centroid, expected, atol=0.06)
+    drive(world, orbit((0, 0), 2.0, 90, 120, 3), voxels, start=6.0, **moved)
+    assert [i.id for i in confirmed(voxels)] == [before.id]

@@ -12,7 +12,9 @@ from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 @pytest.fixture
 def mapped(box_world, box, orbit):
     """A map of a crate and a plant, its world, and the poses it was seen from."""
-    world = box_world([box("crate", (-0.4, -0.4, 0.0), (0.4, 0.4, 0.8)), box("plant", (1.2, 1.2, 0), (1.5, 1.5, 0.6))])
+    world = box_world(
+        [box("crate", (-0.4, -0.4, 0.0), (0.4, 0.4, 0.8)), box("plant", (1.2, 1.2, 0), (1.5, 1.5, 0.6))]
+    )
     voxels, poses = SemanticVoxelMap(), orbit((0.4, 0.4), 2.2, 0, 360, 24)
     for i, pose in enumerate(poses):
         frame, segmented = world.frame(0.25 * (i + 1), *pose)
@@ -45,7 +47,9 @@ def test_depth_alone_builds_surfaces_but_no_instances(box_world, box):
     for i in range(3):
         voxels.integrate_depth(world.frame(1.0 + i, -2.0, 0.0, 0.0)[0])
     mesh = voxels.mesh()
-    assert len(mesh.vertices) > 500 and not voxels.instances() and not voxels.instances_at(mesh.vertices).any()
+    assert (
+        len(mesh.vertices) > 500 and not voxels.instances() and not voxels.instances_at(mesh.vertices).any()
+    )
 
 
 def test_a_jump_moves_surfaces_and_instances_together(mapped):

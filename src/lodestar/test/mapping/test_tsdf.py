@@ -6,8 +6,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.poses import inverse, planar_transform
+from lodestar.mapping.cells import ProcessorCells, make_cells
 from lodestar.mapping.meshing import extract_mesh
 from lodestar.mapping.tsdf import GeometryConfig, TsdfVolume
+
+CONFIG = GeometryConfig()
 
 
 def look(volume, world, poses, rgb=None, **kwargs):
@@ -21,9 +24,26 @@ def crate(box):
     return box("crate", (-0.4, -0.4, 0.0), (0.4, 0.4, 0.8))
 
 
+def cells_on(device, config=CONFIG):
+    """Where a volume's voxels lie; skips where there is no such device."""
+    if device == "processor":
+        return ProcessorCells(config)
+    pytest.importorskip("torch")
+    from lodestar.mapping.cells_torch import TorchCells, has_cuda
+
+    if device == "cuda" and not has_cuda():
+        pytest.skip("torch finds no CUDA device")
+    return TorchCells(config, device)
+
+
+@pytest.fixture(params=["processor", "cpu", "cuda"])  # the last two are torch's
+def make_volume(request):
+    return lambda config=CONFIG: TsdfVolume(config, cells_on(request.param, config))
+
+
 @pytest.fixture
-def seen(box_world, crate, orbit):
-    volume, world = TsdfVolume(), box_world([crate])
+def seen(make_volume, box_world, crate, orbit):
+    volume, world = make_volume(), box_world([crate])
     look(volume, world, orbit((0, 0), 2.0, 0, 360, 24))
     return volume, world
 
@@ -38,9 +58,9 @@ def test_the_distance_is_signed_metric_and_zero_at_the_surface(seen):
 
 @given(st.integers(0, 1000))
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_the_walls_of_a_room_are_where_they_are_whatever_the_pose(box_world, seed):
+def test_the_walls_of_a_room_are_where_they_are_whatever_the_pose(make_volume, box_world, seed):
     rng = np.random.default_rng(seed)
-    world, volume = box_world([], room=((-2.0, -2.0, 0.0), (2.0, 2.0, 2.0))), TsdfVolume()
+    world, volume = box_world([], room=((-2.0, -2.0, 0.0), (2.0, 2.0, 2.0))), make_volume()
     look(volume, world, [(*rng.uniform(-0.8, 0.8, 2), yaw) for yaw in rng.uniform(-3.1, 3.1, 12)])
     vertices = extract_mesh(volume).vertices
     to_wall = np.minimum(np.abs(vertices - world.room[0]), np.abs(vertices - world.room[1])).min(1)
@@ -63,8 +83,8 @@ def test_a_surface_that_is_gone_fades_after_a_few_looks_and_its_blocks_are_given
     assert blocks_of_the_crate(volume) == 0
 
 
-def test_three_looks_empty_a_place_that_was_seen_once(box_world, crate):
-    volume, world = TsdfVolume(), box_world([crate])
+def test_three_looks_empty_a_place_that_was_seen_once(make_volume, box_world, crate):
+    volume, world = make_volume(), box_world([crate])
     look(volume, world, [(-2.0, 0.0, 0.0)])
     front = np.array([[-0.39, 0.0, 0.4]])
     assert abs(volume.distances(front)[0]) < 0.3
@@ -81,8 +101,8 @@ def test_what_is_hidden_stays(seen, box):
     np.testing.assert_array_equal(volume.distances(np.array([[-0.38, 0.0, 0.4]])), before)
 
 
-def test_places_of_blocks_are_used_again_and_clean(box_world, box):
-    volume = TsdfVolume()
+def test_places_of_blocks_are_used_again_and_clean(make_volume, box_world, box):
+    volume = make_volume()
     for k in range(12):
         world = box_world([box("crate", (0.8, -0.4 + 0.1 * (k % 2), 0.0), (1.6, 0.4, 0.8))])
         look(volume, world, [(-0.5, 0.0, 0.0)] * 8)
@@ -91,11 +111,11 @@ def test_places_of_blocks_are_used_again_and_clean(box_world, box):
     assert volume.blocks.used < 2 * volume.blocks.live
     arrays = volume.to_arrays()
     free = np.setdiff1d(np.arange(volume.blocks.used), volume.blocks.places())
-    assert not volume._weight[free].any() and len(arrays["coords"]) == volume.blocks.live
+    assert not volume._cells.read(free)[1].any() and len(arrays["coords"]) == volume.blocks.live
 
 
-def test_colour_is_that_of_the_surface(box_world, crate, orbit):
-    volume, world = TsdfVolume(), box_world([crate])
+def test_colour_is_that_of_the_surface(make_volume, box_world, crate, orbit):
+    volume, world = make_volume(), box_world([crate])
     red = np.full((world.camera.height, world.camera.width, 3), (200, 30, 10), np.uint8)
     look(volume, world, orbit((0, 0), 2.0, 0, 360, 8), rgb=red)
     arrays = volume.to_arrays()
@@ -104,7 +124,7 @@ def test_colour_is_that_of_the_surface(box_world, crate, orbit):
 
 
 def test_without_colour_no_memory_of_colours_is_written(seen):
-    assert not seen[0]._color[: seen[0].blocks.used].any()
+    assert not seen[0]._cells.read(np.arange(seen[0].blocks.used))[2].any()
 
 
 @pytest.mark.parametrize("bad", ["shape", "rgb", "pose"])
@@ -132,8 +152,8 @@ def test_invalid_depth_says_nothing(seen):
         np.testing.assert_array_equal(array, after[name])
 
 
-def test_depth_beyond_range_shows_free_space_up_to_it(box_world, crate):
-    volume, world = TsdfVolume(), box_world([crate])
+def test_depth_beyond_range_shows_free_space_up_to_it(make_volume, box_world, crate):
+    volume, world = make_volume(), box_world([crate])
     look(volume, world, [(-2.0, 0.0, 0.0)] * 2)
     frame, _ = world.frame(9.0, -2.0, 0.0, 0.0)
     for _ in range(4):
@@ -152,17 +172,17 @@ def test_a_camera_ten_kilometres_away_maps_there_and_a_lost_one_is_harmless(seen
     assert volume.blocks.live > before
 
 
-def test_a_full_volume_refuses_blocks_counts_them_and_goes_on(box_world, crate, orbit):
-    volume = TsdfVolume(GeometryConfig(capacity=40))
+def test_a_full_volume_refuses_blocks_counts_them_and_goes_on(make_volume, box_world, crate, orbit):
+    volume = make_volume(GeometryConfig(capacity=40))
     look(volume, box_world([crate]), orbit((0, 0), 2.0, 0, 360, 8))
     assert volume.blocks.live <= 40 and volume.blocks.refused > 0
 
 
-def test_a_volume_goes_on_from_its_arrays(seen, tmp_path, orbit):
+def test_a_volume_goes_on_from_its_arrays(make_volume, seen, tmp_path, orbit):
     volume, world = seen
     np.savez(tmp_path / "geometry.npz", **volume.to_arrays())
     with np.load(tmp_path / "geometry.npz") as arrays:
-        again = TsdfVolume.from_arrays(arrays)
+        again = TsdfVolume.from_arrays(arrays, CONFIG, make_volume()._cells)
     for each in (volume, again):
         look(each, world, orbit((0.3, 0), 2.0, 0, 90, 4))
     for (name, kept), read in zip(volume.to_arrays().items(), again.to_arrays().values()):
@@ -193,9 +213,9 @@ def test_arrays_with_a_block_twice_are_refused(seen):
         TsdfVolume.from_arrays(twice)
 
 
-def test_the_map_does_not_depend_on_where_it_starts(box_world, crate, orbit):
+def test_the_map_does_not_depend_on_where_it_starts(make_volume, box_world, crate, orbit):
     """Blocks at negative coordinates are blocks like others."""
-    volumes = TsdfVolume(), TsdfVolume()
+    volumes = make_volume(), make_volume()
     shift = planar_transform(-8.0 * 0.4, 16.0 * 0.4, 0.0)
     for volume, pose in zip(volumes, (np.eye(4), shift)):
         for x in orbit((0, 0), 2.0, 0, 90, 4):
@@ -205,3 +225,51 @@ def test_the_map_does_not_depend_on_where_it_starts(box_world, crate, orbit):
     moved = points @ inverse(shift)[:3, :3] + shift[:3, 3]
     first, second = volumes[0].distances(points), volumes[1].distances(moved)
     np.testing.assert_allclose(first, second, atol=0.02)
+
+
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_every_device_builds_the_same_map(box_world, box, orbit, device):
+    """With colour, things that go, and surfaces that are seen empty; a rounding may put a voxel one pixel aside."""
+    rng = np.random.default_rng(3)
+    volumes = TsdfVolume(CONFIG, cells_on("processor")), TsdfVolume(CONFIG, cells_on(device))
+    for x in (0.0, 0.4, 0.9):
+        world = box_world([box("crate", (-0.4 + x, -0.4, 0.0), (0.4 + x, 0.4, 0.8))], seed=5)
+        for i, pose in enumerate(orbit((0, 0), 2.0, 0, 360, 12)):
+            frame, _ = world.frame(1.0 + i, *pose, depth_noise=0.01)
+            rgb = rng.integers(0, 255, (*frame.depth.shape, 3)).astype(np.uint8) if i % 3 else None
+            found = [v.integrate(frame.depth, frame.camera, frame.map_from_camera, rgb) for v in volumes]
+            assert abs(found[0] - found[1]) <= 2
+    first, second = (v.to_arrays() for v in volumes)
+    coords = [{tuple(c): i for i, c in enumerate(a["coords"].tolist())} for a in (first, second)]
+    common = sorted(set(coords[0]) & set(coords[1]))
+    assert len(common) >= 0.99 * max(map(len, coords)) > 100
+    one, other = ([c[k] for k in common] for c in coords)
+    for name, tolerance in (("distance", 40), ("weight", 0), ("color", 1)):
+        gap = np.abs(first[name][one].astype(int) - second[name][other].astype(int))
+        assert (gap > tolerance).mean() < 2e-3, name
+    assert (first["weight"] > 0).mean() > 0.3
+
+
+def test_a_device_that_is_not_there_is_refused_and_none_is_needed():
+    with pytest.raises(ValueError, match="auto, cpu or cuda"):
+        make_cells(GeometryConfig(device="tpu"))
+    assert isinstance(make_cells(GeometryConfig(device="cpu")), ProcessorCells)
+    torch = pytest.importorskip("torch")
+    if torch.cuda.is_available():
+        assert not isinstance(make_cells(CONFIG), ProcessorCells)
+    else:
+        assert isinstance(make_cells(CONFIG), ProcessorCells)
+        with pytest.raises(ValueError, match="finds none"):
+            make_cells(GeometryConfig(device="cuda"))
+
+
+def test_slabs_are_taken_as_blocks_come():
+    pytest.importorskip("torch")
+    cells = cells_on("cpu")
+    cells.clear(np.array([5]))
+    assert len(cells._slabs) == 1
+    cells.write(np.array([2047, 2048]), *(np.ones((2, 512, *shape), t) for shape, t in
+                (((), np.int16), ((), np.uint8), ((3,), np.uint8))))  # fmt: skip
+    assert len(cells._slabs) == 2
+    distance, weight, color = cells.read(np.array([2048, 0, 2047]))
+    assert distance[:, 0].tolist() == weight[:, 0].tolist() == color[:, 7, 1].tolist() == [1, 0, 1]

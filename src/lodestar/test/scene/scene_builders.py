@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
-from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
+from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Observation
 from lodestar.perception.frames import ImageBox
+from lodestar.scene.records import EntityState
 
 
 def instance(
@@ -53,3 +54,10 @@ class Feed:
         self.revision += 1
         values = {"stamp": float(self.revision) if stamp is None else stamp, "revision": self.revision}
         return InstanceDelta(previous_revision=self.revision - 1, **(values | changes))
+
+
+def archive(scene, feed, identity):
+    for _ in range(3):
+        scene.update(feed(absences=(Absence(identity, 2.0, 1.0),)))
+    entity = scene.entities().get(identity)
+    assert entity is None or entity.state == EntityState.ARCHIVED

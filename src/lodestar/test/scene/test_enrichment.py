@@ -81,7 +81,9 @@ def test_vectors_are_written_back_and_come_with_the_next_delta(scene, feed):
 def test_vectors_are_fused_by_visibility(scene, feed):
     scene.update(feed(updated=(instance(1),)))
     near = sighting(1, stamp=2.0, pixels=2500, caption="red seat")  # 8 letters: axis 0
-    far = sighting(1, stamp=3.0, pixels=100, caption="red chair", pose=camera_at(-4, 0, 0))  # 9 letters: axis 1
+    far = sighting(
+        1, stamp=3.0, pixels=100, caption="red chair", pose=camera_at(-4, 0, 0)
+    )  # 9 letters: axis 1
     scene.update(feed(observations=(near, far)))
     enricher(scene).work()
     vector = scene.flush().updated[0].embeddings["caption"].vector

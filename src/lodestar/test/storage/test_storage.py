@@ -59,7 +59,11 @@ DTYPES = st.one_of(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.dictionaries(st.text(max_size=5), hnp.arrays(DTYPES, hnp.array_shapes(min_dims=0, min_side=0)), max_size=4))
+@given(
+    st.dictionaries(
+        st.text(max_size=5), hnp.arrays(DTYPES, hnp.array_shapes(min_dims=0, min_side=0)), max_size=4
+    )
+)
 def test_any_numbers_there_and_back(tmp_path_factory, arrays):
     path = tmp_path_factory.mktemp("any") / "file"
     write(path, arrays=arrays)
@@ -170,7 +174,9 @@ def _garble(part):
 
 
 def _foreign(part):
-    (part / "manifest.json").write_text(json.dumps({"format": "other", "version": 1, "files": {}, "meta": {}}))
+    (part / "manifest.json").write_text(
+        json.dumps({"format": "other", "version": 1, "files": {}, "meta": {}})
+    )
 
 
 def _unname(part):
@@ -218,7 +224,9 @@ def test_a_kill_at_any_moment_leaves_a_whole_snapshot(tmp_path):
     rng = np.random.default_rng(5)
     for _ in range(6):
         saver = subprocess.Popen(
-            [sys.executable, "-c", textwrap.dedent(SAVER), str(folder.path)], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", textwrap.dedent(SAVER), str(folder.path)],
+            stdout=subprocess.PIPE,
+            text=True,
         )
         last = int(saver.stdout.readline())
         time.sleep(float(rng.uniform(0.0, 0.05)))

@@ -1,0 +1,133 @@
+"""What the blocks of the signed distance field hold, on the processor; `cells_torch` holds it on another device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.mapping import tsdf_kernels as kernels
+from lodestar.mapping.blocks import CELLS
+
+
+@dataclass(frozen=True)
+class GeometryConfig:
+    """voxel: metres. truncation: metres either side of a surface (DESIGN section 4: 4-5 voxels).
+
+    near, far: metres of depth; what is measured farther shows free space up to far. top: weight at which a voxel
+    becomes a running mean. clear_margin, clear_per_metre: metres by which all depth around a surface voxel must pass
+    it to show it empty; then its weight is halved, so that a surface is gone after a few such looks.
+    capacity: blocks of 8 x 8 x 8 voxels at most; what finds no room is counted. 3 KiB each when used.
+    device: cpu, cuda (through torch), or auto: cuda where torch finds one, else the processor.
+    """
+
+    voxel: float = 0.05
+    truncation: float = 0.20
+    near: float = 0.1
+    far: float = 5.0
+    top: int = 64
+    clear_margin: float = 0.10
+    clear_per_metre: float = 0.02
+    capacity: int = 1 << 17
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class View:
+    """A depth image and where it was taken. depth: (H, W) float32, metres. rgb: (H, W, 3) uint8, or (0, 0, 3).
+
+    lens: (fx, fy, cx, cy). rotation (3, 3), offset (3,): camera <- volume.
+    """
+
+    depth: np.ndarray
+    rgb: np.ndarray
+    lens: tuple[float, float, float, float]
+    rotation: np.ndarray
+    offset: np.ndarray
+
+
+class Cells(Protocol):
+    """Distance (int16, over truncation / SCALE), weight and colour of the cells of blocks, by place in the pool."""
+
+    def integrate(self, places: np.ndarray, coords: np.ndarray, view: View) -> np.ndarray:
+        """A view is in the blocks at places (B,) with coords (B, 3); returns the places of those without a surface."""
+        ...
+
+    def clear(self, places: np.ndarray) -> None:
+        """Nothing was ever seen in these blocks."""
+        ...
+
+    def read(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Copies of distance (B, 512) int16, weight (B, 512) uint8 and colour (B, 512, 3) uint8."""
+        ...
+
+    def write(self, places: np.ndarray, distance: np.ndarray, weight: np.ndarray, color: np.ndarray) -> None:
+        """The blocks hold this, as `read` gives it."""
+        ...
+
+    def at(self, places: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Distance (N,) int16 and weight (N,) uint8 of single cells."""
+        ...
+
+
+class ProcessorCells:
+    """In NumPy arrays that are reserved once; the system commits their pages as blocks are first written."""
+
+    def __init__(self, config: GeometryConfig):
+        self._config = config
+        shape = (config.capacity, CELLS)
+        self._distance = np.zeros(shape, np.int16)
+        self._weight = np.zeros(shape, np.uint8)
+        self._color = np.zeros((*shape, 3), np.uint8)
+
+    def integrate(self, places: np.ndarray, coords: np.ndarray, view: View) -> np.ndarray:
+        c = self._config
+        empty = np.empty(len(places), np.int32)
+        gone = kernels.integrate(
+            places, coords, self._distance, self._weight, self._color, view.depth, view.rgb, view.lens, view.rotation,
+            view.offset, c.voxel, c.near, c.far, c.truncation, c.top, (c.clear_margin, c.clear_per_metre), empty,
+        )  # fmt: skip
+        return empty[:gone]
+
+    def clear(self, places: np.ndarray) -> None:
+        kernels.clear(self._distance, self._weight, self._color, places)
+
+    def read(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._distance[places], self._weight[places], self._color[places]
+
+    def write(self, places: np.ndarray, distance: np.ndarray, weight: np.ndarray, color: np.ndarray) -> None:
+        self._distance[places], self._weight[places], self._color[places] = distance, weight, color
+
+    def at(self, places: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._distance[places, cells], self._weight[places, cells]
+
+
+def make_cells(config: GeometryConfig) -> Cells:
+    """Cells on the configured device. Raises ValueError for a device that there is not."""
+    if config.device not in ("auto", "cpu", "cuda"):
+        raise ValueError(f"device is {config.device!r}; it is auto, cpu or cuda")
+    if config.device == "cpu" or (config.device == "auto" and not _has_driver()):
+        return ProcessorCells(config)
+    try:
+        from lodestar.mapping.cells_torch import TorchCells, has_cuda
+    except ImportError as error:
+        if config.device == "auto":
+            return ProcessorCells(config)
+        raise ValueError("device is cuda, and torch is not installed") from error
+    if has_cuda():
+        return TorchCells(config, "cuda")
+    if config.device == "auto":
+        return ProcessorCells(config)
+    raise ValueError("device is cuda, and torch finds none")
+
+
+def _has_driver() -> bool:
+    """Whether CUDA's driver is installed; to ask torch would cost every machine seconds and 200 MB."""
+    import ctypes
+
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,125 @@
+"""A saved map: what the grid, the voxels and the scene know, in one folder or in memory.
+
+The nodes write their parts on their own; who has them all in one process uses `SavedMap`. The files are the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lodestar.grid.regions import RegionTracker
+from lodestar.mapping import persistence as voxel_parts
+from lodestar.mapping.scan_grid import ScanGridConfig, ScanGridMapper
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+from lodestar.mapping.voxel_config import VoxelConfig
+from lodestar.scene import persistence as scene_parts
+from lodestar.scene.config import SceneConfig
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.persistence import BadScene
+from lodestar.scene.taking import SceneState
+from lodestar.storage.archive import Archive, ForeignFile, read_archive, write_archive
+from lodestar.storage.snapshot import SnapshotFolder
+
+#: What the parts are called in the folder.
+SCENE, VOXELS, GRID, KEYFRAMES = "scene.lodestar", "voxels.lodestar", "grid.lodestar", "keyframes"
+SCAN_GRID, SCAN_GRID_VERSION = "scan_grid", 1
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a saved map goes on as. session_id: of voxels and scene alike."""
+
+    grid: ScanGridMapper
+    voxels: SemanticVoxelMap
+    scene: SceneState
+    map_id: int
+    session_id: str
+
+
+@dataclass(frozen=True)
+class SavedMap:
+    """A map that many runs may go on from; it does not change with them."""
+
+    grid: Archive
+    voxels: Archive
+    scene: Archive
+
+    @staticmethod
+    def of(
+        grid: ScanGridMapper, voxels: SemanticVoxelMap, scene: SceneDictionary, rooms: RegionTracker
+    ) -> SavedMap:
+        """What they know now."""
+        return SavedMap(
+            Archive({}, grid.to_arrays()),
+            Archive(*voxel_parts.map_to_arrays(voxels)),
+            Archive(*scene_arrays(scene, rooms)),
+        )
+
+    def write(self, path: str | Path) -> int:
+        """The folder holds the map, in one step. Returns its bytes. Raises BadFolder, OSError."""
+        folder = SnapshotFolder(path)
+        part = folder.begin()
+        try:
+            for name, kind, version, archive in self._parts():
+                write_archive(part / name, kind, version, archive.meta, archive.arrays)
+            return folder.commit(part, {name: self.scene.meta[name] for name in ("map_id", "entities")})
+        except BaseException:
+            folder.discard(part)
+            raise
+
+    def _parts(self) -> tuple[tuple[str, str, int, Archive], ...]:
+        return (
+            (GRID, SCAN_GRID, SCAN_GRID_VERSION, self.grid),
+            (VOXELS, voxel_parts.KIND, voxel_parts.VERSION, self.voxels),
+            (SCENE, scene_parts.KIND, scene_parts.VERSION, self.scene),
+        )
+
+    @staticmethod
+    def read(path: str | Path) -> SavedMap:
+        """What `write` wrote. Raises BadFolder, ForeignFile, OtherVersion, OSError."""
+        part, _ = SnapshotFolder(path).open()
+        return SavedMap(
+            read_archive(part / GRID, SCAN_GRID, SCAN_GRID_VERSION),
+            read_archive(part / VOXELS, voxel_parts.KIND, voxel_parts.VERSION),
+            read_archive(part / SCENE, scene_parts.KIND, scene_parts.VERSION),
+        )
+
+    def load(
+        self, grid: ScanGridConfig, voxels: VoxelConfig, scene: SceneConfig, rooms: RegionTracker, now: float
+    ) -> Loaded:
+        """Maps of their own that go on from this one; the ids of regions go on in `rooms`.
+
+        now: seconds of the run that goes on; nothing was seen after it. Raises ForeignFile where a part does not fit
+        the configuration.
+        """
+        session = f"{str(self.voxels.meta.get('session_id', '')).split('+')[0]}+"
+        try:
+            mapper = ScanGridMapper.from_arrays(self.grid.arrays, grid)
+        except (KeyError, ValueError, AttributeError) as error:
+            raise ForeignFile(f"{GRID}: {error}") from error
+        fused = voxel_parts.map_from_arrays(self.voxels.meta, self.voxels.arrays, voxels, session, now)
+        state = scene_parts.scene_from_arrays(self.scene.meta, self.scene.arrays, scene, now)
+        restore_rooms(rooms, self.scene)
+        return Loaded(mapper, fused, state, int(self.scene.meta["map_id"]), session)
+
+
+def scene_arrays(scene: SceneDictionary, rooms: RegionTracker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Meta and arrays of the scene's part: entities, and regions with their ids."""
+    meta, arrays = scene_parts.scene_to_arrays(scene)
+    room_meta, room_arrays = rooms.to_arrays()
+    with scene.lock:
+        room_meta["regions_moved"] = scene.state.moved.tolist()
+    return meta | room_meta, arrays | room_arrays
+
+
+def restore_rooms(rooms: RegionTracker, part: Archive) -> None:
+    """The ids of regions go on. Raises BadScene."""
+    try:
+        rooms.restore(part.meta, part.arrays)
+        rooms.move(np.asarray(part.meta.get("regions_moved", np.eye(4)), float))
+    except (KeyError, ValueError, TypeError) as error:
+        raise BadScene(f"regions: {error.__class__.__name__}: {error}") from error

@@ -1,0 +1,131 @@
+"""Deltas, pages and sessions: how others follow the dictionary."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scene_builders import Feed, archive, instance, sighting
+
+from lodestar.geometry.poses import planar_transform
+from lodestar.mapping.records import Absence, Merge
+from lodestar.scene.dictionary import SceneConfig, SceneDictionary
+from lodestar.scene.mirror import SceneMirror
+
+
+def test_nothing_new_is_an_empty_delta_of_the_same_revision(scene, feed):
+    scene.update(feed(updated=(instance(1),)))
+    revision = scene.revision
+    delta = scene.update(feed())
+    assert (delta.revision, delta.previous_revision, delta.updated) == (revision, revision, ())
+
+
+def test_an_older_delta_is_ignored_and_counted(scene, feed):
+    old = feed(updated=(instance(1, label="table", caption="table"),))
+    scene.update(feed(updated=(instance(1),)))
+    assert scene.update(old).updated == ()
+    assert scene.entities()[1].label == "chair"
+    assert scene.counts["stale_deltas"] == 1
+
+
+def test_another_session_removes_everything(scene, feed):
+    scene.update(feed(updated=(instance(1), instance(2))))
+    delta = scene.update(feed(session_id="next", updated=(instance(1),)))
+    assert set(delta.removed) >= {2}
+    assert set(scene.entities()) == {1}
+    assert scene.entities()[1].session_id == "next"
+
+
+def test_a_delta_is_bounded_and_nothing_is_lost(feed):
+    scene, mirror = SceneDictionary(SceneConfig(max_delta=10)), SceneMirror()
+    delta = scene.update(feed(updated=tuple(instance(i, (i, 0, 0)) for i in range(1, 36))))
+    sizes = []
+    while delta.updated:
+        assert mirror.apply(delta)
+        sizes.append(len(delta.updated))
+        delta = scene.flush()
+    assert sizes == [10, 10, 10, 5]
+    assert set(mirror.entities) == set(range(1, 36))
+
+
+def test_paging_gives_each_entity_once(scene, feed):
+    scene.update(feed(updated=tuple(instance(i, (i, 0, 0)) for i in range(1, 26))))
+    pages = [scene.delta_since(0, page, 10) for page in range(3)]
+    assert [count for _, count in pages] == [3, 3, 3]
+    assert [e.id for delta, _ in pages for e in delta.updated] == list(range(1, 26))
+    with pytest.raises(ValueError, match="no page 3"):
+        scene.delta_since(0, 3, 10)
+
+
+def test_paging_since_a_revision_by_ids_and_without_archived(scene, feed):
+    scene.update(feed(updated=(instance(1), instance(2, (3, 0, 0)), instance(3, (6, 0, 0)))))
+    revision = scene.revision
+    scene.update(feed(updated=(instance(2, (3, 0, 0), stamp=7.0),)))
+    assert [e.id for e in scene.delta_since(revision)[0].updated] == [2]
+    assert [e.id for e in scene.delta_since(0, ids=(3, 99))[0].updated] == [3]
+    archive(scene, feed, 1)
+    assert [e.id for e in scene.delta_since(0, include_archived=False)[0].updated] == [2, 3]
+
+
+def test_a_follower_with_a_gap_catches_up_by_paging(scene, feed):
+    mirror = SceneMirror()
+    assert mirror.apply(scene.update(feed(updated=(instance(1), instance(2, (3, 0, 0))))))
+    scene.update(feed(merges=(Merge(1, 2),)))
+    late = scene.update(feed(updated=(instance(3, (6, 0, 0)),)))
+    assert not mirror.apply(late)
+    assert set(mirror.entities) == {1, 2}
+    delta, pages = scene.delta_since(mirror.revision)
+    mirror.fill([delta, *(scene.delta_since(mirror.revision, p)[0] for p in range(1, pages))])
+    assert mirror.revision == scene.revision
+    assert set(mirror.entities) == {2, 3}
+    assert mirror.get(1).id == 2
+
+
+def test_a_session_that_was_over_before_does_not_come_back(scene, feed):
+    old = feed(session_id="first", updated=(instance(1), instance(2, (3, 0, 0))))
+    scene.update(old)
+    scene.update(feed(session_id="second", updated=(instance(7),)))
+    assert scene.update(feed(session_id="first", updated=(instance(1),))).updated == ()
+    assert set(scene.entities()) == {7}
+    assert scene.counts["stale_deltas"] == 1
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["update", "observe", "absent", "merge", "remove", "jump"]),
+        st.integers(1, 6),
+        st.integers(1, 6),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(STEPS)
+def test_a_mirror_that_hears_everything_equals_the_scene(steps):
+    scene, mirror, feed = SceneDictionary(SceneConfig(max_delta=3)), SceneMirror(), Feed()
+    merged: set[int] = set()
+    for kind, a, b in steps:
+        a, b = scene.resolve(a), scene.resolve(b)
+        stamp = float(feed.revision)
+        if kind == "update":
+            delta = feed(updated=(instance(a, (a, 0, 0), stamp=stamp),))
+        elif kind == "observe":
+            delta = feed(observations=(sighting(a, stamp), sighting(b, stamp)))
+        elif kind == "absent":
+            delta = feed(absences=(Absence(a, stamp, 0.9),))
+        elif kind == "merge" and a != b:
+            delta = feed(merges=(Merge(a, b),))
+            merged.add(a)
+        elif kind == "remove":
+            delta = feed(removed=(a,))
+        else:
+            delta = feed(map_from_odom=planar_transform(a, b, 0.0))
+        assert mirror.apply(scene.update(delta))
+    while (rest := scene.flush()).updated:
+        assert mirror.apply(rest)
+    assert mirror.revision == scene.revision
+    assert set(mirror.entities) == set(scene.entities())
+    assert not merged & set(mirror.entities)
+    for identity, entity in scene.entities().items():
+        assert mirror.entities[identity] is entity

@@ -43,7 +43,9 @@ def footprint_distances(
     return np.where(apart_map | apart_robot, distance, 0.0)
 
 
-def footprint_distance(pose: ArrayLike, footprint: Footprint, box_min: ArrayLike, box_max: ArrayLike) -> float:
+def footprint_distance(
+    pose: ArrayLike, footprint: Footprint, box_min: ArrayLike, box_max: ArrayLike
+) -> float:
     """Metres in plan between the footprint at pose (x, y, yaw) and the box, 0 where they overlap."""
     return float(footprint_distances(np.asarray(pose)[None], footprint, box_min, box_max)[0])
 

@@ -5,11 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import cv2
 import numpy as np
 
 UNKNOWN = -1
 FREE = 0
 OCCUPIED = 100
+
+
+def distance_to(mask: np.ndarray, resolution: float) -> np.ndarray:
+    """Metres from each cell's centre to the centre of the nearest cell of `mask`.
+
+    mask: (rows, columns) bool. Returns (rows, columns) float32; all inf where the mask is empty.
+    """
+    if not mask.any():
+        return np.full(mask.shape, np.inf, np.float32)
+    distance = cv2.distanceTransform((~mask).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_PRECISE)
+    return distance * np.float32(resolution)
 
 
 @dataclass(frozen=True)
@@ -49,6 +61,13 @@ class OccupancyGrid2D:
     def barred(self) -> np.ndarray:
         """(rows, columns) bool, occupied or to be kept out of."""
         return self.barred_cells >= self.occupied_from
+
+    @cached_property
+    def clearance(self) -> np.ndarray:
+        """(rows, columns) float32, read-only: metres from each cell's centre to that of the nearest barred cell."""
+        distance = distance_to(self.barred, self.resolution)
+        distance.setflags(write=False)
+        return distance
 
     @property
     def unknown(self) -> np.ndarray:

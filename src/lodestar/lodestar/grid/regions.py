@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import cv2
 import numpy as np
 from skimage.segmentation import watershed
 
 from lodestar.grid.inflation import distance_to
+from lodestar.grid.moving import moved_cells
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 
@@ -80,7 +83,12 @@ def _inherit(
     shift = np.round((np.array(grid.origin) - old_origin) / grid.resolution).astype(int)
     rows, columns = np.nonzero(mask)
     old_rows, old_columns = rows + shift[1], columns + shift[0]
-    on = (old_rows >= 0) & (old_rows < old_mask.shape[0]) & (old_columns >= 0) & (old_columns < old_mask.shape[1])
+    on = (
+        (old_rows >= 0)
+        & (old_rows < old_mask.shape[0])
+        & (old_columns >= 0)
+        & (old_columns < old_mask.shape[1])
+    )
     before = np.zeros(len(rows), np.int64)
     before[on] = old_mask[old_rows[on], old_columns[on]]
     pairs, shared = np.unique(np.stack([mask[rows, columns], before], 1), axis=0, return_counts=True)
@@ -152,6 +160,7 @@ class RegionTracker:
         self.mask = np.zeros((0, 0), np.uint16)
         self.origin = (0.0, 0.0)
         self.used = 0
+        self._resolution = 0.0  # of the mask, 0 where there is none
 
     def segment(
         self, grid: OccupancyGrid2D
@@ -160,6 +169,27 @@ class RegionTracker:
         previous = (self.mask, self.origin) if self.mask.size else None
         mask, regions = segment_regions(grid, self.config, previous, self.used)
         if regions:  # a grid without any keeps the ids for the next one
-            self.mask, self.origin = mask, grid.origin
+            self.mask, self.origin, self._resolution = mask, grid.origin, grid.resolution
             self.used = max(self.used, int(mask.max()))
         return mask, regions
+
+    def move(self, jump: np.ndarray) -> None:
+        """The map has moved by (4, 4), and the ids with it."""
+        if self.mask.size and self._resolution > 0.0 and not np.array_equal(jump, np.eye(4)):
+            first = np.round(np.array(self.origin) / self._resolution).astype(np.int64)
+            self.mask, low = moved_cells(self.mask, first, self._resolution, jump, 0)
+            self.origin = (float(low[0]) * self._resolution, float(low[1]) * self._resolution)
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Meta and arrays of what `restore` needs."""
+        meta = {"region_origin": list(self.origin), "regions_used": self.used, "region_cell": self._resolution}
+        return meta, {"region_mask": self.mask.copy()}
+
+    def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+        """Ids go on from what `to_arrays` wrote. Raises KeyError, ValueError, TypeError; then nothing changes."""
+        mask = np.asarray(arrays["region_mask"], np.uint16)
+        (x, y), used = meta["region_origin"], int(meta["regions_used"])
+        if mask.ndim != 2 or used < int(mask.max(initial=0)):
+            raise ValueError(f"regions in a mask of shape {mask.shape}, of which {used} are known")
+        origin, resolution = (float(x), float(y)), float(meta.get("region_cell", 0.0))
+        self.mask, self.origin, self.used, self._resolution = mask, origin, used, resolution

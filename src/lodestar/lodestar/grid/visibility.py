@@ -12,9 +12,56 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 
 @njit(cache=True)
-def _sight(cells, resolution, x0, y0, occupied_from, starts, ends, ignore_last):
+def ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered):
+    """The cells that a ray from (u0, v0) along the unit vector (du, dv) enters within `reach`; all in cells.
+
+    Returns their number n; flat[:n] are their flat indices, entered[:n] the distances at which it enters them.
+    The first is the start's own cell, at 0, where it lies on the grid. The last is occupied where one ends the
+    ray; the own cell does not. The buffers need 2 * reach + 4 entries. For njit callers.
+    """
     rows, columns = cells.shape
+    column, row = math.floor(u0), math.floor(v0)
+    step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
+    next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
+    next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
+    gap_u = abs(1.0 / du) if abs(du) > 1e-12 else math.inf
+    gap_v = abs(1.0 / dv) if abs(dv) > 1e-12 else math.inf
+    travelled = 0.0
+    count = 0
+    while travelled < reach:
+        if 0 <= row < rows and 0 <= column < columns:
+            flat[count] = row * columns + column
+            entered[count] = travelled
+            count += 1
+            if travelled > 0.0 and cells[row, column] >= occupied_from:
+                break
+        elif count > 0:
+            break  # a ray does not come back to a grid
+        travelled = min(next_u, next_v)
+        if next_u < next_v:
+            column += step_u
+            next_u += gap_u
+        else:
+            row += step_v
+            next_v += gap_v
+    return count
+
+
+@njit(cache=True)
+def ray_buffers(reach):
+    """Room for the cells of one ray of `reach` cells: int64 and float64."""
+    size = 2 * math.ceil(reach) + 4
+    return np.empty(size, np.int64), np.empty(size, np.float64)
+
+
+@njit(cache=True)
+def _sight(cells, resolution, x0, y0, occupied_from, starts, ends, ignore_last):
     result = np.ones(len(ends), np.bool_)
+    longest = 0.0
+    for i in range(len(ends)):
+        longest = max(longest, math.hypot(ends[i, 0] - starts[i, 0], ends[i, 1] - starts[i, 1]) / resolution)
+    flat, entered = ray_buffers(longest)
+    values = cells.ravel()
     for i in range(len(ends)):
         u0 = (starts[i, 0] - x0) / resolution
         v0 = (starts[i, 1] - y0) / resolution
@@ -24,25 +71,8 @@ def _sight(cells, resolution, x0, y0, occupied_from, starts, ends, ignore_last):
         limit = length - ignore_last / resolution
         if length < 1e-9 or limit <= 0.0:
             continue
-        du /= length
-        dv /= length
-        column, row = math.floor(u0), math.floor(v0)
-        step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
-        next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
-        next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
-        while True:  # one cell border at a time; the cell one stands in does not block
-            travelled = min(next_u, next_v)
-            if travelled >= limit:
-                break
-            if next_u < next_v:
-                column += step_u
-                next_u += abs(1.0 / du)
-            else:
-                row += step_v
-                next_v += abs(1.0 / dv)
-            if 0 <= row < rows and 0 <= column < columns and cells[row, column] >= occupied_from:
-                result[i] = False
-                break
+        n = ray_cells(cells, occupied_from, u0, v0, du / length, dv / length, limit, flat, entered)
+        result[i] = n == 0 or entered[n - 1] == 0.0 or values[flat[n - 1]] < occupied_from
     return result
 
 
@@ -77,37 +107,19 @@ def line_of_sight(
 @njit(cache=True)
 def _see(cells, occupied_from, u0, v0, reach, fov, heading, seen, mark):
     """Mark cells seen from (u0, v0) (in cells) with `mark`; returns how many of them are unknown."""
-    rows, columns = cells.shape
-    start_row, start_column = math.floor(v0), math.floor(u0)
+    flat, entered = ray_buffers(reach)
+    values, marks = cells.ravel(), seen.ravel()
     unknown = 0
-    if 0 <= start_row < rows and 0 <= start_column < columns and seen[start_row, start_column] != mark:
-        seen[start_row, start_column] = mark
-        unknown += cells[start_row, start_column] < 0
     rays = max(8, math.ceil(fov * reach * 1.5))
     full = fov >= 2.0 * math.pi - 1e-9
     for i in range(rays):
         share = i / rays if full else i / (rays - 1)
         angle = heading - fov / 2.0 + fov * share
-        du, dv = math.cos(angle), math.sin(angle)
-        column, row = start_column, start_row
-        step_u, step_v = (1 if du > 0 else -1), (1 if dv > 0 else -1)
-        next_u = ((column + (du > 0)) - u0) / du if abs(du) > 1e-12 else math.inf
-        next_v = ((row + (dv > 0)) - v0) / dv if abs(dv) > 1e-12 else math.inf
-        while min(next_u, next_v) < reach:
-            if next_u < next_v:
-                column += step_u
-                next_u += abs(1.0 / du)
-            else:
-                row += step_v
-                next_v += abs(1.0 / dv)
-            if row < 0 or row >= rows or column < 0 or column >= columns:
-                break
-            value = cells[row, column]
-            if seen[row, column] != mark:
-                seen[row, column] = mark
-                unknown += value < 0
-            if value >= occupied_from:
-                break
+        n = ray_cells(cells, occupied_from, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered)
+        for k in range(n):
+            if marks[flat[k]] != mark:
+                marks[flat[k]] = mark
+                unknown += values[flat[k]] < 0
     return unknown
 
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from lodestar.geometry.poses import inverse, planar_transform
+from lodestar.grid.moving import moved_cells
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.grid.regions import RegionConfig, RegionTracker, segment_regions
 
@@ -79,3 +81,30 @@ def test_an_id_is_never_given_twice():
     fresh = set(np.unique(again[first == lost]).tolist()) - {0}
     assert fresh and min(fresh) > lost
     assert set(np.unique(again[first != lost]).tolist()) <= set(np.unique(first).tolist()) | fresh
+
+
+def test_ids_move_with_a_jump_of_the_map():
+    tracker = RegionTracker()
+    grid = three_rooms()
+    _, regions = tracker.segment(grid)
+    there = planar_transform(20.0, 5.0, 0.0)
+    jump = there @ planar_transform(0.0, 0.0, np.radians(-25.0)) @ inverse(there)  # farther than a room is wide
+    cells, first = moved_cells(grid.cells, np.round(np.array(grid.origin) / grid.resolution).astype(int), 0.1, jump, -1)
+    tracker.move(jump)
+    moved = OccupancyGrid2D(cells, 0.1, (first[0] * 0.1, first[1] * 0.1))
+    _, after = tracker.segment(moved)
+    assert {region[0] for region in after} == {region[0] for region in regions}
+    centroids = {region[0]: region[2] for region in after}
+    for identity, _, centroid, _ in regions:
+        expected = (jump @ [*centroid, 0.0, 1.0])[:2]
+        assert np.linalg.norm(centroids[identity] - expected) < 0.3
+
+
+def test_ids_go_on_from_what_was_saved():
+    tracker, other = RegionTracker(), RegionTracker()
+    grid = three_rooms()
+    tracker.segment(grid)
+    other.restore(*tracker.to_arrays())
+    assert np.array_equal(other.segment(grid)[0], tracker.mask) and other.used == tracker.used
+    with pytest.raises(ValueError):
+        other.restore({"region_origin": [0, 0], "regions_used": 0}, {"region_mask": tracker.mask})

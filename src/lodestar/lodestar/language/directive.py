@@ -19,7 +19,10 @@ class DirectiveKind(IntEnum):
 
 @dataclass(frozen=True)
 class Subtask:
-    """One step: target phrase Q_T, neighbour phrases Q_N, constraint phrases Q_C (RoboAtlas IV-C)."""
+    """One step: target phrase Q_T, neighbour phrases Q_N, constraint phrases Q_C (RoboAtlas IV-C).
+
+    kind: None = the directive's; "find the mug and come back" has a last step of another kind.
+    """
 
     target: str = ""
     neighbors: tuple[str, ...] = ()
@@ -27,16 +30,22 @@ class Subtask:
     graphs: tuple[QueryGraph, ...] = ()
     images: tuple[bytes, ...] = ()
     count: int = 1
+    kind: DirectiveKind | None = None
 
 
 @dataclass(frozen=True)
 class Directive:
-    """Ordered subtasks of one kind. `text` is as given: untrusted."""
+    """Ordered subtasks. `kind` is that of every step that names none. `text` is as given: untrusted."""
 
     kind: DirectiveKind
     text: str
     subtasks: tuple[Subtask, ...]
     keep_away_distance: float = 1.0  # m
+
+    def kind_of(self, index: int) -> DirectiveKind:
+        """The kind of step `index`; the directive's where there is no such step."""
+        kind = self.subtasks[index].kind if 0 <= index < len(self.subtasks) else None
+        return self.kind if kind is None else kind
 
 
 class DirectiveError(ValueError):

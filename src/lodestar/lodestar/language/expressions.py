@@ -135,7 +135,9 @@ class _ExpressionParser(NounPhraseParser):
 
     def _ends_phrase(self, i: int) -> bool:
         match = self.words.frames.match(self.tokens, i)
-        return (match is not None and match[0] > 1) or super()._ends_phrase(i)
+        if (match is not None and match[0] > 1) or self.tokens[i] in self.words.imperatives:
+            return True
+        return super()._ends_phrase(i)
 
     def _viewed_thing(self) -> NounPhrase | None:
         """What is faced: its own relations only where they are not sides."""

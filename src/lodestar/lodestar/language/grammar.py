@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lodestar.language.contradictions import contradiction
 from lodestar.language.directive import (
     Directive,
     DirectiveKind,
@@ -24,6 +25,8 @@ from lodestar.language.words import SEPARATOR, PhraseTable, tokenise
 from lodestar.models.lexicon import load_lexicon
 
 MAX_CHARACTERS = 1000
+#: Verbs that ask for another rule instead of a thing; what a directive keeps away from stands.
+_OVERRIDES = frozenset({"ignore", "disregard", "forget", "override", "overrule", "bypass", "disable"})
 DEFAULT_KEEP_AWAY = 1.0  # m, as Directive.keep_away_distance
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 
@@ -155,6 +158,9 @@ class _DirectiveParser(NounPhraseParser):
             return
         match = self.words.verbs.match(self.tokens, self.position)
         if match is None:
+            if self.peek() in _OVERRIDES:
+                why = f'"{self.peek()}": what is to be kept away from cannot be lifted, only left out'
+                raise self._not_understood(why)
             self._bare_phrase()
             return
         length, kind = match
@@ -307,16 +313,17 @@ class _DirectiveParser(NounPhraseParser):
         kinds = {step.kind for step in self._steps}
         if DirectiveKind.FIND in kinds or DirectiveKind.INVENTORY in kinds:
             kinds.discard(DirectiveKind.EXPLORE)  # both explore as far as they must
-        if len(kinds) > 1:
-            names = " and ".join(sorted(kind.name for kind in kinds))
-            raise self._not_understood(
-                f"it asks for {names}; give one directive for each, one after the other"
-            )
-        kind = kinds.pop()
-        subtasks = tuple(self._subtask(step) for step in self._steps if step.kind == kind)
-        if kind in (DirectiveKind.EXPLORE, DirectiveKind.RETURN):
-            subtasks = subtasks[:1]
-        return Directive(kind, self._text, subtasks, self._keep_away)
+        steps = [step for step in self._steps if step.kind in kinds]
+        once = (DirectiveKind.EXPLORE, DirectiveKind.RETURN)  # said twice they mean no more
+        steps = [s for i, s in enumerate(steps) if s.kind not in once or not i or steps[i - 1].kind != s.kind]
+        kind = next((step.kind for step in steps if step.kind is not DirectiveKind.RETURN), steps[0].kind)
+        subtasks = (self._subtask(step) for step in steps)
+        named = (replace(t, kind=None if s.kind is kind else s.kind) for s, t in zip(steps, subtasks))
+        tasks = tuple(named)
+        both = contradiction(kind, tasks)
+        if both:
+            raise self._not_understood(f'it asks to find and to keep away from "{both}"')
+        return Directive(kind, self._text, tasks, self._keep_away)
 
     def _subtask(self, step: _Step) -> Subtask:
         if not step.target:

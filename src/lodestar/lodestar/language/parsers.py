@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from lodestar.language.grammar import MAX_CHARACTERS, parse_query
 from lodestar.language.noun_phrases import MAX_VARIABLES
 from lodestar.language.query_graph import PREDICATES, QueryGraph
-from lodestar.models.chat import ChatModel, ChatUnavailable
+from lodestar.models.chat import ChatConfig, ChatModel, ChatUnavailable, OpenAiChat
 
 _log = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ class ModelParser:
     """A language model's reading; the grammar's where it gives none that is a graph.
 
     The model's answer is untrusted: it is taken only if it is a valid graph of bounded size. warn is called with
-    why the grammar had to read a text.
+    why the grammar had to read a text, begin before every question.
     """
 
     def __init__(
@@ -87,8 +88,10 @@ class ModelParser:
         model: ChatModel,
         fallback: QueryParser | None = None,
         warn: Callable[[str], None] = _log.warning,
+        begin: Callable[[], None] = lambda: None,
     ) -> None:
         self._model = model
+        self._begin = begin
         self._fallback = fallback or GrammarParser()
         self._warn = warn
 
@@ -96,11 +99,37 @@ class ModelParser:
         """One reading of the model, or those of the fallback."""
         if not text.strip() or len(text) > MAX_CHARACTERS:
             return self._fallback.parse(text)
+        self._begin()
         try:
             return (graph_of(self._model.complete(SYSTEM, text, SCHEMA)),)
         except (ChatUnavailable, ValueError) as error:
             self._warn(f"the grammar reads the query: {error}")
             return self._fallback.parse(text)
+
+
+@dataclass(frozen=True)
+class ParserConfig:
+    """parser: "grammar", offline, or "model", which falls back to it. chat: of the model."""
+
+    parser: str = "grammar"
+    chat: ChatConfig = field(default_factory=ChatConfig)
+
+    def __post_init__(self) -> None:
+        if self.parser not in ("grammar", "model"):
+            raise ValueError(f'parser must be "grammar" or "model", not {self.parser!r}')
+
+
+def make_parser(
+    config: ParserConfig, warn: Callable[[str], None] = _log.warning, chat: OpenAiChat | None = None
+) -> tuple[QueryParser, Callable[[], None]]:
+    """The parser that the configuration names, and what ends its questions under way. A text is one task's budget.
+
+    chat: the model to ask, None = one of its own.
+    """
+    if config.parser == "grammar":
+        return GrammarParser(), lambda: None
+    chat = chat or OpenAiChat(config.chat)
+    return ModelParser(chat, warn=warn, begin=chat.begin_task), chat.cancel
 
 
 def graph_of(answer: str) -> QueryGraph:

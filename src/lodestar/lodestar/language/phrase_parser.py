@@ -48,8 +48,11 @@ class NounPhraseParser(TokenCursor):
         token, words = self.tokens[i], self.words
         if token in words.conjunctions or token in words.constraint_links or token in words.pronouns:
             return True
-        if token in words.modifiers:
-            return False
+        if token in words.modifiers:  # "right" in "the picture right above the seat" is none
+            relation = words.relations.match(self.tokens, i)
+            if relation is None or relation[0] < 2:
+                return False
+            return "".join(self.tokens[i + relation[0] : i + relation[0] + 1]) not in words.pronouns
         if token in (SEPARATOR, "of", "to", "from", "for", "not", "without", "'s"):
             return True
         tables = (
@@ -107,6 +110,8 @@ class NounPhraseParser(TokenCursor):
         if not collected:
             self.position = start
             return None
+        if collected and not ordinal and self._counted_after():
+            ordinal = self._take_ordinal()
         phrase = self._phrase(collected, max(1, round(number)) if number else 1, determiner, ordinal)
         if self.take_word({"of"}):
             whole = self.noun_phrase()
@@ -132,6 +137,12 @@ class NounPhraseParser(TokenCursor):
         self.position += 1
         return ordinal
 
+    def _counted_after(self) -> bool:
+        """Whether an ordinal and where it counts from stand here: "the keyboard second from the left"."""
+        if (self.peek() or "") not in self.words.ordinals:
+            return False
+        return self.words.single_out.match(self.tokens, self.position + 1) is not None
+
     def _take_determiner(self) -> str | None:
         if self._noun_length(self.position) > 1:
             return None
@@ -154,7 +165,7 @@ class NounPhraseParser(TokenCursor):
             if self.peek() in (SEPARATOR, "and") and self._joins_attributes(collected):
                 self.position += 1
                 continue
-            if self._ends_phrase(self.position):
+            if self._ends_phrase(self.position) or (collected and self._counted_after()):
                 break
             collected.append(self.tokens[self.position])
             self.position += 1

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from lodestar.language.directive import Subtask
+from lodestar.language.views import GO, ViewAnswer, ViewQuestion
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
 
@@ -33,22 +34,41 @@ class Scored(Protocol):
 
 @dataclass(frozen=True)
 class Judgement:
-    """A reasoner's confidence, in [0, 1], that an entity is worth going to (Phi of RoboAtlas eq. 19), and why."""
+    """A reasoner's confidence, in [0, 1], that an entity is worth going to (Phi of RoboAtlas eq. 19), and why.
+
+    by: name of the reasoner that came to it.
+    """
 
     entity_id: int
     confidence: float
     rationale: str
+    by: str = "offline"
 
 
 class Reasoner(Protocol):
-    """Port of whatever ranks candidates and words the scene."""
+    """Port of whatever ranks candidates, judges views and words the scene. sees: whether it looks at images."""
 
     name: str
+    sees: bool
+
+    def begin_task(self) -> None:
+        """What follows is for another directive: budgets begin anew, answers to the last one are void."""
+        ...
 
     def rank(
-        self, candidates: Sequence[Scored], subtask: Subtask, entities: Mapping[int, Entity] | None = None
+        self,
+        candidates: Sequence[Scored],
+        subtask: Subtask,
+        entities: Mapping[int, Entity] | None = None,
+        context: Sequence[str] = (),
     ) -> list[Judgement]:
-        """Judgements of candidates, best first. `entities` is the scene around them."""
+        """Judgements of candidates, best first. `entities` is the scene around them, `context` what was described of
+        earlier views, newest last: untrusted text.
+        """
+        ...
+
+    def judge_view(self, question: ViewQuestion) -> ViewAnswer:
+        """Which of the marked places in view to go to, or where to turn (RoboAtlas eq. 21, 22)."""
         ...
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
@@ -64,14 +84,22 @@ class OfflineReasoner:
     """
 
     name = "offline"
+    sees = False
 
     def __init__(self, hope: float = 0.5) -> None:
         if not 0.0 <= hope <= 1.0:
             raise ValueError(f"hope must lie in [0, 1], not {hope}")
         self._hope = hope
 
+    def begin_task(self) -> None:
+        """Nothing is kept between questions."""
+
     def rank(
-        self, candidates: Sequence[Scored], subtask: Subtask, entities: Mapping[int, Entity] | None = None
+        self,
+        candidates: Sequence[Scored],
+        subtask: Subtask,
+        entities: Mapping[int, Entity] | None = None,
+        context: Sequence[str] = (),
     ) -> list[Judgement]:
         """Judgements, best first; equal ones by id. Entities that are known to be gone are left out."""
         found = []
@@ -85,6 +113,14 @@ class OfflineReasoner:
                 rationale = f'"{subtask.target}": {rationale}'
             found.append(Judgement(candidate.entity_id, float(np.clip(confidence, 0.0, 1.0)), rationale))
         return sorted(found, key=lambda judgement: (-judgement.confidence, judgement.entity_id))
+
+    def judge_view(self, question: ViewQuestion) -> ViewAnswer:
+        """The marks' own scores; to go to the best, or, where none is worth it, the most open turn that is new."""
+        scores = {point.number: float(np.clip(point.score, 0.0, 1.0)) for point in question.points}
+        if any(score > 0.0 for score in scores.values()):
+            return ViewAnswer(question, scores, GO)
+        turn = max(question.turns, key=lambda name: question.openness.get(name, 0.0), default="")
+        return ViewAnswer(question, scores, turn)
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
         """See `describe_scene`."""

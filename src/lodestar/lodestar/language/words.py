@@ -59,6 +59,7 @@ class GrammarWords:
     ordinals: dict[str, int]
     frames: PhraseTable  # value: "towards", "at" or "enter"
     openers: PhraseTable
+    imperatives: frozenset[str]
     partitives: PhraseTable
     exclusions: PhraseTable
     self_words: PhraseTable
@@ -87,6 +88,9 @@ def load_words() -> GrammarWords:
     text = resources.files("lodestar.language").joinpath("grammar.yaml").read_text(encoding="utf-8")
     data = yaml.safe_load(text)
     relations = {p: name for name, phrases in data["relations"].items() for p in phrases}
+    for phrase, name in list(relations.items()):
+        for adverb in data["adverbs"]:
+            relations.setdefault(f"{adverb} {phrase}", name)
     for suffix, key in (("^", "inverse_relations"), ("!", "negative_relations")):
         relations.update({p: name + suffix for name, phrases in data[key].items() for p in phrases})
     for phrase, name in list(relations.items()):
@@ -116,6 +120,7 @@ def load_words() -> GrammarWords:
         ordinals=data["ordinals"],
         frames=PhraseTable(frames),
         openers=_table(data["openers"]),
+        imperatives=frozenset(data["imperatives"]),
         partitives=_table(data["partitives"]),
         exclusions=_table(data["exclusions"]),
         self_words=_table(data["self_words"]),

@@ -2,77 +2,355 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import os
-from dataclasses import dataclass
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from lodestar.models.chat_answers import BrokenAnswer, parse_answer
+from lodestar.models.chat_retries import RetryConfig, pause_before, retry_after
+from lodestar.models.chat_spending import CHARACTERS_PER_TOKEN, Spending, SpendingConfig, tokens_of
+from lodestar.models.images import data_url
+
+_log = logging.getLogger(__name__)
 
 KEY_VARIABLE = "OPENAI_API_KEY"
+OPENAI_URL = "https://api.openai.com/v1"
+MAX_BYTES = 4_000_000  # of a response that is read
+LONGEST_REST = 600.0  # s, whatever an endpoint wishes
+
+_MALFORMED = (ValueError, TypeError, LookupError, RecursionError)  # what reading a strange response raises
 
 
 class ChatUnavailable(RuntimeError):
     """The model cannot be asked or did not answer; the message says why, without any key."""
 
 
+class BudgetExceeded(ChatUnavailable):
+    """The task may not ask any more."""
+
+
+class ChatCancelled(ChatUnavailable):
+    """Whoever asked does not want the answer any more."""
+
+
+class BadAnswer(ChatUnavailable):
+    """The model answered, twice, but with nothing of the schema."""
+
+
 class ChatModel(Protocol):
     """Port of a language model."""
 
-    def complete(self, system: str, user: str, schema: dict[str, Any]) -> str:
-        """Text that should be JSON of the schema. Raises ChatUnavailable."""
+    def complete(self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = ()) -> str:
+        """Text that should be JSON of the schema. images: JPEG or PNG files. Raises ChatUnavailable."""
         ...
 
 
 @dataclass(frozen=True)
 class ChatConfig:
-    """base_url: of the endpoint, "" = OpenAI's. timeout: seconds for an answer. max_tokens: of an answer."""
+    """base_url: of the endpoint, "" = OpenAI's. timeout: seconds for one try. patience: seconds for a question,
+    with all its tries. max_tokens: of an answer. rest: seconds without a question after an endpoint failed one.
+    key_variable: name of the environment variable that holds the key.
+    """
 
     model: str = "gpt-4o-mini"
     base_url: str = ""
-    timeout: float = 10.0
+    timeout: float = 20.0
+    patience: float = 40.0
     max_tokens: int = 800
+    rest: float = 30.0
+    key_variable: str = KEY_VARIABLE
+    retries: RetryConfig = field(default_factory=RetryConfig)
+    spending: SpendingConfig = field(default_factory=SpendingConfig)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """What an endpoint understands: how the schema goes, how tokens are limited, whether a temperature is taken."""
+
+    answer: str = "json_schema"  # then json_object, then text
+    limit: str = "max_tokens"  # newer models: max_completion_tokens
+    temperature: bool = True
+
+    def simpler(self, complaint: str) -> _Form | None:
+        """The form to try after an endpoint refused a request so; None where it refused for another reason."""
+        complaint = complaint.casefold()
+        if "max_tokens" in complaint and self.limit == "max_tokens":
+            return replace(self, limit="max_completion_tokens")
+        if "temperature" in complaint and self.temperature:
+            return replace(self, temperature=False)
+        about_schema = any(word in complaint for word in ("response_format", "json_schema", "schema", "json_object"))
+        if about_schema and self.answer != "text":
+            return replace(self, answer="json_object" if self.answer == "json_schema" else "text")
+        return None
 
 
 class OpenAiChat:
-    """Any OpenAI-compatible endpoint. The key is read from the environment variable OPENAI_API_KEY alone."""
+    """Any OpenAI-compatible endpoint. Thread-safe; the key is read from the environment alone and shown nowhere."""
 
-    def __init__(self, config: ChatConfig = ChatConfig()) -> None:
+    def __init__(self, config: ChatConfig = ChatConfig(), rng: random.Random | None = None) -> None:
+        parts = urlsplit(config.base_url)
+        if parts.username or parts.password:
+            raise ValueError(f"base_url holds credentials; put the key into ${config.key_variable}")
         self._config = config
+        self._rng = rng or random.Random(0)
+        self._lock = threading.Lock()
         self._client: Any = None
+        self._form = _Form()
+        self._spending = Spending(config.spending)
+        self._open_calls: set[_Call] = set()
+        self._resting_until = 0.0
+        self._why_resting = ""
 
-    def complete(self, system: str, user: str, schema: dict[str, Any]) -> str:
-        """See ChatModel; asks once, without retries."""
-        client = self._open()
-        from openai import OpenAIError
+    @property
+    def spending(self) -> Spending:
+        """Of the current task."""
+        return self._spending
 
+    def begin_task(self) -> None:
+        """The budget begins anew."""
+        with self._lock:
+            self._spending = Spending(self._config.spending)
+
+    def cancel(self) -> None:
+        """Every question under way ends at once with ChatCancelled; later ones are not touched."""
+        with self._lock:
+            calls = list(self._open_calls)
+        for call in calls:
+            call.cancel()
+
+    def complete(self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = ()) -> str:
+        """JSON of the schema. A broken answer is asked for once more; see ChatUnavailable and its kinds."""
+        content = user_content(user, images)
+        messages: list[dict[str, Any]] = [
+            {"role": "system", "content": system}, {"role": "user", "content": content}
+        ]  # fmt: skip
+        call = _Call(time.monotonic() + self._config.patience)
+        with self._lock:
+            left = self._resting_until - time.monotonic()
+            if left > 0.0:
+                raise ChatUnavailable(f"not asked for another {left:.0f} s: {self._why_resting}")
+            self._open_calls.add(call)
         try:
-            answer = client.chat.completions.create(
-                model=self._config.model,
-                messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
-                response_format={
-                    "type": "json_schema",
-                    "json_schema": {"name": "answer", "schema": schema, "strict": True},
-                },
-                max_tokens=self._config.max_tokens,
-                temperature=0.0,
-            )
-        except OpenAIError as error:
-            raise ChatUnavailable(f"the language model did not answer: {error.__class__.__name__}") from error
-        if not answer.choices:
-            raise ChatUnavailable("the language model answered with nothing")
-        return answer.choices[0].message.content or ""
-
-    def _open(self) -> Any:
-        if self._client is None:
+            answer = self._ask(messages, schema, call)
             try:
-                from openai import OpenAI
-            except ImportError as error:
-                raise ChatUnavailable("openai is not installed; pip install 'lodestar[llm]'") from error
-            key = os.environ.get(KEY_VARIABLE, "")
-            if not key and not self._config.base_url:
-                raise ChatUnavailable(f"{KEY_VARIABLE} is not set")
-            self._client = OpenAI(
-                api_key=key or "none",
-                base_url=self._config.base_url or None,
-                timeout=self._config.timeout,
-                max_retries=0,
-            )
-        return self._client
+                return json.dumps(parse_answer(answer, schema))
+            except BrokenAnswer as broken:
+                _log.info("the language model is asked again: %s", broken)
+                again = f"{broken}. Answer again, with one JSON object of the schema and nothing else."
+                messages += [{"role": "assistant", "content": answer[:4000]}, {"role": "user", "content": again}]
+            answer = self._ask(messages, schema, call)
+            try:
+                return json.dumps(parse_answer(answer, schema))
+            except BrokenAnswer as broken:
+                raise BadAnswer(f"the language model's answer is rejected: {broken}") from None
+        finally:
+            with self._lock:
+                self._open_calls.discard(call)
+
+    def _ask(self, messages: list[dict[str, Any]], schema: dict[str, Any], call: _Call) -> str:
+        """The text of one answer, after as many tries as are allowed."""
+        config = self._config
+        client, errors = self._open()
+        tries = 0
+        while True:
+            call.check()
+            wait, again = None, True
+            try:
+                return self._try(client, messages, schema, call)
+            except errors.APIStatusError as error:
+                simpler = self._form.simpler(str(error)) if error.status_code in (400, 422) else None
+                if simpler is not None:
+                    self._form = simpler
+                    continue
+                reason = f"the endpoint answered {error.status_code}"
+                again = error.status_code in config.retries.statuses
+                wait = retry_after(error.response.headers)
+            except (errors.APIConnectionError, ConnectionError) as error:  # the client's time-out is one too
+                reason = f"the connection failed ({error.__class__.__name__})"
+            except TimeoutError:
+                reason = f"no answer within {config.timeout:g} s"
+            except (errors.OpenAIError, *_MALFORMED) as error:
+                reason, again = f"what the endpoint sent is no answer ({error.__class__.__name__})", False
+            tries += 1
+            pause = pause_before(tries, wait, config.retries, self._rng)
+            if not again or tries > config.retries.tries or pause >= call.left:
+                raise self._gives_up(reason, wait or 0.0) from None
+            call.sleep(pause)
+
+    def _try(self, client: Any, messages: list[dict[str, Any]], schema: dict[str, Any], call: _Call) -> str:
+        """One request. Raises what the client raises, TimeoutError and BudgetExceeded."""
+        config, form, spending = self._config, self._form, self._spending
+        arguments = _arguments(config, form, messages, schema)
+        reserved = (tokens_of(arguments["messages"], len(json.dumps(schema))), config.max_tokens)
+        refusal = spending.reserve(*reserved)
+        if refusal:
+            raise BudgetExceeded(f"the language model is not asked: {refusal}")
+        used = (0, 0)
+        timeout = min(config.timeout, call.left)
+        try:
+            response = call.run(lambda: _post(client, arguments, timeout, call), timeout)
+            text = response["choices"][0]["message"]["content"]
+            used = _usage(response, reserved[0], text if isinstance(text, str) else "")
+        except (TimeoutError, ChatCancelled):
+            used = reserved  # the endpoint may be working on it still, and bill it
+            raise
+        finally:
+            spending.settle(reserved, used)
+        if not isinstance(text, str):
+            raise ValueError("there is no text in the answer")
+        return text
+
+    def _gives_up(self, reason: str, wished: float) -> ChatUnavailable:
+        """The endpoint is left alone for a while, so that nobody waits for it at every step."""
+        with self._lock:
+            self._resting_until = time.monotonic() + min(max(self._config.rest, wished), LONGEST_REST)
+            self._why_resting = reason
+        return ChatUnavailable(f"the language model did not answer: {reason}")
+
+    def _open(self) -> tuple[Any, Any]:
+        """The client and the module of its errors. Raises ChatUnavailable."""
+        try:
+            import openai
+        except ImportError as error:
+            raise ChatUnavailable("openai is not installed; pip install 'lodestar[llm]'") from error
+        config = self._config
+        with self._lock:
+            if self._client is None:
+                key = os.environ.get(config.key_variable, "")
+                if not key and not config.base_url:
+                    raise ChatUnavailable(f"{config.key_variable} is not set")
+                url = config.base_url or OPENAI_URL
+                self._client = openai.OpenAI(
+                    api_key=key or "none", base_url=url, timeout=config.timeout, max_retries=0
+                )
+            return self._client, openai
+
+
+class _Call:
+    """One question under way. deadline: of the monotonic clock."""
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._wake = threading.Condition()
+        self._cancelled = False
+
+    @property
+    def left(self) -> float:
+        """Seconds."""
+        return max(self._deadline - time.monotonic(), 0.0)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nobody waits any more."""
+        return self._cancelled or self.left <= 0.0
+
+    def cancel(self) -> None:
+        """Whoever waits stops waiting."""
+        with self._wake:
+            self._cancelled = True
+            self._wake.notify_all()
+
+    def check(self) -> None:
+        """Raises ChatCancelled."""
+        if self._cancelled:
+            raise ChatCancelled("the question to the language model was cancelled")
+
+    def sleep(self, seconds: float) -> None:
+        """Seconds pass, or ChatCancelled is raised."""
+        with self._wake:
+            self._wake.wait_for(lambda: self._cancelled, seconds)
+        self.check()
+
+    def run(self, request: Callable[[], Any], timeout: float) -> Any:
+        """What the request gives, from a thread of its own: a server that drips bytes can hold that for long.
+
+        Raises what it raises, TimeoutError, ChatCancelled.
+        """
+        outcome: list[tuple[Any, BaseException | None]] = []
+
+        def work() -> None:
+            try:
+                result: tuple[Any, BaseException | None] = (request(), None)
+            except BaseException as error:
+                result = (None, error)
+            with self._wake:
+                outcome.append(result)
+                self._wake.notify_all()
+
+        threading.Thread(target=work, name="chat", daemon=True).start()
+        with self._wake:
+            self._wake.wait_for(lambda: bool(outcome) or self._cancelled, timeout)
+        self.check()
+        if not outcome:
+            raise TimeoutError
+        value, error = outcome[0]
+        if error is not None:
+            raise error
+        return value
+
+
+def _arguments(
+    config: ChatConfig, form: _Form, messages: list[dict[str, Any]], schema: dict[str, Any]
+) -> dict[str, Any]:
+    """What a request holds in the form that the endpoint takes."""
+    arguments: dict[str, Any] = {"model": config.model, "messages": messages, form.limit: config.max_tokens}
+    if form.temperature:
+        arguments["temperature"] = 0.0
+    if form.answer == "json_schema" and schema:
+        named = {"name": "answer", "schema": schema, "strict": True}
+        arguments["response_format"] = {"type": "json_schema", "json_schema": named}
+    elif schema:
+        rule = f"{messages[0]['content']}\nAnswer with one JSON object of this JSON schema: {json.dumps(schema)}"
+        arguments["messages"] = [{"role": "system", "content": rule}, *messages[1:]]
+        if form.answer == "json_object":
+            arguments["response_format"] = {"type": "json_object"}
+    return arguments
+
+
+def _post(client: Any, arguments: dict[str, Any], timeout: float, call: _Call) -> Any:
+    """The response's JSON, read only while somebody waits for it.
+
+    Raises what the client raises, ConnectionError, ValueError, TimeoutError.
+    """
+    until = time.monotonic() + timeout
+    create = client.chat.completions.with_streaming_response.create
+    with create(timeout=timeout, **arguments) as response:
+        body = bytearray()
+        parts = response.iter_bytes()
+        while True:
+            try:
+                part = next(parts, b"")
+            except Exception as error:  # of the HTTP library, which differs between versions of the client
+                raise ConnectionError(error.__class__.__name__) from None
+            if not part:
+                return json.loads(body)
+            body += part
+            if len(body) > MAX_BYTES:
+                raise ValueError("the response is too long")
+            if call.is_over or time.monotonic() > until:
+                raise TimeoutError
+
+
+def _usage(response: dict[str, Any], sent: int, text: str) -> tuple[int, int]:
+    """Tokens sent and received, as the endpoint counted them where it did so credibly."""
+    usage = response.get("usage")
+    if isinstance(usage, dict):
+        counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
+        if all(type(count) is int and 0 <= count < 10_000_000 for count in counts):
+            return counts[0], counts[1]  # type: ignore[return-value]
+    return sent, int(len(text) / CHARACTERS_PER_TOKEN) + 1
+
+
+def user_content(text: str, images: Sequence[bytes]) -> str | list[dict[str, Any]]:
+    """A user message: the text alone, or text and images as data URLs. Raises ValueError for other than JPEG, PNG."""
+    if not images:
+        return text
+    pictures = [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in images]
+    return [{"type": "text", "text": text}, *pictures]

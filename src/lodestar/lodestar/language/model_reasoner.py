@@ -1,0 +1,183 @@
+"""The reasoner that asks a language model, and trusts nothing of its answer that cannot be checked."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from lodestar.language.directive import Subtask
+from lodestar.language.picture_goals import Described, subtask_of
+from lodestar.language.prompts import (
+    PICTURE_SCHEMA,
+    PICTURE_SYSTEM,
+    RANK_SCHEMA,
+    RANK_SYSTEM,
+    VIEW_SYSTEM,
+    RankPromptConfig,
+    rank_prompt,
+    view_prompt,
+    view_schema,
+)
+from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
+from lodestar.language.views import GO, ViewAnswer, ViewQuestion
+from lodestar.models.chat import ChatModel, ChatUnavailable
+from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture, encode_picture
+from lodestar.scene.captions import clean_text
+from lodestar.scene.records import Entity
+
+_log = logging.getLogger(__name__)
+
+#: What is raised where an answer cannot be had or used.
+UNUSABLE = (ChatUnavailable, ValueError, TypeError, KeyError)
+
+
+class ModelReasoner:
+    """A language model's judgement; the offline reasoner's where it gives none, with the reason in the rationale.
+
+    warn: called with that reason. Scores are taken only if they are numbers in [0, 1], ids only from the list.
+    """
+
+    name = "model"
+    sees = True
+
+    def __init__(
+        self,
+        model: ChatModel,
+        offline: Reasoner | None = None,
+        prompt: RankPromptConfig | None = None,
+        warn: Callable[[str], None] = _log.warning,
+    ) -> None:
+        self._model = model
+        self._offline = offline or OfflineReasoner()
+        self._prompt = prompt or RankPromptConfig()
+        self._warn = warn
+
+    def begin_task(self) -> None:
+        """The budget begins anew, and a question of the last task is cancelled."""
+        for name in ("cancel", "begin_task"):
+            act = getattr(self._model, name, None)  # a ChatModel need not count
+            if act is not None:
+                act()
+
+    def rank(
+        self,
+        candidates: Sequence[Scored],
+        subtask: Subtask,
+        entities: Mapping[int, Entity] | None = None,
+        context: Sequence[str] = (),
+    ) -> list[Judgement]:
+        """See Reasoner; candidates that the model did not judge come after those that it did."""
+        offline = self._offline.rank(candidates, subtask, entities, context)
+        if not offline or not entities:
+            return offline
+        try:
+            return merged(self.ask_rank(candidates, subtask, entities, context), offline)
+        except UNUSABLE as error:
+            self._warn(f"candidates are ranked offline: {error}")
+            return [with_reason(judgement, str(error)) for judgement in offline]
+
+    def judge_view(self, question: ViewQuestion) -> ViewAnswer:
+        """See Reasoner."""
+        try:
+            return self.ask_view(question)
+        except UNUSABLE as error:
+            self._warn(f"the view is judged offline: {error}")
+            return replace(self._offline.judge_view(question), rationale=f"offline: {error}")
+
+    def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
+        """The offline description; words for a list of facts need no model."""
+        return self._offline.describe(entities, budget)
+
+    def ask_rank(
+        self,
+        candidates: Sequence[Scored],
+        subtask: Subtask,
+        entities: Mapping[int, Entity],
+        context: Sequence[str] = (),
+    ) -> list[Judgement]:
+        """What the model says of candidates, best first. Raises UNUSABLE."""
+        text, ids = rank_prompt(candidates, subtask, entities, context, self._prompt)
+        return self.ask_ranked(text, ids)
+
+    def ask_ranked(self, text: str, ids: frozenset[int]) -> list[Judgement]:
+        """As `ask_rank`, of a prompt that stands and the ids on its list."""
+        data = _answer(self._model.complete(RANK_SYSTEM, text, RANK_SCHEMA))
+        found: dict[int, Judgement] = {}
+        for entry in data["judgements"]:
+            identity, confidence = entry["id"], _score(entry["confidence"])
+            if type(identity) is int and identity in ids and identity not in found:
+                reason = clean_text(str(entry.get("reason", "")))
+                found[identity] = Judgement(identity, confidence, reason, self.name)
+        if data["judgements"] and not found:
+            raise ValueError("the language model named nothing that is on the list")
+        return sorted(found.values(), key=lambda j: (-j.confidence, j.entity_id))
+
+    def ask_view(self, question: ViewQuestion) -> ViewAnswer:
+        """What the model says of a view. Raises UNUSABLE."""
+        images = (question.image,) if question.image else ()
+        schema = view_schema(question.turns)
+        data = _answer(self._model.complete(VIEW_SYSTEM, view_prompt(question), schema, images))
+        scores = {point.number: 0.0 for point in question.points}
+        for entry in data["scores"]:
+            if type(entry["number"]) is int and entry["number"] in scores:
+                scores[entry["number"]] = _score(entry["score"])
+        action = data["action"]
+        if action != GO and action not in question.turns:
+            raise ValueError("the language model chose an action that is not on the list")
+        if action == GO and not any(scores.values()):
+            raise ValueError("the language model goes on but names no mark to go to")
+        description = clean_text(str(data.get("description", "")))
+        rationale = clean_text(str(data.get("reason", "")))
+        return ViewAnswer(question, scores, action, description, rationale, self.name)
+
+
+class ModelPictures:
+    """Reads pictures of a target with a vision model."""
+
+    def __init__(self, model: ChatModel, config: PictureConfig | None = None) -> None:
+        self._model = model
+        self._config = config or PictureConfig()
+
+    def __call__(self, image: bytes) -> Subtask:
+        """To find what the picture shows. Raises BadPicture, and ChatUnavailable where the model cannot be asked."""
+        rgb = decode_picture(image, self._config)
+        answer = self._model.complete(PICTURE_SYSTEM, "What is this?", PICTURE_SCHEMA, (encode_picture(rgb),))
+        try:
+            data = _answer(answer)
+            shown = Described(str(data["label"]), str(data["caption"]), tuple(str(n) for n in data["neighbors"]))
+        except (ValueError, TypeError, KeyError) as error:
+            raise BadPicture("the language model did not say what the picture shows; use words") from error
+        return subtask_of(shown)
+
+
+def merged(judged: Sequence[Judgement], offline: Sequence[Judgement]) -> list[Judgement]:
+    """The model's judgements, then what it did not judge as the offline reasoner has it; only known candidates."""
+    known = {judgement.entity_id for judgement in offline}
+    first = [judgement for judgement in judged if judgement.entity_id in known]
+    named = {judgement.entity_id for judgement in first}
+    return first + [judgement for judgement in offline if judgement.entity_id not in named]
+
+
+def with_reason(judgement: Judgement, reason: str) -> Judgement:
+    """The judgement that says why it was made offline."""
+    return replace(judgement, rationale=f"{judgement.rationale} (offline: {reason})")
+
+
+def _answer(text: str) -> dict[str, Any]:
+    data = json.loads(text)
+    if not isinstance(data, dict):
+        raise ValueError("the language model's answer is no object")
+    return data
+
+
+def _score(value: Any) -> float:
+    """A score in [0, 1]. Raises ValueError: what is far outside was not meant as one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise ValueError("the language model's score is no number")
+    if not 0.0 <= value <= 1.0:
+        raise ValueError("the language model's score is outside [0, 1]")
+    return float(value)

@@ -1,0 +1,169 @@
+"""A picture of the target as phrases and neighbours: what perception says of it becomes a subtask."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
+from lodestar.models.lexicon import load_lexicon
+from lodestar.perception.frames import Detection, SegmentedFrame
+from lodestar.perception.pictures import BadPicture
+from lodestar.perception.segments import border_share
+from lodestar.scene.captions import clean_text
+
+_POINTED_AT = re.compile(r"\b(?:this|that|it)(?: one)?\b(?=\s*(?:$|[.,;!?]|and\b|then\b|but\b))", re.IGNORECASE)
+
+#: Makes a subtask of a picture file. Raises BadPicture.
+PictureReader = Callable[[bytes], Subtask]
+
+
+@dataclass(frozen=True)
+class PictureGoalConfig:
+    """Who takes a picture of a thing puts it in the middle, which it fills: a pixel counts 1/e at the distance
+    `spread` from there, as a share of half the diagonal.
+    cut: what a segment counts that the picture's border cuts, because who takes a picture shows the whole thing.
+    neighbors: at most so many. gap: share of the picture's width between a neighbour and the target at most.
+    alone_weight: of the reading without neighbours, which may be hidden from where the robot comes.
+    """
+
+    spread: float = 0.2
+    cut: float = 0.75
+    neighbors: int = 2
+    gap: float = 0.15
+    alone_weight: float = 0.5
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a picture shows, as untrusted words: a target and what is near it."""
+
+    label: str
+    caption: str
+    neighbors: tuple[str, ...] = ()
+
+
+def goal_of(segmented: SegmentedFrame, config: PictureGoalConfig = PictureGoalConfig()) -> Subtask:
+    """To find what the middle of a segmented picture shows. Raises BadPicture where nothing there has a name."""
+    named = [d for d in segmented.detections if clean_text(d.label)]
+    if not named:
+        raise BadPicture("nothing in the picture was recognised; send one with the thing in the middle, or use words")
+    width = segmented.labels.shape[1]
+    scores = _prominence(named, segmented.labels, config)
+    target = named[int(np.argmax(scores))]
+    near = sorted(
+        (gap, d.label)
+        for d in named
+        if d is not target and d.label != target.label and (gap := _gap(d, target) / width) <= config.gap
+    )
+    neighbors = tuple(dict.fromkeys(label for _, label in near))[: config.neighbors]
+    return subtask_of(Described(target.label, target.caption or target.label, neighbors), config)
+
+
+def subtask_of(shown: Described, config: PictureGoalConfig = PictureGoalConfig()) -> Subtask:
+    """To find what is described; a reading with the neighbours, and one without. Raises BadPicture."""
+    category = clean_text(shown.label)
+    phrase = clean_text(shown.caption) or category
+    if not any(c.isalpha() for c in category):
+        raise BadPicture("what the picture shows has no name; use words")
+    attributes = tuple(
+        Predicate("HasAttribute", (0,), attribute) for attribute in load_lexicon().attributes_in(phrase)
+    )
+    target = QueryVariable(phrase, category)
+    cleaned = (clean_text(name) for name in shown.neighbors)
+    neighbors = tuple(dict.fromkeys(name for name in cleaned if name and name != category))[: config.neighbors]
+    alone = QueryGraph((target,), attributes)
+    if not neighbors:
+        return Subtask(phrase, graphs=(alone,))
+    anchors = tuple(QueryVariable(name, name) for name in neighbors)
+    near = tuple(Predicate("Near", (0, i)) for i in range(1, len(anchors) + 1))
+    weight = 1.0 / (1.0 + config.alone_weight)
+    related = QueryGraph((target, *anchors), (*attributes, *near), weight)
+    return Subtask(phrase, neighbors, graphs=(related, replace(alone, weight=1.0 - weight)))
+
+
+def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureReader) -> Directive:
+    """The directive with every picture made into words; what its text says beside them stays.
+
+    A subtask's own pictures describe it. `images` came with the whole directive: they describe, in their order, the
+    subtasks whose target is open ("this thing"), and are subtasks of their own where none is left. Raises BadPicture.
+    """
+    left = list(images)
+    subtasks: list[Subtask] = []
+    for subtask in directive.subtasks:
+        own = subtask.images
+        if not own and _is_open(subtask) and left and directive.kind is DirectiveKind.FIND:
+            own = (left.pop(0),)
+        subtasks.append(_described(subtask, [read(image) for image in own]) if own else subtask)
+    if left:
+        if directive.kind is not DirectiveKind.FIND:
+            raise BadPicture(f"a picture says what to find, but the directive is to {directive.kind.name.lower()}")
+        constraints = directive.subtasks[0].constraints if directive.subtasks else ()
+        subtasks += [replace(read(image), constraints=constraints) for image in left]
+    return replace(directive, subtasks=tuple(subtasks))
+
+
+def parse_beside_picture(text: str, parse: Callable[[str], Directive]) -> Directive:
+    """The directive of a text that comes with a picture: "find this" means the thing in it. Raises as `parse` does."""
+    return replace(parse(_POINTED_AT.sub("the thing", text)), text=text)
+
+
+def pictures_only(images: Sequence[bytes], read: PictureReader) -> Directive:
+    """To find what each picture shows, in their order. Raises BadPicture."""
+    return with_pictures(Directive(DirectiveKind.FIND, "what the picture shows", ()), images, read)
+
+
+def _is_open(subtask: Subtask) -> bool:
+    """Whether its words do not say what is looked for: no target, or just "the object"."""
+    if not subtask.target:
+        return True
+    lexicon = load_lexicon()
+    return all(
+        lexicon.is_generic(graph.target.category) and all(p.name == "IsCategory" for p in graph.predicates)
+        for graph in subtask.graphs
+    )
+
+
+def _described(subtask: Subtask, shown: Sequence[Subtask]) -> Subtask:
+    """The subtask with what its pictures show; words have the last word, and several pictures are alternatives."""
+    if not _is_open(subtask):
+        neighbors = dict.fromkeys([*subtask.neighbors, *(n for s in shown for n in s.neighbors)])
+        return replace(subtask, neighbors=tuple(neighbors), images=())
+    graphs = [graph for s in shown for graph in s.graphs]
+    total = sum(graph.weight for graph in graphs)
+    return replace(
+        subtask,
+        target=" or ".join(dict.fromkeys(s.target for s in shown)),
+        neighbors=tuple(dict.fromkeys(n for s in shown for n in s.neighbors)),
+        graphs=tuple(replace(graph, weight=graph.weight / total) for graph in graphs),
+        images=(),
+    )
+
+
+def _prominence(detections: Sequence[Detection], labels: np.ndarray, config: PictureGoalConfig) -> np.ndarray:
+    """(N,) how much each segment is what the picture is of: what it fills of the middle.
+
+    The middle of its box would not do: it is not the middle of a thing that the border cuts.
+    """
+    height, width = labels.shape
+    dy = np.arange(height)[:, None] + 0.5 - height / 2.0
+    dx = np.arange(width)[None] + 0.5 - width / 2.0
+    spread = config.spread * math.hypot(width, height) / 2.0
+    weights = np.exp(-(dx**2 + dy**2) / spread**2)
+    values = [d.label_value for d in detections]
+    filled = np.bincount(labels.ravel(), weights.ravel(), max(values) + 1) / weights.sum()
+    whole = [1.0 if border_share(d.box, width, height) == 0.0 else config.cut for d in detections]
+    return filled[values] * whole * np.array([d.score for d in detections])
+
+
+def _gap(one: Detection, other: Detection) -> float:
+    """Pixels between the boxes of two segments."""
+    a, b = one.box, other.box
+    dx = max(a.x - b.x - b.width, b.x - a.x - a.width, 0)
+    dy = max(a.y - b.y - b.height, b.y - a.y - a.height, 0)
+    return math.hypot(dx, dy)

@@ -1,0 +1,50 @@
+"""Which reasoner the experts ask, by configuration."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lodestar.language.model_reasoner import ModelReasoner
+from lodestar.language.prompts import RankPromptConfig
+from lodestar.language.reasoner import OfflineReasoner, Reasoner
+from lodestar.language.thinking import BackgroundReasoner, ThinkingConfig
+from lodestar.models.chat import ChatConfig, OpenAiChat
+
+ADAPTERS = ("offline", "model")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class ReasonerConfig:
+    """Who weighs candidates and views; chat says which endpoint and what it may cost."""
+
+    adapter: str = "offline"  # offline: no model; model: an OpenAI-compatible endpoint, offline where it fails
+    chat: ChatConfig = field(default_factory=ChatConfig)
+    thinking: ThinkingConfig = field(default_factory=ThinkingConfig)
+    prompt: RankPromptConfig = field(default_factory=RankPromptConfig)
+
+    def __post_init__(self) -> None:
+        if self.adapter not in ADAPTERS:
+            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
+
+
+@dataclass(frozen=True)
+class ReasonerHandle:
+    """A reasoner and what its owner needs besides. tokens(): that the current task has used."""
+
+    reasoner: Reasoner
+    tokens: Callable[[], int]
+    close: Callable[[], None]
+
+
+def make_reasoner(config: ReasonerConfig, warn: Callable[[str], None] = _log.warning) -> ReasonerHandle:
+    """The reasoner that the configuration names. It answers at once, whatever the model does."""
+    if config.adapter == "offline":
+        return ReasonerHandle(OfflineReasoner(), lambda: 0, lambda: None)
+    chat = OpenAiChat(config.chat)
+    inner = ModelReasoner(chat, prompt=config.prompt, warn=warn)
+    reasoner = BackgroundReasoner(inner, config=config.thinking, prompt=config.prompt)
+    return ReasonerHandle(reasoner, lambda: chat.spending.tokens, reasoner.close)

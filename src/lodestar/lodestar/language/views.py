@@ -1,0 +1,62 @@
+"""What a reasoner is asked of one view, and what it answers (RoboAtlas IV-F)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+GO = "GO"  # the turns are TURN_LEFT, TURN_RIGHT and TURN_AROUND (eq. 21)
+
+
+@dataclass(frozen=True)
+class ViewPoint:
+    """A numbered mark on the image and the place behind it.
+
+    what, label: untrusted words for the thing there and its kind, "" = a place. pixel: column, row. position: (3,) map,
+    metres. box_min, box_max: (3,) of the thing, None for a place. bearing: radians, left positive. score: what the
+    query says of the thing, [0, 1], 0 = not worth going to.
+    """
+
+    number: int
+    what: str
+    pixel: tuple[float, float]
+    position: np.ndarray
+    distance: float
+    bearing: float
+    score: float = 0.0
+    label: str = ""
+    box_min: np.ndarray | None = None
+    box_max: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class ViewQuestion:
+    """target, neighbors, constraints: phrases of the subtask. turns: those that would show something new. openness:
+    of each turn, [0, 1]. pose: (3,) of the robot in map. image: the annotated view as a JPEG file, b"" = none.
+    """
+
+    stamp: float
+    pose: np.ndarray
+    target: str
+    neighbors: tuple[str, ...]
+    constraints: tuple[str, ...]
+    points: tuple[ViewPoint, ...]
+    turns: tuple[str, ...] = ()
+    openness: dict[str, float] = field(default_factory=dict)
+    image: bytes = b""
+
+
+@dataclass(frozen=True)
+class ViewAnswer:
+    """scores: of every point by number, [0, 1]. action: GO, one of the question's turns, or "" = neither.
+
+    question: what it answers, which may be an earlier view than the newest. description: untrusted words for the view.
+    """
+
+    question: ViewQuestion
+    scores: dict[int, float]
+    action: str
+    description: str = ""
+    rationale: str = ""
+    by: str = "offline"

@@ -1,0 +1,71 @@
+"""Picture files that people send: untrusted bytes to a bounded RGB image, or a reason that a person understands."""
+
+from __future__ import annotations
+
+import io
+import warnings
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from PIL import Image, ImageOps
+
+FORMATS = ("JPEG", "PNG", "WEBP")
+
+
+class BadPicture(ValueError):
+    """The bytes are no picture that can be used, or nothing in it is recognised; the message says what to send."""
+
+
+@dataclass(frozen=True)
+class PictureConfig:
+    """max_bytes: of a file. max_pixels: of the picture in it, before it is made smaller. side: pixels of the longer
+    side that is worked on. min_side: pixels of the shorter side below which nothing is recognised.
+    """
+
+    max_bytes: int = 20_000_000
+    max_pixels: int = 50_000_000
+    side: int = 1024
+    min_side: int = 16
+
+
+def decode_picture(data: bytes, config: PictureConfig = PictureConfig()) -> np.ndarray:
+    """(H, W, 3) uint8 RGB, upright, its longer side at most `side`. Raises BadPicture.
+
+    The size is read from the header before anything is unpacked, so that a small file cannot fill the memory.
+    """
+    if not data:
+        raise BadPicture("the picture is empty; send a JPEG, PNG or WebP file")
+    if len(data) > config.max_bytes:
+        limit = config.max_bytes // 1_000_000
+        raise BadPicture(f"the picture has {len(data) / 1e6:.0f} MB, at most {limit} MB are read; send a smaller one")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            picture = Image.open(io.BytesIO(data), formats=FORMATS)
+            width, height = picture.size
+            if width * height > config.max_pixels:
+                raise BadPicture(f"the picture has {width} x {height} pixels, which is too many; send a smaller one")
+            if min(width, height) < config.min_side:
+                raise BadPicture(f"the picture has {width} x {height} pixels, which is too few to recognise anything")
+            picture.draft("RGB", (config.side, config.side))
+            picture.load()
+            picture.thumbnail((config.side, config.side))
+            upright = ImageOps.exif_transpose(picture).convert("RGB")
+    except BadPicture:
+        raise
+    except Image.DecompressionBombError as error:
+        raise BadPicture("the picture has too many pixels; send a smaller one") from error
+    except (OSError, ValueError, SyntaxError, EOFError, MemoryError) as error:
+        raise BadPicture("the picture cannot be read; send a JPEG, PNG or WebP file") from error
+    return np.asarray(upright, np.uint8)
+
+
+def encode_picture(rgb: np.ndarray, quality: int = 85) -> bytes:
+    """An (H, W, 3) uint8 RGB image as a JPEG file. Raises ValueError."""
+    if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8 or rgb.size == 0:
+        raise ValueError(f"an RGB image is (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
+    done, data = cv2.imencode(".jpg", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, quality])
+    if not done:
+        raise ValueError("the image cannot be encoded")
+    return data.tobytes()

@@ -31,6 +31,7 @@ class QueryConfig:
     unseen_side: float = 0.35  # for LeftOf and the like, where neither a view nor anything else tells
     default_view: float = 0.5  # what a side is worth that is seen only from where one would stand by default
     least_share: float = 0.9  # of the least predicate score in their mean; 0 = FARM's geometric mean
+    fusion_share: float = 0.05  # how far other channels than words draw a score down (reciprocal ranks)
     class_factor: float = (
         1.0  # of the score of what is not of the class (FARM D.2: 0.3); here category scores tell
     )

@@ -12,10 +12,11 @@ from lodestar.language.grammar import parse_query
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.mapping.pillars import PillarMap
 from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.query.binding import Pool, semantic_scores, unary_words
 from lodestar.query.categories import caption_facts, has_group, needs_caption
 from lodestar.query.config import QueryConfig
+from lodestar.query.pool import Pool
 from lodestar.query.scoring import score_query
+from lodestar.query.terms import semantic_scores, unary_words
 from lodestar.scene.records import Entity, EntityState, Region
 
 LAYERS = ("target", "neighbor", "constraint")

@@ -14,6 +14,7 @@ from lodestar.query.config import QueryConfig
 from lodestar.query.relations import Boxes
 from lodestar.query.table import PredicateTable, load_table
 from lodestar.query.vocabulary import Kinds, Looks
+from lodestar.scene.enrichment import CHANNEL
 from lodestar.scene.records import Entity, EntityState, Region, View
 
 UNDECIDED = 0.5
@@ -27,6 +28,7 @@ class Pool:
 
     room_low, room_high: (N, 2) bounds in plan of what is in an entity's region. kind_of: (N,) index into the
     unique pairs of label and caption, look_of likewise of known attributes and caption.
+    is_described: whether any entity has the vector of its caption.
     """
 
     entities: list[Entity]
@@ -46,6 +48,7 @@ class Pool:
     views: list[tuple[View, ...]]
     regions: Mapping[int, Region] | None = None
     observer: np.ndarray | None = None
+    is_described: bool = False
 
     @staticmethod
     def of(
@@ -71,6 +74,7 @@ class Pool:
             own, boxes, presence, phrases, config, table or load_table(),
             _vectors([e.front for e in own]), _vectors([e.color for e in own]),
             low, high, Kinds(kinds), kind_of, Looks(looks), look_of, [e.views for e in own], regions, observer,
+            any(CHANNEL in e.embeddings for e in own),
         )  # fmt: skip
 
     def seen_by(self, observer: np.ndarray | None) -> Pool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.geometry.poses import BODY_FROM_OPTICAL, yaw_of
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, wrap_angle, yaw_of
+from lodestar.grid.facing import footprint_distances
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import Viewpoint, ViewpointConfig, find_viewpoints
@@ -16,8 +19,9 @@ from lodestar.scene.records import Entity, View
 
 @dataclass(frozen=True)
 class PosingConfig:
-    """saved_distance: metres in plan from the box beyond which a saved view is no answer; the default is that of a
-    look, a directive's success asks for less. viewpoints: of the search where no saved view will do.
+    """saved_distance: metres in plan between footprint and box beyond which a saved view is no answer; the default is
+    that of a look, a directive's success asks for less. viewpoints: of the search where no saved view will do; their
+    `max_bearing` is that beyond which the robot turns to what it is to face.
     """
 
     saved_distance: float = 2.5
@@ -43,13 +47,9 @@ def pose_for(
     lengths: (rows, columns) of `path_lengths` on this grid. Raises NoViewpoint, and ValueError for lengths of
     another grid.
     """
-    if lengths.shape != grid.cells.shape:
-        raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
-    for view in sorted(entity.views, key=lambda v: (-v.quality, v.stamp)):
-        pose = _base_pose(view, config.viewpoints)
-        length = _path_length(pose, grid, lengths)
-        if np.isfinite(length) and _is_usable(pose, entity, grid, config):
-            return AnswerPose(pose, length, True, view.keyframe_id)
+    saved = saved_pose(entity, grid, lengths, (), config)
+    if saved is not None:
+        return saved
     views = [view.map_from_camera for view in entity.views]
     found: Viewpoint = find_viewpoints(
         grid, lengths, entity.box_min, entity.box_max, views, (), config.viewpoints
@@ -57,12 +57,40 @@ def pose_for(
     return AnswerPose(np.asarray(found.pose, float), found.path_length, False)
 
 
-def _base_pose(view: View, config: ViewpointConfig) -> np.ndarray:
-    """(3,) of the robot whose camera took the view."""
+def saved_pose(
+    entity: Entity,
+    grid: OccupancyGrid2D,
+    lengths: np.ndarray,
+    excluded: Sequence[Sequence[float]],
+    config: PosingConfig = PosingConfig(),
+) -> AnswerPose | None:
+    """The best saved view that is free, reachable, near and in sight of the entity, turned to it where it looks past
+    it; None where there is none.
+
+    excluded: poses (x, y, yaw) near which none is wanted. Raises ValueError for lengths of another grid.
+    """
+    if lengths.shape != grid.cells.shape:
+        raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
+    for view in sorted(entity.views, key=lambda v: (-v.quality, v.stamp)):
+        pose = _base_pose(view, entity, config.viewpoints)
+        tried = any(math.dist(pose[:2], pose_[:2]) < config.viewpoints.excluded_radius for pose_ in excluded)
+        length = _path_length(pose, grid, lengths)
+        if not tried and np.isfinite(length) and _is_usable(pose, entity, grid, config):
+            return AnswerPose(pose, length, True, view.keyframe_id)
+    return None
+
+
+def _base_pose(view: View, entity: Entity, config: ViewpointConfig) -> np.ndarray:
+    """(3,) of the robot whose camera took the view, turned to the entity where that is off to the side."""
     map_from_body = view.map_from_camera @ np.linalg.inv(BODY_FROM_OPTICAL)
     yaw = yaw_of(map_from_body)
     forward = np.array([np.cos(yaw), np.sin(yaw)])
-    return np.array([*(map_from_body[:2, 3] - config.camera_forward * forward), yaw])
+    base = map_from_body[:2, 3] - config.camera_forward * forward
+    nearest = np.clip(base, np.asarray(entity.box_min, float)[:2], np.asarray(entity.box_max, float)[:2])
+    bearing = math.atan2(*(nearest - base)[::-1])
+    if abs(float(wrap_angle(bearing - yaw))) > config.max_bearing:
+        yaw = bearing
+    return np.array([*base, yaw])
 
 
 def _path_length(pose: np.ndarray, grid: OccupancyGrid2D, lengths: np.ndarray) -> float:
@@ -74,7 +102,7 @@ def _path_length(pose: np.ndarray, grid: OccupancyGrid2D, lengths: np.ndarray) -
 def _is_usable(pose: np.ndarray, entity: Entity, grid: OccupancyGrid2D, config: PosingConfig) -> bool:
     low, high = np.asarray(entity.box_min, float)[:2], np.asarray(entity.box_max, float)[:2]
     nearest = np.clip(pose[:2], low, high)
-    if np.linalg.norm(nearest - pose[:2]) > config.saved_distance:
+    if footprint_distances(pose, config.viewpoints.footprint, low, high)[0] > config.saved_distance:
         return False
     if not footprints_free(grid, pose[None], config.viewpoints.footprint)[0]:
         return False

@@ -14,6 +14,7 @@ from lodestar.query.config import QueryConfig
 from lodestar.query.explaining import explain
 from lodestar.query.pool import Pool
 from lodestar.query.table import PredicateTable
+from lodestar.query.terms import fetch_vectors
 from lodestar.scene.records import Entity, EntityState, Region
 
 __all__ = [
@@ -119,6 +120,7 @@ def score_pool(graphs: Sequence[QueryGraph], pool: Pool) -> list[Candidate]:
     config = pool.config
     if not graphs or not pool.entities:
         return []
+    fetch_vectors(graphs, pool)
     top = max(graph.weight for graph in graphs)
     readings = [score_graph(graph, pool) for graph in graphs]
     costs = [

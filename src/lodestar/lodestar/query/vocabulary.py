@@ -12,6 +12,7 @@ from lodestar.query import categories
 from lodestar.query.categories import KIND_OF, SAME, UNRELATED, WIDER, calibrated, caption_noun, noun_score
 
 _RIVALRY = ("colors", "sizes", "materials")
+_KEPT = 64  # categories whose scores are remembered; the oldest goes first
 
 
 class Kinds:
@@ -20,7 +21,7 @@ class Kinds:
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         lexicon = load_lexicon()
         self.labels = [label for label, _ in pairs]
-        self._said = [f"{label} {caption}" for label, caption in pairs]
+        self._said = [frozenset(words_of(f"{label} {caption}")) for label, caption in pairs]
         nouns = [caption_noun(caption) for _, caption in pairs]
         self._padded = [f" {noun} " for noun in nouns]
         self._exactly: dict[str, list[int]] = {}
@@ -33,17 +34,47 @@ class Kinds:
                 self._canonical[i, k] = names.setdefault(name, len(names))
         self._names = list(names)
         self._vectors: tuple[str, np.ndarray, np.ndarray] | None = None  # model, (U, D), held
+        self._by_words: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # category -> scores (K,), settled (K,)
+        self._scores: dict[tuple[str, str], np.ndarray] = {}  # category and text model -> scores (K,)
         self._label_of = (
             np.unique(self.labels, return_inverse=True) if pairs else (np.zeros(0), np.zeros(0, int))
         )
+        self._labelled = np.array([bool(label) for label in self._label_of[0]], bool)
 
     def scores(self, category: str, phrases: PhraseBook) -> np.ndarray:
-        """(K,) in [0, 1]. Raises MissingPhrases where a vector is needed that cannot be had."""
+        """(K,) in [0, 1], not to be written to. Raises MissingPhrases where a vector is needed that cannot be had."""
+        category = load_lexicon().singular_phrase(category)
+        known = self._scores.get((category, phrases.model))
+        if known is None:
+            by_words, settled = self._worded(category)
+            known = by_words.copy()
+            self._by_meaning(category, known, settled, phrases)
+            _keep(self._scores, (category, phrases.model), known)
+        return known
+
+    def wanted(self, category: str, phrases: PhraseBook) -> tuple[str, ...]:
+        """Phrases whose vectors `scores` looks at; none where words tell."""
+        category = load_lexicon().singular_phrase(category)
+        if (category, phrases.model) in self._scores:
+            return ()
+        is_open = self._open(self._worded(category)[1])
+        if not is_open.any():
+            return ()
+        return (category, *(str(label) for label in self._label_of[0][is_open & ~self._held(phrases)]))
+
+    def _worded(self, category: str) -> tuple[np.ndarray, np.ndarray]:
+        """(K,) scores by words alone and (K,) whether they suffice."""
+        known = self._by_words.get(category)
+        if known is None:
+            known = self._read(category)
+            _keep(self._by_words, category, known)
+        return known
+
+    def _read(self, category: str) -> tuple[np.ndarray, np.ndarray]:
         lexicon = load_lexicon()
-        category = lexicon.singular_phrase(category)
         count = len(self.labels)
         if lexicon.is_generic(category):
-            return np.full(count, SAME)
+            return np.full(count, SAME), np.ones(count, bool)
         asked, before = categories.canonical_suffix(category)
         if asked is None:
             padded = f" {category} "
@@ -54,18 +85,17 @@ class Kinds:
             scores = by_name[self._canonical].max(axis=1) if count else np.zeros(0)
             settled = np.asarray((self._canonical > 0).any(axis=1))
             if before:
-                scores, settled = self._qualified(scores, set(before))
+                scores, settled = self._qualified(scores, frozenset(before))
         exact = self._exactly.get(category, []) if category else []
         scores[exact], settled[exact] = SAME, True
-        self._by_meaning(category, scores, settled, phrases)
-        return scores
+        return scores, settled
 
-    def _qualified(self, scores: np.ndarray, before: set[str]) -> tuple[np.ndarray, np.ndarray]:
+    def _qualified(self, scores: np.ndarray, before: frozenset[str]) -> tuple[np.ndarray, np.ndarray]:
         """Scores of a noun with words before it that no table knows: what is said to be so, and what may be."""
         settled = np.zeros(len(scores), bool)
         found = np.where(scores >= KIND_OF, WIDER, scores * WIDER)
         for i in np.flatnonzero(scores >= KIND_OF):
-            if before <= set(words_of(self._said[i])):
+            if before <= self._said[i]:
                 found[i], settled[i] = scores[i], True
         return found, settled
 
@@ -73,31 +103,40 @@ class Kinds:
         self, category: str, scores: np.ndarray, settled: np.ndarray, phrases: PhraseBook
     ) -> None:
         """Words that do not tell leave it to the cosine of category and label."""
-        unique, label_of = self._label_of
-        if not len(unique) or settled.all():
-            return
-        is_open = np.zeros(len(unique), bool)
-        is_open[label_of[~settled]] = True
-        is_open &= np.array([bool(label) for label in unique])
+        is_open = self._open(settled)
         if not is_open.any():
             return
+        unique, label_of = self._label_of
         vectors = self._label_vectors(is_open, category, phrases)
         likeness = np.zeros(len(unique))
         likeness[is_open] = calibrated(vectors[is_open] @ phrases.vectors((category,))[0])
         raised = np.maximum(scores, likeness[label_of])
         scores[~settled] = raised[~settled]
 
+    def _open(self, settled: np.ndarray) -> np.ndarray:
+        """(U,) unique labels that words do not tell all about."""
+        unique, label_of = self._label_of
+        is_open = np.zeros(len(unique), bool)
+        if len(unique):
+            is_open[label_of[~settled]] = True
+            is_open &= self._labelled
+        return is_open
+
+    def _held(self, phrases: PhraseBook) -> np.ndarray:
+        """(U,) unique labels whose vectors of the book's model are here."""
+        if self._vectors is None or self._vectors[0] != phrases.model:
+            return np.zeros(len(self._label_of[0]), bool)
+        return self._vectors[2]
+
     def _label_vectors(self, wanted: np.ndarray, category: str, phrases: PhraseBook) -> np.ndarray:
         """(U, D) of the unique labels, those `wanted` filled in; fetched once per text model."""
         unique, _ = self._label_of
-        if self._vectors is None or self._vectors[0] != phrases.model:
-            self._vectors = None
-        held = np.zeros(len(unique), bool) if self._vectors is None else self._vectors[2]
+        held = self._held(phrases)
         lacking = wanted & ~held
         if lacking.any() or self._vectors is None:
             found = phrases.vectors((category, *(str(label) for label in unique[lacking])))[1:]
             vectors = np.zeros((len(unique), found.shape[1]), np.float32)
-            if self._vectors is not None:
+            if self._vectors is not None and held.any():
                 vectors[held] = self._vectors[1][held]
             vectors[lacking] = found
             self._vectors = (phrases.model, vectors, held | lacking)
@@ -133,3 +172,9 @@ class Looks:
             scores[self._of_group.get(group, [])] = other
         scores[self._having.get(wanted, [])] = 1.0
         return scores
+
+
+def _keep(memory: dict, key: object, value: object) -> None:
+    memory[key] = value
+    while len(memory) > _KEPT:
+        del memory[next(iter(memory))]

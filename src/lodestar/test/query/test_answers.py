@@ -16,7 +16,7 @@ from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox
 from lodestar.query.ambiguity import tell_apart
-from lodestar.query.posing import PosingConfig, pose_for
+from lodestar.query.posing import PosingConfig, pose_for, saved_pose
 from lodestar.query.scoring import score_query
 from lodestar.scene.records import View
 
@@ -103,6 +103,16 @@ def test_a_saved_view_that_is_occupied_or_cut_off_gives_way_to_the_next():
     cut_off = floor([((17, 18), (1, 59))])
     from_above = path_lengths(cut_off, np.array([1.0, 4.0]), TravelConfig())
     assert pose_for(seen_box(*views), cut_off, from_above).keyframe_id == 5
+
+
+def test_a_saved_view_that_looks_past_it_is_turned_and_one_that_was_tried_is_left_out():
+    past = View(1.0, camera_at(3.2, 3.0, np.radians(35.0)), ImageBox(0, 0, 9, 9), 5, 0.4)
+    grid = floor()
+    found = saved_pose(seen_box(past), grid, lengths(grid), ())
+    assert found is not None and found.pose[2] == pytest.approx(0.0, abs=0.15)
+    assert saved_pose(seen_box(past), grid, lengths(grid), [(3.2, 3.1, 2.0)]) is None
+    near = PosingConfig(saved_distance=0.1)
+    assert saved_pose(seen_box(past), grid, lengths(grid), (), near) is None
 
 
 def test_without_a_usable_view_one_is_searched_for():

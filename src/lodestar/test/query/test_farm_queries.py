@@ -30,6 +30,9 @@ def lab():
         thing(12, "chair", "gray fabric chair", (2.2, 5.9, 0), (2.7, 6.4, 0.9), views=VIEWS),
         thing(13, "chair", "red plastic chair", (10.0, 1.0, 0), (10.5, 1.5, 0.9), views=VIEWS),
         thing(14, "chair", "gray fabric chair", (10.0, 3.0, 0), (10.5, 3.5, 0.9), views=VIEWS),
+        thing(16, "office chair", "purple office chair", (4.4, -4.6, 0), (5.0, -4.0, 1.0), views=VIEWS),
+        thing(17, "office chair", "purple office chair", (9.0, 8.0, 0), (9.6, 8.6, 1.0), views=VIEWS),
+        thing(18, "office chair", "black office chair", (3.4, -4.4, 0), (4.0, -3.8, 1.0), views=VIEWS),
         thing(15, "humanoid robot", "humanoid robot", (4.6, -0.2, 0.4), (5.2, 0.4, 1.6), views=VIEWS),
     ]
     return {e.id: e for e in things}
@@ -45,6 +48,8 @@ def lab():
         ("cardboard package next to a humanoid robot", {11}),
         ("chair between a white table and a robot", {12}),
         ("gray fabric chair between a white table and a robot", {12}),
+        ("purple office chair closest to a package", {16}),
+        # relations among anchors, which the paper's own parser cannot state
         ("the sofa that a humanoid robot sits on", {SOFA}),
     ],
 )

@@ -60,7 +60,9 @@ def test_a_field_is_the_best_score_of_each_pillars_instances():
 def test_a_text_is_scored_once_per_kind_and_again_only_for_new_kinds(monkeypatch):
     asked, semantic_scores = [], fields_module.semantic_scores
     monkeypatch.setattr(
-        fields_module, "semantic_scores", lambda g, pool: asked.append(len(pool.entities)) or semantic_scores(g, pool)
+        fields_module,
+        "semantic_scores",
+        lambda g, pool: asked.append(len(pool.entities)) or semantic_scores(g, pool),
     )
     base = room()
     entities = {i: replace(base[1 + i % 3], id=i) for i in range(1, 61)}
@@ -80,7 +82,11 @@ def test_a_text_is_scored_once_per_kind_and_again_only_for_new_kinds(monkeypatch
 
 def test_words_anywhere_in_a_caption_count_where_they_are_asked_for():
     entities = room()
-    captions = ("red office chair next to a padded wall", "red office chair that is padded", "red office chair")
+    captions = (
+        "red office chair next to a padded wall",
+        "red office chair that is padded",
+        "red office chair",
+    )
     for number, caption in enumerate(captions):
         entities[20 + number] = thing(20 + number, "chair", caption, (5, number, 0), (5.4, number + 0.4, 0.9))
     fields = SimilarityFields(PhraseBook(), CONFIG)
@@ -126,7 +132,8 @@ def test_without_a_vector_the_texts_are_worked_out_again_later():
 
 
 CHANGES = st.lists(
-    st.tuples(st.sampled_from(["move", "kind", "archive", "remove", "add", "grow"]), st.integers(1, 15)), max_size=12
+    st.tuples(st.sampled_from(["move", "kind", "archive", "remove", "add", "grow"]), st.integers(1, 15)),
+    max_size=12,
 )
 
 
@@ -150,7 +157,9 @@ def test_bit_by_bit_and_all_at_once_agree(changes):
         revision += 1
         pillars = pillars_of(entities, 0.2, revision)
         fields.follow(entities)
-        assert np.allclose(fields.field("target", ["red chair"], pillars), direct(["red chair"], entities, pillars))
+        assert np.allclose(
+            fields.field("target", ["red chair"], pillars), direct(["red chair"], entities, pillars)
+        )
 
 
 def test_layers_of_a_directive():
@@ -181,7 +190,9 @@ def test_the_stated_distance_is_kept_and_not_much_more(distance):
     cells = np.argwhere(np.ones_like(mask))
     points = grid.points_of(cells)
     puddle = entities[9]
-    gap = np.linalg.norm(np.maximum(np.maximum(puddle.box_min[:2] - points, points - puddle.box_max[:2]), 0), axis=1)
+    gap = np.linalg.norm(
+        np.maximum(np.maximum(puddle.box_min[:2] - points, points - puddle.box_max[:2]), 0), axis=1
+    )
     barred = mask.reshape(-1)
     assert barred[gap <= distance].all()
     assert not barred[gap > distance + 3 * grid.resolution].any()

@@ -1,0 +1,66 @@
+"""Reciprocal-rank fusion of what is known of entities by words with what their stored vectors say (FARM 2.3, D.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lodestar.models.phrases import MissingPhrases
+from lodestar.query.pool import Pool
+from lodestar.query.rows import likeliest
+from lodestar.scene.enrichment import CHANNEL
+
+OFFSET = 5.0  # mu of FARM D.2
+WEIGHTS = (1.0, 1.0)  # words; the vector of the caption, asked with the description (FARM D.2: 1.0)
+
+
+def fused_ranks(channels: Sequence[tuple[np.ndarray, float]]) -> np.ndarray:
+    """(N,) in (0, 1] of channels of scores (N,) and weights: 1 for what is first in all of them, equal ones alike.
+
+    A score that is NaN drops out for that entity; where all are, the result is 1.
+    """
+    count = len(channels[0][0]) if channels else 0
+    total, most = np.zeros(count), np.zeros(count)
+    for scores, weight in channels:
+        known = np.flatnonzero(~np.isnan(scores))
+        descending = -scores[known]
+        rank = np.searchsorted(np.sort(descending), descending, side="left")
+        total[known] += weight / (OFFSET + 1.0 + rank)
+        most[known] += weight / (OFFSET + 1.0)
+    return np.where(most > 0.0, total / np.maximum(most, 1e-12), 1.0)
+
+
+def fused(scores: np.ndarray, phrase: str, pool: Pool) -> np.ndarray:
+    """Scores (N,) of a description, those that other channels rank lower drawn down by at most `fusion_share`.
+
+    So that what the words leave equal is ordered by the rest, and the best stays as good as it is. As they are where
+    no entity has a vector of the book's model, or the description has none yet.
+    """
+    share = pool.config.fusion_share
+    if share <= 0.0 or not pool.is_described:
+        return scores
+    rows = likeliest(scores, pool.config.min_candidate, pool.config)
+    likeness = _by_caption(rows, phrase, pool)
+    if len(rows) < 2 or likeness is None:
+        return scores
+    ranks = fused_ranks(((scores[rows], WEIGHTS[0]), (likeness, WEIGHTS[1])))
+    drawn = scores.copy()
+    drawn[rows] *= 1.0 - share + share * ranks / ranks.max()
+    return drawn
+
+
+def _by_caption(rows: np.ndarray, phrase: str, pool: Pool) -> np.ndarray | None:
+    """Cosine (R,) of a description and the stored vectors of captions, NaN where there is none; None without any."""
+    if pool.phrases.missing((phrase,)):
+        return None
+    try:
+        asked = pool.phrases.vectors((phrase,))[0]
+    except MissingPhrases:
+        return None
+    found = np.full(len(rows), np.nan)
+    for place, row in enumerate(rows):
+        stored = pool.entities[row].embeddings.get(CHANNEL)
+        if stored is not None and stored.model == pool.phrases.model and len(stored.vector) == len(asked):
+            found[place] = float(stored.vector @ asked)
+    return None if np.isnan(found).all() else found

@@ -1,0 +1,48 @@
+"""Where whoever speaks stands and looks, told from what the sentence names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lodestar.language.query_graph import Side
+from lodestar.query.frames import Viewer, viewer
+from lodestar.query.pool import Pool
+from lodestar.query.rows import meant
+
+AGREE = 0.7  # length of the mean of unit fronts from which they face one way
+STAND_OFF = 3.0  # m before a front
+
+
+def viewer_of(side: Side, scored: Mapping[int, np.ndarray], pool: Pool) -> Viewer | None:
+    """Who a predicate says looks, None where it says nothing that the scene can tell.
+
+    scored: (N,) of each variable that the side may name.
+    """
+    towards, at = _place(side.towards, scored, pool), _place(side.at, scored, pool)
+    if towards is None and at is None:
+        return None
+    if towards is None:
+        middle = pool.middles[meant(scored[side.at], pool.config)].mean(axis=0)
+        return None if at is None else viewer(at, middle)
+    anchors = meant(scored[side.towards], pool.config)
+    return viewer(before(anchors, pool) if at is None else at, towards)
+
+
+def before(anchors: np.ndarray, pool: Pool) -> np.ndarray:
+    """(2,) where one stands to face things: before their fronts where those agree, else amid the room."""
+    fronts = pool.fronts[anchors, :2]
+    known = fronts[~np.isnan(fronts[:, 0])]
+    if len(known) and np.linalg.norm(known.mean(axis=0)) > AGREE:
+        front = known.mean(axis=0)
+        return pool.boxes.center[anchors, :2].mean(axis=0) + STAND_OFF * front / np.linalg.norm(front)
+    return pool.middles[anchors].mean(axis=0)
+
+
+def _place(variable: int, scored: Mapping[int, np.ndarray], pool: Pool) -> np.ndarray | None:
+    """(2,) of what a viewpoint names, None where the scene holds nothing for it."""
+    if variable < 0 or variable not in scored:
+        return None
+    rows = meant(scored[variable], pool.config)
+    return pool.boxes.center[rows, :2].mean(axis=0) if len(rows) else None

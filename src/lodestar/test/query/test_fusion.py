@@ -1,0 +1,81 @@
+"""What words leave equal is ordered by the vectors of the captions; without those nothing changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from query_builders import room, thing
+
+from lodestar.language.grammar import parse_query
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.fusion import fused_ranks
+from lodestar.query.scoring import QueryConfig, score_query
+from lodestar.scene.records import Embedding
+
+ALONG, ACROSS = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
+
+
+def book(*phrases, model="m"):
+    """A book that has the vector ALONG for these phrases."""
+    found = PhraseBook()
+    if phrases:
+        found.add(phrases, np.tile(ALONG, (len(phrases), 1)), model)
+    return found
+
+
+def seen(entity, vector, model="m"):
+    return replace(entity, embeddings={"caption": Embedding(model, vector)})
+
+
+def chairs():
+    """Two chairs that words do not tell apart; the second one's caption is the nearer."""
+    one = seen(thing(1, "chair", "chair", (0, 0, 0), (0.5, 0.5, 0.9)), ACROSS)
+    two = seen(thing(2, "chair", "chair", (3, 0, 0), (3.5, 0.5, 0.9)), ALONG)
+    return {1: one, 2: two}
+
+
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=12), st.integers(0, 3))
+def test_the_first_of_every_channel_has_one_and_equals_share(scores, unknown):
+    values = np.array(scores)
+    ranks = fused_ranks(((values, 1.0), (values, 0.5)))
+    assert ranks[values.argmax()] == pytest.approx(1.0)
+    assert np.all((ranks > 0.0) & (ranks <= 1.0 + 1e-12))
+    for i, j in ((0, len(values) - 1), (len(values) // 2, 0)):
+        assert (ranks[i] >= ranks[j]) == (values[i] >= values[j])
+    other = np.where(np.arange(len(values)) < unknown, np.nan, values)
+    assert np.isfinite(fused_ranks(((values, 1.0), (other, 1.0)))).all()
+
+
+def test_of_two_alike_the_one_whose_caption_is_nearer_comes_first():
+    plain = score_query(parse_query("the chair"), chairs(), book())
+    assert [c.entity_id for c in plain] == [1, 2] and plain[0].score == plain[1].score
+    found = score_query(parse_query("the chair"), chairs(), book("chair"))
+    assert [c.entity_id for c in found] == [2, 1]
+    assert found[0].score == pytest.approx(plain[0].score), "the best stays as good as it is"
+    assert found[1].score > plain[1].score - QueryConfig.fusion_share
+
+
+def test_words_that_tell_two_apart_outweigh_the_captions():
+    things = {i: seen(e, ALONG if i == 2 else ACROSS) for i, e in room().items()}
+    found = score_query(parse_query("the red chair"), things, book("red chair", "chair"))
+    assert found[0].entity_id in (1, 4)
+
+
+@pytest.mark.parametrize("model", ["another", "m"])
+def test_vectors_of_another_model_or_share_nothing_count_nothing(model):
+    config = QueryConfig(fusion_share=0.0) if model == "m" else QueryConfig()
+    found = score_query(parse_query("the chair"), chairs(), book("chair", model=model), config)
+    assert found[0].score == found[1].score
+
+
+def test_a_description_without_a_vector_is_no_reason_to_fail():
+    found = score_query(parse_query("the chair"), chairs(), book())
+    assert len(found) == 2
+    unknown = {1: replace(chairs()[1], label="gizmo", caption="gizmo")}
+    with pytest.raises(MissingPhrases) as missing:
+        score_query(parse_query("the whatsit"), unknown, book())
+    assert "whatsit" in missing.value.phrases

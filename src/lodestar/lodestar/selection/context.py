@@ -1,25 +1,59 @@
-"""The context that the bandit sees (RoboAtlas IV-A)."""
+"""The context that the bandit sees: five numbers (RoboAtlas IV-A) or eighteen (App. A), by name."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-FEATURES = ("bias", "coverage", "coverage_rate", "backtracking", "last_arm_x_vlm", "similarity", "vlm")
+from lodestar.scene.similarity import TIERS, similarity_count
+from lodestar.selection.perceived import MODALITIES, Perceived, TaskState, frontier_share
+
+#: c_t of IV-A (coverage .. similarity) with what the arm-aware feature map phi adds: a bias, the view's
+#: confidence by itself and how old it is, the arm's own confidence in its proposal, and how far away that is.
+FEATURES = (
+    "bias", "coverage", "coverage_rate", "backtracking", "last_arm_x_vlm", "similarity", "vlm", "vlm_age",
+    "confidence", "distance",
+)  # fmt: skip
+
+#: Features that differ from arm to arm; a log keeps each as "NAME.ARM".
+ARM_FEATURES = ("backtracking", "confidence", "distance")
+
+FEATURE_SETS = ("iv_a", "app_a")
+
+
+def feature_names(features: str, arms: tuple[str, ...]) -> tuple[str, ...]:
+    """Names of a feature set in order. Raises ValueError for a set that there is not."""
+    if features == "iv_a":
+        return FEATURES
+    if features == "app_a":
+        scalars = (
+            "bias", "coverage", "instance_density", "frontier_share", "max_similarity", "p90_similarity",
+            "matches", "displacement", "discovery_rate", "budget_left", "progress", "repeated_arm",
+        )  # fmt: skip
+        one_hot = (*(f"modality.{name}" for name in MODALITIES), *(f"last_arm.{name}" for name in arms))
+        return (*scalars, *one_hot)
+    raise ValueError(f"unknown features {features!r}; known: {', '.join(FEATURE_SETS)}")
 
 
 @dataclass(frozen=True)
 class ContextConfig:
-    """Scales that bring every feature to about [0, 1].
+    """Scales that bring every feature to [0, 1].
 
-    coverage_scale: m^2 at which the coverage feature 1 - exp(-area / scale) is 0.63; nobody knows how large
-    an unknown building is. rate_scale: m^2 newly known per decision that count as 1.
-    backtracking_radius: metres from the trail within which a goal retraces it; trail_recent: metres of the
-    trail's end that do not count. similarity_scale: V_sim (eq. 4) that counts as 1. trail_step: metres
-    between trail points.
+    coverage_scale: m^2 at which the coverage feature 1 - exp(-area / scale) is 0.63; nobody knows how large an
+    unknown building is. rate_scale: m^2 newly known per decision that count as 1. backtracking_radius: metres from
+    the trail within which a goal retraces it; trail_recent: metres of the trail's end that do not count.
+    similarity_scale: V_sim (eq. 4) that counts as 1. trail_step: metres between trail points. vlm_age_scale:
+    seconds after which the age of the view's confidence is 0.63. density_scale: entities per free m^2 that count
+    as 1. frontier_scale: share of free cells at the border to the unknown that counts as 1. match_threshold:
+    similarity from which an entity is a match; match_scale: matches that count as 1. distance_scale: metres in a
+    straight line to a goal that count as 1. displacement_scale: metres from where the last decision was taken that
+    count as 1. discovery_scale: new entities per decision that count as 1. settle_time: seconds within which a
+    robot that has settled has moved less than settle_distance metres.
     """
 
     coverage_scale: float = 100.0
@@ -28,25 +62,64 @@ class ContextConfig:
     trail_recent: float = 2.0
     similarity_scale: float = 3.0
     trail_step: float = 0.25
+    vlm_age_scale: float = 10.0
+    density_scale: float = 0.5
+    frontier_scale: float = 0.1
+    match_threshold: float = TIERS[0]
+    match_scale: float = 3.0
+    distance_scale: float = 15.0
+    displacement_scale: float = 3.0
+    discovery_scale: float = 5.0
+    settle_time: float = 0.5
+    settle_distance: float = 0.1
+
+
+class Offer(Protocol):
+    """What an arm proposes: a pose (3,) x, y, yaw and its confidence in it, in [0, 1]."""
+
+    @property
+    def goal(self) -> np.ndarray:
+        """(3,) in map."""
+        ...
+
+    @property
+    def confidence(self) -> float:
+        """In [0, 1]."""
+        ...
+
+
+NO_TASK = TaskState()
 
 
 class ContextBuilder:
-    """Turns what is known at a decision into a feature vector per arm; remembers trail and last coverage."""
+    """Turns what is known at a decision into a feature vector per arm; remembers trail and last decision."""
 
-    names = FEATURES
-
-    def __init__(self, config: ContextConfig, arms: tuple[str, ...]) -> None:
+    def __init__(self, config: ContextConfig, arms: tuple[str, ...], features: str = "iv_a") -> None:
         self.config = config
         self.arms = arms
+        self.features = features
+        self.names = feature_names(features, arms)
         self._trail: list[tuple[float, float]] = []
-        self._last_area: float | None = None
-        self._last_arm = -1
+        self._recent: deque[tuple[float, float, float]] = deque()  # stamp, x, y
+        self._last: Perceived | None = None
+        self._picks: deque[int] = deque(maxlen=3)
 
-    def observe_pose(self, pose: np.ndarray) -> None:
-        """The trail leads to pose (3,)."""
+    def observe_pose(self, pose: np.ndarray, stamp: float = 0.0) -> None:
+        """The trail leads to pose (3,) at `stamp` seconds."""
         point = (float(pose[0]), float(pose[1]))
         if not self._trail or math.dist(point, self._trail[-1]) >= self.config.trail_step:
             self._trail.append(point)
+        self._recent.append((stamp, *point))
+        while len(self._recent) > 1 and self._recent[1][0] <= stamp - self.config.settle_time:
+            self._recent.popleft()
+
+    @property
+    def settled(self) -> bool:
+        """Whether the robot has hardly moved for `settle_time`."""
+        if not self._recent or self._recent[-1][0] - self._recent[0][0] < self.config.settle_time - 1e-6:
+            return False
+        here = self._recent[-1][1:]
+        return all(math.dist(here, point[1:]) < self.config.settle_distance for point in self._recent)
 
     def coverage(self, area: float) -> float:
         """Coverage feature of `area` m^2 known free, in [0, 1)."""
@@ -54,11 +127,27 @@ class ContextBuilder:
 
     def rate(self, area: float, before: float) -> float:
         """Coverage-rate feature, in [0, 1]."""
-        return min(max((area - before) / self.config.rate_scale, 0.0), 1.0)
+        return _unit((area - before) / self.config.rate_scale)
 
-    def similarity(self, v_sim: float) -> float:
+    def similarity(self, now: Perceived) -> float:
         """V_sim (eq. 4) scaled to [0, 1]."""
-        return min(max(v_sim / self.config.similarity_scale, 0.0), 1.0)
+        return _unit(similarity_count(now.similarities) / self.config.similarity_scale)
+
+    def discovery(self, now: Perceived, before: Perceived) -> float:
+        """New entities since `before`, scaled to [0, 1]."""
+        return _unit((now.instances - before.instances) / self.config.discovery_scale)
+
+    def displacement(self, now: Perceived, before: Perceived) -> float:
+        """Metres in plan between two moments; 0 where a pose is not known."""
+        if now.pose is None or before.pose is None:
+            return 0.0
+        return math.hypot(now.pose[0] - before.pose[0], now.pose[1] - before.pose[1])
+
+    def distance(self, now: Perceived, goal: np.ndarray) -> float:
+        """Straight way to a goal (x, y, ...), scaled to [0, 1]; 0 where the pose is not known."""
+        if now.pose is None:
+            return 0.0
+        return _unit(math.hypot(goal[0] - now.pose[0], goal[1] - now.pose[1]) / self.config.distance_scale)
 
     def backtracks(self, goal: Sequence[float] | np.ndarray) -> bool:
         """Whether a goal (x, y, ...) lies by a part of the trail that is not its very end (B_t)."""
@@ -73,30 +162,83 @@ class ContextBuilder:
             offset.min() <= self.config.backtracking_radius and ahead > self.config.backtracking_radius
         )
 
-    def build(self, area: float, goals: dict[str, np.ndarray], v_vlm: float, v_sim: float) -> np.ndarray:
-        """Feature vectors (A, d) float64, one row per arm; they differ in backtracking only.
+    def build(
+        self,
+        now: Perceived,
+        offers: Mapping[str, Offer],
+        v_vlm: float = 0.0,
+        vlm_age: float = 0.0,
+        task: TaskState = NO_TASK,
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Feature vectors (A, d) float64, one row per arm, and each of ARM_FEATURES (A,), 0 for arms without an offer.
 
-        area: m^2 known free. goals: arm -> goal (3,) of the arms that have one. v_vlm: confidence of the
-        egocentric expert in [0, 1]. v_sim: eq. 4.
+        v_vlm: confidence of the egocentric expert in [0, 1], its last one where it is late; vlm_age: seconds since it
+        was given, infinite = never. The rows differ in ARM_FEATURES only, as far as the set has them.
         """
-        before = area if self._last_area is None else self._last_area
-        last = (self._last_arm + 1) / len(self.arms)  # a_{t-1} in 1..A, 0 = none yet
-        shared = {
+        own = {
+            "backtracking": [float(a in offers and self.backtracks(offers[a].goal)) for a in self.arms],
+            "confidence": [_unit(offers[a].confidence) if a in offers else 0.0 for a in self.arms],
+            "distance": [self.distance(now, offers[a].goal) if a in offers else 0.0 for a in self.arms],
+        }
+        by_arm = {name: np.array(values, np.float64) for name, values in own.items()}
+        if self.features == "iv_a":
+            values = self._iv_a(now, v_vlm, vlm_age)
+        else:
+            values = self._app_a(now, task)
+        contexts = np.repeat(
+            np.array([[values[name] for name in self.names]], np.float64), len(self.arms), axis=0
+        )
+        for name, column in by_arm.items():
+            if name in self.names:
+                contexts[:, self.names.index(name)] = column
+        return contexts, by_arm
+
+    def _iv_a(self, now: Perceived, v_vlm: float, vlm_age: float) -> dict[str, float]:
+        before = self._last or now
+        last = (self._picks[-1] + 1) / len(self.arms) if self._picks else 0.0  # a_{t-1} in 1..A, 0 = none yet
+        return {
             "bias": 1.0,
-            "coverage": self.coverage(area),
-            "coverage_rate": self.rate(area, before),
+            "coverage": self.coverage(now.area),
+            "coverage_rate": self.rate(now.area, before.area),
             "backtracking": 0.0,
             "last_arm_x_vlm": last * v_vlm,
-            "similarity": self.similarity(v_sim),
+            "similarity": self.similarity(now),
             "vlm": v_vlm,
+            "confidence": 0.0,
+            "distance": 0.0,
+            "vlm_age": 1.0 - math.exp(-max(vlm_age, 0.0) / self.config.vlm_age_scale),
         }
-        contexts = np.repeat(np.array([[shared[name] for name in self.names]]), len(self.arms), axis=0)
-        column = self.names.index("backtracking")
-        for index, arm in enumerate(self.arms):
-            if arm in goals:
-                contexts[index, column] = float(self.backtracks(goals[arm]))
-        return contexts
 
-    def chosen(self, arm: int, area: float) -> None:
+    def _app_a(self, now: Perceived, task: TaskState) -> dict[str, float]:
+        config, before = self.config, self._last or now
+        every = np.zeros(
+            max(now.instances, len(now.similarities), 1)
+        )  # entities that are no match count as 0
+        every[: len(now.similarities)] = now.similarities
+        values = {
+            "bias": 1.0,
+            "coverage": self.coverage(now.area),
+            "instance_density": _unit(now.instances / max(now.area, 1.0) / config.density_scale),
+            "frontier_share": _unit(frontier_share(now.grid) / config.frontier_scale) if now.grid else 0.0,
+            "max_similarity": float(every.max()),
+            "p90_similarity": float(np.percentile(every, 90)),
+            "matches": _unit(float((every >= config.match_threshold).sum()) / config.match_scale),
+            "displacement": _unit(self.displacement(now, before) / config.displacement_scale),
+            "discovery_rate": self.discovery(now, before),
+            "budget_left": _unit(task.budget_left),
+            "progress": _unit(task.progress),
+            "repeated_arm": float(len(self._picks) == 3 and len(set(self._picks)) == 1),
+        }
+        values.update({f"modality.{name}": float(name == task.modality) for name in MODALITIES})
+        last = self._picks[-1] if self._picks else -1
+        values.update({f"last_arm.{name}": float(index == last) for index, name in enumerate(self.arms)})
+        return values
+
+    def chosen(self, arm: int, now: Perceived) -> None:
         """The next context is relative to this choice."""
-        self._last_arm, self._last_area = arm, area
+        self._picks.append(arm)
+        self._last = now
+
+
+def _unit(value: float) -> float:
+    return min(max(float(value), 0.0), 1.0)

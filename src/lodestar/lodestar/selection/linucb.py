@@ -10,17 +10,33 @@ from typing import Any
 import numpy as np
 
 from lodestar.selection.policy import Choice
+from lodestar.storage.archive import write_file
 
-#: Named prior of expected reward per arm and feature, in units of the reward (RoboAtlas Table I without its
-#: success term): "directed" says before any evidence that frontiers pay while little is known, that the
-#: semantic map pays with the number and strength of matches, that the view pays with the confidence in it,
-#: and that driving back costs. Any name may be missing from a policy's features.
+STATE_FORMAT = "lodestar policy state 1"
+
+#: Named prior of expected reward per arm and feature, in units of the reward (RoboAtlas Table I), of which a success
+#: is worth most: "directed" says before any evidence that frontiers pay by what they would show, the less the more is
+#: known; that map and view pay by the probability that they are right, which is what their confidence states; and that
+#: driving back and driving far cost. Any name may be missing from a policy's features: App. A has no confidence, and
+#: "max_similarity" stands for it.
 PRIORS: dict[str, dict[str, dict[str, float]]] = {
     "cold": {},
     "directed": {
-        "frontier": {"bias": 0.9, "coverage": -0.2, "backtracking": -0.5},
-        "semantic_map": {"bias": 0.3, "similarity": 1.0, "backtracking": -0.2},
-        "ego_vlm": {"bias": -0.3, "vlm": 1.2, "backtracking": -0.2},
+        "frontier": {
+            "bias": 0.4,
+            "coverage": -0.2,
+            "confidence": 0.6,
+            "backtracking": -0.3,
+            "distance": -1.0,
+        },
+        "semantic_map": {
+            "bias": -0.1,
+            "confidence": 2.0,
+            "max_similarity": 1.2,
+            "backtracking": -0.2,
+            "distance": -1.0,
+        },
+        "ego_vlm": {"bias": -0.2, "confidence": 2.0, "backtracking": -0.2, "distance": -1.0},
     },
 }
 
@@ -29,12 +45,14 @@ PRIORS: dict[str, dict[str, dict[str, float]]] = {
 class LinUcbConfig:
     """alpha: exploration coefficient. regularization: lambda. mixing: share of uniform choice among the
     admissible arms, which keeps every propensity above mixing / A for off-policy evaluation.
-    prior: name of a row of PRIORS; "cold" is the paper's b = 0."""
+    prior: name of a row of PRIORS; "cold" is the paper's b = 0. prior_strength: lambda where there is a prior: about
+    how many decisions' worth of evidence per arm outweigh it."""
 
-    alpha: float = 0.3
-    regularization: float = 4.0
+    alpha: float = 0.5
+    regularization: float = 1.0
     mixing: float = 0.05
     prior: str = "directed"
+    prior_strength: float = 10.0
 
 
 @dataclass
@@ -55,13 +73,14 @@ class LinUcb:
     def __post_init__(self) -> None:
         if self.config.prior not in PRIORS:
             raise ValueError(f"unknown prior {self.config.prior!r}; known: {', '.join(PRIORS)}")
-        if not 0.0 <= self.config.mixing <= 1.0 or self.config.regularization <= 0.0:
-            raise ValueError("mixing must lie in [0, 1] and regularization above 0")
-        count, dimension = len(self.arms), len(self.names)
-        self.inverse = np.repeat(np.eye(dimension)[None] / self.config.regularization, count, axis=0)
         prior = PRIORS[self.config.prior]
+        strength = self.config.prior_strength if prior else self.config.regularization
+        if not 0.0 <= self.config.mixing <= 1.0 or strength <= 0.0:
+            raise ValueError("mixing must lie in [0, 1], regularization and prior_strength above 0")
+        count, dimension = len(self.arms), len(self.names)
+        self.inverse = np.repeat(np.eye(dimension)[None] / strength, count, axis=0)
         weights = [[prior.get(arm, {}).get(name, 0.0) for name in self.names] for arm in self.arms]
-        self.response = self.config.regularization * np.array(weights, np.float64)
+        self.response = strength * np.array(weights, np.float64)
 
     @property
     def weights(self) -> np.ndarray:
@@ -84,17 +103,23 @@ class LinUcb:
         spread = np.sqrt(np.maximum(np.einsum("ai,aij,aj->a", x, self.inverse, x), 0.0))
         bounds = estimates + self.config.alpha * spread
         estimates, bounds = (np.where(admissible, v, np.nan) for v in (estimates, bounds))
-        best = admissible & (bounds >= np.nanmax(bounds) - 1e-12)
-        propensities = (1.0 - self.config.mixing) * best / best.sum()
+        propensities = (1.0 - self.config.mixing) * self._greedy(estimates, bounds, admissible)
         propensities = propensities + self.config.mixing * admissible / admissible.sum()
         arm = int(self.rng.choice(len(self.arms), p=propensities))
         return Choice(arm, estimates, bounds, propensities)
+
+    def _greedy(self, estimates: np.ndarray, bounds: np.ndarray, admissible: np.ndarray) -> np.ndarray:
+        """Share (A,) of each arm before uniform choice is mixed in; estimates and bounds are NaN where not
+        admissible."""
+        best = admissible & (bounds >= np.nanmax(bounds) - 1e-12)
+        return best / best.sum()
 
     def update(self, context: np.ndarray, arm: int, reward: float) -> None:
         """A += x x^T (through its inverse) and b += r x for the arm."""
         x = np.asarray(context, np.float64)
         direction = self.inverse[arm] @ x
-        self.inverse[arm] -= np.outer(direction, direction) / (1.0 + x @ direction)
+        updated = self.inverse[arm] - np.outer(direction, direction) / (1.0 + x @ direction)
+        self.inverse[arm] = (updated + updated.T) / 2.0  # rounding must not make it lopsided
         self.response[arm] += reward * x
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
@@ -102,31 +127,58 @@ class LinUcb:
         self.response[arm] += reward * np.asarray(context, np.float64)
 
     def state(self) -> dict[str, Any]:
-        """Everything learned, as JSON's types."""
+        """Everything learned, as JSON's types; random choices go on by the policy's own generator."""
         return {
+            "format": STATE_FORMAT,
             "arms": list(self.arms),
             "names": list(self.names),
             "inverse": self.inverse.tolist(),
             "response": self.response.tolist(),
-            "rng": self.rng.bit_generator.state,
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Take up what `state` gave. Raises ValueError where it speaks of other arms or features."""
-        if tuple(state["arms"]) != self.arms or tuple(state["names"]) != self.names:
-            raise ValueError(f"state is for arms {state['arms']} and features {state['names']}")
-        self.inverse = np.array(state["inverse"], np.float64)
-        self.response = np.array(state["response"], np.float64)
-        self.rng.bit_generator.state = state["rng"]
+    def restore(self, state: Any) -> None:
+        """Take up what `state` gave. Raises ValueError where it is none, is damaged, or speaks of other arms or
+        features; nothing has changed then.
+        """
+        if not isinstance(state, dict) or state.get("format") != STATE_FORMAT:
+            raise ValueError(f"it is not a {STATE_FORMAT}")
+        try:
+            arms, names = tuple(state["arms"]), tuple(state["names"])
+            inverse = np.array(state["inverse"], np.float64)
+            response = np.array(state["response"], np.float64)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"it is damaged: {type(error).__name__} {error}") from error
+        if arms != self.arms or names != self.names:
+            raise ValueError(
+                f"it is for arms {', '.join(map(str, arms))} and features {', '.join(map(str, names))}; "
+                f"these are {', '.join(self.arms)} and {', '.join(self.names)}"
+            )
+        if inverse.shape != self.inverse.shape or response.shape != self.response.shape:
+            raise ValueError(f"it is damaged: shapes {inverse.shape} and {response.shape}")
+        if not (np.isfinite(inverse).all() and np.isfinite(response).all() and _positive(inverse)):
+            raise ValueError("it is damaged: its matrices are not those of a regression")
+        self.inverse, self.response = inverse, response
 
     def save(self, path: str | Path) -> None:
-        """The state is in a JSON file."""
-        Path(path).write_text(json.dumps(self.state()), encoding="utf-8")
+        """The state is in a JSON file, or the file is as it was. Raises OSError."""
+        save_state(self.state(), path)
 
     def load(self, path: str | Path) -> None:
-        """Take up a saved state. Raises ValueError where the file is none, or is for other arms."""
+        """Take up a saved state. Raises ValueError with the reason where the file holds none for this policy."""
         try:
-            state = json.loads(Path(path).read_text(encoding="utf-8"))
-            self.restore(state)
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
-            raise ValueError(f"{path} holds no policy state: {error}") from error
+            self.restore(json.loads(Path(path).read_bytes()))
+        except (ValueError, RecursionError) as error:  # JSON's and Unicode's errors are ValueErrors
+            raise ValueError(f"{path} is no state for this policy: {error}") from error
+
+
+def save_state(state: dict[str, Any], path: str | Path) -> None:
+    """A policy's state is in a JSON file, or the file is as it was. Raises OSError."""
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_file(file, [json.dumps(state).encode()])
+
+
+def _positive(matrices: np.ndarray) -> bool:
+    """Whether every matrix (A, d, d) is symmetric and positive definite."""
+    symmetric = np.allclose(matrices, matrices.swapaxes(1, 2), rtol=1e-6, atol=1e-9)
+    return symmetric and bool((np.linalg.eigvalsh(matrices) > 0.0).all())

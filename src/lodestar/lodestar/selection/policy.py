@@ -12,7 +12,8 @@ import numpy as np
 class Choice:
     """What a policy picked. arm: index into its arms.
 
-    estimates, bounds: (A,) expected reward and its upper confidence bound, NaN for inadmissible arms.
+    estimates, bounds: (A,) expected reward and its upper confidence bound, NaN for inadmissible arms and where
+    the policy estimates nothing.
     propensities: (A,) exact probabilities with which each arm would have been picked; they sum to 1.
     """
 
@@ -23,9 +24,10 @@ class Choice:
 
 
 class Policy(Protocol):
-    """Picks one admissible arm by its context and learns from what came of it."""
+    """Picks one admissible arm by its context and learns from what came of it. names: of the features."""
 
     arms: tuple[str, ...]
+    names: tuple[str, ...]
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
         """One of the admissible arms (A,) bool, at least one, by contexts (d,) or (A, d)."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lodestar.selection.context import feature_names
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 
 ARMS, NAMES = ("frontier", "semantic_map", "ego_vlm"), ("bias", "coverage", "similarity")
@@ -91,34 +92,107 @@ def test_it_learns_which_arm_pays_in_which_context():
     assert np.nanargmax(learner.choose(np.array([1.0, 0.95, 0.0]), np.ones(3, bool)).estimates) == 1
 
 
-def test_the_directed_prior_explores_first_and_follows_strong_matches():
-    learner = policy(LinUcbConfig(mixing=0.0))
-    assert learner.choose(np.array([1.0, 0.1, 0.0]), np.ones(3, bool)).arm == 0
-    assert learner.choose(np.array([1.0, 0.5, 0.8]), np.ones(3, bool)).arm == 1
+@pytest.mark.parametrize(
+    ("confidences", "arm"),
+    [((0.9, 0.0, 0.15), 0), ((0.9, 0.2, 0.15), 0), ((0.5, 0.95, 0.15), 1), ((0.9, 0.2, 0.9), 2)],
+)
+def test_the_directed_prior_explores_until_somebody_is_sure(confidences, arm):
+    names = ("bias", "coverage", "confidence")
+    learner = LinUcb(LinUcbConfig(mixing=0.0), ARMS, names, np.random.default_rng(0))
+    contexts = np.array([[1.0, 0.4, confidence] for confidence in confidences])
+    assert learner.choose(contexts, np.ones(3, bool)).arm == arm
+
+
+@pytest.mark.parametrize(("similarity", "arm"), [(0.1, 0), (0.9, 1)])
+def test_the_prior_speaks_of_appendix_a_too(similarity, arm):
+    names = feature_names("app_a", ARMS)
+    learner = LinUcb(LinUcbConfig(mixing=0.0), ARMS, names, np.random.default_rng(0))
+    x = np.zeros(len(names))
+    x[[names.index("bias"), names.index("coverage"), names.index("max_similarity")]] = 1.0, 0.4, similarity
+    assert learner.choose(x, np.ones(3, bool)).arm == arm
+
+
+def test_a_prior_is_outweighed_by_as_much_evidence_as_its_strength():
+    for strength, decisions in ((4.0, 4), (20.0, 20)):
+        names = ("bias",)
+        learner = LinUcb(LinUcbConfig(prior_strength=strength), ARMS, names, np.random.default_rng(0))
+        before = learner.weights[0, 0]
+        for _ in range(decisions):
+            learner.update(np.ones(1), 0, 0.0)
+        assert learner.weights[0, 0] == pytest.approx(before / 2.0)
+
+
+def taught(seed=0) -> LinUcb:
+    learner = policy(seed=seed)
+    for arm in range(3):
+        learner.update(np.array([1.0, 0.2, arm]), arm, arm)
+    return learner
 
 
 def test_its_state_survives_a_file(tmp_path):
-    learner = policy()
-    for arm in range(3):
-        learner.update(np.array([1.0, 0.2, arm]), arm, arm)
-    learner.save(tmp_path / "policy.json")
-    other = policy(seed=9)
-    other.load(tmp_path / "policy.json")
+    learner, other = taught(), policy()
+    learner.save(tmp_path / "kept" / "policy.json")
+    other.load(tmp_path / "kept" / "policy.json")
     x = np.array([1.0, 0.3, 0.4])
     for _ in range(20):
         mine, theirs = (p.choose(x, np.ones(3, bool)) for p in (learner, other))
         assert mine.arm == theirs.arm and np.array_equal(mine.bounds, theirs.bounds)
 
 
-def test_foreign_states_are_refused(tmp_path):
-    state = policy().state()
-    with pytest.raises(ValueError, match="arms"):
-        LinUcb(COLD, ("a", "b", "c"), NAMES, np.random.default_rng(0)).restore(state)
-    (tmp_path / "broken.json").write_text("{")
-    (tmp_path / "other.json").write_text(json.dumps({"x": 1}))
-    for name in ("broken.json", "other.json"):
-        with pytest.raises(ValueError):
-            policy().load(tmp_path / name)
+def test_foreign_and_damaged_states_are_refused_and_change_nothing(tmp_path):
+    path, learner = tmp_path / "policy.json", taught()
+    learner.save(path)
+    whole = json.loads(path.read_text())
+    lopsided = np.array(whole["inverse"])
+    lopsided[0, 0, 1] += 1.0
+    bad = {
+        "truncated": path.read_text()[: len(path.read_text()) // 2],
+        "empty": "",
+        "binary": "\x00\xff",
+        "foreign": json.dumps({"x": 1}),
+        "list": "[]",
+        "deep": "[" * 100_000,
+        "arms": json.dumps({**whole, "arms": ["a", "b", "c"]}),
+        "features": json.dumps({**whole, "names": ["bias"]}),
+        "missing": json.dumps({k: v for k, v in whole.items() if k != "response"}),
+        "shape": json.dumps({**whole, "response": [1.0, 2.0]}),
+        "nan": json.dumps({**whole, "response": np.full((3, 3), np.nan).tolist()}),
+        "negative": json.dumps({**whole, "inverse": (-np.array(whole["inverse"])).tolist()}),
+        "lopsided": json.dumps({**whole, "inverse": lopsided.tolist()}),
+    }
+    other, before = policy(), policy().state()
+    for name, text in bad.items():
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"policy\.json is no state for this policy: .+"):
+            other.load(path)
+        assert other.state() == before, name
+
+
+def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "policy.json"
+    taught().save(path)
+    before = path.read_bytes()
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        policy().save(path)
+    assert path.read_bytes() == before
+
+
+def test_a_hundred_thousand_updates_agree_with_a_direct_solve():
+    learner, rng = policy(), np.random.default_rng(7)
+    a = np.repeat(COLD.regularization * np.eye(3)[None], 3, axis=0)
+    b = np.zeros((3, 3))
+    xs = rng.random((100_000, 3)) * np.array([1.0, 1.0, 1e-3])  # one feature hardly ever shows
+    arms, rewards = rng.integers(3, size=100_000), rng.normal(size=100_000)
+    for x, arm, reward in zip(xs, arms, rewards):
+        learner.update(x, int(arm), float(reward))
+    for arm in range(3):
+        mine = xs[arms == arm]
+        a[arm] += mine.T @ mine
+        b[arm] += rewards[arms == arm] @ mine
+    assert np.allclose(learner.inverse, np.linalg.inv(a), rtol=1e-8, atol=1e-14)
+    assert np.allclose(learner.weights, np.linalg.solve(a, b[..., None])[..., 0], rtol=1e-7, atol=1e-12)
+    assert np.array_equal(learner.inverse, learner.inverse.swapaxes(1, 2))
 
 
 def test_impossible_requests_are_refused():

@@ -1,0 +1,163 @@
+"""Ways to pick an expert that the bandit has to beat; every one knows its exact propensities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.selection.linucb import LinUcb
+from lodestar.selection.policy import Choice
+
+#: Who stands in where the wanted arm is inadmissible, in this order; arms that it does not name follow in the
+#: policy's own order. Geometry first: it almost always has somewhere to go, and a single expert that stood
+#: still whenever it had nothing to say would be no rival. Where only goals that head for a known target are
+#: admissible, this lets the frontier alone finish, as a geometric searcher with a detector does.
+FALLBACK = ("frontier", "semantic_map", "ego_vlm")
+
+
+def first_admissible(arms: tuple[str, ...], admissible: np.ndarray, wanted: str) -> int:
+    """Index of `wanted` where it is admissible, else of the first admissible arm of FALLBACK.
+
+    Raises ValueError where no arm is admissible.
+    """
+    allowed = np.asarray(admissible, bool)
+    order = (wanted, *FALLBACK, *arms)
+    index = next((arms.index(name) for name in order if name in arms and allowed[arms.index(name)]), None)
+    if index is None:
+        raise ValueError("no admissible arm")
+    return index
+
+
+def _certain(arm: int, count: int) -> Choice:
+    nothing = np.full(count, np.nan)
+    return Choice(arm, nothing, nothing.copy(), np.eye(count)[arm])
+
+
+class Untaught:
+    """A policy that learns nothing."""
+
+    def __init__(self, arms: tuple[str, ...], names: tuple[str, ...]) -> None:
+        self.arms = arms
+        self.names = names
+
+    def update(self, context: np.ndarray, arm: int, reward: float) -> None:
+        """Nothing is learned."""
+
+    def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
+        """Nothing is learned."""
+
+
+class SingleExpert(Untaught):
+    """Always the same expert; FALLBACK stands in where it is inadmissible."""
+
+    def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], expert: str) -> None:
+        super().__init__(arms, names)
+        if expert not in arms:
+            raise ValueError(f"no arm is named {expert!r}; there are {', '.join(arms)}")
+        self.expert = expert
+
+    def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
+        """The expert or its stand-in, with probability 1."""
+        return _certain(first_admissible(self.arms, admissible, self.expert), len(self.arms))
+
+
+class RoundRobin(Untaught):
+    """One expert after the other; one that is inadmissible loses its turn to the next."""
+
+    def __init__(self, arms: tuple[str, ...], names: tuple[str, ...]) -> None:
+        super().__init__(arms, names)
+        self._next = 0
+
+    def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
+        """The next admissible arm, with probability 1. Raises ValueError where no arm is admissible."""
+        count = len(self.arms)
+        turns = ((self._next + step) % count for step in range(count))
+        arm = next((index for index in turns if admissible[index]), None)
+        if arm is None:
+            raise ValueError("no admissible arm")
+        self._next = (arm + 1) % count
+        return _certain(arm, count)
+
+
+class FixedSchedule(Untaught):
+    """A fixed sequence of experts, begun again at its end; the decision's number alone says whose turn it is.
+
+    Unlike with RoundRobin a turn that cannot be taken is gone: FALLBACK takes it.
+    """
+
+    def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], schedule: tuple[str, ...]) -> None:
+        super().__init__(arms, names)
+        foreign = [name for name in schedule if name not in arms]
+        if not schedule or foreign:
+            raise ValueError(f"a schedule names arms of {', '.join(arms)}, not {schedule}")
+        self.schedule = schedule
+        self._turn = 0
+
+    def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
+        """The arm of this turn or its stand-in, with probability 1."""
+        wanted = self.schedule[self._turn % len(self.schedule)]
+        arm = first_admissible(self.arms, admissible, wanted)
+        self._turn += 1
+        return _certain(arm, len(self.arms))
+
+
+class UniformRandom(Untaught):
+    """Any admissible arm with the same probability."""
+
+    def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], rng: np.random.Generator) -> None:
+        super().__init__(arms, names)
+        self._rng = rng
+
+    def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
+        """One of the admissible arms. Raises ValueError where there is none."""
+        allowed = np.asarray(admissible, bool)
+        if not allowed.any():
+            raise ValueError("no admissible arm")
+        propensities = allowed / allowed.sum()
+        nothing = np.full(len(self.arms), np.nan)
+        arm = int(self._rng.choice(len(self.arms), p=propensities))
+        return Choice(arm, nothing, nothing.copy(), propensities)
+
+
+@dataclass
+class Thompson(LinUcb):
+    """Linear Thompson sampling (Agrawal and Goyal 2013) with exact propensities.
+
+    Each arm's reward is believed to be N(x theta, (alpha s)^2) with LinUCB's spread s, independent between
+    arms; the probability that an arm's draw is the greatest is integrated and the arm is drawn from that, which
+    is the same as comparing draws. `Choice.bounds` are the means plus alpha s.
+    """
+
+    def _greedy(self, estimates: np.ndarray, bounds: np.ndarray, admissible: np.ndarray) -> np.ndarray:
+        shares = np.zeros(len(self.arms))
+        allowed = np.flatnonzero(admissible)
+        mean, deviation = estimates[allowed], np.maximum((bounds - estimates)[allowed], 1e-9)
+        shares[allowed] = greatest_of_gaussians(mean, deviation)
+        return shares
+
+
+def greatest_of_gaussians(mean: np.ndarray, deviation: np.ndarray, nodes: int = 48) -> np.ndarray:
+    """P(draw i is the greatest) for independent N(mean_i, deviation_i^2); (K,) float64, sums to 1.
+
+    Integrates over the probability axis of every draw, split where another's distribution function rises.
+    """
+    from scipy.special import ndtr
+
+    shares = np.empty(len(mean))
+    unit, weights = np.polynomial.legendre.leggauss(nodes)
+    for index in range(len(mean)):
+        knots = np.concatenate(
+            [mean[index] + deviation[index] * np.array([-8.0, 8.0])]
+            + [m + d * np.array([-8.0, 0.0, 8.0]) for m, d in zip(mean, deviation)]
+        )
+        knots = np.unique(np.clip(knots, *(mean[index] + deviation[index] * np.array([-8.0, 8.0]))))
+        half = np.diff(knots)[:, None] / 2.0
+        at = (knots[:-1, None] + half) + half * unit
+        z = (at - mean[index]) / deviation[index]
+        density = np.exp(-0.5 * z * z) / (np.sqrt(2.0 * np.pi) * deviation[index])
+        for other in range(len(mean)):
+            if other != index:
+                density = density * ndtr((at - mean[other]) / deviation[other])
+        shares[index] = float((half * weights * density).sum())
+    return shares / shares.sum()

@@ -1,0 +1,294 @@
+"""What another policy would have earned, from a log of decisions with propensities.
+
+Inverse propensity scoring (Horvitz and Thompson 1952), its self-normalised form (Swaminathan and Joachims 2015) and
+the doubly robust estimator (Dudik et al. 2011), per decision and under the contexts of the log: where another policy
+would have led the robot elsewhere, it would have met other contexts, and that no log can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.selection.context import ARM_FEATURES, FEATURE_SETS, feature_names
+from lodestar.selection.decision_log import Decision
+from lodestar.selection.policy import Policy
+from lodestar.selection.reward import credit_shares
+
+
+class NoSupport(ValueError):
+    """The log cannot say what the policy would have earned; the message says why."""
+
+
+@dataclass(frozen=True)
+class OfflineConfig:
+    """min_effective: effective sample size below which nothing is estimated. resamples: of the bootstrap, whose
+    interval holds `confidence` of the mass. min_runs: runs from which on whole runs are resampled, whose decisions
+    depend on each other; below it, decisions. folds: of the cross-fitted reward model; ridge: its regularization.
+    decay: gamma with which a subtask's success is credited to its earlier decisions (eq. 24).
+    """
+
+    min_effective: float = 30.0
+    resamples: int = 2000
+    confidence: float = 0.95
+    min_runs: int = 8
+    folds: int = 5
+    ridge: float = 1.0
+    decay: float = 0.7
+
+
+DEFAULTS = OfflineConfig()
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One decision with its credited reward. contexts: (A, d); admissible: (A,) bool; propensities: (A,) of the
+    logging policy; run: which directive of which log it belongs to.
+    """
+
+    epoch: int
+    run: int
+    contexts: np.ndarray
+    admissible: np.ndarray
+    arm: int
+    propensities: np.ndarray
+    reward: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value per decision with the ends of its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Estimates of a policy's reward per decision; `logged` is what the log itself earned.
+
+    effective: effective sample size of the weights. agreement: mean probability with which the policy picks what the
+    log picked. by_run: whether the intervals come from resampled runs.
+    """
+
+    logged: Estimate
+    ips: Estimate
+    snips: Estimate
+    doubly_robust: Estimate
+    effective: float
+    agreement: float
+    decisions: int
+    runs: int
+    by_run: bool
+
+
+def features_of(decision: Decision) -> tuple[str, tuple[str, ...]]:
+    """Name and features of the set that a decision was taken by. Raises ValueError where it is none."""
+    arms = tuple(arm.expert for arm in decision.arms)
+    for features in FEATURE_SETS:
+        names = feature_names(features, arms)
+        if all(name in decision.context for name in names):
+            return features, names
+    raise ValueError(f"the context of epoch {decision.epoch} has none of the known feature sets")
+
+
+def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[Sample], tuple[str, ...], str]:
+    """Samples of one or more logs, the arms and the name of the feature set.
+
+    A decision without a reward (pending, or cut off) is none. Raises ValueError where there is nothing, or where arms
+    or features change.
+    """
+    samples: list[Sample] = []
+    arms: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    features = ""
+    run = -1
+    for log in logs:
+        closed = [decision for decision in log if "total" in decision.reward]
+        for one_run in _runs(closed):
+            run += 1
+            rewards = _credited(one_run, decay)
+            for decision, reward in zip(one_run, rewards):
+                its_arms = tuple(arm.expert for arm in decision.arms)
+                its_features, its_names = features_of(decision)
+                if not samples:
+                    arms, features, names = its_arms, its_features, its_names
+                if (its_arms, its_features) != (arms, features):
+                    raise ValueError(
+                        f"epoch {decision.epoch} has arms {its_arms} and features {its_features!r}, "
+                        f"those before {arms} and {features!r}"
+                    )
+                samples.append(_sample(decision, run, names, reward))
+    if not samples:
+        raise ValueError("there is no decision with a reward in it")
+    return samples, arms, features
+
+
+def _runs(decisions: Sequence[Decision]) -> list[list[Decision]]:
+    """Decisions of one directive each: the next begins with other words, or where epoch, time or step goes back."""
+    runs: list[list[Decision]] = []
+    for decision in decisions:
+        last = runs[-1][-1] if runs else None
+        if last is None or (
+            decision.directive != last.directive
+            or decision.epoch <= last.epoch
+            or decision.stamp < last.stamp
+            or decision.subtask < last.subtask
+        ):
+            runs.append([])
+        runs[-1].append(decision)
+    return runs
+
+
+def _credited(run: Sequence[Decision], decay: float) -> list[float]:
+    """Rewards (N,) to which a subtask's success has come as eq. 24 shares it."""
+    rewards = [decision.reward["total"] for decision in run]
+    for last, decision in enumerate(run):
+        success = decision.reward.get("success", 0.0)
+        first = next(i for i, one in enumerate(run) if one.subtask == decision.subtask)
+        if success:
+            for index, share in zip(range(first, last), credit_shares(decay, last - first + 1)):
+                rewards[index] += share * success
+    return rewards
+
+
+def _sample(decision: Decision, run: int, names: tuple[str, ...], reward: float) -> Sample:
+    count = len(decision.arms)
+    contexts = np.repeat(np.array([[decision.context[name] for name in names]], np.float64), count, axis=0)
+    for feature in ARM_FEATURES:
+        if feature in names:
+            own = [decision.context.get(f"{feature}.{arm.expert}", 0.0) for arm in decision.arms]
+            contexts[:, names.index(feature)] = own
+    return Sample(
+        epoch=decision.epoch,
+        run=run,
+        contexts=contexts,
+        admissible=np.array([arm.admissible for arm in decision.arms]),
+        arm=next(i for i, arm in enumerate(decision.arms) if arm.expert == decision.chosen),
+        propensities=np.array([arm.propensity for arm in decision.arms], np.float64),
+        reward=float(reward),
+    )
+
+
+def evaluate(
+    samples: Sequence[Sample],
+    policy: Policy,
+    config: OfflineConfig = DEFAULTS,
+    learn: bool = True,
+    rng: np.random.Generator | None = None,
+) -> Evaluation:
+    """What `policy` would earn per decision. learn: it learns from each sample after it was asked about it.
+
+    Raises NoSupport where the log has no propensities, never could do what the policy does, or resembles it too little.
+    """
+    _require_propensities(samples)
+    target = _target(samples, policy, learn)
+    _require_overlap(samples, target, policy.arms)
+    rows = np.arange(len(samples))
+    arms = np.array([sample.arm for sample in samples])
+    rewards = np.array([sample.reward for sample in samples])
+    chosen = target[rows, arms]
+    weights = chosen / np.array([sample.propensities[sample.arm] for sample in samples])
+    effective = float(weights.sum() ** 2 / max((weights**2).sum(), 1e-300))
+    if effective < config.min_effective:
+        raise NoSupport(
+            f"the effective sample size is {effective:.1f} of {len(samples)} decisions, below the floor of "
+            f"{config.min_effective:g}: the log's policy chose too differently, or the log is too short"
+        )
+    predicted = _predictions(samples, config)
+    direct = np.nansum(target * predicted, axis=1) + weights * (rewards - predicted[rows, arms])
+    runs = np.array([sample.run for sample in samples])
+    by_run = len(np.unique(runs)) >= config.min_runs
+    groups = np.unique(runs, return_inverse=True)[1] if by_run else rows
+    ones = np.ones(len(samples))
+    ratios = [(rewards, ones), (weights * rewards, ones), (weights * rewards, weights), (direct, ones)]
+    logged, ips, snips, doubly = _intervals(ratios, groups, config, rng or np.random.default_rng(0))
+    return Evaluation(
+        logged,
+        ips,
+        snips,
+        doubly,
+        effective,
+        float(chosen.mean()),
+        len(samples),
+        len(np.unique(runs)),
+        by_run,
+    )
+
+
+def _require_propensities(samples: Sequence[Sample]) -> None:
+    for sample in samples:
+        known = np.isfinite(sample.propensities).all() and abs(sample.propensities.sum() - 1.0) < 1e-6
+        if not known or sample.propensities[sample.arm] <= 0.0:
+            raise NoSupport(f"epoch {sample.epoch} carries no propensities; its log cannot be weighted")
+
+
+def _target(samples: Sequence[Sample], policy: Policy, learn: bool) -> np.ndarray:
+    """(N, A) probabilities of the policy, which at each sample knows those before it at most."""
+    probabilities = np.empty((len(samples), len(policy.arms)))
+    for index, sample in enumerate(samples):
+        probabilities[index] = policy.choose(sample.contexts, sample.admissible).propensities
+        if learn:
+            policy.update(sample.contexts[sample.arm], sample.arm, sample.reward)
+    return probabilities
+
+
+def _require_overlap(samples: Sequence[Sample], target: np.ndarray, arms: tuple[str, ...]) -> None:
+    logged = np.array([sample.propensities for sample in samples])
+    rows, columns = np.nonzero((target > 1e-9) & (logged <= 0.0))
+    if len(rows):
+        raise NoSupport(
+            f"at {len(np.unique(rows))} of {len(samples)} decisions the policy would pick an arm that the log's policy "
+            f"never picks there (first: {arms[columns[0]]} at epoch {samples[rows[0]].epoch}); "
+            "log with uniform mixing, as the bandit does"
+        )
+
+
+def _predictions(samples: Sequence[Sample], config: OfflineConfig) -> np.ndarray:
+    """(N, A) rewards by a ridge regression per arm that was fitted without the sample's fold of runs.
+
+    NaN where an arm is inadmissible.
+    """
+    contexts = np.array([sample.contexts for sample in samples])
+    arms = np.array([sample.arm for sample in samples])
+    rewards = np.array([sample.reward for sample in samples])
+    runs = np.array([sample.run for sample in samples])
+    whole = len(np.unique(runs)) >= config.folds
+    folds = (runs if whole else np.arange(len(samples))) % config.folds
+    predicted = np.full((len(samples), contexts.shape[1]), np.nan)
+    for fold in range(config.folds):
+        inside, outside = folds == fold, folds != fold
+        level = rewards[outside].mean() if outside.any() else 0.0
+        for arm in range(contexts.shape[1]):
+            x, y = contexts[outside & (arms == arm), arm], rewards[outside & (arms == arm)]
+            center = y.mean() if len(y) else level
+            a = x.T @ x + config.ridge * np.eye(contexts.shape[2])
+            theta = np.linalg.solve(a, x.T @ (y - center))
+            predicted[inside, arm] = center + contexts[inside, arm] @ theta
+    return np.where([sample.admissible for sample in samples], predicted, np.nan)
+
+
+def _intervals(
+    ratios: Sequence[tuple[np.ndarray, np.ndarray]],
+    groups: np.ndarray,
+    config: OfflineConfig,
+    rng: np.random.Generator,
+) -> list[Estimate]:
+    """Percentile-bootstrap interval of each sum(numerator) / sum(denominator), whole groups resampled together."""
+    count = int(groups.max()) + 1
+    sums = [tuple(np.bincount(groups, part, count) for part in ratio) for ratio in ratios]
+    values: list[list[float]] = [[] for _ in ratios]
+    for _ in range(config.resamples):
+        times = np.bincount(rng.integers(count, size=count), minlength=count)
+        for index, (numerator, denominator) in enumerate(sums):
+            below = float(times @ denominator)
+            if below > 0.0:
+                values[index].append(float(times @ numerator) / below)
+    tail = 50.0 * (1.0 - config.confidence)
+    return [
+        Estimate(float(top.sum() / bottom.sum()), *map(float, np.percentile(drawn, (tail, 100.0 - tail))))
+        for (top, bottom), drawn in zip(ratios, values)
+    ]

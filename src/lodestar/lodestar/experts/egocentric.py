@@ -8,19 +8,27 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.experts.annotating import AnnotationConfig, annotated_jpeg, draw_points, grid_points
+from lodestar.experts.approaching import ApproachConfig, place_towards
+from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.lifting import LiftConfig, LiftedDetection, lift
 from lodestar.experts.looking import TURNS, TurnConfig, TurnMemory
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.tasks import TaskWatch
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
+from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, ViewpointConfig
+from lodestar.language.reasoner import OfflineReasoner, Reasoner
+from lodestar.language.views import GO, ViewAnswer, ViewPoint, ViewQuestion
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.query.scoring import QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
+
+__all__ = ["AnnotatedPoint", "EgocentricConfig", "EgocentricExpert", "SceneDescription"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,10 @@ class EgocentricConfig:
     """max_age: seconds after which a view is no longer the current one. promising: semantic score from
     which a detection whose relations do not hold in view is worth going to, at `promising_confidence` of it.
     same_place: metres between a detection and the box of an entity that make them one thing.
-    turn_confidence: of a turn towards nothing but open space; openness adds as much again.
+    turn_confidence: of a turn towards nothing but open space; openness adds as much again. go_from: score of a mark
+    from which a reasoner's wish to go there is followed. afar_share: of the confidence that is left where the way up
+    to a thing is not known yet. still_distance, still_angle: metres and radians within which a turn that was chosen
+    for an earlier view is still meant.
     """
 
     max_age: float = 2.0
@@ -36,51 +47,42 @@ class EgocentricConfig:
     promising_confidence: float = 0.5
     same_place: float = 0.2
     turn_confidence: float = 0.1
+    go_from: float = 0.2
+    afar_share: float = 0.9
+    still_distance: float = 0.5
+    still_angle: float = math.radians(20.0)
     open_depth: float = 5.0  # metres that count as fully open
     lifting: LiftConfig = field(default_factory=LiftConfig)
+    annotation: AnnotationConfig = field(default_factory=AnnotationConfig)
+    approach: ApproachConfig = field(default_factory=ApproachConfig)
     turning: TurnConfig = field(default_factory=TurnConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
     query: QueryConfig = field(default_factory=QueryConfig)
 
 
-@dataclass(frozen=True)
-class AnnotatedPoint:
-    """A numbered mark on the image and the point behind it. pixel: (column, row). point: (3,) map, metres.
-
-    score: relevance to the directive in [0, 1], -1 = not scored.
-    """
-
-    number: int
-    pixel: tuple[float, float]
-    point: np.ndarray
-    score: float = -1.0
-
-
-@dataclass(frozen=True)
-class SceneDescription:
-    """What is in view, in words. map_from_camera: (4, 4)."""
-
-    stamp: float
-    map_from_camera: np.ndarray
-    text: str
-    points: tuple[AnnotatedPoint, ...]
-
-
 class EgocentricExpert:
-    """Proposes to go to the best match in view, or to turn where it has not looked yet."""
+    """Proposes to go to the best mark in view, or to turn where it has not looked yet.
+
+    reasoner: scores the marks and chooses between going and turning (eq. 21, 22); offline by default.
+    """
 
     name = "ego_vlm"
 
-    def __init__(self, config: EgocentricConfig, phrases: PhraseBook) -> None:
+    def __init__(
+        self, config: EgocentricConfig, phrases: PhraseBook, reasoner: Reasoner | None = None
+    ) -> None:
         self.config = config
         self._phrases = phrases
+        self._reasoner = reasoner or OfflineReasoner()
+        self._task = TaskWatch(self._reasoner.begin_task)
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
         self._frame: RgbdFrame | None = None
         self._lifted: list[LiftedDetection] = []
+        self._places: list[ViewPoint] = []
         self._turns = TurnMemory(config.turning)
-        self._scores: dict[int, float] = {}
+        self._answer: ViewAnswer | None = None
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
@@ -95,37 +97,40 @@ class EgocentricExpert:
         if self._frame is not None and frame.stamp < self._frame.stamp:
             return
         self._frame = frame
-        self._lifted = lift(frame, segmented, self.config.lifting)
-        self._scores = {}
+        self._lifted = sorted(lift(frame, segmented, self.config.lifting), key=lambda thing: thing.distance)
+        self._places = grid_points(frame, len(self._lifted) + 1, self.config.annotation)
         pose = frame.map_from_camera
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
-        """A viewpoint of the best match in view, else a turn, else why there is nothing to propose."""
+        """A viewpoint of the best mark in view, else a turn, else why there is nothing to propose."""
         frame = self._frame
         if frame is None or self._grid is None:
-            return self._reject(
-                request, RejectionReason.NO_DATA, "no image yet" if frame is None else "no grid yet"
-            )
+            what = "image" if frame is None else "grid"
+            return self._reject(request, RejectionReason.NO_DATA, f"no {what} yet")
         if request.stamp - frame.stamp > self.config.max_age:
             age = request.stamp - frame.stamp
             return self._reject(request, RejectionReason.NO_DATA, f"the last image is {age:.1f} s old")
         graphs = request.subtask.graphs if request.directive.subtasks else ()
         if not graphs:
             return self._reject(request, RejectionReason.NO_PROPOSAL, "nothing particular is looked for")
+        self._task.see(request)
         try:
-            going, blocked = self._go(request)
+            question = self._question(request, frame)
         except MissingPhrases as missing:
             return self._reject(request, RejectionReason.NO_DATA, str(missing))
+        answer = self._answer = self._reasoner.judge_view(question)
+        going, blocked = self._go(request, answer) if answer.action == GO else (None, "")
         if going is not None:
             return going
-        action = self._turns.choose(request.robot_pose, self._openness())
+        action = self._turn_of(answer, question, request.robot_pose)
         if action is not None:
-            return self._turn(request, action)
+            return self._turn(request, action, answer)
         if blocked:
             return self._reject(request, RejectionReason.NO_VIEWPOINT, blocked)
+        why = f" ({answer.rationale})" if answer.rationale else ""
         return self._reject(
-            request, RejectionReason.NO_PROPOSAL, "nothing in view fits, and all around was looked at"
+            request, RejectionReason.NO_PROPOSAL, f"nothing in view fits, and all around was looked at{why}"
         )
 
     def describe(self) -> SceneDescription | None:
@@ -133,112 +138,194 @@ class EgocentricExpert:
         frame = self._frame
         if frame is None:
             return None
-        order = sorted(range(len(self._lifted)), key=lambda i: self._lifted[i].distance)
-        parts, points = [], []
-        for number, index in enumerate(order, start=1):
-            thing = self._lifted[index]
-            box = thing.detection.box
-            pixel = (box.x + box.width / 2.0, box.y + box.height / 2.0)
-            points.append(AnnotatedPoint(number, pixel, thing.center, self._scores.get(index, -1.0)))
-            name = thing.detection.caption or thing.detection.label
-            parts.append(f"{name} {thing.distance:.1f} m {_side(thing.bearing)}")
+        answer = self._answer
+        current = answer is not None and answer.question.stamp == frame.stamp
+        scores = answer.scores if answer is not None and current else {}
+        points = [
+            AnnotatedPoint(p.number, p.pixel, p.position, scores.get(p.number, -1.0))
+            for p in (*self._things([0.0] * len(self._lifted)), *self._places)
+        ]
+        parts = [f"{_name(thing)} {thing.distance:.1f} m {_side(thing.bearing)}" for thing in self._lifted]
         text = f"In view: {'; '.join(parts)}." if parts else "Nothing recognisable is in view."
+        if answer is not None and answer.description and self._is_near(answer):
+            text = f"{answer.description} {text}"
         return SceneDescription(frame.stamp, frame.map_from_camera, text, tuple(points))
 
-    def _go(self, request: ProposalRequest) -> tuple[Proposal | None, str]:
-        """The proposal for the best match in view that can be faced, or None and why not."""
-        assert self._frame is not None and self._grid is not None
-        entities = {
-            i + 1: _as_entity(i + 1, thing, self._frame.stamp, self._mirror)
-            for i, thing in enumerate(self._lifted)
-        }
-        if not entities:
-            return None, ""
+    def annotated(self) -> np.ndarray | None:
+        """The current view with its marks, (H, W, 3) uint8 RGB; None where there is no colour image."""
+        frame = self._frame
+        if frame is None or frame.rgb is None:
+            return None
+        points = [*self._things([0.0] * len(self._lifted)), *self._places]
+        return draw_points(frame.rgb, points, frame.depth.shape, self.config.annotation.side)
+
+    def _question(self, request: ProposalRequest, frame: RgbdFrame) -> ViewQuestion:
+        """The view with its marks. Raises MissingPhrases."""
+        points = (*self._things(self._worth(request)), *self._places)
+        subtask = request.subtask
+        return ViewQuestion(
+            stamp=frame.stamp,
+            pose=np.asarray(request.robot_pose, np.float64),
+            target=subtask.target,
+            neighbors=subtask.neighbors,
+            constraints=subtask.constraints,
+            points=points,
+            turns=tuple(action.name for action in self._turns.fresh(request.robot_pose)),
+            openness={action.name: share for action, share in self._openness(frame).items()},
+            image=annotated_jpeg(frame, points, self.config.annotation) if self._reasoner.sees else b"",
+        )
+
+    def _things(self, scores: Sequence[float] | np.ndarray) -> list[ViewPoint]:
+        """Marks of the detections, nearest first."""
+        points = []
+        for number, (thing, score) in enumerate(zip(self._lifted, scores), start=1):
+            box = thing.detection.box
+            pixel = (box.x + box.width / 2.0, box.y + box.height / 2.0)
+            point = ViewPoint(
+                number, _name(thing), pixel, thing.center, thing.distance, thing.bearing, float(score),
+                thing.detection.label, thing.box_min, thing.box_max,
+            )  # fmt: skip
+            points.append(point)
+        return points
+
+    def _worth(self, request: ProposalRequest) -> np.ndarray:
+        """How much each detection is worth going to by the query, (N,) in [0, 1]. Raises MissingPhrases."""
+        worth = np.zeros(len(self._lifted))
+        if not self._lifted:
+            return worth
+        assert self._frame is not None
+        stamp, config = self._frame.stamp, self.config
+        entities = {i + 1: _as_entity(i + 1, t, stamp, self._mirror) for i, t in enumerate(self._lifted)}
         regions = None if self._mirror is None else self._mirror.regions
-        candidates = score_query(request.subtask.graphs, entities, self._phrases, self.config.query, regions)
-        self._scores = {c.entity_id - 1: float(c.score) for c in candidates}
+        for candidate in score_query(request.subtask.graphs, entities, self._phrases, config.query, regions):
+            score = float(candidate.score)
+            if score < config.query.accept:
+                promising = candidate.semantic_score >= config.promising
+                score = config.promising_confidence * float(candidate.semantic_score) if promising else 0.0
+            worth[candidate.entity_id - 1] = min(max(score, 0.0), 1.0)
+        return worth
+
+    def _go(self, request: ProposalRequest, answer: ViewAnswer) -> tuple[Proposal | None, str]:
+        """The proposal for the best mark that can be faced or approached, or None and why not."""
+        assert self._grid is not None
         reach = Reach(self._grid, request.robot_pose, self.config.reach)
+        view = self._frame.map_from_camera if self._frame is not None else np.eye(4)
         blocked = ""
-        for candidate in candidates:
-            confidence = float(candidate.score)
-            if confidence < self.config.query.accept:
-                if candidate.semantic_score < self.config.promising:
-                    continue
-                confidence = self.config.promising_confidence * float(candidate.semantic_score)
-            thing = self._lifted[candidate.entity_id - 1]
-            known = self._known(thing)
+        marks = [p for p in answer.question.points if answer.scores.get(p.number, 0.0) >= self.config.go_from]
+        for mark in sorted(marks, key=lambda p: -answer.scores[p.number]):
+            known = self._known(mark)
             if known and known in request.excluded_entities:
                 continue
-            try:
-                viewpoint = reach.viewpoint(
-                    thing.box_min,
-                    thing.box_max,
-                    [self._frame.map_from_camera],
-                    request.excluded_goals,
-                    self.config.viewpoints,
-                )
-            except NoViewpoint as none:
-                blocked = f"{thing.detection.caption or thing.detection.label} is in view, but {none}"
+            confidence = answer.scores[mark.number]
+            goal, problem = self._goal(request, reach, mark, view)
+            if goal is None:
+                blocked = blocked or f"{mark.what or 'a place'} is in view, but {problem}"
                 continue
-            name = thing.detection.caption or thing.detection.label
-            rationale = f"I see {name}, {thing.distance:.1f} m {_side(thing.bearing)}; going to it"
-            proposal = Proposal(
-                expert=self.name,
-                epoch=request.epoch,
-                goal=np.asarray(viewpoint.pose, np.float64),
-                confidence=min(max(confidence, 0.0), 1.0),
-                rationale=rationale,
-                entity_id=known,
-                evidence_entities=(known,) if known else (),
-                stamp=self._frame.stamp,
-            )
-            return proposal, ""
+            if problem:
+                confidence *= self.config.afar_share
+            return self._going(request, answer, mark, goal, confidence, known), ""
         return None, blocked
 
-    def _known(self, thing: LiftedDetection) -> int:
-        """The entity at the place of the detection, of its label where there are several; 0 = none."""
-        if self._mirror is None:
+    def _goal(
+        self, request: ProposalRequest, reach: Reach, mark: ViewPoint, view: np.ndarray
+    ) -> tuple[np.ndarray | None, str]:
+        """A pose that faces the mark, or that is on the way to it with the reason; None and the reason."""
+        problem = ""
+        if mark.box_min is not None and mark.box_max is not None:
+            try:
+                viewpoint = reach.viewpoint(
+                    mark.box_min, mark.box_max, [view], request.excluded_goals, self.config.viewpoints
+                )
+                return np.asarray(viewpoint.pose, np.float64), ""
+            except NoViewpoint as none:
+                if none.reason in (NoViewpointReason.EXCLUDED, NoViewpointReason.OTHER_SIDE):
+                    return None, str(none)
+                problem = str(none)
+        excluded = request.excluded_goals
+        goal = place_towards(reach, request.robot_pose, mark.position, excluded, self.config.approach)
+        return goal, problem or ("" if goal is not None else "no reachable place is nearer to it")
+
+    def _going(
+        self, request: ProposalRequest, answer: ViewAnswer, mark: ViewPoint, goal: np.ndarray, confidence: float,
+        known: int,
+    ) -> Proposal:  # fmt: skip
+        assert self._frame is not None
+        what = f"I see {mark.what}" if mark.what else "I see a place worth a look"
+        why = f" ({answer.rationale})" if answer.rationale else ""
+        return Proposal(
+            expert=self.name,
+            epoch=request.epoch,
+            goal=goal,
+            confidence=min(max(confidence, 0.0), 1.0),
+            rationale=f"{what}, {mark.distance:.1f} m {_side(mark.bearing)}; going to it{why}",
+            entity_id=known,
+            evidence_entities=(known,) if known else (),
+            stamp=self._frame.stamp,
+        )
+
+    def _known(self, mark: ViewPoint) -> int:
+        """The entity at the place of a thing's mark, the nearest where there are several; 0 = none."""
+        if self._mirror is None or mark.box_min is None:
             return 0
-        present: Sequence[Entity] = [
+        here = [
             e
             for e in self._mirror.entities.values()
             if e.state is not EntityState.ARCHIVED
-            and float(point_box_distance(thing.center, e.box_min, e.box_max)) <= self.config.same_place
+            and e.label == mark.label
+            and float(point_box_distance(mark.position, e.box_min, e.box_max)) <= self.config.same_place
         ]
-        same = [e for e in present if e.label == thing.detection.label]
-        if not same:
-            return 0
-        return min(same, key=lambda e: float(np.linalg.norm(e.mean - thing.center))).id
+        return min(here, key=lambda e: float(np.linalg.norm(e.mean - mark.position))).id if here else 0
 
-    def _turn(self, request: ProposalRequest, action: ActionKind) -> Proposal:
+    def _turn_of(self, answer: ViewAnswer, question: ViewQuestion, pose: np.ndarray) -> ActionKind | None:
+        """The turn that was chosen where it is still meant and new, else the most open one that is new."""
+        if answer.action in question.turns and self._is_near(answer, pose):
+            return ActionKind[answer.action]
+        best = max(question.turns, key=lambda turn: question.openness.get(turn, 0.0), default="")
+        return ActionKind[best] if best else None
+
+    def _is_near(self, answer: ViewAnswer, pose: np.ndarray | None = None) -> bool:
+        """Whether the view that was answered is about the one from here."""
+        if self._frame is None:
+            return False
+        then, camera = answer.question.pose, self._frame.map_from_camera
+        here = (float(camera[0, 3]), float(camera[1, 3])) if pose is None else (float(pose[0]), float(pose[1]))
+        yaw = math.atan2(camera[1, 2], camera[0, 2]) if pose is None else float(pose[2])
+        near = math.hypot(then[0] - here[0], then[1] - here[1]) <= self.config.still_distance
+        return near and abs(float(wrap_angle(then[2] - yaw))) <= self.config.still_angle
+
+    def _turn(self, request: ProposalRequest, action: ActionKind, answer: ViewAnswer) -> Proposal:
         assert self._frame is not None
+        self._turns.take()
         x, y, yaw = (float(v) for v in request.robot_pose)
-        openness = self._openness().get(action, 0.0)
+        openness = answer.question.openness.get(action.name, 0.0)
+        why = f" ({answer.rationale})" if answer.rationale else ""
         return Proposal(
             expert=self.name,
             epoch=request.epoch,
             goal=np.array([x, y, float(wrap_angle(yaw + TURNS[action]))]),
             confidence=self.config.turn_confidence * (1.0 + openness),
-            rationale=f"Nothing in view fits; {action.name.lower().replace('_', ' ')} to look there",
+            rationale=f"Nothing in view fits; {action.name.lower().replace('_', ' ')} to look there{why}",
             action=action,
             stamp=self._frame.stamp,
         )
 
-    def _openness(self) -> dict[ActionKind, float]:
+    def _openness(self, frame: RgbdFrame) -> dict[ActionKind, float]:
         """Share of `open_depth` that lies open at the left and right edge of the view; behind is not known."""
-        assert self._frame is not None
-        depth = self._frame.depth
-        third = max(depth.shape[1] // 3, 1)
+        third = max(frame.depth.shape[1] // 3, 1)
 
         def share(part: np.ndarray) -> float:
             valid = part[np.isfinite(part) & (part > 0.0)]
             return min(float(np.median(valid)) / self.config.open_depth, 1.0) if valid.size else 0.0
 
-        left, right = share(depth[:, :third]), share(depth[:, -third:])
+        left, right = share(frame.depth[:, :third]), share(frame.depth[:, -third:])
         return {ActionKind.TURN_LEFT: left, ActionKind.TURN_RIGHT: right, ActionKind.TURN_AROUND: 0.0}
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)
+
+
+def _name(thing: LiftedDetection) -> str:
+    return thing.detection.caption or thing.detection.label
 
 
 def _as_entity(identity: int, thing: LiftedDetection, stamp: float, mirror: SceneMirror | None) -> Entity:

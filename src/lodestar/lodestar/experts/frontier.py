@@ -6,21 +6,27 @@ import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import ndimage
 
-from lodestar.experts.coverage import SECTORS, LookedAt, window_sums
+from lodestar.experts.coverage import LookedAt
+from lodestar.experts.pieces import FrontierRecord, FrontierTracker, PieceConfig, find_pieces
+from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.route import best_route
+from lodestar.experts.stops import Stop, StopConfig, Survey
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import wrap_angle
-from lodestar.grid.footprint import footprints_free
-from lodestar.grid.inflation import obstacle_distance
+from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import lengths_between
 from lodestar.language.directive import DirectiveKind
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
-_EIGHT = np.ones((3, 3), bool)
-_UNREACHABLE = "no reachable place near it would show anything new"
+_SEARCHES = (DirectiveKind.FIND, DirectiveKind.INVENTORY)
+NO_WAY = "no way leads to it"
+SHOWS_NOTHING = "no reachable place near it would show anything new"
+TRIED = "the goals from which it is looked into were given up"
+TOO_FAR = "the battery does not last for it and the way back"
 
 
 @dataclass(frozen=True)
@@ -29,71 +35,39 @@ class FrontierConfig:
 
     look_ranges: distances from which a cell counts as looked at, one pass after the other: first at a glance,
     then, when nothing is left at that range, from near enough for small things. fov: of a camera that no
-    view has told yet. gain_range: of the sensor footprint S(c) of eq. 15. alpha: m^2 per metre (eq. 16).
-    turn_weight: metres that a radian of turning costs. tile: clusters are cut into pieces of this size.
-    min_gains: what a goal must show, tried in this order; the last goal is kept while it shows half as much.
-    corner_gain: likewise
+    view has told yet. gain_range: of the sensor footprint S(c) of eq. 15.
+    min_gain: what a goal must show; the last goal is kept while it shows half as much. corner_gain: likewise
     in a search that found nothing: something may stand behind the furniture.
-    clearance: of a viewpoint, so that the robot can turn there (its circumscribed radius and a margin);
-    narrow_clearance: where a piece of frontier has no such viewpoint; the footprint must fit at the heading.
-    hysteresis: m^2 by which another goal must be better than the last one, which is still worth going to.
+    alpha: m^2 per metre (eq. 16), of the utility that each frontier is published with. turn_weight: metres that a
+    radian of turning counts as. hysteresis: metres by which another route must show things earlier, in the mean,
+    than the best that starts with the last goal.
+    barren_way, barren_area: a pass is over when so long a way showed no more than that: what is left is hoped for
+    from afar and not there from nearby.
+    gain_scale: m^2 at which the confidence is 0.63. at_charger: from where the robot counts as back.
     """
 
     look_ranges: tuple[float, ...] = (4.5, 2.5)
     fov: float = math.radians(80.0)
     gain_range: float = 4.5
-    alpha: float = 3.0
-    turn_weight: float = 0.5
-    tile: float = 2.0
-    min_cells: int = 8
-    min_gains: tuple[float, ...] = (2.0, 0.5)
+    min_gain: float = 0.5
     corner_gain: float = 0.15
-    clearance: float = 0.45
-    narrow_clearance: float = 0.30
-    standoff: float = 2.0  # a viewpoint lies this near its piece of frontier
-    max_pieces: int = 100
-    hysteresis: float = 2.0
-    same_goal_distance: float = 0.35
-    same_goal_angle: float = math.radians(40.0)
-    same_frontier_distance: float = 1.0
-    gain_scale: float = 5.0  # m^2 at which the confidence is 0.63
+    alpha: float = 3.0
+    turn_weight: float = 0.2
+    hysteresis: float = 0.5
+    barren_way: float = 20.0
+    barren_area: float = 1.0
+    gain_scale: float = 5.0
+    at_charger: float = 0.5
+    stops: StopConfig = field(default_factory=StopConfig)
+    pieces: PieceConfig = field(default_factory=PieceConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
 
 
-@dataclass(frozen=True)
-class FrontierRecord:
-    """One piece of the border of what is known. viewpoint: (3,), from which it is looked into.
-
-    centroid: (2,). gain: m^2 expected to be seen. path_length: metres, inf = unreachable, with the reason.
-    """
-
-    id: int
-    centroid: np.ndarray
-    cell_count: int
-    viewpoint: np.ndarray | None = None
-    gain: float = 0.0
-    path_length: float = math.inf
-    utility: float = -math.inf
-    reason: str = ""
-    keyframe_id: int = 0
-
-    @property
-    def reachable(self) -> bool:
-        """Whether there is a viewpoint."""
-        return self.viewpoint is not None
-
-
-@dataclass(frozen=True)
-class _Pass:
-    """range: metres from which a cell counts as looked at. min_gains: m^2, tried in this order."""
-
-    range: float
-    min_gains: tuple[float, ...]
-    name: str
-
-
 class FrontierExpert:
-    """Proposes the viewpoint of the greatest gain - alpha x path length (RoboAtlas eq. 16)."""
+    """Proposes the first stop of the route over all frontiers that shows most soonest (see `route`).
+
+    Goals are viewpoints that the robot reaches and, where an energy budget is set, comes back from to the charger.
+    """
 
     name = "frontier"
 
@@ -102,15 +76,31 @@ class FrontierExpert:
         self.looked = LookedAt(max(config.look_ranges))
         self._grid: OccupancyGrid2D | None = None
         self._fov = config.fov
+        self._tracker = FrontierTracker(config.pieces)
         self._frontiers: tuple[FrontierRecord, ...] = ()
+        self._route: np.ndarray = np.empty((0, 3))
         self._last_goal: np.ndarray | None = None
-        self._next_id = 1
-        self._keyframes: list[tuple[int, float, float, float]] = []  # id, x, y, heading
+        self._budget = EnergyBudget()
+        self._start: tuple[float, float] | None = None
+        self._prior: np.ndarray | None = None
+        self._progress = Progress(config.barren_way, config.barren_area)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
         self._grid = grid
         self.looked.set_grid(grid)
+
+    def set_energy(self, budget: EnergyBudget) -> None:
+        """Goals are feasible with this budget from now on; without a charger the robot comes back to where it was
+        first asked.
+        """
+        self._budget = budget
+
+    def set_prior(self, prior: np.ndarray | None) -> None:
+        """How likely what is searched for is in a cell, compared with others: (rows, columns) >= 0 on the newest
+        grid, or None for everywhere alike. A prior of another shape than the grid is not used.
+        """
+        self._prior = prior
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
         """The camera looked from there; cells in view count as looked at."""
@@ -125,237 +115,269 @@ class FrontierExpert:
         self._fov = 2.0 * math.atan(camera.width / (2.0 * camera.fx))
         self.looked.look(map_from_camera[:2, 3], heading, self._fov)
         if keyframe_id:
-            self._keyframes.append(
-                (keyframe_id, float(map_from_camera[0, 3]), float(map_from_camera[1, 3]), heading)
-            )
+            x, y = float(map_from_camera[0, 3]), float(map_from_camera[1, 3])
+            self._tracker.images.add(keyframe_id, x, y, heading, self._fov)
 
     def frontiers(self) -> tuple[FrontierRecord, ...]:
         """The pieces of frontier of the newest request; an id lives as long as its piece."""
         return self._frontiers
 
+    def route(self) -> np.ndarray:
+        """(K, 3) viewpoints in the order in which the newest request would visit them, its goal first."""
+        return self._route
+
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
-        """The best viewpoint, or EXPLORED where no reachable one would show anything new."""
-        if self._grid is None:
-            return Rejection(self.name, request.epoch, RejectionReason.NO_DATA, "no grid yet")
-        reach = Reach(self._grid, request.robot_pose, self.config.reach)
-        if not np.isfinite(reach.possible).any():
-            return Rejection(
-                self.name,
-                request.epoch,
-                RejectionReason.NO_PROPOSAL,
-                "the robot stands too near an obstacle to plan",
-            )
-        search = request.directive.kind is DirectiveKind.FIND and self.looked.count > 0
+        """The best viewpoint, the charger when it is time, or EXPLORED where no reachable one shows anything new."""
+        grid = self._grid
+        if grid is None:
+            return self._reject(request, RejectionReason.NO_DATA, "no grid yet")
+        if self._start is None:
+            self._start = (float(request.robot_pose[0]), float(request.robot_pose[1]))
+        reach = Reach(grid, request.robot_pose, self.config.reach)
+        if not np.isfinite(reach.easy).any() and not np.isfinite(reach.possible).any():
+            message = "the robot stands too near an obstacle to plan"
+            return self._reject(request, RejectionReason.NO_PROPOSAL, message)
+        back = self._ways_back(grid)
+        if self._budget.limited and self._budget.must_return(self._length_at(grid, back, request.robot_pose)):
+            return self._homeward(request, reach, "the battery says to go back")
+        self._progress.advance(request)
+        search = request.directive.kind in _SEARCHES and self.looked.count > 0
         for narrow in (False, True):  # through narrow places only when nothing else is left
             lengths = reach.possible if narrow else reach.easy
             for look in self._passes if search else self._passes[:1]:
-                best = self._best(request, lengths, look)
-                if best is not None:
-                    return self._proposal(request, best, look)
-        self._last_goal = None
+                if self._progress.barren(grid, self.looked, look):
+                    continue
+                stop = self._best(request, grid, lengths, back, look)
+                if stop is not None:
+                    return self._proposal(request, stop, look)
+        self._last_goal, self._route = None, np.empty((0, 3))
+        if any(f.reason == TOO_FAR for f in self._frontiers):
+            return self._homeward(request, reach, "the battery does not last for what is left to explore")
         hidden = sum(not f.reachable for f in self._frontiers)
         message = "no reachable place would show anything new" + (f"; {hidden} unreachable" if hidden else "")
-        return Rejection(self.name, request.epoch, RejectionReason.EXPLORED, message)
+        return self._reject(request, RejectionReason.EXPLORED, message)
 
     @property
-    def _passes(self) -> list[_Pass]:
+    def _passes(self) -> list[Pass]:
         """What exploring is content with, one after the other; only a search goes beyond the first."""
         far, *near = self.config.look_ranges
-        first = _Pass(far, self.config.min_gains, "unknown area")
-        corners = _Pass(far, (self.config.corner_gain,), "hidden corner")
+        first = Pass(far, self.config.min_gain, "unknown area")
+        corners = Pass(far, self.config.corner_gain, "hidden corner")
         return [
             first,
             corners,
-            *(_Pass(r, self.config.min_gains, "area to look at from nearer") for r in near),
+            *(Pass(r, self.config.min_gain, "area to look at from nearer") for r in near),
         ]
 
-    def _proposal(self, request: ProposalRequest, best: FrontierRecord, look: _Pass) -> Proposal:
-        assert best.viewpoint is not None and self._grid is not None
-        self._last_goal = best.viewpoint
-        size = f"{best.gain:.0f} m2" if best.gain >= 1.0 else f"{best.gain:.1f} m2"
-        if best.path_length < 0.3:
+    def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
+        return Rejection(self.name, request.epoch, reason, message)
+
+    def _proposal(self, request: ProposalRequest, stop: Stop, look: Pass) -> Proposal:
+        assert self._grid is not None
+        self._last_goal = stop.viewpoint
+        size = f"{stop.gain:.0f} m2" if stop.gain >= 1.0 else f"{stop.gain:.1f} m2"
+        if stop.length < 0.3:
             rationale = f"Turning to look into {size} of {look.name}"
         else:
-            rationale = f"Exploring towards {size} of {look.name}, {best.path_length:.1f} m away"
+            rationale = f"Exploring towards {size} of {look.name}, {stop.length:.1f} m away"
+        image = self._tracker.images.showing(self._grid, _ahead(stop.viewpoint, 1.0))
         return Proposal(
             expert=self.name,
             epoch=request.epoch,
-            goal=best.viewpoint.copy(),
-            confidence=1.0 - math.exp(-best.gain / self.config.gain_scale),
+            goal=stop.viewpoint.copy(),
+            confidence=1.0 - math.exp(-stop.gain / self.config.gain_scale),
             rationale=rationale,
-            evidence_keyframes=(best.keyframe_id,) if best.keyframe_id else (),
+            evidence_keyframes=(image,) if image else (),
             stamp=self._grid.stamp,
         )
 
-    def _best(self, request: ProposalRequest, lengths: np.ndarray, look: _Pass) -> FrontierRecord | None:
-        """The most useful piece of frontier, and all pieces as `frontiers()`."""
-        assert self._grid is not None
-        grid = self._grid
-        unseen = self.looked.unseen(look.range)
-        pieces = self._pieces(unseen, lengths)
-        points, owner = self._candidates(pieces, lengths)
-        goals = list(points)
-        if self._last_goal is not None:
-            goals.append(self._last_goal[:2])
-            owner = [*owner, -1]
-        reach = min(self.config.gain_range, look.range)
-        records = self._records(pieces)
-        found: list[tuple[int, FrontierRecord]] = []
-        if goals:
-            sums = window_sums(self.looked.sector_gains(np.array(goals), unseen, reach), self._fov)
-            for point, index, row in zip(goals, owner, sums * grid.resolution**2):
-                record = self._evaluate(request, np.asarray(point), row, lengths, records.get(index))
-                if record is not None and record.gain >= min(look.min_gains) / 2.0:
-                    found.append((index, record))
-        for index, record in found:
-            if index >= 0 and record.utility > records[index].utility:
-                records[index] = record
-        self._frontiers = tuple(records.values())
-        return self._most_useful(found, look.min_gains)
+    # --- energy ---------------------------------------------------------------------------------------------
 
-    def _most_useful(
-        self, found: list[tuple[int, FrontierRecord]], min_gains: tuple[float, ...]
-    ) -> FrontierRecord | None:
-        """The record of the greatest utility among those that show much, else among those that show little;
-        the last goal's (index -1), unless another is better by more than the hysteresis.
-        """
-        for min_gain in min_gains:
-            worth = [
-                (index, r) for index, r in found if r.gain >= (min_gain if index >= 0 else min_gain / 2.0)
-            ]
-            if not worth:
-                continue
-            best = max(worth, key=lambda item: item[1].utility)[1]
-            last = next((record for index, record in worth if index < 0), None)
-            return (
-                last if last is not None and last.utility >= best.utility - self.config.hysteresis else best
+    def _ways_back(self, grid: OccupancyGrid2D) -> np.ndarray | None:
+        """(rows, columns) metres of path to the charger; None where nothing limits the robot."""
+        if not self._budget.limited:
+            return None
+        return Reach(grid, np.array(self._charger), self.config.reach).possible
+
+    @property
+    def _charger(self) -> tuple[float, float]:
+        """Where the robot has to be back; it was asked before."""
+        assert self._start is not None
+        return self._start if self._budget.charger is None else self._budget.charger
+
+    @staticmethod
+    def _length_at(grid: OccupancyGrid2D, lengths: np.ndarray | None, pose: np.ndarray) -> float:
+        """Metres at the pose, or at the nearest cell within half a metre that has any; 0 without lengths."""
+        if lengths is None:
+            return 0.0
+        row, column = grid.cells_of(np.asarray(pose)[:2])
+        reach = math.ceil(0.5 / grid.resolution)
+        around = lengths[
+            max(row - reach, 0) : max(row + reach + 1, 0), max(column - reach, 0) : column + reach + 1
+        ]
+        if grid.contains(np.array([row, column])) and math.isfinite(lengths[row, column]):
+            return float(lengths[row, column])
+        return float(around.min()) if around.size else math.inf
+
+    def _homeward(self, request: ProposalRequest, reach: Reach, why: str) -> Proposal | Rejection:
+        """To the charger, or a rejection where the robot is there already or no way leads to it."""
+        self._last_goal, self._route = None, np.empty((0, 3))
+        left = f"{self._budget.range_left:.0f} m of battery left"
+        charger = self._charger
+        pose = request.robot_pose
+        if math.dist(pose[:2], charger) <= self.config.at_charger:
+            return self._reject(
+                request, RejectionReason.NO_PROPOSAL, f"{why}, and this is the charger: {left}"
             )
-        return None
-
-    def _pieces(self, unseen: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
-        """Clusters (n, 2) of cells that border on or are unseen space (eq. 14), cut into tiles, nearest
-        first.
-        """
-        assert self._grid is not None
-        grid = self._grid
-        border = ndimage.binary_dilation(unseen & ~grid.occupied, _EIGHT) & grid.free
-        if self.looked.count:
-            border &= ndimage.binary_dilation(np.isfinite(lengths), _EIGHT, iterations=4)
-        labels, count = ndimage.label(border, _EIGHT)
-        if count == 0:
-            return []
-        cells = np.argwhere(border)
-        tile = max(round(self.config.tile / grid.resolution), 1)
-        shift = np.array([round(grid.origin[1] / grid.resolution), round(grid.origin[0] / grid.resolution)])
-        tiles = (cells + shift) // tile  # fixed in map: pieces keep their identity while the grid grows
-        tiles -= tiles.min(axis=0)
-        key = (labels[cells[:, 0], cells[:, 1]].astype(np.int64) * (tiles[:, 0].max() + 1) + tiles[:, 0]) * (
-            tiles[:, 1].max() + 1
-        ) + tiles[:, 1]
-        order = np.argsort(key, kind="stable")
-        splits = np.flatnonzero(np.diff(key[order])) + 1
-        pieces = [piece for piece in np.split(cells[order], splits) if len(piece) >= self.config.min_cells]
-        near = [float(lengths[piece[:, 0], piece[:, 1]].min()) for piece in pieces]
-        ranked = sorted(range(len(pieces)), key=lambda i: (near[i], -len(pieces[i])))
-        return [pieces[i] for i in ranked[: self.config.max_pieces]]
-
-    def _candidates(
-        self, pieces: list[np.ndarray], lengths: np.ndarray
-    ) -> tuple[list[np.ndarray], list[int]]:
-        """Up to three reachable points (2,) per piece: the nearest by path, the clearest, the closest to
-        it.
-        """
-        assert self._grid is not None
-        grid = self._grid
-        clear = obstacle_distance(grid)
-        reachable = np.isfinite(lengths)
-        roomy = reachable & (clear >= self.config.clearance)
-        narrow = reachable & (clear >= self.config.narrow_clearance)
-        reach = math.ceil(self.config.standoff / grid.resolution)
-        points: list[np.ndarray] = []
-        owner: list[int] = []
-        for index, piece in enumerate(pieces):
-            middle = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
-            top, left = np.maximum(middle - reach, 0)
-            window = (slice(top, middle[0] + reach + 1), slice(left, middle[1] + reach + 1))
-            usable = roomy if roomy[window].any() else narrow
-            cells = np.argwhere(usable[window]) + np.array([top, left])
-            if len(cells) == 0:
-                continue
-            away = np.hypot(*(cells - middle).T)
-            rows, columns = cells[:, 0], cells[:, 1]
-            picks = {
-                int(away.argmin()),
-                int(lengths[rows, columns].argmin()),
-                int(clear[rows, columns].argmax()),
-            }
-            for pick in sorted(picks):
-                points.append(grid.points_of(cells[pick]))
-                owner.append(index)
-        return points, owner
-
-    def _records(self, pieces: list[np.ndarray]) -> dict[int, FrontierRecord]:
-        """A record per piece without a viewpoint; a piece near one of the last request's takes over its id.
-        """
-        assert self._grid is not None
-        known = list(self._frontiers)
-        records: dict[int, FrontierRecord] = {}
-        for index, piece in enumerate(pieces):
-            centroid = self._grid.points_of(piece.mean(axis=0))
-            away = [math.dist(old.centroid, centroid) for old in known]
-            nearest = min(range(len(known)), key=away.__getitem__, default=-1)
-            if nearest >= 0 and away[nearest] <= self.config.same_frontier_distance:
-                identity = known.pop(nearest).id
-            else:
-                identity, self._next_id = self._next_id, self._next_id + 1
-            records[index] = FrontierRecord(identity, centroid, len(piece), reason=_UNREACHABLE)
-        return records
-
-    def _evaluate(
-        self,
-        request: ProposalRequest,
-        point: np.ndarray,
-        gains: np.ndarray,
-        lengths: np.ndarray,
-        record: FrontierRecord | None,
-    ) -> FrontierRecord | None:
-        """The record with its best allowed heading from this point; None where that shows too little."""
-        assert self._grid is not None
-        headings = (np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS)
-        row, column = self._grid.cells_of(point)
-        if not self._grid.contains(np.array([row, column])) or not math.isfinite(lengths[row, column]):
-            return None
-        length = float(lengths[row, column])
-        poses = np.column_stack([np.tile(point, (SECTORS, 1)), headings])
-        gains = np.where(footprints_free(self._grid, poses), gains, 0.0)
-        for goal in request.excluded_goals:
-            if math.hypot(goal[0] - point[0], goal[1] - point[1]) <= self.config.same_goal_distance:
-                gains[np.abs(wrap_angle(headings - goal[2])) <= self.config.same_goal_angle] = 0.0
-        sector = int(gains.argmax())
-        gain = float(gains[sector])
-        if gain <= 0.0:
-            return None
-        heading = float(wrap_angle(headings[sector]))
-        turn = abs(float(wrap_angle(heading - request.robot_pose[2]))) if length < self.config.tile else 0.0
-        utility = gain - self.config.alpha * (length + self.config.turn_weight * turn)
-        viewpoint = np.array([point[0], point[1], heading])
-        if record is None:
-            record = FrontierRecord(0, point.copy(), 0)
-        return replace(
-            record,
-            viewpoint=viewpoint,
-            gain=gain,
-            path_length=length,
-            utility=utility,
-            reason="",
-            keyframe_id=self._keyframe_towards(viewpoint),
+        way = self._length_at(reach.grid, reach.possible, np.array(charger))
+        if not math.isfinite(way):
+            return self._reject(
+                request, RejectionReason.NO_PROPOSAL, f"{why}, but no way to the charger is known"
+            )
+        heading = math.atan2(charger[1] - pose[1], charger[0] - pose[0])
+        return Proposal(
+            expert=self.name,
+            epoch=request.epoch,
+            goal=np.array([*charger, heading]),
+            confidence=1.0,
+            rationale=f"Returning to the charger, {way:.0f} m away: {why} ({left})",
+            stamp=reach.grid.stamp,
         )
 
-    def _keyframe_towards(self, viewpoint: np.ndarray) -> int:
-        """The keyframe that was taken nearest to the viewpoint and in about its direction; 0 = none."""
-        best, best_distance = 0, self.config.gain_range
-        for keyframe_id, x, y, heading in self._keyframes[-200:]:
-            distance = math.hypot(x - viewpoint[0], y - viewpoint[1])
-            if distance < best_distance and abs(float(wrap_angle(heading - viewpoint[2]))) < self._fov / 2.0:
-                best, best_distance = keyframe_id, distance
-        return best
+    # --- the best stop --------------------------------------------------------------------------------------
+
+    def _best(
+        self,
+        request: ProposalRequest,
+        grid: OccupancyGrid2D,
+        lengths: np.ndarray,
+        back: np.ndarray | None,
+        look: Pass,
+    ) -> Stop | None:
+        """The first stop of the best route, and all pieces as `frontiers()`."""
+        afforded = lengths
+        if self._budget.limited:
+            fits = self._budget.affords(lengths, 0.0 if back is None else back)
+            afforded = np.where(fits, lengths, np.float32(np.inf))
+        unseen = self.looked.unseen(look.range)
+        prior = self._prior if self._prior is not None and self._prior.shape == unseen.shape else None
+        excluded = np.array(request.excluded_goals, np.float64).reshape(-1, 3)
+        gain_range = min(self.config.gain_range, look.range) if self.looked.count else self.config.gain_range
+        survey = Survey(
+            grid, self.looked, afforded, unseen, gain_range, self._fov, prior, excluded, self.config.stops
+        )
+        pieces = find_pieces(grid, unseen, lengths, request.robot_pose, self.config.pieces)
+        records = self._tracker.follow(grid, pieces)
+        points, owners = self._candidates(survey, pieces, records)
+        count = len(points)
+        points = np.concatenate([points, grid.points_of(survey.lattice())])
+        views = survey.views(points)
+        told = self._told(survey, records, points[:count], owners, survey.gains(views[:count]), look.min_gain)
+        self._frontiers = self._tracker.keep(told)
+        stops = survey.choose(points, views, look.min_gain, self._last_goal)
+        if stops:
+            return self._first(request, survey, stops)
+        if self._budget.limited:
+            self._tell_of_battery(survey, lengths, pieces, look.min_gain)
+        return None
+
+    def _candidates(
+        self, survey: Survey, pieces: list[np.ndarray], records: list[FrontierRecord]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Points (N, 2) and the pieces (N,) that they are for; none for a piece that is still out of reach."""
+        cells, owners = [np.empty((0, 2), np.int64)], []
+        for index, (piece, record) in enumerate(zip(pieces, records)):
+            if self._tracker.out_of_reach(survey.grid, survey.lengths, piece, record):
+                continue
+            found = survey.candidates(piece)
+            if len(found) == 0:
+                self._tracker.condemn(survey.grid, survey.lengths, piece, record, NO_WAY)
+            cells.append(found)
+            owners += [index] * len(found)
+        return survey.grid.points_of(np.concatenate(cells)), np.array(owners, np.int64)
+
+    def _first(self, request: ProposalRequest, survey: Survey, stops: list[Stop]) -> Stop:
+        """Where the best route begins: with the last goal, unless another route is better by the hysteresis."""
+        masses = np.array([stop.mass for stop in stops])
+        costs = self._costs(request.robot_pose, survey, stops)
+        order, latency = best_route(costs, masses)
+        if order[0] != 0 and self._is_last(stops[0]):
+            kept, other = best_route(costs, masses, first=0)
+            if other - latency <= self.config.hysteresis * masses.sum():
+                order = kept
+        self._route = np.array([stops[k].viewpoint for k in order])
+        return stops[int(order[0])]
+
+    def _is_last(self, stop: Stop) -> bool:
+        return self._last_goal is not None and bool(np.array_equal(stop.viewpoint[:2], self._last_goal[:2]))
+
+    def _costs(self, pose: np.ndarray, survey: Survey, stops: list[Stop]) -> np.ndarray:
+        """(K + 1, K + 1) metres between the robot and the stops, turning included."""
+        grid, clearance = survey.grid, self.config.reach.travel.clearance
+        poses = np.array([pose, *(stop.viewpoint for stop in stops)])
+        costs = np.zeros((len(poses), len(poses)))
+        costs[0, 1:] = costs[1:, 0] = [stop.length for stop in stops]
+        cells = grid.cells_of(poses[1:, :2])
+        between = lengths_between(np.isfinite(survey.lengths), grid.resolution, cells, clearance)
+        costs[1:, 1:] = np.minimum(between, costs[0, 1:, None] + costs[0, None, 1:])
+        near = costs[0, 1:] < self.config.pieces.tile
+        costs[0, 1:] += self.config.turn_weight * near * np.abs(wrap_angle(poses[1:, 2] - pose[2]))
+        return costs
+
+    def _told(
+        self,
+        survey: Survey,
+        records: list[FrontierRecord],
+        points: np.ndarray,
+        owners: np.ndarray,
+        gains: np.ndarray,
+        min_gain: float,
+    ) -> list[FrontierRecord]:
+        """The records with the candidate of the greatest utility (eq. 16) each, or why there is none."""
+        rows, columns = survey.grid.cells_of(points).T
+        lengths = survey.lengths[rows, columns]
+        utility = np.where(gains >= min_gain, gains - self.config.alpha * lengths, -np.inf)
+        told, best = list(records), np.full(len(records), -1)
+        for index, record in enumerate(records):
+            own = np.flatnonzero(owners == index)
+            if len(own) and math.isfinite(utility[own].max()):
+                best[index] = own[utility[own].argmax()]
+            else:
+                reason = self._reason(survey, points[own], min_gain)
+                told[index] = replace(record, reason=reason, since=survey.grid.stamp)
+        found = np.flatnonzero(best >= 0)
+        for place, pick, heading in zip(found, best[found], survey.headings(points[best[found]])[0]):
+            told[place] = replace(
+                records[place],
+                viewpoint=np.array([*points[pick], heading]),
+                gain=float(gains[pick]),
+                path_length=float(lengths[pick]),
+                utility=float(utility[pick]),
+            )
+        return told
+
+    @staticmethod
+    def _reason(survey: Survey, points: np.ndarray, min_gain: float) -> str:
+        """Why none of a piece's candidates (N, 2) is a viewpoint."""
+        if len(points) == 0:
+            return NO_WAY
+        tried = len(survey.excluded) and survey.gains(survey.views(points, tried=True)).max() >= min_gain
+        return TRIED if tried else SHOWS_NOTHING
+
+    def _tell_of_battery(
+        self, survey: Survey, lengths: np.ndarray, pieces: list[np.ndarray], min_gain: float
+    ) -> None:
+        """Frontiers that would be looked into with a full battery say so."""
+        full = replace(survey, lengths=lengths)
+        told = []
+        for record, piece in zip(self._frontiers, pieces):
+            cells = full.candidates(piece)
+            beyond = full.grid.points_of(cells[~np.isfinite(survey.lengths[cells[:, 0], cells[:, 1]])])
+            shows = len(beyond) > 0 and full.gains(full.views(beyond)).max() >= min_gain
+            told.append(replace(record, reason=TOO_FAR) if shows else record)
+        self._frontiers = tuple(told)
+
+
+def _ahead(viewpoint: np.ndarray, distance: float) -> np.ndarray:
+    """(2,) what lies ahead of a pose."""
+    return viewpoint[:2] + distance * np.array([math.cos(viewpoint[2]), math.sin(viewpoint[2])])

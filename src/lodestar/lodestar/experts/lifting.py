@@ -59,7 +59,9 @@ def lift(frame: RgbdFrame, segmented: SegmentedFrame, config: LiftConfig) -> lis
         step = max(len(v) // config.max_pixels, 1)
         pixels = np.stack([u[::step] + columns.start, v[::step] + rows.start], axis=1)
         points = frame.camera.backproject(frame.depth, pixels).astype(np.float64)
-        median = float(np.quantile(points[:, 2], 0.5, method="lower"))  # of a point, never between two clusters
+        median = float(
+            np.quantile(points[:, 2], 0.5, method="lower")
+        )  # of a point, never between two clusters
         points = points[np.abs(points[:, 2] - median) <= config.spread]
         points_map = points @ map_from_camera[:3, :3].T + map_from_camera[:3, 3]
         low, high = np.quantile(points_map, [config.trim, 1.0 - config.trim], axis=0)

@@ -54,15 +54,15 @@ class TurnMemory:
         near = np.hypot(views[:, 0] - x, views[:, 1] - y) <= self._config.place
         return bool((near & (np.abs(wrap_angle(views[:, 2] - heading)) <= self._config.looked_angle)).any())
 
-    def choose(self, pose: np.ndarray, openness: dict[ActionKind, float]) -> ActionKind | None:
-        """The most open turn that shows something new; None where there is none or the horizon is reached."""
+    def fresh(self, pose: np.ndarray) -> tuple[ActionKind, ...]:
+        """Turns that would show something new from here; none once the horizon is reached."""
         here = (float(pose[0]), float(pose[1]))
         if self._anchor is None or math.dist(here, self._anchor) > self._config.place:
             self._anchor, self._turns = here, 0
         if self._turns >= self._config.horizon:
-            return None
-        fresh = [a for a in TURNS if not self.has_looked(*here, float(wrap_angle(pose[2] + TURNS[a])))]
-        if not fresh:
-            return None
+            return ()
+        return tuple(a for a in TURNS if not self.has_looked(*here, float(wrap_angle(pose[2] + TURNS[a]))))
+
+    def take(self) -> None:
+        """A turn at this place was proposed: it is a step of the horizon."""
         self._turns += 1
-        return max(fresh, key=lambda action: openness.get(action, 0.0))

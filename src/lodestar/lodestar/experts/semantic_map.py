@@ -8,13 +8,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
+from lodestar.experts.likely import LikelyConfig, LikelyPlaces, unknown_share
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.tasks import TaskWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, ViewpointConfig
+from lodestar.language.directive import Subtask
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.reasoner import OfflineReasoner, Reasoner
+from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
 from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.posing import AnswerPose, PosingConfig, saved_pose
 from lodestar.query.scoring import Candidate, QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
@@ -27,7 +32,10 @@ class SemanticMapConfig:
     relations do not hold (yet) is worth a closer look, while `unknown_share` of the square of half side
     `surroundings` metres around it is unknown; confidence of such a proposal is scaled by
     `promising_confidence`. prefilter_from: entities from which on eq. 18 thins them out. target_similarity,
-    neighbor_similarity: its deltas, cosines.
+    neighbor_similarity: its deltas, cosines. saved_distance: metres between footprint and box within which the
+    saved view that it was best seen from is the goal (DESIGN section 3); 0 = never. sure, unsure: confidence of a
+    language model from which a thing that the query alone would not accept is worth going to, and below which one that
+    it would accept is not.
     """
 
     top_n: int = 5
@@ -39,13 +47,38 @@ class SemanticMapConfig:
     prefilter_from: int = 400
     target_similarity: float = 0.3
     neighbor_similarity: float = 0.3
+    saved_distance: float = 0.75
+    sure: float = 0.6
+    unsure: float = 0.2
+    likely: LikelyConfig = field(default_factory=LikelyConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
     query: QueryConfig = field(default_factory=QueryConfig)
 
 
+@dataclass(frozen=True)
+class _Choice:
+    """A candidate and what the reasoner says of it."""
+
+    candidate: Candidate
+    judgement: Judgement
+
+    @property
+    def entity_id(self) -> int:
+        return self.candidate.entity_id
+
+    @property
+    def score(self) -> float:
+        """A language model's confidence where there is one, else the query's score."""
+        judged = self.judgement.by != OfflineReasoner.name
+        return self.judgement.confidence if judged else self.candidate.score
+
+
 class SemanticMapExpert:
-    """Proposes a viewpoint of the remembered entity that fits the subtask best."""
+    """Proposes a viewpoint of the remembered entity that fits the subtask best, else of where it is likely.
+
+    reasoner: ranks the candidates (eq. 19); offline by default.
+    """
 
     name = "semantic_map"
 
@@ -55,6 +88,10 @@ class SemanticMapExpert:
         self.config = config
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
+        self._task = TaskWatch(self._reasoner.begin_task)
+        self._likely = LikelyPlaces(config.likely, phrases, config.reach)
+        self._descriptions = DescriptionMemory()
+        self._cache: tuple[object, list[Candidate]] | None = None
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
 
@@ -66,6 +103,10 @@ class SemanticMapExpert:
         """Look among the entities of this copy, which may change in place."""
         self._mirror = mirror
 
+    def hear(self, description: SceneDescription) -> None:
+        """Keep what the egocentric expert says of a view, as context for the reasoner (D_scene)."""
+        self._descriptions.add(description)
+
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
         """The best viewpoint of the best entity, NO_VIEWPOINT where an accepted one cannot be faced."""
         if self._grid is None or self._mirror is None:
@@ -74,71 +115,94 @@ class SemanticMapExpert:
         graphs = request.subtask.graphs if request.directive.subtasks else ()
         if not graphs:
             return self._reject(request, RejectionReason.NO_PROPOSAL, "nothing particular is looked for")
+        self._task.see(request)
         entities = {i: e for i, e in self._mirror.entities.items() if e.state is not EntityState.ARCHIVED}
         try:
-            candidates = self._ranked(request, self._prefilter(graphs, entities))
+            ranked = self._ranked(request, entities)
         except MissingPhrases as missing:
             return self._reject(request, RejectionReason.NO_DATA, str(missing))
-        candidates = [c for c in candidates if c.entity_id not in request.excluded_entities]
-        return self._best(request, candidates, entities)
+        choices = [c for c in ranked if c.entity_id not in request.excluded_entities]
+        answer = self._best(request, choices, entities)
+        if isinstance(answer, Proposal) or answer.reason is RejectionReason.NO_VIEWPOINT:
+            return answer
+        return self._likely.propose(self.name, request, self._grid, self._mirror) or answer
 
-    def _ranked(self, request: ProposalRequest, entities: Mapping[int, Entity]) -> list[Candidate]:
-        """Candidates in the reasoner's order (eq. 19); without one, in that of the query."""
-        assert self._mirror is not None
-        graphs = request.subtask.graphs
-        scored = score_query(graphs, entities, self._phrases, self.config.query, self._mirror.regions)
+    def _ranked(self, request: ProposalRequest, entities: Mapping[int, Entity]) -> list[_Choice]:
+        """Candidates in the reasoner's order (eq. 19). Raises MissingPhrases."""
+        subtask = request.subtask
+        scored = self._scored(subtask, entities)
         by_id = {candidate.entity_id: candidate for candidate in scored}
-        judged = self._reasoner.rank(scored, request.subtask, entities)
-        return [by_id[j.entity_id] for j in judged if j.entity_id in by_id]
+        judged = self._reasoner.rank(scored, subtask, entities, self._descriptions.texts())
+        return [_Choice(by_id[j.entity_id], j) for j in judged if j.entity_id in by_id]
+
+    def _scored(self, subtask: Subtask, entities: Mapping[int, Entity]) -> list[Candidate]:
+        """What the query says, worked out anew only where the scene or the task has changed. Raises MissingPhrases."""
+        mirror = self._mirror
+        assert mirror is not None
+        regions = tuple((region.id, region.label) for region in mirror.regions.values())
+        key = (subtask.graphs, mirror.session_id, mirror.map_id, mirror.revision, regions)
+        if self._cache is None or self._cache[0] != key:
+            thinned = self._prefilter(subtask.graphs, entities)
+            scored = score_query(subtask.graphs, thinned, self._phrases, self.config.query, mirror.regions)
+            self._cache = (key, scored)
+        return self._cache[1]
+
+    def _is_accepted(self, choice: _Choice) -> bool:
+        """Whether it may be called what is looked for; a language model may overrule the query."""
+        by_query = choice.candidate.score >= self.config.query.accept
+        if choice.judgement.by == OfflineReasoner.name:
+            return by_query
+        return choice.judgement.confidence >= (self.config.unsure if by_query else self.config.sure)
 
     def _best(
-        self, request: ProposalRequest, candidates: Sequence[Candidate], entities: Mapping[int, Entity]
+        self, request: ProposalRequest, choices: Sequence[_Choice], entities: Mapping[int, Entity]
     ) -> Proposal | Rejection:
         assert self._grid is not None
-        accepted = [c for c in candidates if c.score >= self.config.query.accept]
-        promising = [c for c in candidates if c not in accepted and self._is_promising(c, entities)]
+        accepted = [c for c in choices if self._is_accepted(c)]
+        promising = [c for c in choices if c not in accepted and self._is_promising(c, entities)]
         if not accepted and not promising:
-            return self._reject(request, RejectionReason.NO_PROPOSAL, self._nearest(candidates, entities))
+            return self._reject(request, RejectionReason.NO_PROPOSAL, self._nearest(choices, entities))
         reach = Reach(self._grid, request.robot_pose, self.config.reach)
         failures = []
         for group in (accepted, promising):
-            options: list[tuple[float, Candidate, Viewpoint]] = []
-            for candidate in group[: self.config.top_n]:
+            options: list[tuple[float, _Choice, Viewpoint | AnswerPose]] = []
+            for choice in group[: self.config.top_n]:
                 try:
-                    viewpoint = self._viewpoint(request, reach, entities[candidate.entity_id])
+                    viewpoint = self._viewpoint(request, reach, entities[choice.entity_id])
                 except NoViewpoint as none:
-                    failures.append(f"entity {candidate.entity_id}: {none}")
+                    failures.append(f"entity {choice.entity_id}: {none}")
                     continue
-                worth = candidate.score - self.config.distance_weight * viewpoint.path_length
-                options.append((worth, candidate, viewpoint))
+                worth = choice.score - self.config.distance_weight * viewpoint.path_length
+                options.append((worth, choice, viewpoint))
             if options:
-                _, candidate, viewpoint = max(options, key=lambda option: option[0])
-                return self._proposal(request, candidate, viewpoint, entities, group is accepted)
+                _, choice, viewpoint = max(options, key=lambda option: option[0])
+                return self._proposal(request, choice, viewpoint, entities, group is accepted)
         reason = RejectionReason.NO_VIEWPOINT if accepted else RejectionReason.NO_PROPOSAL
         return self._reject(request, reason, "; ".join(failures))
 
-    def _viewpoint(self, request: ProposalRequest, reach: Reach, entity: Entity) -> Viewpoint:
+    def _viewpoint(self, request: ProposalRequest, reach: Reach, entity: Entity) -> Viewpoint | AnswerPose:
+        """The saved view that it was best seen from where that will do, else the best viewpoint around it."""
+        assert self._grid is not None
+        posing = PosingConfig(self.config.saved_distance, self.config.viewpoints)
+        saved = saved_pose(entity, self._grid, reach.easy, request.excluded_goals, posing)
+        if saved is not None:
+            return saved
         views = [view.map_from_camera for view in entity.views]
         return reach.viewpoint(
             entity.box_min, entity.box_max, views, request.excluded_goals, self.config.viewpoints
         )
 
-    def _is_promising(self, candidate: Candidate, entities: Mapping[int, Entity]) -> bool:
+    def _is_promising(self, choice: _Choice, entities: Mapping[int, Entity]) -> bool:
         """Whether a closer look may still make it fit: the thing is right, what stands around it is not
         known.
         """
         assert self._grid is not None
-        if candidate.semantic_score < self.config.promising:
+        refused = choice.judgement.by != OfflineReasoner.name and choice.judgement.confidence < self.config.unsure
+        if choice.candidate.semantic_score < self.config.promising or refused:
             return False
-        entity = entities[candidate.entity_id]
-        reach = self.config.surroundings
-        low = self._grid.cells_of(np.array([entity.box_min[:2] - reach]))[0]
-        high = self._grid.cells_of(np.array([entity.box_max[:2] + reach]))[0] + 1
-        area = int(np.prod(high - low))
-        top, left = np.maximum(low, 0)
-        window = self._grid.cells[top : max(int(high[0]), 0), left : max(int(high[1]), 0)]
-        known = int((window >= 0).sum())
-        return 1.0 - known / max(area, 1) >= self.config.unknown_share
+        entity = entities[choice.entity_id]
+        unknown = unknown_share(self._grid, entity.box_min, entity.box_max, self.config.surroundings)
+        return unknown >= self.config.unknown_share
 
     def _prefilter(self, graphs: Sequence[QueryGraph], entities: Mapping[int, Entity]) -> dict[int, Entity]:
         """Entities near the target or a neighbour phrase in the embedding (eq. 18), or that share a word
@@ -166,16 +230,18 @@ class SemanticMapExpert:
     def _proposal(
         self,
         request: ProposalRequest,
-        candidate: Candidate,
-        viewpoint: Viewpoint,
+        choice: _Choice,
+        viewpoint: Viewpoint | AnswerPose,
         entities: Mapping[int, Entity],
         accepted: bool,
     ) -> Proposal:
+        candidate, judgement = choice.candidate, choice.judgement
         entity = entities[candidate.entity_id]
         name = entity.caption or entity.label
-        score = candidate.score if accepted else self.config.promising_confidence * candidate.semantic_score
+        score = choice.score if accepted else self.config.promising_confidence * candidate.semantic_score
         what = "fits" if accepted else "may fit, seen from nearer"
-        why = f" ({candidate.explanation})" if candidate.explanation else ""
+        reason = judgement.rationale if judgement.by != OfflineReasoner.name else candidate.explanation
+        why = f" ({reason})" if reason else ""
         others = tuple(i for i in _bound(candidate) if i != entity.id)
         return Proposal(
             expert=self.name,
@@ -189,10 +255,10 @@ class SemanticMapExpert:
             stamp=entity.last_seen,
         )
 
-    def _nearest(self, candidates: Sequence[Candidate], entities: Mapping[int, Entity]) -> str:
-        if not candidates:
+    def _nearest(self, choices: Sequence[_Choice], entities: Mapping[int, Entity]) -> str:
+        if not choices:
             return "nothing like it is in the scene"
-        best = candidates[0]
+        best = choices[0].candidate
         name = entities[best.entity_id].caption or entities[best.entity_id].label
         return f"the nearest is entity {best.entity_id}, {name} ({best.score:.2f})"
 

@@ -127,7 +127,7 @@ def test_it_describes_what_is_in_view_nearest_first():
     description = expert.describe()
     assert description.text.index("red chair") < description.text.index("green plant")
     assert "ahead" in description.text and "to the left" in description.text
-    assert [p.number for p in description.points] == [1, 2]
+    assert [p.number for p in description.points] == list(range(1, len(description.points) + 1))
     assert all(p.score == -1.0 for p in description.points)
     expert.propose(request(POSE, red_chair()))
     assert expert.describe().points[0].score >= 0.6

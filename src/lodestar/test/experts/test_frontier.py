@@ -43,7 +43,7 @@ def test_a_goal_is_reachable_and_clear():
     goal = expert.propose(request(START)).goal
     row, column = grid.cells_of(goal[:2])
     assert np.isfinite(path_lengths(grid, START[:2])[row, column])
-    assert obstacle_distance(grid)[row, column] >= expert.config.clearance
+    assert obstacle_distance(grid)[row, column] >= expert.config.stops.clearance
 
 
 def test_a_known_map_without_views_is_explored():

@@ -1,0 +1,278 @@
+"""From where pieces of frontier are best looked into: candidates, what each shows, and a set without overlap."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import cv2
+import numpy as np
+
+from lodestar.experts.coverage import SECTORS, LookedAt, window_sums
+from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.footprint import GO2, footprints_free
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.visibility import visible_mask
+
+HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
+
+
+@dataclass(frozen=True)
+class StopConfig:
+    """What makes a viewpoint; metres.
+
+    clearance: of a viewpoint with ease; narrow_clearance: where a piece of frontier has no such viewpoint; the
+    footprint fits at every heading that counts.
+    spacing: of the lattice of candidates; at most `candidates` of it. standoff: further ones lie this near a piece
+    of frontier, or see it from up to `glance`. depth: how far a view is hoped to reach into the unknown.
+    start_cost, cost_power: the set of stops is chosen by gain / (path + start_cost) ^ cost_power.
+    most: stops of a route. samples: blocks that stand for the unseen cells in them, at most about.
+    same_goal_distance, same_goal_angle (radians): an excluded goal bars what is this like it.
+    """
+
+    clearance: float = 0.36
+    narrow_clearance: float = 0.30
+    spacing: float = 0.5
+    candidates: int = 300
+    standoff: float = 2.0
+    glance: float = 4.0
+    depth: float = 6.0
+    start_cost: float = 2.0
+    cost_power: float = 0.3
+    most: int = 12
+    samples: int = 3000
+    same_goal_distance: float = 0.35
+    same_goal_angle: float = math.radians(40.0)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A viewpoint (3,) with what it shows beyond the stops chosen before it (m^2, and times the prior)."""
+
+    viewpoint: np.ndarray
+    gain: float
+    mass: float
+    length: float  # metres of path from the robot
+
+
+@dataclass(frozen=True)
+class Survey:
+    """One look at the map: where the robot gets to (lengths: (rows, columns) metres, inf = not), what is unseen.
+
+    prior: (rows, columns) weight of a cell, or None for 1 each. excluded: (N, 3) goals that are not to be chosen.
+    """
+
+    grid: OccupancyGrid2D
+    looked: LookedAt
+    lengths: np.ndarray
+    unseen: np.ndarray
+    reach: float
+    fov: float
+    prior: np.ndarray | None
+    excluded: np.ndarray
+    config: StopConfig
+
+    @cached_property
+    def clear(self) -> np.ndarray:
+        """(rows, columns) metres to the nearest obstacle."""
+        return self.grid.clearance
+
+    @property
+    def view(self) -> float:
+        """Metres that a view counts for: to what it is chosen to show, and as far into the unknown as is hoped."""
+        return min(self.reach, self.config.glance + self.config.depth)
+
+    @cached_property
+    def _standing(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where the robot may stand: with room to turn, and at all."""
+        reachable = np.isfinite(self.lengths)
+        return (
+            reachable & (self.clear >= self.config.clearance),
+            reachable & (self.clear >= self.config.narrow_clearance),
+        )
+
+    def candidates(self, piece: np.ndarray) -> np.ndarray:
+        """(N, 2) cells, N <= 3, from which a piece (n, 2) may be looked into: the nearest by path, the closest to
+        it, and the first one on the way that sees its middle.
+        """
+        middle = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
+        roomy, narrow = self._standing
+        reach = math.ceil(self.config.standoff / self.grid.resolution)
+        window = _window(middle, reach, roomy.shape)
+        usable = roomy if roomy[window].any() else narrow
+        cells = np.argwhere(usable[window]) + np.array([window[0].start, window[1].start])
+        picks: list[tuple[int, int]] = []
+        if len(cells):
+            rows, columns = cells.T
+            away = np.hypot(*(cells - middle).T)
+            best = (away.argmin(), self.lengths[rows, columns].argmin())
+            picks = [(int(cells[k][0]), int(cells[k][1])) for k in best]
+        first = self._first_sight(middle)
+        if first is not None:
+            picks.append(first)
+        return np.array(sorted(set(picks)), np.int64).reshape(-1, 2)
+
+    def _first_sight(self, middle: np.ndarray) -> tuple[int, int] | None:
+        """The cell nearest by path, with room to turn, from which the middle of a piece is seen."""
+        glance = min(self.config.glance, self.reach)
+        window = _window(middle, math.ceil(glance / self.grid.resolution), self.grid.cells.shape)
+        corner = np.array([window[0].start, window[1].start])
+        part = OccupancyGrid2D(
+            self.grid.cells[window], 1.0, (0.0, 0.0), occupied_from=self.grid.occupied_from
+        )
+        at = (middle - corner)[::-1] + 0.5
+        seen = visible_mask(part, at, glance / self.grid.resolution) & self._standing[0][window]
+        if not seen.any():
+            return None
+        row, column = np.unravel_index(np.where(seen, self.lengths[window], np.inf).argmin(), seen.shape)
+        return int(row + corner[0]), int(column + corner[1])
+
+    def lattice(self) -> np.ndarray:
+        """(N, 2) cells with room to turn, `spacing` apart and fixed in map, that have anything unseen within view;
+        where they are too many, the nearest by path and an even choice of the others.
+        """
+        step = max(round(self.config.spacing / self.grid.resolution), 1)
+        phase = [-round(float(o) / self.grid.resolution) % step for o in self.grid.origin]
+        size = 2 * math.ceil(self.view / self.grid.resolution) + 1
+        amount = cv2.boxFilter(self.unseen.astype(np.float32), -1, (size, size), normalize=False)
+        rows, columns = slice(phase[1], None, step), slice(phase[0], None, step)
+        usable = self._standing[0][rows, columns] & (amount[rows, columns] >= 1.0)
+        cells = np.argwhere(usable) * step + (phase[1], phase[0])
+        if len(cells) <= self.config.candidates:
+            return cells
+        cells = cells[np.argsort(self.lengths[cells[:, 0], cells[:, 1]], kind="stable")]
+        near = self.config.candidates // 2
+        others = np.linspace(near, len(cells) - 1, self.config.candidates - near).astype(np.int64)
+        return np.concatenate([cells[:near], cells[others]])
+
+    def allowed(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
+        """(N, SECTORS) bool: headings at which the robot fits at points (N, 2) and that are not those of excluded
+        goals, unless `tried` ones count.
+        """
+        allowed = np.ones((len(points), SECTORS), bool)
+        rows, columns = self.grid.cells_of(points).T
+        tight = np.flatnonzero(self.clear[rows, columns] < GO2.circumscribed_radius + self.grid.resolution)
+        if len(tight):
+            poses = np.column_stack(
+                [np.repeat(points[tight], SECTORS, axis=0), np.tile(HEADINGS, len(tight))]
+            )
+            allowed[tight] = footprints_free(self.grid, poses).reshape(-1, SECTORS)
+        for goal in () if tried else self.excluded:
+            near = np.hypot(*(points - goal[:2]).T) <= self.config.same_goal_distance
+            same = np.abs(wrap_angle(HEADINGS - goal[2])) <= self.config.same_goal_angle
+            allowed[np.ix_(near, same)] = False
+        return allowed
+
+    @cached_property
+    def _within(self) -> tuple[np.ndarray, np.ndarray]:
+        """(row, column) of the unseen cells that may come into view: those near a reachable one."""
+        size = 2 * math.ceil(self.view / self.grid.resolution) + 1
+        near = cv2.boxFilter(np.isfinite(self.lengths).astype(np.float32), -1, (size, size), normalize=False)
+        rows, columns = np.nonzero(self.unseen & (near > 0.5))
+        return rows, columns
+
+    @cached_property
+    def _stride(self) -> int:
+        """Cells of the side of the blocks that stand for their unseen cells."""
+        return max(math.ceil(math.sqrt(len(self._within[0]) / self.config.samples)), 1)
+
+    @cached_property
+    def _samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The number of each unseen cell's block (rows, columns; -1 = none), and of each block its unseen area
+        (n,) m^2, and that times the prior.
+        """
+        rows, columns = self._within
+        width = self.unseen.shape[1] // self._stride + 1
+        ids = rows // self._stride * width + columns // self._stride
+        used = np.bincount(ids) > 0
+        blocks, numbers = int(used.sum()), (np.cumsum(used) - 1)[ids]
+        index = np.full(self.unseen.shape, -1, np.int32)
+        index[rows, columns] = numbers
+        cell = self.grid.resolution**2
+        area = (np.bincount(numbers, minlength=blocks) * cell).astype(np.float32)
+        if self.prior is None:
+            return index, area, area
+        mass = np.bincount(numbers, self.prior[rows, columns], minlength=blocks) * cell
+        return index, area, mass.astype(np.float32)
+
+    def views(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
+        """(N, n) float32, 1 where a point shows a block by turning in place, which is no way."""
+        if len(points) == 0:
+            return np.zeros((0, len(self._samples[1])), np.float32)
+        in_view = window_sums(self.allowed(points, tried).astype(np.float64), self.fov) > 0.0
+        seen = self.looked.views(
+            points, in_view, self._samples[0], self.view, self.config.depth, self._stride
+        )
+        return seen.astype(np.float32)
+
+    def gains(self, views: np.ndarray) -> np.ndarray:
+        """(N,) m^2 that views show."""
+        return views @ self._samples[1]
+
+    def headings(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(N,) the heading, radians, that shows most from points (N, 2), and (N,) m^2 that it shows."""
+        if len(points) == 0:
+            return np.empty(0), np.empty(0)
+        sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth)
+        shown = np.where(self.allowed(points), window_sums(sectors, self.fov), -1.0)
+        best = shown.argmax(axis=1)
+        return HEADINGS[best], np.maximum(shown[np.arange(len(points)), best], 0.0)
+
+    def choose(
+        self, points: np.ndarray, views: np.ndarray, min_gain: float, last: np.ndarray | None
+    ) -> list[Stop]:
+        """Stops that each show at least `min_gain` beyond those before it, most for little way first; the last goal
+        (3,) is the first of them while it shows half as much.
+
+        points: (N, 2) candidates. views: (N, n) what each shows.
+        """
+        _, area, mass = self._samples
+        left = np.ones(len(area), np.float32)
+        if last is not None and self._reachable(last):
+            points, views = (
+                np.concatenate([last[None, :2], points]),
+                np.vstack([self.views(last[None, :2]), views]),
+            )
+        rows, columns = self.grid.cells_of(points).T
+        lengths = self.lengths[rows, columns]
+        worth = 1.0 / (lengths + self.config.start_cost) ** self.config.cost_power
+        picks: list[int] = []
+        gains = views @ area
+        if (
+            last is not None
+            and len(points)
+            and np.array_equal(points[0], last[:2])
+            and gains[0] >= min_gain / 2.0
+        ):
+            picks.append(0)
+        chosen: list[tuple[int, float, float]] = []
+        while len(chosen) < self.config.most and len(points):
+            if not picks:
+                gains = views @ (area * left)
+                best = int(np.where(gains >= min_gain, gains * worth, -1.0).argmax())
+                if gains[best] < min_gain:
+                    break
+                picks.append(best)
+            pick = picks.pop()
+            shown = views[pick] * left
+            chosen.append((pick, float(shown @ area), float(shown @ mass)))
+            left *= 1.0 - views[pick]
+        picked = [pick for pick, _, _ in chosen]
+        headings, shows = self.headings(points[picked])
+        return [
+            Stop(np.array([*points[pick], heading]), gain, weight, float(lengths[pick]))
+            for (pick, gain, weight), heading, amount in zip(chosen, headings, shows)
+            if amount > 0.0
+        ]
+
+    def _reachable(self, goal: np.ndarray) -> bool:
+        cell = self.grid.cells_of(goal[:2])
+        return bool(self.grid.contains(cell)) and math.isfinite(self.lengths[tuple(cell)])
+
+
+def _window(middle: np.ndarray, reach: int, shape: tuple[int, ...]) -> tuple[slice, slice]:
+    top, left = max(int(middle[0]) - reach, 0), max(int(middle[1]) - reach, 0)
+    return slice(top, min(int(middle[0]) + reach + 1, shape[0])), slice(
+        left, min(int(middle[1]) + reach + 1, shape[1])
+    )

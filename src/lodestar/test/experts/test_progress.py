@@ -1,0 +1,53 @@
+"""A pass of a search is over when a long way has shown nothing, and begins anew with another task."""
+
+from dataclasses import replace
+
+import numpy as np
+from expert_worlds import request, two_rooms
+
+from lodestar.experts.coverage import LookedAt
+from lodestar.experts.progress import Pass, Progress
+
+FAR = Pass(4.5, 0.5, "unknown area")
+
+
+def _looked(heading: float) -> LookedAt:
+    looked = LookedAt(4.5)
+    looked.set_grid(two_rooms())
+    looked.look(np.array([2.0, 2.0]), heading, 1.4)
+    return looked
+
+
+def _drive(progress: Progress, looked: LookedAt, metres: float) -> bool:
+    """Whether the pass is over after driving to and fro for so long."""
+    over = False
+    for x in np.tile([1.0, 2.0], round(metres / 2.0)):
+        progress.advance(request((x, 1.0, 0.0)))
+        over = progress.barren(two_rooms(), looked, FAR)
+    return over
+
+
+def test_a_way_that_shows_nothing_ends_the_pass_for_good():
+    progress = Progress(20.0, 1.0)
+    assert not _drive(progress, _looked(0.0), 16.0)
+    assert _drive(progress, _looked(0.0), 16.0)
+    more = _looked(0.0)
+    more.look(np.array([2.0, 2.0]), 3.0, 1.4)
+    assert _drive(progress, more, 2.0)
+    assert not progress.barren(two_rooms(), more, Pass(2.5, 0.5, "nearer"))
+
+
+def test_area_newly_seen_keeps_it_alive():
+    progress = Progress(20.0, 1.0)
+    looked = _looked(0.0)
+    for heading in (1.2, 2.4, 3.6):
+        assert not _drive(progress, looked, 16.0)
+        looked.look(np.array([2.0, 2.0]), heading, 1.4)
+
+
+def test_another_task_begins_anew():
+    progress = Progress(20.0, 1.0)
+    assert _drive(progress, _looked(0.0), 40.0)
+    other = replace(request((1.0, 1.0, 0.0)), subtask_index=1)
+    progress.advance(other)
+    assert not progress.barren(two_rooms(), _looked(0.0), FAR)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +11,15 @@ from lodestar.agent.goals import GoalMemory
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection, RejectionReason
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.facing import is_facing
+from lodestar.grid.footprint import footprint_free
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
+
+_SILENT = {
+    None, RejectionReason.NO_DATA, RejectionReason.MODEL_UNAVAILABLE, RejectionReason.MODEL_ERROR,
+    RejectionReason.DEADLINE, RejectionReason.CANCELLED, RejectionReason.TF_ERROR, RejectionReason.BAD_REQUEST,
+    RejectionReason.UNKNOWN,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,11 @@ class Arm:
     admissible: bool
     reason: str = ""
     rejection: RejectionReason | None = None
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the expert said nothing of use: it is late, it failed, or it answered rubbish."""
+        return not self.admissible and self.rejection in _SILENT
 
 
 @dataclass(frozen=True)
@@ -60,13 +72,29 @@ def admit(
     accepted: Sequence[Entity],
     avoid: Sequence[Entity],
     keep_away: float,
+    is_known: Callable[[int], bool] = lambda identity: True,
+    grid: OccupancyGrid2D | None = None,
 ) -> Admission:
     """Judge every expert's answer; where targets are accepted and someone heads for one, only those may be
     chosen.
 
-    excluded: entity -> reason. avoid: entities to stay `keep_away` metres from.
+    excluded: entity -> reason. avoid: entities to stay `keep_away` metres from. is_known: whether an entity of
+    this id is in the scene. grid: on which the robot must fit at a goal; None = anywhere.
     """
-    arms = [_judge(name, answers.get(name), goals, excluded, avoid, keep_away) for name in experts]
+    arms = []
+    for name in experts:
+        answer = answers.get(name)
+        if answer is None:
+            arms.append(Arm(name, None, False, "late: no answer before the deadline"))
+        elif isinstance(answer, Rejection):
+            arms.append(Arm(name, None, False, f"{answer.reason.name}: {answer.message}", answer.reason))
+        else:
+            rubbish = _rubbish(answer, is_known, grid)
+            if rubbish:
+                arms.append(Arm(name, None, False, rubbish, RejectionReason.BAD_REQUEST))
+            else:
+                why = _objection(answer, goals, excluded, avoid, keep_away)
+                arms.append(Arm(name, answer, not why, why))
     if accepted:
         heading = {a.expert for a in arms if a.admissible and a.proposal and heads_for(a.proposal, accepted)}
         if heading:
@@ -80,35 +108,36 @@ def admit(
     return Admission(tuple(arms))
 
 
-def _judge(
-    name: str,
-    answer: Proposal | Rejection | None,
+def _rubbish(proposal: Proposal, is_known: Callable[[int], bool], grid: OccupancyGrid2D | None) -> str:
+    """What makes the proposal one that nobody in his right mind makes; "" where nothing does."""
+    goal = np.asarray(proposal.goal, np.float64)
+    if goal.shape != (3,) or not np.isfinite(goal).all():
+        return f"goal {goal.tolist()} is not a pose"
+    if not -1e-6 <= proposal.confidence <= 1.0 + 1e-6:  # NaN too
+        return f"confidence {proposal.confidence} does not lie in [0, 1]"
+    if proposal.entity_id and not is_known(proposal.entity_id):
+        return f"entity {proposal.entity_id} is not in the scene"
+    if grid is not None and proposal.action is ActionKind.GO and not footprint_free(grid, goal):
+        return f"the robot does not fit at ({goal[0]:.1f}, {goal[1]:.1f})"
+    return ""
+
+
+def _objection(
+    proposal: Proposal,
     goals: GoalMemory,
     excluded: Mapping[int, str],
     avoid: Sequence[Entity],
     keep_away: float,
-) -> Arm:
-    if answer is None:
-        return Arm(name, None, False, "late: no answer before the deadline")
-    if isinstance(answer, Rejection):
-        return Arm(name, None, False, f"{answer.reason.name}: {answer.message}", answer.reason)
-    goal = np.asarray(answer.goal, np.float64)
-    if goal.shape != (3,) or not np.isfinite(goal).all() or not math.isfinite(answer.confidence):
-        return Arm(name, None, False, f"goal {goal.tolist()} is not a pose", RejectionReason.BAD_REQUEST)
-    if answer.entity_id in excluded and answer.entity_id != 0:
-        return Arm(
-            name, answer, False, f"entity {answer.entity_id} is excluded: {excluded[answer.entity_id]}"
-        )
+) -> str:
+    """Why a proposal in good order may not be chosen; "" where it may."""
+    if proposal.entity_id in excluded and proposal.entity_id != 0:
+        return f"entity {proposal.entity_id} is excluded: {excluded[proposal.entity_id]}"
+    goal = np.asarray(proposal.goal, np.float64)
     failed = goals.reason(goal)
     if failed:
-        return Arm(name, answer, False, f"goal is excluded: {failed}")
-    here = np.array([goal[0], goal[1]])
+        return f"goal is excluded: {failed}"
     for entity in avoid:
-        if (
-            answer.entity_id != entity.id
-            and box_distance(here, here, entity.box_min[:2], entity.box_max[:2]) < keep_away
-        ):
-            return Arm(
-                name, answer, False, f"goal lies within {keep_away:.1f} m of {entity.caption or entity.label}"
-            )
-    return Arm(name, answer, True)
+        away = box_distance(goal[:2], goal[:2], entity.box_min[:2], entity.box_max[:2])
+        if proposal.entity_id != entity.id and away < keep_away:
+            return f"goal lies within {keep_away:.1f} m of {entity.caption or entity.label}"
+    return ""

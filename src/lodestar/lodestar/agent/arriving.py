@@ -6,26 +6,29 @@ import math
 
 import numpy as np
 
+from lodestar.agent.ambiguity import Step
 from lodestar.agent.commands import State
-from lodestar.agent.core import ASIDE, HOME, LoopCore
+from lodestar.agent.core import ASIDE, CHARGER, HOME
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.homing import Homing
 from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Navigation, Run
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival, Evidence, inspect
-from lodestar.agent.words import name_of
+from lodestar.agent.words import name_of, nothing_here, place_of
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 
 _REACHED = "reached, and it showed nothing"
 
 
-class Arriving(LoopCore):
+class Arriving(Homing):
     """What the loop does from the arrival at a goal to the next decision."""
 
     def _arrived(self, run: Run, navigation: Navigation) -> None:
         """The robot stands at the goal: look before deciding anything."""
         proposal = navigation.proposal
-        run.navigation, run.request = None, None
+        run.navigation = None
+        run.questions.close()
         if proposal.expert == ASIDE:
             run.text = "Stepped aside; choosing anew."
             self._redecide(run)
@@ -33,9 +36,7 @@ class Arriving(LoopCore):
         run.failures = 0
         run.arrival = Arrival(np.asarray(proposal.goal), proposal.entity_id, proposal.expert, self._now)
         entity = self._entity(proposal.entity_id)
-        run.text = (
-            f"Arrived; checking {name_of(entity)}." if entity is not None else "Arrived; looking around."
-        )
+        run.text = f"Arrived; checking {name_of(entity)}." if entity is not None else "Arrived; looking around."
         self.state = State.VERIFYING
 
     def _faced(self, view: TargetView) -> Entity | None:
@@ -51,8 +52,8 @@ class Arriving(LoopCore):
     def _verifying(self, run: Run) -> None:
         arrival = run.arrival
         assert arrival is not None and self._pose is not None
-        if arrival.expert == HOME:
-            self._verify_home(run)
+        if arrival.expert in (HOME, CHARGER):
+            self._verify_home(run, arrival.expert)
             return
         view = self._look(run)
         waited = self._now - arrival.stamp
@@ -60,17 +61,17 @@ class Arriving(LoopCore):
         faced = self._faced(view)
         if faced is not None:
             if inspect(faced, self._pose, self._grid, settled, self.config) is Evidence.CONFIRMED:
-                self._succeed(run, faced, view)
+                self._claim_or_compare(run, faced, view)
             elif waited > self.config.verify_time:
                 run.goals.exclude(arrival.goal, UNCONFIRMED, self._grid)
                 self._spend_viewpoint(run, faced, UNCONFIRMED)
-                self._leave(run, view, f"{name_of(faced)}, was not seen again from here")
+                self._leave(run, view, f"{name_of(faced)} was not seen again from here")
             return
         entity = self._entity(arrival.entity_id)
         if entity is None:
             if waited >= self.config.look_time:
                 run.goals.exclude(arrival.goal, _REACHED, self._grid)
-                self._leave(run, view, "nothing here is it")
+                self._leave(run, view, nothing_here(run.directive, run.subtask_index))
             return
         seen = entity.last_seen > arrival.stamp
         if waited <= (
@@ -80,11 +81,11 @@ class Arriving(LoopCore):
         run.goals.exclude(arrival.goal, "it does not show the target as it should", self._grid)
         if view.is_accepted(entity.id):  # known better by now, and not faced from here
             self._spend_viewpoint(run, entity, UNREACHABLE)
-            self._leave(run, view, f"{name_of(entity)}, is not in front of me; trying another place")
+            self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
         else:
             run.excluded[entity.id] = BELOW_ACCEPT
             why = view.explanation(entity.id)
-            self._leave(run, view, f"{name_of(entity)}, is not it{': ' + why if why else ''}")
+            self._leave(run, view, f"{name_of(entity)} is not it{': ' + why if why else ''}")
 
     def _spend_viewpoint(self, run: Run, entity: Entity, reason: str) -> None:
         """One viewpoint of the entity is used up; with the last of them the entity is excluded."""
@@ -98,35 +99,33 @@ class Arriving(LoopCore):
         self._close(Outcome.REACHED, view)
         self._redecide(run)
 
-    def _verify_home(self, run: Run) -> None:
-        assert self._pose is not None and self._home is not None and run.arrival is not None
-        away = math.hypot(self._pose[0] - self._home[0], self._pose[1] - self._home[1])
-        run.arrival = None
-        if away <= self.config.return_tolerance:
-            self._finish(run, ErrorCode.NONE, "Back where I started.", Outcome.REACHED)
+    def _claim_or_compare(self, run: Run, entity: Entity, view: TargetView) -> None:
+        """The target is claimed, unless another is too close to call and is looked at first."""
+        step = run.doubt.confirmed(entity.id) if run.subtask.count == 1 else Step.CLAIM
+        which = run.doubt.in_words(self._entities)
+        if step is Step.CLAIM:
+            self._succeed(run, entity, view)
+        elif step is Step.NEXT:
+            self._leave(run, view, f"too close to call: {which}; looking at the other" if which else "going back")
         else:
-            run.failures += 1
-            why = f"the navigator stopped {away:.1f} m from the start"
-            if run.failures >= self.config.max_navigation_failures:
-                self._finish(run, ErrorCode.NAVIGATION_FAILED, f"Could not come back: {why}.")
-            else:
-                self._redecide(run, self.config.retry_interval)
+            run.arrival = None
+            message = f"I looked at each from close by and cannot tell which is meant: {which}."
+            self._step_failed(run, ErrorCode.AMBIGUOUS, message)
 
     def _succeed(self, run: Run, entity: Entity, view: TargetView) -> None:
         """The target is confirmed: on to the next step, or done."""
         run.arrival = None
         run.found.append(entity.id)
         run.found_here += 1
-        text = f"Found {name_of(entity)}: it is in front of me and was seen again on arrival."
-        if run.found_here < run.subtask.count:
-            run.excluded[entity.id] = FOUND
-            run.text = f"{text} {run.subtask.count - run.found_here} more to find."
-        elif run.subtask_index + 1 < len(run.directive.subtasks):
-            run.next_subtask()
-            run.text = f"{text} Next: {run.subtask.target}."
-        else:
-            self._finish(run, ErrorCode.NONE, text, Outcome.REACHED)
+        where = place_of(entity, self._mirror)
+        text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."
+        text += run.doubt.others(entity.id, self._entities) if run.subtask.count == 1 else ""
+        if run.found_here >= run.subtask.count:
+            self._step_done(run, text, view)
             return
+        run.told.append(text)
+        run.excluded[entity.id] = FOUND
+        run.text = f"{text} {run.subtask.count - run.found_here} more to find."
         self._close(Outcome.REACHED, view, success=True)
-        self._ledger.begin_subtask()
+        self._ledger.begin_subtask(self._now)
         self._redecide(run)

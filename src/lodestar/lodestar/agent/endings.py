@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
+from scipy import ndimage
 
 from lodestar.agent.admission import Admission
 from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.run import UNCONFIRMED, UNREACHABLE, Run
 from lodestar.agent.targets import TargetView
-from lodestar.agent.words import inventory, name_of, nearest_in_words
+from lodestar.agent.words import counted, name_of, nearest_in_words
 from lodestar.experts.protocol import RejectionReason
-from lodestar.language.directive import DirectiveKind
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
+
+_ARM = 0.4  # metres from where the robot's centre can be, within which it comes to a place
 
 
 def give_up(
@@ -29,7 +34,7 @@ def give_up(
     if known and admission.rejection("semantic_map") is RejectionReason.NO_VIEWPOINT:
         return (
             ErrorCode.TARGET_UNREACHABLE,
-            f"{name_of(known[0])}, fits {target!r}, but no place from which it can be faced is reachable.",
+            f"{name_of(known[0])} fits {target!r}, but no place from which it can be faced is reachable.",
         )
     for reason, code in (
         (UNREACHABLE, ErrorCode.TARGET_UNREACHABLE),
@@ -37,7 +42,7 @@ def give_up(
     ):
         for entity_id, why in run.excluded.items():
             if why == reason and view.score(entity_id) > 0.0 and entity_id in entities:
-                return code, f"{name_of(entities[entity_id])}, fits {target!r}: {reason}."
+                return code, f"{name_of(entities[entity_id])} fits {target!r}: {reason}."
     if blind > 0.0:
         return (
             ErrorCode.NO_EXPERT,
@@ -45,8 +50,20 @@ def give_up(
             "semantic_voxels and scene_dictionary run, and does the camera send images?",
         )
     nearest = nearest_in_words(view.candidates, entities, run.config.nearest_matches)
-    seen = f" Nearest matches: {nearest}." if nearest else " Nothing like it was seen."
+    seen = f" What came nearest: {nearest}." if nearest else " Nothing like it was seen."
     return ErrorCode.TARGET_NOT_FOUND, f"Everything reachable is explored and no {target!r} was found.{seen}"
+
+
+def explored_in_words(grid: OccupancyGrid2D, reached: np.ndarray, left: str) -> str:
+    """How much was explored, and how much of that the robot can come to.
+
+    reached: (rows, columns) bool, where its centre can be. left: what the explorer says of the rest.
+    """
+    cells = math.ceil(_ARM / grid.resolution)
+    near = ndimage.binary_dilation(reached, iterations=cells) & grid.free
+    share = near.sum() / max(int(grid.free.sum()), 1)
+    rest = f": {left}" if left else ""
+    return f"Explored {grid.free_area:.0f} m2, {100 * share:.0f} % of which the robot can come to{rest}."
 
 
 def result_of(
@@ -54,7 +71,7 @@ def result_of(
     code: ErrorCode,
     message: str,
     view: TargetView,
-    entities: Mapping[int, Entity],
+    mirror: SceneMirror | None,
     now: float,
     travelled: float,
     pose: np.ndarray | None,
@@ -62,22 +79,19 @@ def result_of(
     """The result, with what was seen instead and a report for a person."""
     nearest = tuple(c.entity_id for c in view.candidates if c.entity_id not in run.found)
     success = code is ErrorCode.NONE
-    found = tuple(run.found)
-    if success and run.directive.kind is DirectiveKind.INVENTORY:
-        found = tuple(sorted(entities))
-        report = inventory(entities.values())
-    else:
-        names = [name_of(entities[i]) for i in run.found if i in entities]
-        report = f"{message} Found: {'; '.join(names)}." if names and not success else message
+    told = [*run.told, *([] if message in run.told else [message])]
+    duration = now - run.started
+    story = " ".join(told) if not any("\n" in part for part in told) else "\n".join(told)
+    account = f"Drove {travelled:.1f} m in {duration:.0f} s; {counted(run.decisions, 'decision')}."
     return DirectiveResult(
         error_code=code,
         error_msg="" if success else message,
         success=success,
-        entity_ids=found,
+        entity_ids=tuple(run.found),
         nearest_matches=() if success else nearest[: run.config.nearest_matches],
         epochs=run.decisions,
         distance_travelled=travelled,
-        duration=now - run.started,
-        report=report,
+        duration=duration,
+        report=f"{story}\n{account}" if "\n" in story else f"{story} {account}",
         final_pose=None if pose is None else pose.copy(),
     )

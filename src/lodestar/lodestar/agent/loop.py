@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable
 
 import numpy as np
 
-from lodestar.agent.admission import Admission
 from lodestar.agent.commands import (
     CancelGoal,
     Command,
@@ -21,32 +19,33 @@ from lodestar.agent.commands import (
     State,
 )
 from lodestar.agent.config import LoopConfig
-from lodestar.agent.core import EXPLORER, HOME, Validator, passes
+from lodestar.agent.core import CHARGER, HOME, Validator, passes
 from lodestar.agent.credit import Ledger
-from lodestar.agent.driving import Driving
-from lodestar.agent.endings import give_up
+from lodestar.agent.deciding import Deciding
 from lodestar.agent.errors import Busy, ErrorCode, Held
 from lodestar.agent.goals import GoalMemory
+from lodestar.agent.questions import Questions
 from lodestar.agent.run import Run
-from lodestar.agent.targets import SceneTargets, Targets, TargetView
-from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
+from lodestar.agent.targets import SceneTargets, Targets
+from lodestar.agent.words import step_in_words
+from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import Directive, DirectiveKind
+from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import Entity
 from lodestar.selection.context import ContextBuilder, ContextConfig
 from lodestar.selection.decision_log import Outcome
 from lodestar.selection.policy import Policy
-from lodestar.selection.reward import RewardConfig
+from lodestar.selection.reward import DirectiveReward, RewardModel
 
 _log = logging.getLogger(__name__)
 
 
-class DecisionLoop(Driving):
+class DecisionLoop(Deciding):
     """Follows one directive at a time; `motion_allowed` is false whenever the robot must stand.
 
-    experts: names of those that are asked, which are the policy's arms.
+    experts: names of those that are asked, which are the policy's arms. features: of FEATURE_SETS, those that the
+    policy learns of.
     """
 
     def __init__(
@@ -58,7 +57,8 @@ class DecisionLoop(Driving):
         *,
         targets: Targets | None = None,
         context: ContextConfig | None = None,
-        rewards: RewardConfig | None = None,
+        features: str = "iv_a",
+        rewards: RewardModel | None = None,
         validator: Validator = passes,
     ) -> None:
         if tuple(policy.arms) != tuple(experts):
@@ -67,9 +67,8 @@ class DecisionLoop(Driving):
             if phrases is None:
                 raise ValueError("a phrase book or targets are needed")
             targets = SceneTargets(phrases)
-        ledger = Ledger(
-            policy, ContextBuilder(context or ContextConfig(), experts), rewards or RewardConfig()
-        )
+        builder = ContextBuilder(context or ContextConfig(), experts, features)
+        ledger = Ledger(policy, builder, rewards or DirectiveReward())
         super().__init__(config, ledger, targets, experts, validator)
 
     # --- requests -------------------------------------------------------------------------------------------
@@ -88,10 +87,12 @@ class DecisionLoop(Driving):
             config=self.config,
             distance_before=self._odometer.distance,
             goals=GoalMemory(self.config),
+            questions=Questions(self.config),
             idle_since=self._now,
-            text="Asking the experts where to go.",
         )
-        self._ledger.begin_subtask()
+        words = step_in_words(directive, 0)
+        self._run.text = f"{words[:1].upper()}{words[1:]}: asking the experts where to go."
+        self._ledger.begin_directive(self._now, self._run.time_limit)
         self._redecide(self._run)
 
     def cancel(self, now: float) -> None:
@@ -143,7 +144,7 @@ class DecisionLoop(Driving):
         if self._home is None:
             self._home = pose
         self._odometer.observe(pose, stamp)
-        self._ledger.builder.observe_pose(pose)
+        self._ledger.builder.observe_pose(pose, stamp)
 
     def on_grid(self, grid: OccupancyGrid2D) -> None:
         """Everything is planned on this grid from now on."""
@@ -154,16 +155,9 @@ class DecisionLoop(Driving):
         self._mirror = mirror
 
     def on_answer(self, answer: Proposal | Rejection) -> None:
-        """An expert's answer; one to an older question, or from someone who was not asked, is dropped."""
-        run = self._run
-        if (
-            run is None
-            or run.request is None
-            or answer.epoch != run.request.epoch
-            or answer.expert not in run.asked
-        ):
-            return
-        run.answers.setdefault(answer.expert, answer)
+        """An expert's answer; one that comes late is kept for the next epoch, one that nobody asked for is dropped."""
+        if self._run is not None:
+            self._run.questions.hear(answer, self._now)
 
     def on_navigation(self, event: NavigationEvent) -> None:
         """News of the navigator, looked at in the next tick."""
@@ -209,7 +203,7 @@ class DecisionLoop(Driving):
     def _phase(self, run: Run) -> str:
         if run.navigation is None or self.state is not State.NAVIGATING:
             return self.state.name
-        if run.navigation.proposal.expert == HOME:
+        if run.navigation.proposal.expert in (HOME, CHARGER):
             return "RETURNING"
         return "APPROACHING" if run.navigation.proposal.entity_id else "EXPLORING"
 
@@ -236,7 +230,9 @@ class DecisionLoop(Driving):
         config = self.config
         without_grid, without_pose = self._now - self._grid_heard, self._now - self._pose_heard
         if self._pose is not None and without_pose > config.pose_patience:
-            message = f"The robot's pose in the map has not been known for {without_pose:.0f} s; is odometry up?"
+            message = (
+                f"The robot's pose in the map has not been known for {without_pose:.0f} s; is odometry up?"
+            )
             self._finish(run, ErrorCode.TF_ERROR, message)
         elif self._grid is not None and 0.0 < config.grid_patience < without_grid:
             message = f"No newer grid has come for {without_grid:.0f} s; does mapping still run?"
@@ -250,11 +246,15 @@ class DecisionLoop(Driving):
         except Exception as error:
             _log.exception("the decision loop failed")
             if self._run is run:
-                self._finish(run, ErrorCode.UNKNOWN, f"The decision loop failed: {type(error).__name__}: {error}")
+                self._finish(
+                    run, ErrorCode.UNKNOWN, f"The decision loop failed: {type(error).__name__}: {error}"
+                )
 
     def _step(self, run: Run) -> None:
         self._hear_navigator(run)
         if self._run is not run:
+            return
+        if self.state in (State.DECIDING, State.NAVIGATING) and self._energy_low(run):
             return
         if self.state is State.DECIDING:
             self._deciding(run)
@@ -262,61 +262,3 @@ class DecisionLoop(Driving):
             self._navigating(run)
         elif self.state is State.VERIFYING:
             self._verifying(run)
-
-    def _deciding(self, run: Run) -> None:
-        if self._pose is None or self._grid is None:
-            if self._now - run.started > self.config.no_map_timeout:
-                if self._grid is None:
-                    self._finish(
-                        run, ErrorCode.NO_MAP, f"No grid came in {self.config.no_map_timeout:.0f} s."
-                    )
-                else:
-                    self._finish(run, ErrorCode.TF_ERROR, "The robot's pose in the map is not known.")
-            return
-        if run.directive.kind is DirectiveKind.RETURN:
-            self._go_home(run)
-        elif run.request is None:
-            if self._now >= run.ask_after:
-                self._ask(run, self.experts)
-        elif run.complete or self._now >= run.request.deadline:
-            view = self._look(run)
-            admission = self._admit(run, view)
-            if admission.admissible:
-                run.idle_since = self._now
-                self._choose(run, admission, view)
-            else:
-                self._nothing_to_do(run, admission, view)
-
-    def _go_home(self, run: Run) -> None:
-        assert self._home is not None
-        if self._now < run.ask_after:
-            return
-        self.epoch += 1
-        run.text = "Going back to where I started."
-        self._send(run, Proposal(HOME, self.epoch, self._home.copy(), 1.0, run.text), self.epoch)
-
-    def _nothing_to_do(self, run: Run, admission: Admission, view: TargetView) -> None:
-        """No expert has an admissible proposal: try excluded goals once more, wait, or give up."""
-        run.request = None
-        if admission.rejection(EXPLORER) is RejectionReason.EXPLORED:
-            if run.directive.kind in (DirectiveKind.EXPLORE, DirectiveKind.INVENTORY):
-                self._finish(
-                    run, ErrorCode.NONE, f"Explored: {self._area:.0f} m2 known free.", Outcome.REACHED
-                )
-            elif run.goals.forgive():
-                self._redecide(run)
-            else:
-                entities = self._mirror.entities if self._mirror is not None else {}
-                blind = self._blind_for(run, entities.values())
-                self._finish(run, *give_up(run, admission, view, entities, blind))
-            return
-        self._redecide(run, self.config.retry_interval)
-        if self._now - run.idle_since > self.config.no_expert_timeout:
-            reasons = "; ".join(f"{arm.expert}: {arm.reason}" for arm in admission.arms)
-            self._finish(run, ErrorCode.NO_EXPERT, f"No expert could propose anything ({reasons}).")
-
-    def _blind_for(self, run: Run, entities: Iterable[Entity]) -> float:
-        """Seconds since anything at all was seen, where that is longer than it can be; else 0."""
-        newest = max((entity.last_seen for entity in entities), default=-math.inf)
-        silence = self._now - max(newest, run.started)
-        return silence if silence > self.config.scene_patience else 0.0

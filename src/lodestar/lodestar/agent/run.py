@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.agent.ambiguity import Doubt
 from lodestar.agent.commands import NavigationEvent
 from lodestar.agent.config import LoopConfig
+from lodestar.agent.errors import ErrorCode
 from lodestar.agent.goals import GoalMemory
+from lodestar.agent.questions import Questions
 from lodestar.agent.verification import Arrival
-from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection
-from lodestar.language.directive import Directive, Subtask
+from lodestar.experts.protocol import Proposal
+from lodestar.language.directive import Directive, DirectiveKind, Subtask
 
 BELOW_ACCEPT = "looked at from close, it does not meet the query"
 UNCONFIRMED = "reached, but not seen again there"
@@ -22,7 +26,10 @@ FOUND = "found already"
 
 @dataclass
 class Navigation:
-    """The goal that the navigator has. Times in seconds, distance by path in metres."""
+    """The goal that the navigator has. Times in seconds, distance by path in metres.
+
+    shortened: the goal is where the robot stood when it could face the target.
+    """
 
     epoch: int
     proposal: Proposal
@@ -31,11 +38,16 @@ class Navigation:
     start: np.ndarray  # (3,), where the robot was when the goal was sent
     accepted: bool = False
     distance_remaining: float = float("nan")
+    shortened: bool = False
 
 
 @dataclass
 class Run:
-    """One directive under way."""
+    """One directive under way.
+
+    begun_at: (3,), where the robot was then. told: what came of the steps that are over, in words. verdict: how the
+    directive ends though the robot still drives: back, because a step failed, or to the charger.
+    """
 
     directive: Directive
     started: float
@@ -43,22 +55,23 @@ class Run:
     config: LoopConfig
     distance_before: float
     goals: GoalMemory
+    questions: Questions
+    begun_at: np.ndarray | None = None
     subtask_index: int = 0
     found: list[int] = field(default_factory=list)
     found_here: int = 0
     excluded: dict[int, str] = field(default_factory=dict)
     viewpoints: Counter[int] = field(default_factory=Counter)
+    doubt: Doubt = field(default_factory=Doubt)
     events: list[NavigationEvent] = field(default_factory=list)
-    request: ProposalRequest | None = None
-    asked: tuple[str, ...] = ()
-    answers: dict[str, Proposal | Rejection] = field(default_factory=dict)
-    is_review: bool = False
     ask_after: float = 0.0
     idle_since: float = 0.0  # nothing to do since
     last_review: float = 0.0
     last_check: float = 0.0
     known_targets: frozenset[int] = frozenset()
     last_decision: float = 0.0
+    last_energy: float = -math.inf
+    explored_at: float | None = None  # since when there has been nothing left to explore
     decisions: int = 0
     failures: int = 0
     last_failure: str = ""
@@ -66,6 +79,9 @@ class Run:
     unavailable_since: float | None = None
     navigation: Navigation | None = None
     arrival: Arrival | None = None
+    told: list[str] = field(default_factory=list)
+    verdict: tuple[ErrorCode, str] | None = None
+    charging: bool = False
     text: str = ""
 
     @property
@@ -75,15 +91,21 @@ class Run:
         return subtasks[min(self.subtask_index, len(subtasks) - 1)] if subtasks else Subtask()
 
     @property
-    def complete(self) -> bool:
-        """Whether every expert that was asked has answered."""
-        return all(name in self.answers for name in self.asked)
+    def kind(self) -> DirectiveKind:
+        """The kind of the step that is being worked on."""
+        return self.directive.kind_of(self.subtask_index)
 
-    def next_subtask(self) -> bool:
-        """Go on to the next step with nothing excluded; whether there is one."""
-        self.subtask_index += 1
+    @property
+    def is_last(self) -> bool:
+        """Whether no further step follows."""
+        return self.subtask_index + 1 >= len(self.directive.subtasks)
+
+    def begin_subtask(self, index: int) -> None:
+        """Go on to step `index` with nothing excluded."""
+        self.subtask_index = index
         self.found_here = 0
-        self.excluded, self.viewpoints = {}, Counter()
+        self.excluded, self.viewpoints, self.doubt = {}, Counter(), Doubt()
         self.goals = GoalMemory(self.config)
         self.known_targets = frozenset()
-        return self.subtask_index < max(len(self.directive.subtasks), 1)
+        self.explored_at = None
+        self.failures = 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from lodestar.language.directive import Subtask
@@ -16,11 +16,15 @@ from lodestar.scene.records import Entity, EntityState
 
 @dataclass(frozen=True)
 class TargetView:
-    """Candidates of the scene, best first; `accepted` are those that meet the query."""
+    """Candidates of the scene, best first; `accepted` are those that meet the query.
+
+    neighbor: greatest score in [0, 1] of an entity for one of the subtask's neighbour phrases.
+    """
 
     candidates: tuple[Candidate, ...] = ()
     accepted: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
+    neighbor: float = 0.0
 
     def score(self, entity_id: int) -> float:
         """Score of an entity in [0, 1]; 0 where it is no candidate."""
@@ -62,6 +66,8 @@ class SceneTargets:
         if cached is not None and not cached[1].missing:
             return cached[1]
         view = self._score(subtask.graphs, mirror)
+        near = [self._score(graphs_of(phrase), mirror).candidates[:1] for phrase in subtask.neighbors]
+        view = replace(view, neighbor=max((best[0].semantic_score for best in near if best), default=0.0))
         self._cache = {key: (subtask, view)}  # holding the subtask keeps its id from being used again
         return view
 
@@ -83,4 +89,3 @@ class SceneTargets:
             return TargetView(missing=tuple(missing.phrases))
         accepted = tuple(c for c in candidates if c.score >= self._config.accept)
         return TargetView(tuple(candidates), accepted)
-

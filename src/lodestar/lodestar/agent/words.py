@@ -6,26 +6,62 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
+from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.query.scoring import Candidate
+from lodestar.scene.captions import clean_text
+from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
 
-def name_of(entity: Entity) -> str:
-    """The entity as a person would point at it: "entity 12, a red chair"."""
-    words = (entity.caption or entity.label or "thing").strip()
+def with_article(words: str) -> str:
+    """The thing as one says it: "a red chair"."""
+    words = clean_text(words) or "thing"
     if words.split(" ", 1)[0].lower() in ("a", "an", "the", "some"):
-        return f"entity {entity.id}, {words}"
-    article = "an" if words[:1].lower() in "aeiou" else "a"
-    return f"entity {entity.id}, {article} {words}"
+        return words
+    return f"{'an' if words[:1].lower() in 'aeiou' else 'a'} {words}"
+
+
+def name_of(entity: Entity) -> str:
+    """The entity as a person would name it, and its id: "a red chair (entity 12)"."""
+    return f"{with_article(entity.caption or entity.label)} (entity {entity.id})"
+
+
+def place_of(entity: Entity, mirror: SceneMirror | None) -> str:
+    """Where the entity is: "in the kitchen at (3.1, 2.0)"."""
+    region = mirror.regions.get(entity.region_id) if mirror is not None else None
+    room = f"in the {clean_text(region.label)} " if region is not None and region.label else ""
+    return f"{room}at ({entity.mean[0]:.1f}, {entity.mean[1]:.1f})"
+
+
+def step_in_words(directive: Directive, index: int) -> str:
+    """What a step is about: "look for a red chair"."""
+    kind = directive.kind_of(index)
+    subtask = directive.subtasks[index] if index < len(directive.subtasks) else Subtask()
+    if kind is DirectiveKind.FIND:
+        target = clean_text(subtask.target) or "what the picture shows"
+        return f"look for {subtask.count} x {target}" if subtask.count > 1 else f"look for {with_article(target)}"
+    if kind is DirectiveKind.INVENTORY:
+        return f"list every {clean_text(subtask.target)}" if subtask.target else "list everything"
+    return "explore until nothing is left" if kind is DirectiveKind.EXPLORE else "come back to the start"
+
+
+def nothing_here(directive: Directive, index: int) -> str:
+    """What the robot says where a look around brought nothing that it looks for."""
+    if directive.kind_of(index) is not DirectiveKind.FIND:
+        return "looked around here; on to the next place"
+    target = clean_text(directive.subtasks[index].target) if index < len(directive.subtasks) else ""
+    return f"no {target} here; on to the next place" if target else "not here; on to the next place"
 
 
 def going(proposal: Proposal, entity: Entity | None, accepted: bool) -> str:
-    """What the robot is about to do."""
+    """What the robot is about to do, and why."""
+    why = clean_text(proposal.rationale).rstrip(".")
     if entity is None:
-        return proposal.rationale
+        return f"{why}."
+    name = name_of(entity)
     if accepted:
-        return f"I think {name_of(entity)}, is it; going to look. {proposal.rationale}".strip()
-    return f"{name_of(entity)}, could be it; going closer to see. {proposal.rationale}".strip().capitalize()
+        return f"This may be it: going to {name} to make sure. {why[:1].upper()}{why[1:]}."
+    return f"{name[:1].upper()}{name[1:]} could be it; going closer to see: {why}."
 
 
 def nearest_in_words(candidates: Sequence[Candidate], entities: Mapping[int, Entity], limit: int) -> str:
@@ -34,19 +70,40 @@ def nearest_in_words(candidates: Sequence[Candidate], entities: Mapping[int, Ent
     for candidate in candidates[:limit]:
         entity = entities.get(candidate.entity_id)
         if entity is not None:
-            why = f": {candidate.explanation}" if candidate.explanation else ""
-            parts.append(f"{name_of(entity)} ({candidate.score:.2f}{why})")
+            why = f": {clean_text(candidate.explanation)}" if candidate.explanation else ""
+            parts.append(f"{name_of(entity)}, score {candidate.score:.2f}{why}")
     return "; ".join(parts)
 
 
-def inventory(entities: Iterable[Entity]) -> str:
-    """Counts by label with ids, one line per label, most frequent first."""
-    present = [e for e in entities if e.state is not EntityState.ARCHIVED]
+def counted(count: int, noun: str) -> str:
+    """ "no chair", "1 chair", "3 chairs": `noun` is in the singular."""
+    noun = clean_text(noun) or "thing"
+    if count == 1:
+        return f"1 {noun}"
+    plural = noun if noun.endswith("s") else f"{noun}es" if noun.endswith(("ch", "sh", "x")) else f"{noun}s"
+    return f"{count or 'no'} {plural}"
+
+
+def inventory(entities: Iterable[Entity], noun: str, mirror: SceneMirror | None) -> str:
+    """How many there are, then where each is, region by region: one line per region.
+
+    noun: what was asked for; empty where everything was, and then things are counted by label too.
+    """
+    present = sorted((e for e in entities if e.state is not EntityState.ARCHIVED), key=lambda e: e.id)
     if not present:
-        return "Nothing was recognised."
-    counts = Counter(e.label for e in present)
-    lines = [f"{len(present)} things:"]
-    for label, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        ids = ", ".join(str(e.id) for e in sorted(present, key=lambda e: e.id) if e.label == label)
-        lines.append(f"{count} x {label} ({ids})")
+        return f"I saw {counted(0, noun)}."
+    lines = [f"I saw {counted(len(present), noun)}."]
+    if not noun:
+        labels = Counter(e.label for e in present).most_common()
+        kinds = sorted(labels, key=lambda item: (-item[1], item[0]))
+        lines = [f"{lines[0][:-1]}: {', '.join(counted(n, label) for label, n in kinds)}."]
+    regions = mirror.regions if mirror is not None else {}
+    rooms: dict[str, list[Entity]] = {}
+    for entity in present:
+        region = regions.get(entity.region_id)
+        name = f"{region.label or 'room'} {region.id}" if region is not None else "elsewhere"
+        rooms.setdefault(clean_text(name), []).append(entity)
+    for room, things in sorted(rooms.items()):
+        listed = "; ".join(f"{name_of(e)} at ({e.mean[0]:.1f}, {e.mean[1]:.1f})" for e in things)
+        lines.append(f"- {room}: {listed}")
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,7 +25,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.query.scoring import Candidate
-from lodestar.scene.records import Entity
+from lodestar.scene.records import Entity, Region
 from lodestar.selection.context import FEATURES
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 
@@ -69,6 +70,7 @@ class FakeMirror:
     """The scene, changed by the test."""
 
     entities: dict[int, Entity] = field(default_factory=dict)
+    regions: dict[int, Region] = field(default_factory=dict)
     revision: int = 0
     merged: dict[int, int] = field(default_factory=dict)
 
@@ -228,3 +230,26 @@ def proposal(
 ) -> Proposal:
     """A goal; expert and epoch are filled in by the world."""
     return Proposal("", 0, np.array([x, y, yaw]), confidence, f"towards ({x}, {y})", entity_id, **more)
+
+
+TARGET = entity(7, 8.0, 5.0)  # faced from FACING
+FACING = (7.2, 5.0, 0.0)
+
+
+def towards_target(request: ProposalRequest) -> Proposal | Rejection:
+    """A semantic map that knows TARGET: a pose that faces it and is not excluded."""
+    goals = [FACING, (8.0, 4.2, math.pi / 2), (8.0, 5.8, -math.pi / 2), (8.8, 5.0, math.pi)]
+    taken = [g for g in goals if not any(math.dist(g[:2], e[:2]) < 0.3 for e in request.excluded_goals)]
+    if 7 in request.excluded_entities or not taken:
+        return Rejection("semantic_map", request.epoch, RejectionReason.NO_VIEWPOINT, "none is free")
+    return proposal(*taken[0], confidence=0.9, entity_id=7)
+
+
+def exploring(*goals):
+    """A frontier that offers these goals in order, each until it is excluded."""
+
+    def answer(request):
+        left = [g for g in goals if not any(math.dist(g[:2], e[:2]) < 0.3 for e in request.excluded_goals)]
+        return proposal(*left[0]) if left else None
+
+    return answer

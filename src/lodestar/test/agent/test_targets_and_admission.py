@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from agent_fakes import entity, proposal
+from agent_fakes import entity, proposal, room
 
 from lodestar.agent.admission import admit, heads_for
 from lodestar.agent.config import LoopConfig
@@ -69,6 +69,9 @@ def test_every_inadmissible_answer_has_a_reason():
         (judge(proposal(1, 1, entity_id=3), excluded={3: "found already"}), "found already"),
         (judge(proposal(1, 1), goals=memory), "blocked"),
         (judge(proposal(1, 1), avoid=(entity(4, 1.5, 1.5, "wet floor"),)), "wet floor"),
+        (judge(proposal(0.02, 5), grid=room()), "does not fit"),
+        (judge(proposal(1, 1, entity_id=9), is_known=lambda identity: False), "not in the scene"),
+        (judge(proposal(1, 1, confidence=1e9)), "does not lie in"),
     ]
     for arm, reason in cases:
         assert not arm.admissible and reason in arm.reason

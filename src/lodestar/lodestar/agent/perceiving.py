@@ -1,0 +1,75 @@
+"""What the loop knows at one moment, in the form in which the bandit's books take it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from lodestar.agent.targets import TargetView
+from lodestar.geometry.boxes import box_distance
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Subtask
+from lodestar.models.lexicon import load_lexicon, words_of
+from lodestar.scene.records import Entity, EntityState
+from lodestar.selection.perceived import Match, Perceived
+
+
+def perceive(
+    stamp: float,
+    area: float,
+    pose: np.ndarray | None,
+    grid: OccupancyGrid2D | None,
+    entities: Mapping[int, Entity],
+    view: TargetView | None,
+    subtask: Subtask,
+) -> Perceived:
+    """The moment at `stamp` seconds. view: of `subtask`, None = nobody looked; a look without a target has no
+    matches, and still counts as one.
+    """
+    matches = None
+    if view is not None:
+        wanted = _words_wanted(subtask)
+        matches = tuple(
+            _match(entities[candidate.entity_id], candidate.semantic_score, pose, wanted)
+            for candidate in view.candidates
+            if candidate.entity_id in entities
+        )
+    present = sum(entity.state is not EntityState.ARCHIVED for entity in entities.values())
+    return Perceived(stamp, area, pose, present, matches, view.neighbor if view is not None else 0.0, grid)
+
+
+def _match(entity: Entity, similarity: float, pose: np.ndarray | None, wanted: frozenset[str]) -> Match:
+    distance = math.inf
+    if pose is not None:
+        here = np.asarray(pose[:2], np.float64)
+        distance = float(box_distance(here, here, entity.box_min[:2], entity.box_max[:2]))
+    return Match(float(similarity), distance, bool(wanted & _kinds(f"{entity.label} {entity.caption}")))
+
+
+def _words_wanted(subtask: Subtask) -> frozenset[str]:
+    """Kinds that the target may be: the categories of its readings, or the target's last word."""
+    categories = [graph.variables[0].category for graph in subtask.graphs if graph.variables]
+    if not categories:
+        categories = words_of(subtask.target)[-1:]
+    return frozenset().union(*(_kinds(category) for category in categories))
+
+
+def _kinds(text: str) -> frozenset[str]:
+    """Every word of a text in the singular, and the lexicon's names of its words."""
+    known = load_lexicon()
+    singular = {known.singular(word) for word in words_of(text)}
+    names = {known.canonical(word) for word in singular} | {known.canonical(text)}
+    return frozenset(singular | {name for name in names if name is not None})
+
+
+def modality_of(subtask: Subtask) -> str:
+    """How the target is given: "image", "description" (with attributes, relations or neighbours) or "object"."""
+    if subtask.images:
+        return "image"
+    described = subtask.neighbors or any(
+        len(graph.variables) > 1 or any(p.name != "IsCategory" for p in graph.predicates)
+        for graph in subtask.graphs
+    )
+    return "description" if described else "object"

@@ -1,0 +1,140 @@
+"""Who was asked what, who still thinks, and which late answers still hold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.agent.config import LoopConfig
+from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
+from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.footprint import footprint_free
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+Answer = Proposal | Rejection
+
+
+@dataclass(frozen=True)
+class LateAnswer:
+    """An answer that came after the decision which it was asked for."""
+
+    request: ProposalRequest
+    answer: Answer
+
+
+class Questions:
+    """The epoch that is open and the experts' answers to it.
+
+    An expert that still thinks about an older question is not asked again, and one whose last answer came late is
+    not waited for; what it says late is offered to the next epoch, once.
+    """
+
+    def __init__(self, config: LoopConfig) -> None:
+        self._config = config
+        self.request: ProposalRequest | None = None  # None = no epoch is open
+        self.asked: tuple[str, ...] = ()
+        self.is_review = False
+        self.slow: set[str] = set()
+        self._answers: dict[str, Answer] = {}
+        self._thinking: dict[str, ProposalRequest] = {}
+        self._late: dict[str, LateAnswer] = {}
+        self._answered: dict[str, float] = {}  # stamp of the newest question that was answered
+
+    def open(self, request: ProposalRequest, experts: tuple[str, ...], review: bool = False) -> tuple[str, ...]:
+        """Open the epoch of this request; returns those of the experts that have nothing to think about yet."""
+        patience = self._config.thinking_patience
+        self._thinking = {n: r for n, r in self._thinking.items() if request.stamp - r.stamp <= patience}
+        idle = tuple(name for name in experts if name not in self._thinking)
+        self._thinking |= dict.fromkeys(idle, request)
+        self.request, self.asked, self.is_review, self._answers = request, experts, review, {}
+        return idle
+
+    def close(self) -> None:
+        """No epoch is open any more; who thinks goes on thinking."""
+        self.request = None
+
+    def hear(self, answer: Answer, now: float) -> None:
+        """Take in an answer at `now`; one to a question that nobody has asked this expert is dropped."""
+        request = self._thinking.get(answer.expert)
+        if request is None or request.epoch != answer.epoch:
+            return
+        del self._thinking[answer.expert]
+        self._answered[answer.expert] = request.stamp
+        (self.slow.add if now > request.deadline else self.slow.discard)(answer.expert)
+        if self.request is request:
+            self._answers[answer.expert] = answer
+        else:
+            self._late[answer.expert] = LateAnswer(request, answer)
+
+    def is_due(self, now: float) -> bool:
+        """Whether everybody who is waited for has answered the open epoch, or its deadline has passed."""
+        if self.request is None:
+            return False
+        waited = any(name in self._thinking and name not in self.slow for name in self.asked)
+        return not waited or now >= self.request.deadline
+
+    def take(self, now: float, objection: Callable[[LateAnswer], str]) -> dict[str, Answer]:
+        """The answers that count in the open epoch, by expert; who still thinks is missing.
+
+        objection(late): why a late answer is of no use any more, "" where it still holds.
+        """
+        assert self.request is not None
+        answers = dict(self._answers)
+        for name in self.asked:
+            late = self._late.pop(name, None)
+            if late is None or name in answers:
+                continue
+            why = objection(late)
+            answers[name] = (
+                Rejection(name, self.request.epoch, RejectionReason.DEADLINE, why) if why else late.answer
+            )
+        if now >= self.request.deadline:
+            self.slow |= {name for name in self.asked if name in self._thinking}
+        return answers
+
+    def thinking_since(self, name: str) -> float | None:
+        """Stamp of the question that the expert still thinks about, None where it thinks about none."""
+        request = self._thinking.get(name)
+        return None if request is None else request.stamp
+
+    def is_behind(self, name: str, stamp: float) -> bool:
+        """Whether the expert thinks, and has not answered anything that was asked at `stamp` or later."""
+        return name in self._thinking and self._answered.get(name, -math.inf) < stamp
+
+
+def objection(
+    late: LateAnswer,
+    now: float,
+    subtask_index: int,
+    pose: np.ndarray,
+    grid: OccupancyGrid2D,
+    is_known: Callable[[int], bool],
+    config: LoopConfig,
+) -> str:
+    """Why a late answer is of no use at `now` with the robot at pose (3,); "" where it still holds.
+
+    is_known: whether an entity id still means something that is there.
+    """
+    answer, age = late.answer, now - late.request.stamp
+    if late.request.subtask_index != subtask_index:
+        return "late: its answer was for another step"
+    if isinstance(answer, Rejection):
+        return f"late: {age:.0f} s ago it was asked and had nothing ({answer.message})"
+    if age > config.late_answer_age:
+        return f"late: its answer is to a question of {age:.0f} s ago"
+    if answer.entity_id and not is_known(answer.entity_id):
+        return f"late: entity {answer.entity_id} is not there any more"
+    goal = np.asarray(answer.goal, np.float64)
+    if goal.shape != (3,) or not np.isfinite(goal).all():
+        return ""  # admission says what is wrong with it
+    if not footprint_free(grid, goal):
+        return "late: its goal is not free any more"
+    if answer.action is not ActionKind.GO:
+        before = late.request.robot_pose
+        moved = math.hypot(*(pose[:2] - before[:2])) > config.same_goal_distance
+        if moved or abs(float(wrap_angle(pose[2] - before[2]))) > config.same_goal_angle:
+            return "late: the robot has moved on since it was to turn"
+    return ""

@@ -1,0 +1,96 @@
+"""On the way to a target: a better one is gone for, an equal one is not, and facing it early saves the rest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from agent_fakes import FACING, World, entity, exploring, find, proposal, room
+
+from lodestar.agent.approach import better_target, pose_here
+from lodestar.agent.commands import SendGoal
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.targets import TargetView
+from lodestar.grid.facing import is_facing
+from lodestar.query.scoring import Candidate
+
+CONFIG = LoopConfig()
+NEAR, FAR = entity(1, 4.0, 2.0), entity(2, 9.0, 2.0)
+HERE = np.array([2.0, 2.0, 0.0])
+
+
+def view_of(**scores: float) -> TargetView:
+    candidates = tuple(Candidate(int(name[1:]), score, score) for name, score in scores.items())
+    return TargetView(candidates, candidates)
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "current", "remaining", "better"),
+    [
+        (0.9, 0.9, FAR, 7.0, NEAR),  # as good and much nearer
+        (0.86, 0.9, FAR, 7.0, NEAR),
+        (0.8, 0.9, FAR, 7.0, None),  # nearer, but not as good
+        (0.9, 0.9, NEAR, 2.0, None),
+        (0.7, 0.9, NEAR, 2.0, FAR),  # a better match
+        (0.8, 0.9, NEAR, 2.0, None),  # not by enough to turn for
+        (0.9, 0.9, FAR, 3.0, None),  # nearly there
+        (0.9, 0.9, FAR, math.nan, None),  # nobody knows how far it is
+    ],
+)
+def test_a_target_is_left_only_for_one_that_is_clearly_better(near, far, current, remaining, better):
+    found = better_target(view_of(e1=near, e2=far), current, [NEAR, FAR], HERE, remaining, CONFIG)
+    assert (found[0] if found else None) is better
+
+
+def test_the_loop_goes_over_to_a_better_target_and_does_not_turn_back():
+    def semantic(request):
+        wanted = 8 if 8 in world.targets.scores else 7
+        x, y, yaw = FACING if wanted == 7 else (2.0, 7.2, math.pi / 2)
+        return proposal(x, y, yaw, 0.9, wanted)
+
+    world = World(answers={"semantic_map": semantic, "frontier": exploring((5.0, 9.0, 0.0))}, speed=0.5)
+    world.mirror.put(entity(7, 8.0, 5.0), entity(8, 2.0, 8.0))
+    world.targets.scores = {7: 0.62}
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: world.now > 5.0)
+    assert [goal.entity_id for goal in world.of(SendGoal)] == [7]
+    world.targets.scores[8] = 0.95
+    world.run()
+    assert world.result.success and world.result.entity_ids == (8,)
+    assert [goal.entity_id for goal in world.of(SendGoal)][:2] == [7, 8]
+    assert 7 not in [goal.entity_id for goal in world.of(SendGoal)][1:]
+
+
+def test_where_it_can_be_faced_from_here_the_pose_is_here():
+    chair = entity(1, 5.0, 5.0)
+    here = np.array([4.0, 5.0, 0.6])
+    pose = pose_here(room(), here, chair, (), np.array([5.0, 4.2, math.pi / 2]), CONFIG)
+    assert pose is not None and math.dist(pose[:2], here[:2]) < 1e-9
+    assert is_facing(pose, chair.box_min, chair.box_max, max_bearing=CONFIG.confirm_bearing)
+
+
+@pytest.mark.parametrize(
+    ("here", "goal", "excluded"),
+    [
+        ((1.0, 5.0, 0.0), (4.2, 5.0, 0.0), ()),  # too far away
+        ((4.0, 5.0, 0.0), (4.1, 5.0, 0.0), ()),  # as good as there
+        ((4.0, 5.0, 0.0), (5.0, 4.2, 1.57), ((4.0, 5.0, 0.0),)),  # tried before
+        ((20.0, 5.0, 0.0), (5.0, 4.2, 1.57), ()),  # off the map
+    ],
+)
+def test_elsewhere_the_way_goes_on(here, goal, excluded):
+    assert pose_here(room(), np.array(here), entity(1, 5.0, 5.0), excluded, np.array(goal), CONFIG) is None
+
+
+def test_behind_a_wall_the_way_goes_on():
+    grid = room()
+    cells = grid.cells.copy()
+    cells[:, 44:46] = 100
+    walled = replace(grid, cells=cells)
+    assert (
+        pose_here(walled, np.array([4.0, 5.0, 0.0]), entity(1, 5.0, 5.0), (), np.array([5.0, 4.2, 1.57]), CONFIG)
+        is None
+    )
+

@@ -1,0 +1,66 @@
+"""The battery: the robot turns back in time, and says why."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from agent_fakes import FACING, World, exploring, find
+
+from lodestar.agent.commands import SendGoal
+from lodestar.agent.errors import ErrorCode
+from lodestar.grid.energy import EnergyBudget
+
+FAR = ((8.0, 8.0, 0.0), (8.0, 2.0, 0.0), (2.0, 8.0, 0.0), (5.0, 5.0, 0.0))
+
+
+def test_it_drives_to_the_charger_while_the_battery_still_lasts():
+    world = World(answers={"frontier": exploring(*FAR)})
+    budget = EnergyBudget(range_left=20.0, charger=(2.5, 2.0), reserve=2.0)
+    world.loop.on_energy(budget)
+    world.loop.start(find(), 0.0)
+    world.run()
+    result = world.result
+    assert result.error_code is ErrorCode.ENERGY and not result.success
+    assert math.dist(world.pose[:2], budget.charger) < 0.2
+    assert result.distance_travelled <= budget.range_left - budget.reserve + 1.0
+    assert result.distance_travelled > 10.0, "it did not turn back at once"
+    assert "reserve" in result.error_msg and "charger" in result.error_msg and "there now" in result.error_msg
+    assert [command.expert for command in world.of(SendGoal)][-1] == "charger"
+
+
+def test_without_a_charger_it_comes_back_to_the_start():
+    world = World(answers={"frontier": exploring(*FAR)})
+    world.loop.on_energy(EnergyBudget(range_left=14.0, reserve=2.0))
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.ENERGY and "the start" in world.result.error_msg
+    assert math.dist(world.pose[:2], (2.0, 2.0)) < 0.2
+
+
+def test_a_battery_that_lasts_changes_nothing(known_target):
+    known_target.loop.on_energy(EnergyBudget(range_left=40.0, charger=(2.0, 2.0), reserve=5.0))
+    known_target.loop.start(find(), 0.0)
+    known_target.run()
+    assert known_target.result.success
+    assert known_target.loop.energy.range_left == pytest.approx(40.0 - math.dist((2, 2), FACING[:2]), abs=0.3)
+
+
+def test_an_empty_battery_ends_it_where_it_stands():
+    world = World(answers={"frontier": exploring(*FAR)})
+    world.loop.on_energy(EnergyBudget(range_left=1.0, charger=(2.0, 2.0), reserve=2.0))
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.ENERGY
+    assert world.result.distance_travelled < 0.5
+
+
+def test_a_charger_that_cannot_be_reached_is_said():
+    world = World(answers={"frontier": exploring(*FAR)})
+    world.loop.on_energy(EnergyBudget(range_left=14.0, charger=(2.0, 2.0), reserve=2.0))
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: any(command.expert == "charger" for command in world.of(SendGoal)))
+    world.abort_with = (208, "no valid path")
+    world.run()
+    assert world.result.error_code is ErrorCode.ENERGY
+    assert "Could not come back" in world.result.error_msg and "no valid path" in world.result.error_msg

@@ -1,0 +1,140 @@
+"""The navigator fails, stands or is silent, and the loop goes on."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from agent_fakes import FACING, World, entity, exploring, find, proposal
+
+from lodestar.agent.commands import CancelGoal, NavigationEvent, NavigationKind, RequestProposals, SendGoal
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.errors import ErrorCode
+from lodestar.selection.decision_log import Outcome
+
+
+def test_aborted_goals_are_excluded_with_the_reason_and_another_is_tried():
+    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))})
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: bool(world.of(SendGoal)))
+    world.abort_with = (208, "no valid path")
+    world.run(until=lambda: world.goal is None)
+    world.abort_with = None
+    world.run(until=lambda: len(world.of(SendGoal)) == 2)
+    assert tuple(world.of(SendGoal)[1].goal) == (8.0, 8.0, 0.0)
+    request = world.of(RequestProposals)[-1].request
+    assert request.excluded_goals == ((2.0, 8.0, 0.0),)
+    assert world.decisions[0].outcome is Outcome.ABORTED
+    world.run()
+    assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
+
+
+def test_a_navigator_that_always_aborts_ends_as_navigation_failed():
+    goals = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
+    world = World(answers={"frontier": exploring(*goals)})
+    world.abort_with = (105, "failed to make progress")
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
+    assert "failed to make progress" in world.result.error_msg
+    assert len(world.decisions) == world.config.max_navigation_failures
+
+
+def test_a_navigator_that_is_silent_is_unavailable():
+    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))}, navigates=False)
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.NAVIGATOR_UNAVAILABLE
+
+
+def test_a_navigator_that_is_not_up_is_waited_for():
+    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))}, accepts=False)
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: bool(world.of(SendGoal)))
+    world.loop.on_navigation(NavigationEvent(NavigationKind.UNAVAILABLE))
+    world.goal = None
+    world.accepts = True
+    world.run(until=lambda: len(world.of(SendGoal)) == 2)
+    world.run()
+    assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
+
+
+def test_a_robot_that_does_not_move_is_stuck_and_chooses_another_goal():
+    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))}, speed=0.0)
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: len(world.of(SendGoal)) == 2)
+    assert world.now == pytest.approx(world.config.stuck_time, abs=2.0)
+    assert any("stuck" in c.reason for c in world.of(CancelGoal))
+
+
+def test_a_goal_that_takes_too_long_is_given_up():
+    world = World(
+        answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))},
+        config=LoopConfig(goal_time_base=2.0, slowest_speed=10.0, stuck_time=1e6),
+        speed=0.1,
+    )
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: len(world.of(SendGoal)) == 2)
+    assert any("too long" in c.reason for c in world.of(CancelGoal))
+
+
+def test_on_the_way_the_goal_changes_only_when_it_lost_its_worth():
+    world = World()
+    world.answers["frontier"] = lambda r: proposal(2.0, 9.0) if world.pose[1] < 5.0 else proposal(9.0, 9.0)
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: world.pose[1] > 4.5)
+    assert len(world.of(SendGoal)) == 1
+    assert len(world.of(RequestProposals)) >= 2  # it was reviewed meanwhile
+    world.run(until=lambda: len(world.of(SendGoal)) == 2)
+    assert world.pose[1] < 9.0 and tuple(world.of(SendGoal)[1].goal[:2]) == (9.0, 9.0)
+
+
+def test_a_jump_of_the_map_is_no_travel(known_target):
+    known_target.loop.start(find(), 0.0)
+    known_target.run(until=lambda: known_target.pose[0] > 4.0)
+    known_target.pose = known_target.pose + np.array([1.0, 0.0, 0.0])
+    known_target.run()
+    straight = math.dist((2, 2), FACING[:2])
+    assert known_target.result.distance_travelled < straight - 0.4
+
+
+def test_feedback_says_what_it_does(known_target):
+    loop = known_target.loop
+    assert loop.feedback().phase == "IDLE"
+    loop.start(find(), 0.0)
+    known_target.run(until=lambda: known_target.pose[0] > 4.0)
+    feedback = loop.feedback()
+    assert feedback.phase == "APPROACHING" and feedback.expert == "semantic_map"
+    assert "a red chair (entity 7)" in feedback.text and "to make sure" in feedback.text
+    assert feedback.distance_remaining > 0.0 and feedback.distance_travelled > 1.0
+    assert feedback.coverage == pytest.approx(96.04, abs=0.1)
+
+
+def test_a_robot_that_cannot_move_steps_aside_and_goes_on():
+    goals = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
+    world = World(answers={"frontier": exploring(*goals)})
+    world.mirror.put(entity(3, 4.5, 7.0))
+    world.abort_with = (105, "moved 0.00 m in 8 s")
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: bool(world.of(SendGoal)) and world.of(SendGoal)[-1].expert == "retreat")
+    aside = world.of(SendGoal)[-1].goal
+    assert math.dist(aside[:2], world.pose[:2]) == pytest.approx(world.config.retreat_distance)
+    assert aside[2] == world.pose[2]
+    world.abort_with = None
+    world.run(until=lambda: world.of(SendGoal)[-1].expert == "frontier")
+    assert np.allclose(world.pose, aside)
+    world.run()
+    assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
+
+
+def test_stepping_aside_tries_every_direction_once():
+    goals = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
+    world = World(answers={"frontier": exploring(*goals)})
+    world.abort_with = (105, "moved 0.00 m in 8 s")
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.NAVIGATION_FAILED
+    asides = [tuple(np.round(c.goal, 3)) for c in world.of(SendGoal) if c.expert == "retreat"]
+    assert len(asides) == len(set(asides)) == world.config.max_retreats
+    assert len(world.decisions) == world.config.max_navigation_failures

@@ -1,0 +1,98 @@
+"""A directive is refused, cancelled, held or out of time, and the robot stands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from agent_fakes import World, find, room
+
+from lodestar.agent.commands import CancelGoal, Finish, RequestProposals, SendGoal, State
+from lodestar.agent.errors import Busy, ErrorCode, Held
+from lodestar.agent.loop import DecisionLoop
+from lodestar.selection.linucb import LinUcb, LinUcbConfig
+
+
+@pytest.mark.parametrize("phase", ["deciding", "driving", "verifying", "idle"])
+@pytest.mark.parametrize("how", ["cancel", "hold"])
+def test_cancel_and_hold_get_through_in_every_state(known_target, phase, how):
+    world, loop = known_target, known_target.loop
+    if phase != "idle":
+        world.sees = False
+        loop.start(find(), 0.0)
+    if phase == "driving":
+        world.run(until=lambda: world.pose[0] > 4.0)
+        assert loop.state is State.NAVIGATING
+    elif phase == "verifying":
+        world.run(until=lambda: loop.state is State.VERIFYING)
+    world.commands.clear()
+    loop.cancel(world.now) if how == "cancel" else loop.hold(True, world.now)
+    assert not loop.motion_allowed
+    commands = loop.tick(world.now)
+    assert any(isinstance(c, CancelGoal) for c in commands)
+    assert not any(isinstance(c, SendGoal | RequestProposals) for c in commands)
+    finished = [c.result for c in commands if isinstance(c, Finish)]
+    if phase == "idle":
+        assert finished == []
+    else:
+        assert finished[0].error_code is (ErrorCode.CANCELLED if how == "cancel" else ErrorCode.HELD)
+    assert loop.state is (State.IDLE if how == "cancel" else State.HELD)
+    assert loop.tick(world.now + 1.0) == []
+
+
+def test_a_held_robot_takes_no_directive_until_released():
+    world = World()
+    world.loop.hold(True, 0.0)
+    with pytest.raises(Held):
+        world.loop.start(find(), 0.0)
+    world.loop.hold(False, 1.0)
+    assert world.loop.state is State.IDLE and not world.loop.motion_allowed
+    world.loop.start(find(), 1.0)
+    assert world.loop.motion_allowed
+
+
+def test_a_second_directive_is_refused_and_does_not_disturb(known_target):
+    known_target.loop.start(find(), 0.0)
+    known_target.run(seconds=1.0)
+    with pytest.raises(Busy):
+        known_target.loop.start(find("plant"), known_target.now)
+    known_target.run()
+    assert known_target.result.success
+
+
+def test_the_time_limit_ends_it(known_target):
+    known_target.loop.start(find(), 0.0, time_limit=2.0)
+    known_target.run()
+    assert known_target.result.error_code is ErrorCode.TIME_LIMIT
+    assert known_target.now == pytest.approx(2.1, abs=0.15)
+    assert known_target.of(CancelGoal)
+
+
+def test_no_grid_ends_as_no_map():
+    world = World()
+    loop = DecisionLoop(
+        world.config, LinUcb(LinUcbConfig(), world.experts, world.policy.names, np.random.default_rng(0)),
+        None, world.experts, targets=world.targets,
+    )  # fmt: skip
+    loop.on_pose(world.pose, 0.0)
+    loop.start(find(), 0.0)
+    assert loop.tick(1.0) == []
+    commands = []
+    for second in range(2, 17):
+        assert commands == []
+        loop.on_pose(world.pose, float(second - 1))
+        commands = loop.tick(float(second))
+    assert commands[-1].result.error_code is ErrorCode.NO_MAP
+
+
+def test_no_pose_ends_as_tf_error():
+    world = World()
+    loop = DecisionLoop(
+        world.config, LinUcb(LinUcbConfig(), world.experts, world.policy.names, np.random.default_rng(0)),
+        None, world.experts, targets=world.targets,
+    )  # fmt: skip
+    loop.on_grid(room())
+    loop.start(find(), 0.0)
+    loop.tick(world.config.no_map_timeout - 0.1)
+    loop.on_grid(room())
+    finish = loop.tick(world.config.no_map_timeout + 0.1)[-1]
+    assert finish.result.error_code is ErrorCode.TF_ERROR

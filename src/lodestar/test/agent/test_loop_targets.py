@@ -1,0 +1,185 @@
+"""Known targets are approached, verified and counted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from agent_fakes import FACING, TARGET, World, entity, exploring, find, proposal, towards_target
+
+from lodestar.agent.commands import RecordDecision, RequestProposals, SendGoal, State
+from lodestar.agent.errors import ErrorCode
+from lodestar.experts.protocol import Rejection, RejectionReason
+from lodestar.selection.decision_log import Outcome
+
+
+def test_a_known_target_is_approached_and_confirmed(known_target):
+    known_target.loop.start(find(), 0.0)
+    known_target.run()
+    result = known_target.result
+    assert result.success and result.error_code is ErrorCode.NONE
+    assert result.entity_ids == (7,)
+    assert result.epochs == 1
+    assert result.distance_travelled == pytest.approx(math.dist((2, 2), FACING[:2]), abs=0.3)
+    assert [g.entity_id for g in known_target.of(SendGoal)] == [7]
+    assert "a red chair (entity 7)" in result.report
+    assert not known_target.loop.motion_allowed
+
+
+def test_with_a_known_target_only_goals_that_head_for_it_are_admissible(known_target):
+    known_target.answers["ego_vlm"] = proposal(1.0, 1.0, confidence=1.0)
+    known_target.loop.start(find(), 0.0)
+    known_target.run()
+    arms = {arm.expert: arm for arm in known_target.decisions[0].arms}
+    assert arms["semantic_map"].propensity == 1.0
+    assert not arms["frontier"].admissible and "does not head for it" in arms["frontier"].reason
+    assert arms["frontier"].proposal is not None
+    assert "known target" in known_target.decisions[0].explanation
+
+
+def test_without_the_rule_a_known_target_is_one_goal_among_others(known_target):
+    known_target.answers["ego_vlm"] = proposal(1.0, 1.0, confidence=1.0)
+    known_target.loop.config = replace(known_target.config, known_first=False)
+    known_target.loop.start(find(), 0.0)
+    known_target.run(until=lambda: bool(known_target.of(SendGoal)))
+    first = known_target.of(RecordDecision)[0].decision
+    assert {arm.expert for arm in first.arms if arm.admissible} == {"frontier", "semantic_map", "ego_vlm"}
+    assert "known target" not in first.explanation
+
+
+def test_success_is_not_claimed_unless_the_target_is_seen_again(known_target):
+    known_target.sees = False
+    known_target.loop.start(find(), 0.0)
+    known_target.run()
+    assert known_target.result.error_code is ErrorCode.TARGET_NOT_CONFIRMED
+    assert not known_target.result.success
+    towards = [g for g in known_target.of(SendGoal) if g.entity_id == 7]
+    assert len(towards) == known_target.config.max_viewpoints
+    assert len({tuple(g.goal) for g in towards}) == len(towards)
+
+
+def test_success_is_not_claimed_where_the_robot_does_not_face_the_target(known_target):
+    known_target.answers["semantic_map"] = lambda r: (
+        proposal(7.2, 5.0, math.pi, 0.9, 7) if not r.excluded_goals else towards_target(r)
+    )
+    known_target.loop.start(find(), 0.0)
+    known_target.run()
+    assert known_target.result.success
+    assert len([g for g in known_target.of(SendGoal) if g.entity_id == 7]) == 2
+
+
+def test_a_merged_target_is_confirmed_under_its_new_id(known_target):
+    def merge_on_the_way():
+        known_target.mirror.remove(7)
+        known_target.mirror.merged[7] = 9
+        known_target.mirror.put(replace(TARGET, id=9))
+        known_target.targets.scores[9] = 0.9
+
+    known_target.loop.start(find(), 0.0)
+    known_target.run(until=lambda: known_target.pose[0] > 5.0)
+    merge_on_the_way()
+    known_target.run()
+    assert known_target.result.success and known_target.result.entity_ids == (9,)
+
+
+def test_a_target_that_appears_while_exploring_is_gone_for_at_once():
+    world = World(answers={"semantic_map": None, "frontier": exploring((2.0, 9.0, 0.0), (9.0, 9.0, 0.0))})
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: world.pose[1] > 4.0)
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.9
+    world.answers["semantic_map"] = towards_target
+    world.run()
+    assert world.result.success
+    assert [d.outcome for d in world.decisions] == [Outcome.PREEMPTED, Outcome.REACHED]
+    assert world.pose[1] < 9.0
+
+
+def test_a_candidate_below_accept_is_looked_at_once_and_excluded():
+    world = World(answers={"semantic_map": towards_target})
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.4
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert [g.entity_id for g in world.of(SendGoal)] == [7]
+    result = world.result
+    assert result.error_code is ErrorCode.TARGET_NOT_FOUND
+    assert result.nearest_matches == (7,)
+    assert "red chair" in result.error_msg and "0.40" in result.error_msg
+
+
+def test_a_candidate_that_turns_out_right_from_near_is_a_success():
+    world = World(answers={"semantic_map": towards_target})
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.4
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: world.loop.state is State.VERIFYING)
+    world.targets.scores[7] = 0.8
+    world.run()
+    assert world.result.success and world.result.epochs == 1
+
+
+def test_an_excluded_candidate_is_reconsidered_when_it_meets_the_query_later():
+    world = World(answers={"semantic_map": towards_target})
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.4
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: world.loop.state is State.VERIFYING)
+    world.answers["frontier"] = exploring((2.0, 8.0, 0.0))
+    world.run(until=lambda: len(world.of(SendGoal)) == 2)  # the chair was looked at, now it explores
+    assert 7 in world.of(RequestProposals)[-1].request.excluded_entities
+    assert world.of(SendGoal)[-1].entity_id == 0
+    world.targets.scores[7] = 0.9
+    world.answers["semantic_map"] = lambda r: proposal(8.0, 4.2, math.pi / 2, 0.9, 7)
+    world.run()
+    assert world.result.success
+
+
+def test_every_target_of_a_sequence_is_found_in_order(known_target):
+    known_target.mirror.put(entity(8, 3.0, 8.0, "green plant"))
+    known_target.targets.scores[8] = 0.9
+
+    def semantic(request):
+        if request.subtask.target == "green plant":
+            return proposal(3.0, 7.2, math.pi / 2, 0.9, 8)
+        return towards_target(request)
+
+    known_target.answers["semantic_map"] = semantic
+    known_target.loop.start(find("red chair", "green plant"), 0.0)
+    known_target.run()
+    assert known_target.result.entity_ids == (7, 8)
+    assert [d.reward["success"] for d in known_target.decisions] == [10.0, 10.0]
+
+
+def test_two_of_a_kind_are_two_different_things(known_target):
+    known_target.mirror.put(entity(8, 3.0, 8.0))
+    known_target.targets.scores[8] = 0.8
+    known_target.answers["semantic_map"] = lambda r: (
+        proposal(3.0, 7.2, math.pi / 2, 0.9, 8) if 7 in r.excluded_entities else towards_target(r)
+    )
+    directive = find()
+    directive = replace(directive, subtasks=(replace(directive.subtasks[0], count=2),))
+    known_target.loop.start(directive, 0.0)
+    known_target.run()
+    assert known_target.result.success and known_target.result.entity_ids == (7, 8)
+
+
+def test_a_known_target_without_viewpoint_is_unreachable_after_exploration():
+    reject = lambda r: Rejection("semantic_map", r.epoch, RejectionReason.NO_VIEWPOINT, "behind glass")  # noqa: E731
+    world = World(answers={"semantic_map": reject, "frontier": exploring((2.0, 8.0, 0.0))})
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.9
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
+    assert len(world.of(SendGoal)) >= 1  # it explored first
+
+
+def test_nothing_found_anywhere_says_so():
+    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))})
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
+    assert "Nothing like it was seen" in world.result.error_msg
+    assert world.result.epochs >= 2

@@ -98,6 +98,8 @@ WIRING: tuple[tuple[str, str], ...] = (
     ("save_voxels", "semantic_voxels/save"),
     ("load_voxels", "semantic_voxels/load"),
     ("export_voxels", "semantic_voxels/export"),
+    ("save_grid", "mapping/save"),
+    ("load_grid", "mapping/load"),
     ("save_keyframes", "keyframes/save"),
     ("load_keyframes", "keyframes/load"),
     ("embed", "text_embedder/embed"),

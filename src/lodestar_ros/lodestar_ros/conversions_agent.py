@@ -9,6 +9,7 @@ import numpy as np
 from sensor_msgs.msg import CompressedImage
 
 from lodestar.agent.commands import DirectiveResult, Feedback
+from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
@@ -21,7 +22,9 @@ from lodestar_ros.conversions import (
     planar_from_msg,
     planar_to_msg,
     planar_to_stamped,
+    point_from_msg,
     point_to_msg,
+    pose_from_msg,
     pose_to_msg,
     stamp_from_msg,
     stamp_to_msg,
@@ -242,6 +245,14 @@ def description_to_msg(description: Any) -> msg.SceneDescription:
             for item in description.points
         ],
     )
+
+
+def description_from_msg(message: msg.SceneDescription) -> SceneDescription:
+    points = tuple(
+        AnnotatedPoint(item.number, (item.u, item.v), point_from_msg(item.point), item.score) for item in message.points
+    )
+    stamp = stamp_from_msg(message.header.stamp)
+    return SceneDescription(stamp, pose_from_msg(message.camera_pose), message.text, points)
 
 
 # --- decisions -----------------------------------------------------------------------------------------

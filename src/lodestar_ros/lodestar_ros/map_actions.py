@@ -79,8 +79,11 @@ class RemoteAction:
         """Whether somebody serves it."""
         return self._client.server_is_ready()
 
-    def call(self, job: Job, timeout: float, **goal: Any) -> Any:
-        """The result of a goal with these fields. Raises MapError where it fails, is refused or takes too long."""
+    def call(self, job: Job, timeout: float, *, undoes: bool = False, **goal: Any) -> Any:
+        """The result of a goal with these fields. Raises MapError where it fails, is refused or takes too long.
+
+        undoes: it is waited for although the job was cancelled.
+        """
         done, answer = threading.Event(), []
 
         def finish(result: Any) -> None:
@@ -97,7 +100,7 @@ class RemoteAction:
         job.post(lambda: self._client.send_goal_async(self._type.Goal(**goal)).add_done_callback(accepted))
         end = time.monotonic() + timeout
         while not done.wait(POLL):
-            if job.cancel_requested:
+            if job.cancel_requested and not undoes:
                 raise MapError(Codes.CANCELLED, "cancelled")
             if time.monotonic() > end:
                 raise MapError(Codes.UNKNOWN, f"{self.name} did not answer within {timeout:.0f} s")

@@ -1,18 +1,19 @@
-"""The whole map to a folder and back: the scene's own part, and those of the voxels and keyframes by their nodes."""
+"""The whole map to a folder and back: the scene's own part, and those of grid, voxels and keyframes by their nodes."""
 
 from __future__ import annotations
 
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from lodestar.grid.regions import RegionTracker
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.export import entities_to_json
-from lodestar.scene.persistence import KIND, VERSION, scene_from_arrays, scene_to_arrays
+from lodestar.scene.persistence import KIND, VERSION, scene_from_arrays
+from lodestar.scene.saved import GRID, KEYFRAMES, SCENE, VOXELS, restore_rooms, scene_arrays
 from lodestar.storage.archive import read_archive, write_archive, write_file
 from lodestar.storage.snapshot import SnapshotFolder
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
@@ -21,13 +22,13 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job
 
 TIMEOUT = 120.0  # s for another node's part
-SCENE, VOXELS, KEYFRAMES = "scene.lodestar", "voxels.lodestar", "keyframes"
 
 
 class MapFiles:
     """Serves ``~/save``, ``~/load`` and ``~/export``.
 
-    Calls: ``save_voxels``, ``load_voxels``, ``export_voxels``, ``save_keyframes``, ``load_keyframes``.
+    Calls: ``save_voxels``, ``load_voxels``, ``export_voxels``; where they are served, ``save_grid``, ``load_grid``,
+    ``save_keyframes``, ``load_keyframes``.
     on_worker(function): has it called on the thread that updates the scene. loaded(): called there after a load.
     """
 
@@ -44,8 +45,13 @@ class MapFiles:
         self._save_voxels = RemoteAction(node, SaveMap, "save_voxels")
         self._load_voxels = RemoteAction(node, LoadMap, "load_voxels")
         self._export_voxels = RemoteAction(node, ExportMap, "export_voxels")
-        self._save_keyframes = RemoteAction(node, SaveMap, "save_keyframes")
-        self._load_keyframes = RemoteAction(node, LoadMap, "load_keyframes")
+        self._others = {  # parts that a map may lack: how they are saved and loaded
+            GRID: (RemoteAction(node, SaveMap, "save_grid"), RemoteAction(node, LoadMap, "load_grid")),
+            KEYFRAMES: (
+                RemoteAction(node, SaveMap, "save_keyframes"),
+                RemoteAction(node, LoadMap, "load_keyframes"),
+            ),
+        }
         self._busy = threading.Lock()
         serve(node, SaveMap, "~/save", lambda job: self._alone(job, self._save))
         serve(node, LoadMap, "~/load", lambda job: self._alone(job, self._load))
@@ -69,8 +75,9 @@ class MapFiles:
             self._need(self._save_voxels).call(job, TIMEOUT, path=str(part / VOXELS))
             job.feedback(SaveMap.Feedback(progress=0.6))
             meta = self._write_scene(part / SCENE)
-            if self._save_keyframes.is_there:
-                self._save_keyframes.call(job, TIMEOUT, path=str(part / KEYFRAMES))
+            for name, (save, _) in self._others.items():
+                if save.is_there:
+                    save.call(job, TIMEOUT, path=str(part / name))
             job.feedback(SaveMap.Feedback(progress=0.9))
             if job.cancel_requested:
                 raise MapError(Codes.CANCELLED, "cancelled")
@@ -86,9 +93,7 @@ class MapFiles:
         return remote
 
     def _write_scene(self, path: Path) -> dict[str, Any]:
-        meta, arrays = scene_to_arrays(self._scene)
-        arrays["region_mask"] = self._rooms.mask
-        meta |= {"region_origin": list(self._rooms.origin), "regions_used": self._rooms.used}
+        meta, arrays = scene_arrays(self._scene, self._rooms)
         write_archive(path, KIND, VERSION, meta, arrays)
         return meta
 
@@ -98,19 +103,18 @@ class MapFiles:
         archive = read_archive(part / SCENE, KIND, VERSION)
         meta = archive.meta
         state = scene_from_arrays(meta, archive.arrays, self._scene.config, self._node.now)
+        restore_rooms(RegionTracker(), archive)
         job.feedback(LoadMap.Feedback(progress=0.3))
         before = self._scene.session_id
-        self._need(self._load_voxels).call(job, TIMEOUT, path=str(part / VOXELS))
-        if (part / KEYFRAMES).is_dir() and self._load_keyframes.is_there:
-            self._load_keyframes.call(job, TIMEOUT, path=str(part / KEYFRAMES))
+        voxels = self._need(self._load_voxels)
+        with self._others_loaded(job, part):
+            voxels.call(job, TIMEOUT, path=str(part / VOXELS))
         job.feedback(LoadMap.Feedback(progress=0.8))
         done = threading.Event()
 
         def replace() -> None:
             try:
-                self._rooms.mask = np.asarray(archive.arrays["region_mask"], np.uint16)
-                x, y = meta["region_origin"]
-                self._rooms.origin, self._rooms.used = (float(x), float(y)), int(meta["regions_used"])
+                restore_rooms(self._rooms, archive)
                 self._loaded(self._scene.replace(state, int(meta["map_id"]), str(meta["session_id"]), before))
             finally:
                 done.set()
@@ -119,6 +123,28 @@ class MapFiles:
         if not done.wait(TIMEOUT):
             raise MapError(Codes.UNKNOWN, "the scene is too busy to go on from the file")
         return {"map_id": int(meta["map_id"]), "entity_count": int(meta["entities"])}
+
+    @contextmanager
+    def _others_loaded(self, job: Job, part: Path) -> Iterator[None]:
+        """Grid and keyframes are those of the folder; they are again what they were where the block fails."""
+        undo: list[tuple[RemoteAction, Path]] = []
+        with tempfile.TemporaryDirectory(prefix="lodestar_load_") as kept:
+            try:
+                for name, (save, load) in self._others.items():
+                    if (part / name).exists() and load.is_there:
+                        save.call(job, TIMEOUT, path=str(Path(kept) / name))
+                        undo.append((load, Path(kept) / name))
+                        try:
+                            load.call(job, TIMEOUT, path=str(part / name))
+                        except MapError as error:
+                            if error.code not in (Codes.CANCELLED, Codes.UNKNOWN):
+                                undo.pop()  # it was refused: nothing has changed
+                            raise
+                yield
+            except BaseException:
+                for load, path in reversed(undo):
+                    load.call(job, TIMEOUT, undoes=True, path=str(path))
+                raise
 
     def _export(self, job: Job) -> dict[str, Any]:
         """On the worker of the action."""

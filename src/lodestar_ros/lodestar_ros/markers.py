@@ -12,7 +12,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.experts.protocol import Proposal
 from lodestar.mapping.colors import color_of
-from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.records import Entity, EntityState, Region
 from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
 
 STATE_COLORS = {EntityState.ACTIVE: (1.0, 1.0, 1.0), EntityState.UNCERTAIN: (1.0, 0.7, 0.1)}
@@ -55,11 +55,15 @@ def _fresh(markers: list[Marker]) -> MarkerArray:
     return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
 
 
-def entity_markers(entities: Iterable[Entity], stamp: float) -> MarkerArray:
+def entity_markers(entities: Iterable[Entity], stamp: float, regions: Iterable[Region] = ()) -> MarkerArray:
     """A box in its instance's colour and a caption in its state's per entity; archived ones are gone, uncertain ones
-    pale.
+    pale. Rooms that have a name show it on the floor.
     """
-    markers = []
+    markers = [
+        _text("rooms", region.id, stamp, (*region.centroid[:2], 0.05), region.label, size=0.4, color=(0.6, 0.8, 1.0))
+        for region in regions
+        if region.label
+    ]
     for entity in entities:
         if entity.state is EntityState.ARCHIVED:
             continue
@@ -105,8 +109,10 @@ def decision_markers(
     return _fresh(markers)
 
 
-def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
-    """A sphere per frontier, as large as its gain; an arrow where it is looked into from; grey: unreachable."""
+def frontier_markers(frontiers: Iterable[Any], route: np.ndarray, stamp: float) -> MarkerArray:
+    """A sphere per frontier, as large as its gain, and an arrow where it is looked into from; grey with its reason:
+    out of reach. A line through the stops of the route (K, 3), in their order.
+    """
     markers = []
     for item in frontiers:
         size = 0.1 + 0.05 * float(np.sqrt(max(item.gain, 0.0)))
@@ -116,4 +122,13 @@ def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
         markers.append(ball)
         if item.viewpoint is not None:
             markers.append(_arrow("viewpoints", item.id, stamp, item.viewpoint, color, 0.3))
+        elif item.reason:
+            place = (*item.centroid[:2], 0.3)
+            markers.append(_text("reasons", item.id, stamp, place, item.reason, 0.1, (0.6, 0.6, 0.6)))
+    if len(route) > 1:
+        line = _marker(
+            Marker.LINE_STRIP, "route", 0, stamp, rgba(*EXPERT_COLORS["frontier"], 0.6), (0.03, 0, 0)
+        )
+        line.points = [point_to_msg((x, y, 0.05)) for x, y in route[:, :2]]
+        markers.append(line)
     return _fresh(markers)

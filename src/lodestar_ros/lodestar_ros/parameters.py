@@ -26,9 +26,12 @@ class ParameterError(ValueError):
     """A parameter is unknown or has a value that does not fit; the message says which and what would."""
 
 
-def declare_config(node: Node, config_type: type[Config], prefix: str = "") -> Config:
+def declare_config(
+    node: Node, config_type: type[Config], prefix: str = "", defaults: Config | None = None
+) -> Config:
     """The dataclass with the node's parameters where given and its own defaults elsewhere.
 
+    defaults: whose values stand in for the type's own, as for a field whose default differs from its type's.
     Raises ParameterError for a value of the wrong type or one that the dataclass refuses.
     """
     hints = get_type_hints(config_type)
@@ -38,12 +41,13 @@ def declare_config(node: Node, config_type: type[Config], prefix: str = "") -> C
             continue
         name = f"{prefix}{item.name}"
         hint = hints[item.name]
+        default = _default_of(item) if defaults is None else getattr(defaults, item.name)
         if is_dataclass(hint):
-            values[item.name] = declare_config(node, hint, f"{name}.")  # type: ignore[arg-type]
-            continue
-        if not _expressible(hint):
-            continue  # what a profile cannot say keeps its default
-        values[item.name] = declare(node, name, hint, _default_of(item))
+            values[item.name] = declare_config(node, hint, f"{name}.", default)  # type: ignore[arg-type]
+        elif _expressible(hint):
+            values[item.name] = declare(node, name, hint, default)
+        elif defaults is not None:
+            values[item.name] = default  # what a profile cannot say keeps its default
     try:
         return config_type(**values)
     except (TypeError, ValueError) as error:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lodestar.language.directive import EmptyDirective, NotUnderstood
-from lodestar.language.grammar import parse_query
+from lodestar.language.parsers import ParserConfig, make_parser
+from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.ambiguity import tell_apart
+from lodestar.query.rerank import RerankConfig, rerank
 from lodestar.query.scoring import PoolCache, QueryConfig, decide, score_pool
 from lodestar.scene.records import Entity, Region
 from lodestar_interfaces.action import QueryScene
@@ -31,9 +33,15 @@ class QueryServer:
         regions: Callable[[], Mapping[int, Region]],
         phrases: PhraseBook,
         config: QueryConfig,
+        reading: ParserConfig,
+        seeing: RerankConfig,
     ) -> None:
         self._entities, self._regions, self._phrases, self._config = entities, regions, phrases, config
         self._pools = PoolCache()
+        self._warn = node.get_logger().warning
+        self._seeing, self._chat = seeing, OpenAiChat(reading.chat)
+        self._parser, _ = make_parser(reading, self._warn, self._chat)
+        node.on_close(self._chat.cancel)
         worker = action(
             node,
             QueryScene,
@@ -48,14 +56,20 @@ class QueryServer:
         """On the worker."""
         request = job.request
         entities = self._entities()
+        self._chat.begin_task()
         try:
             if request.text.strip() or not request.graphs:
-                graphs = parse_query(request.text)
+                graphs = self._parser.parse(request.text)
             else:
                 graphs = tuple(graph_from_msg(graph) for graph in request.graphs)
             pool = self._pools.of(entities, self._phrases, self._config, self._regions())
             candidates = score_pool(graphs, pool)
             absent = pool.absent(graphs[0])
+            apart = False
+            if self._seeing.rerank:
+                candidates, apart = rerank(
+                    request.text, graphs[0], candidates, entities, self._chat, self._seeing, self._warn
+                )
         except EmptyDirective as error:
             return _fail(Result.EMPTY_QUERY, str(error))
         except (NotUnderstood, BadMessage) as error:
@@ -76,7 +90,7 @@ class QueryServer:
         elif verdict.best is None:
             result.error_code = Result.NO_MATCH
             result.error_msg = "nothing fits; the candidates are what comes nearest"
-        elif verdict.ambiguous:
+        elif verdict.ambiguous and not apart:
             result.error_code = Result.AMBIGUOUS
             result.error_msg = f"too close to call: {tell_apart(*verdict.accepted[:2], entities)}"
         return result

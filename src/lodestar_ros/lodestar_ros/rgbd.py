@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,10 +15,10 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import RgbdFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions import BadMessage, camera_from_msg, depth_from_msg, stamp_from_msg
+from lodestar_ros.conversions import BadMessage, camera_from_msg, depth_from_msg, rgb_from_msg, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_from_msg
 from lodestar_ros.node import FrameNames, LodestarNode
-from lodestar_ros.sync import PoseQueue, StampPairer
+from lodestar_ros.sync import Companions, PoseQueue, StampPairer
 from lodestar_ros.transforms import TransformBuffer, TransformUnavailable
 
 #: Seconds for which the last map <- odom holds: SLAM corrects it in steps, at its own rate.
@@ -59,6 +61,27 @@ class CameraPoses:
         metres = depth_from_msg(depth)
         camera = self.camera(*metres.shape)
         return RgbdFrame(stamp, camera, metres, odom_from_camera, map_from_odom, rgb)
+
+
+class RecentColors:
+    """The newest colour images by their stamps, unread until one is wanted. Subscribes: ``image``."""
+
+    def __init__(self, node: LodestarNode, capacity: int = 8) -> None:
+        self._kept: deque[tuple[float, Image]] = deque(maxlen=capacity)
+        node.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
+
+    def _on_image(self, message: Image) -> None:
+        self._kept.append((stamp_from_msg(message.header.stamp), message))
+
+    def at(self, stamp: float, tolerance: float = 0.1) -> np.ndarray | None:
+        """(H, W, 3) uint8 of the image nearest to a stamp; None where there is none within `tolerance` seconds."""
+        near = min(tuple(self._kept), key=lambda kept: abs(kept[0] - stamp), default=None)
+        if near is None or abs(near[0] - stamp) > tolerance:
+            return None
+        try:
+            return rgb_from_msg(near[1])
+        except BadMessage:
+            return None
 
 
 class SegmentedRgbd:
@@ -124,3 +147,42 @@ class SegmentedRgbd:
         ):  # within the tolerance: the same moment, told apart by a driver's clock
             segmented = replace(segmented, stamp=frame.stamp)
         self._on_pair(frame, segmented)
+
+
+class ColorBeside:
+    """Hands posed depth frames on with the colour of their moment, where it comes; no frame waits long or is lost.
+
+    Subscribes: ``image``.
+    """
+
+    def __init__(self, node: LodestarNode, deliver: Callable[[RgbdFrame], None]) -> None:
+        self._monitor = node.diagnostics.input("image")
+        self._hand_on = deliver
+        self._frames: Companions[RgbdFrame] = Companions(self._color, time.monotonic)
+        node.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
+        node.steady_timer(0.1, self._frames.expire)
+        node.diagnostics.value("geometry.colored", lambda: self._frames.joined)
+        node.diagnostics.value("geometry.without_color", lambda: self._frames.alone)
+
+    def add(self, frame: RgbdFrame) -> None:
+        """Have a frame handed on, now or soon."""
+        self._frames.add(frame.stamp, frame)
+
+    def clear(self) -> None:
+        """Forget what waits: the clock has jumped."""
+        self._frames.clear()
+
+    def _on_image(self, message: Image) -> None:
+        self._frames.add_companion(stamp_from_msg(message.header.stamp), message)
+
+    def _color(self, frame: RgbdFrame, message: Image | None) -> None:
+        if message is not None:
+            try:
+                rgb = rgb_from_msg(message)
+                if rgb.shape[:2] == frame.depth.shape:
+                    frame = replace(frame, rgb=rgb)
+                else:
+                    self._monitor.drop("other_size")
+            except BadMessage:
+                self._monitor.drop("malformed")
+        self._hand_on(frame)

@@ -27,5 +27,6 @@ class SceneDisplay:
         viewers = self._markers.get_subscription_count()
         state = (self._scene.revision, viewers)
         if viewers > 0 and state != self._shown:
-            self._markers.publish(entity_markers(self._scene.entities().values(), self._node.now))
+            entities, regions = self._scene.entities().values(), self._scene.regions.values()
+            self._markers.publish(entity_markers(entities, self._node.now, regions))
             self._shown = state

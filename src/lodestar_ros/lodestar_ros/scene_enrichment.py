@@ -13,8 +13,10 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
 from lodestar.models.phrases import MissingPhrases
+from lodestar.perception.captioning import CaptionerConfig, make_describer
+from lodestar.scene.describing import VisionCaptioner
 from lodestar.scene.dictionary import SceneDictionary
-from lodestar.scene.enrichment import Enricher, EnrichmentTask, TemplateCaptioner, crop_of
+from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner, crop_of
 from lodestar_interfaces.srv import GetKeyframe
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.node import LodestarNode
@@ -24,6 +26,7 @@ RETRY = 0.05  # s between two requests for an image
 PATIENCE = 1.0  # s that a captioner waits for images
 IMAGES = 16  # kept decoded
 VIEWS = 3  # looked at per entity
+MARGIN = 0.15  # of a view's sides, around what a vision model sees
 
 
 class KeyframeImages:
@@ -37,8 +40,11 @@ class KeyframeImages:
         self._asked_at = 0.0
         node.create_timer(RETRY, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def crops(self, task: EnrichmentTask) -> list[np.ndarray]:
-        """Crops of the task's best views of which images were kept. Waits up to PATIENCE; on a worker only."""
+    def crops(self, task: EnrichmentTask, margin: float = 0.0) -> list[np.ndarray]:
+        """Crops of the task's best views of which images were kept. Waits up to PATIENCE; on a worker only.
+
+        margin: around what a view shows, as a share of its sides.
+        """
         views = [view for view in task.views if view.keyframe_id][:VIEWS]
         missing = {view.keyframe_id for view in views} - self._images.keys()
         self._wanted.update(dict.fromkeys(missing))
@@ -46,7 +52,7 @@ class KeyframeImages:
         while missing - self._images.keys() and time.monotonic() < end and self._client.service_is_ready():
             time.sleep(0.02)
         images = [(self._images.get(view.keyframe_id), view) for view in views]
-        return [crop_of(image, view) for image, view in images if image is not None]
+        return [crop_of(image, view, margin) for image, view in images if image is not None]
 
     def _ask(self) -> None:
         lost = time.monotonic() - self._asked_at > PATIENCE
@@ -74,19 +80,45 @@ class KeyframeImages:
 class SceneEnrichment:
     """Enriches entities as they come, at most one batch per `period` seconds.
 
-    Calls: ``get_keyframe``, and ``embed`` through the phrase book.
+    Calls: ``get_keyframe``, and ``embed`` through the phrase book. A vision model is asked on a thread of its own,
+    about one entity at a time; captions of the template stand in until it has answered.
     """
 
     def __init__(
-        self, node: LodestarNode, scene: SceneDictionary, book: RemotePhraseBook, period: float
+        self,
+        node: LodestarNode,
+        scene: SceneDictionary,
+        book: RemotePhraseBook,
+        period: float,
+        captions: CaptionerConfig,
     ) -> None:
         self._node, self._scene = node, scene
-        images = KeyframeImages(node)
-        self._enricher = Enricher(scene, TemplateCaptioner(), book, images.crops)
+        self._images = KeyframeImages(node)
+        captioner: Captioner = TemplateCaptioner()
+        if captions.captioner == "vision":
+            captioner = self._vision(captions, period)
+        self._enricher = Enricher(scene, captioner, book, self._images.crops)
         self._worker: LatestWorker = LatestWorker("enrich", self._work, node.diagnostics.error)
         node.on_close(self._worker.close)
         node.diagnostics.value("enrichments.waiting", lambda: scene.enrichments_waiting)
         node.steady_timer(period, self._wake)
+
+    def _vision(self, captions: CaptionerConfig, period: float) -> VisionCaptioner:
+        """A captioner whose questions are asked on a worker; they end with the node."""
+        node = self._node
+        describer, chat = make_describer(captions.vision)
+        captioner = VisionCaptioner(
+            describer, self._scene.return_enrichments, lambda task: self._images.crops(task, MARGIN)
+        )
+        asking: LatestWorker = LatestWorker("describe", lambda _: captioner.work(), node.diagnostics.error)
+        node.on_close(asking.close)
+        node.on_close(chat.cancel)
+        node.steady_timer(period, lambda: asking.submit(None) if captioner.waiting and not asking.busy else None)
+        node.diagnostics.value("captions.waiting", lambda: captioner.waiting)
+        for what in ("described", "refused", "failed", "no_image"):
+            node.diagnostics.value(f"captions.{what}", lambda what=what: captioner.counts[what])
+        node.diagnostics.value("captions.last_failure", lambda: captioner.last_failure)
+        return captioner
 
     def _wake(self) -> None:
         if self._scene.enrichments_waiting and not self._worker.busy:

@@ -20,10 +20,12 @@ from lodestar.agent.commands import (
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.loop import DecisionLoop
 from lodestar.models.phrases import PhraseBook
-from lodestar.selection.context import FEATURES, ContextConfig
+from lodestar.selection.config import SelectionConfig, policy_of
+from lodestar.selection.context import ContextConfig
 from lodestar.selection.decision_log import Decision, DecisionLog
-from lodestar.selection.linucb import LinUcb, LinUcbConfig
-from lodestar.selection.reward import RewardConfig
+from lodestar.selection.linucb import LinUcb, LinUcbConfig, save_state
+from lodestar.selection.policy import Policy
+from lodestar.selection.reward import RewardConfig, SequenceConfig, make_reward
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_agent import decision_to_msg
@@ -33,7 +35,7 @@ from lodestar_ros.expert_clients import ExpertClients
 from lodestar_ros.markers import decision_markers
 from lodestar_ros.nav2_client import Nav2Client
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import declare_config
+from lodestar_ros.parameters import ParameterError, declare_config
 from lodestar_ros.workers import QueueWorker
 
 EXPERTS = ("frontier", "semantic_map", "ego_vlm")
@@ -51,17 +53,49 @@ class SelectorConfig:
     seed: int = 0  # of the policy's random choices
 
 
-def make_loop(node: LodestarNode, config: SelectorConfig, book: PhraseBook) -> DecisionLoop:
-    """The decision loop with the node's parameters."""
-    rng = np.random.default_rng(config.seed)
-    return DecisionLoop(
+def make_loop(
+    node: LodestarNode, config: SelectorConfig, book: PhraseBook
+) -> tuple[DecisionLoop, PolicyKeeper]:
+    """The decision loop with the node's parameters, and who keeps what its policy learns.
+
+    Raises ParameterError where `selection.policy_state` is a file that is not for this policy.
+    """
+    selection = declare_config(node, SelectionConfig, "selection.")
+    learning = declare_config(node, LinUcbConfig, "policy.")
+    try:
+        policy = policy_of(selection, learning, EXPERTS, np.random.default_rng(config.seed))
+    except (ValueError, OSError) as error:
+        raise ParameterError(f"selection: {error}") from error
+    single = declare_config(node, RewardConfig, "reward.")
+    sequence = declare_config(node, SequenceConfig, "sequence_reward.")
+    loop = DecisionLoop(
         declare_config(node, LoopConfig, "loop."),
-        LinUcb(declare_config(node, LinUcbConfig, "policy."), EXPERTS, FEATURES, rng),
+        policy,
         book,
         EXPERTS,
         context=declare_config(node, ContextConfig, "context."),
-        rewards=declare_config(node, RewardConfig, "reward."),
+        features=selection.features,
+        rewards=make_reward(selection.reward, single, sequence),
     )
+    return loop, PolicyKeeper(node, policy, selection.policy_state)
+
+
+class PolicyKeeper:
+    """Writes what the policy has learned after each directive, on a thread of its own."""
+
+    def __init__(self, node: LodestarNode, policy: Policy, file: str) -> None:
+        self._policy = policy
+        self._writer: QueueWorker[dict] | None = None
+        if file:
+            self._writer = QueueWorker(
+                "policy_state", lambda state: save_state(state, file), node.diagnostics.error
+            )
+            node.on_close(self._writer.close)
+
+    def directive_over(self) -> None:
+        """What is known now will be in the file."""
+        if self._writer is not None and isinstance(self._policy, LinUcb):
+            self._writer.submit(self._policy.state())
 
 
 @dataclass
@@ -73,6 +107,7 @@ class Hands:
     embedder: EmbedderClient
     server: DirectiveServer
     recorder: DecisionRecorder
+    keeper: PolicyKeeper
 
     def carry_out(self, command: Command, now: float) -> None:
         """now: seconds of the node's clock."""
@@ -88,6 +123,7 @@ class Hands:
             self.embedder.request(command.phrases)
         elif isinstance(command, Finish):
             self.server.finish(command.result)
+            self.keeper.directive_over()
 
 
 class DecisionRecorder:

@@ -10,12 +10,15 @@ import argparse
 import signal
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
 from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage
 
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Heartbeat
@@ -39,11 +42,18 @@ def main(arguments: list[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("directive", help='what to do, e.g. "find the red chair next to the desk"')
+    parser.add_argument(
+        "--image", type=Path, action="append", default=[], metavar="FILE", help="a picture of the target, or several"
+    )
     parser.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 = the node's default")
     options, given = parse(parser, arguments)
+    try:
+        images = [CompressedImage(format=file.suffix.lstrip("."), data=file.read_bytes()) for file in options.image]
+    except OSError as error:
+        parser.error(f"the picture cannot be read: {error}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cancels as Ctrl-C does
     with terminal_node("send_directive", options.namespace, given) as node:
-        return _Sender(node).run(options.directive, options.time_limit)
+        return _Sender(node).run(options.directive, options.time_limit, images)
 
 
 class _Sender:
@@ -57,7 +67,7 @@ class _Sender:
         self._text = ""
         node.create_subscription(Heartbeat, "goal_selector/heartbeat", self._on_heartbeat, qos.COMMAND)
 
-    def run(self, directive: str, time_limit: float) -> int:
+    def run(self, directive: str, time_limit: float, images: Sequence[CompressedImage] = ()) -> int:
         """The exit status."""
         handle = None
         try:
@@ -66,7 +76,8 @@ class _Sender:
                     f"No follow_directive server answered. {not_heard(self._node)} "
                     "Start one with: python -m lodestar_bringup sim"
                 )
-            goal = FollowDirective.Goal(text=directive, time_limit=Duration(seconds=time_limit).to_msg())
+            limit = Duration(seconds=time_limit).to_msg()
+            goal = FollowDirective.Goal(text=directive, images=list(images), time_limit=limit)
             sent = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
             self._wait(sent, _ANSWER_TIMEOUT)
             if not sent.done():

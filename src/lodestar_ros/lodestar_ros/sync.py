@@ -72,6 +72,61 @@ class StampPairer:
                     self.unmatched[name] += 1
 
 
+class Companions(Generic[T]):
+    """Hands every item on, in order, with the companion of its moment where that comes in time; none is lost.
+
+    deliver(item, companion or None). An item waits only while companions are coming (the newest is less than `gap`
+    seconds of stamps older), until one comes that is of a later moment, `patience` seconds of `clock` have passed
+    (`expire` is to be called now and then), or more than `capacity` items wait. joined, alone: how many went which way.
+    """
+
+    def __init__(
+        self,
+        deliver: Callable[[T, Any], None],
+        clock: Callable[[], float],
+        patience: float = 0.2,
+        gap: float = 1.0,
+        tolerance: float = TOLERANCE,
+        capacity: int = 3,
+    ) -> None:
+        self.joined = self.alone = 0
+        self._deliver, self._clock = deliver, clock
+        self._patience, self._gap, self._tolerance, self._capacity = patience, gap, tolerance, capacity
+        self._companions: OrderedDict[float, Any] = OrderedDict()  # by stamp, ascending
+        self._waiting: deque[tuple[float, float, T]] = deque()  # stamp, deadline, item
+
+    def add(self, stamp: float, item: T) -> None:
+        """Take in an item; stamps ascend."""
+        self._waiting.append((stamp, self._clock() + self._patience, item))
+        self.expire()
+
+    def add_companion(self, stamp: float, companion: Any) -> None:
+        """Take in a companion; stamps ascend."""
+        self._companions[stamp] = companion
+        while len(self._companions) > self._capacity:
+            self._companions.popitem(last=False)
+        self.expire()
+
+    def expire(self) -> None:
+        """Hand on what need not wait any longer."""
+        while self._waiting:
+            stamp, deadline, item = self._waiting[0]
+            near = min(self._companions, key=lambda other: abs(other - stamp), default=None)
+            found = near is not None and abs(near - stamp) <= self._tolerance
+            newest = next(reversed(self._companions), None)
+            coming = newest is not None and stamp - self._gap < newest < stamp
+            if not found and coming and len(self._waiting) <= self._capacity and self._clock() < deadline:
+                return
+            self._waiting.popleft()
+            self.joined, self.alone = self.joined + found, self.alone + (not found)
+            self._deliver(item, self._companions[near] if found and near is not None else None)
+
+    def clear(self) -> None:
+        """Forget what waits and what came."""
+        self._waiting.clear()
+        self._companions.clear()
+
+
 class PoseQueue(Generic[T]):
     """Frames that wait, for a short while, until the transform at their stamp has come.
 

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import io
+import threading
+import time
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from PIL import Image
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from sensor_msgs.msg import CompressedImage
+
 import lodestar_ros.directive_server as module
-from lodestar.agent.errors import Busy
+from lodestar.agent.commands import DirectiveResult
+from lodestar.agent.errors import Busy, ErrorCode
 from lodestar.language.directive import DirectiveKind
 from lodestar.language.grammar import parse_directive
+from lodestar.language.picture_goals import Described, subtask_of
+from lodestar.models.chat import ChatUnavailable
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Directive, Subtask
+from lodestar_ros.pictures import PictureDesk, PicturesConfig
 
 
 class Handle:
     """What rclpy hands to the server."""
 
-    def __init__(self, text):
-        self.request = FollowDirective.Goal(text=text)
+    def __init__(self, text, *images):
+        pictures = [CompressedImage(format="png", data=image) for image in images]
+        self.request = FollowDirective.Goal(text=text, images=pictures)
         self.is_cancel_requested = False
         self.ending = ""
         self.result = None
@@ -57,7 +69,10 @@ class Loop:
 def bench(monkeypatch):
     monkeypatch.setattr(module, "ActionServer", lambda *args, **options: None)
     logger = SimpleNamespace(warning=lambda text: None)
-    bench = SimpleNamespace(clock=0.0, loop=Loop(), node=SimpleNamespace(get_logger=lambda: logger))
+    said = []
+    publisher = SimpleNamespace(publish=said.append)
+    node = SimpleNamespace(get_logger=lambda: logger, create_publisher=lambda *args: publisher)
+    bench = SimpleNamespace(clock=0.0, loop=Loop(), node=node, said=said)
     bench.server = module.DirectiveServer(
         bench.node, bench.loop, parse_directive, lambda: bench.clock, lambda directive: None, lambda: None
     )
@@ -72,6 +87,15 @@ def test_a_directive_that_comes_before_the_clock_begins_with_it(bench):
     bench.clock = 61.5
     bench.server.begin_early()
     assert bench.loop.started == [("find the red chair", 61.5, 0.0)]
+
+
+def test_what_is_followed_is_said_and_its_end_too(bench):
+    bench.clock = 5.0
+    bench.server._on_accepted(Handle("find the red chair; keep 1 m away from the wet floor"))
+    bench.server._on_accepted(Handle("find the desk"))  # refused: one runs
+    assert [list(d.subtasks[0].constraints) for d in bench.said] == [["wet floor"]]
+    bench.server.finish(DirectiveResult(ErrorCode.NONE, "", True))
+    assert len(bench.said) == 2 and not bench.said[-1].subtasks and not bench.said[-1].text
 
 
 def test_one_that_is_cancelled_before_the_clock_never_begins(bench):
@@ -136,3 +160,92 @@ def test_whoever_says_stop_is_not_told_to_say_it_better(bench, text):
     assert bench.loop.cancelled == 1
     assert (handle.ending, handle.result.error_code, handle.result.success) == ("succeeded", 0, True)
     assert "hold on" in handle.result.report
+
+
+# --- pictures ------------------------------------------------------------------------------------------
+
+
+def picture():
+    out = io.BytesIO()
+    Image.fromarray(np.full((40, 60, 3), 90, np.uint8)).save(out, "PNG")
+    return out.getvalue()
+
+
+def with_reader(bench, read):
+    bench.clock = 1.0
+    bench.server._pictures = PictureDesk(PicturesConfig(), read)
+    return bench.server
+
+
+def until_described(bench, handle):
+    end = time.monotonic() + 5.0
+    while handle.result is None and not bench.loop.started:
+        bench.server.begin_early()
+        assert time.monotonic() < end, "it was never described"
+        time.sleep(0.005)
+
+
+def chair(image):
+    return subtask_of(Described("chair", "red chair", ("desk",)))
+
+
+def test_a_picture_alone_is_a_directive(bench):
+    server, handle = with_reader(bench, chair), Handle("", picture())
+    server._on_accepted(handle)
+    until_described(bench, handle)
+    (subtask,) = bench.loop.directive.subtasks
+    assert bench.loop.directive.kind is DirectiveKind.FIND and subtask.target == "red chair"
+
+
+def test_words_beside_a_picture_keep_their_constraints(bench):
+    server, handle = with_reader(bench, chair), Handle("find this thing, keep away from the stairs", picture())
+    server._on_accepted(handle)
+    until_described(bench, handle)
+    (subtask,) = bench.loop.directive.subtasks
+    assert subtask.target == "red chair" and subtask.constraints == ("stairs",)
+
+
+def unsure(image):
+    raise ChatUnavailable("the endpoint answered 503")
+
+
+def broken(image):
+    raise RuntimeError("a bug")
+
+
+@pytest.mark.parametrize(
+    ("read", "images", "why"),
+    [
+        (None, [b"find the chair"], "cannot be read"), (None, [b""], "empty"), (None, [picture()], "say in words"),
+        (unsure, [picture()], "503"), (broken, [picture()], "RuntimeError"), (chair, [picture()] * 9, "at most 5"),
+    ],
+)  # fmt: skip
+def test_a_picture_that_cannot_be_used_has_its_code_and_a_reason(bench, read, images, why):
+    server, handle = with_reader(bench, read), Handle("", *images)
+    server._on_accepted(handle)
+    until_described(bench, handle)
+    assert handle.ending == "aborted" and handle.result.error_code == FollowDirective.Result.BAD_IMAGE
+    assert why in handle.result.error_msg and bench.loop.started == []
+
+
+def test_a_directive_that_is_cancelled_while_its_picture_is_read_never_begins(bench):
+    release = threading.Event()
+
+    def slow(image):
+        release.wait(5.0)
+        return chair(image)
+
+    server, handle = with_reader(bench, slow), Handle("", picture())
+    server._on_accepted(handle)
+    server.begin_early()
+    assert handle.result is None and bench.loop.started == []  # nobody waits for the model
+    handle.is_cancel_requested = True
+    release.set()
+    until_described(bench, handle)
+    assert handle.ending == "canceled" and bench.loop.started == []
+
+
+def test_words_that_are_not_understood_are_refused_with_a_picture_too(bench):
+    server, handle = with_reader(bench, chair), Handle("xyzzy !!", picture())
+    server._on_accepted(handle)
+    assert handle.result.error_code == FollowDirective.Result.NOT_UNDERSTOOD

@@ -11,14 +11,14 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.mapping.colors import colors_of
-from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.records import Entity, EntityState, Region
 from lodestar_ros.clocks import PatientClock
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.diagnostics import InputConfig, InputMonitor
 from lodestar_ros.gate import ZERO, GateConfig, MotionGate
 from lodestar_ros.labels import parse_table
 from lodestar_ros.markers import entity_markers
-from lodestar_ros.sync import PoseQueue, StampPairer
+from lodestar_ros.sync import Companions, PoseQueue, StampPairer
 from lodestar_ros.transforms import Cause, TransformUnavailable
 from lodestar_ros.workers import LatestWorker, QueueWorker
 
@@ -76,6 +76,57 @@ class Poses:
         if item > self.until:
             raise TransformUnavailable(self.cause, "missing")
         return item
+
+
+class Joined:
+    """What `Companions` hands on, under a clock that a test turns."""
+
+    def __init__(self):
+        self.now, self.out = 0.0, []
+        self.companions = Companions(lambda item, with_it: self.out.append((item, with_it)), lambda: self.now)
+
+
+@pytest.mark.parametrize("first", ["item", "companion"])
+def test_an_item_goes_on_with_its_companion_whichever_comes_first(first):
+    joined = Joined()
+    joined.companions.add_companion(0.9, "old")
+    for stamp in (1.0, 1.1, 1.2):
+        calls = [
+            lambda s=stamp: joined.companions.add(s, s),
+            lambda s=stamp: joined.companions.add_companion(s + 0.01, "c"),
+        ]
+        for call in calls if first == "item" else calls[::-1]:
+            call()
+    assert joined.out == [(1.0, "c"), (1.1, "c"), (1.2, "c")]
+    assert (joined.companions.joined, joined.companions.alone) == (3, 0)
+
+
+def test_without_companions_nothing_waits():
+    joined = Joined()
+    for stamp in range(5):
+        joined.companions.add(float(stamp), stamp)
+    assert joined.out == [(i, None) for i in range(5)] and joined.companions.alone == 5
+
+
+def test_no_item_is_lost_or_overtaken_when_companions_stop_or_skip():
+    joined = Joined()
+    joined.companions.add_companion(1.0, "a")
+    joined.companions.add(1.0, 1)
+    joined.companions.add(1.1, 2)
+    assert joined.out == [(1, "a")]  # another may be on its way
+    joined.companions.add(1.2, 3)
+    joined.companions.add_companion(1.2, "b")
+    assert joined.out == [(1, "a"), (2, None), (3, "b")]  # the one of a later moment says that it was skipped
+    joined.companions.add(1.3, 4)
+    joined.now = 5.0
+    joined.companions.expire()
+    for stamp in (1.4, 1.5, 1.6, 1.7):
+        joined.companions.add(stamp, stamp)
+    assert [item for item, _ in joined.out] == [1, 2, 3, 4, 1.4]  # the others still wait
+    joined.companions.add(3.0, 3.0)  # no companion for long: they have stopped
+    joined.now = 6.0
+    joined.companions.expire()
+    assert [item for item, _ in joined.out] == [1, 2, 3, 4, 1.4, 1.5, 1.6, 1.7, 3.0]
 
 
 def test_a_frame_waits_for_its_transform_and_keeps_its_order():
@@ -348,3 +399,9 @@ def test_markers_show_boxes_by_instance_and_captions_by_state():
     assert boxes[1].color.a > boxes[2].color.a > 0.0
     assert captions[1].color != captions[2].color and "red chair" in captions[1].text
     assert boxes[1].scale.x == pytest.approx(0.5)
+
+
+def test_rooms_with_a_name_are_shown():
+    rooms = [Region(1, "kitchen", 0.8, 12.0, np.array([2.0, 3.0])), Region(2, "", 0.0, 4.0, np.zeros(2))]
+    shown = [m for m in entity_markers((), 1.0, rooms).markers if m.ns == "rooms"]
+    assert [(m.id, m.text, m.pose.position.x, m.pose.position.y) for m in shown] == [(1, "kitchen", 2.0, 3.0)]

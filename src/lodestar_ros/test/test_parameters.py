@@ -40,6 +40,7 @@ class Outer:
     mode: Mode = Mode.SLOW
     pair: tuple[float, float] = (0.0, 1.0)
     fusion: Inner = field(default_factory=Inner)
+    coarse: Inner = field(default_factory=lambda: Inner(voxel=0.2))
 
     def __post_init__(self) -> None:
         if self.count < 0:
@@ -65,6 +66,12 @@ def make_node():
 
 def test_defaults_are_those_of_the_dataclass(make_node):
     assert declare_config(make_node(), Outer) == Outer()
+
+
+def test_a_part_keeps_the_default_that_the_whole_has_for_it(make_node):
+    node = make_node(coarse__ranges=[9.0])
+    assert declare_config(node, Outer).coarse == Inner(0.2, (9.0,))
+    assert node.get_parameter("coarse.voxel").value == 0.2
 
 
 def test_given_values_win_and_an_integer_may_stand_for_a_number(make_node):

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from sensor_msgs.msg import Image
+
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
+from lodestar.language.reasoners import ReasonerConfig, make_reasoner
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.conversions import image_to_msg
 from lodestar_ros.conversions_agent import description_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare, declare_config
-from lodestar_ros.rgbd import SegmentedRgbd
+from lodestar_ros.rgbd import RecentColors, SegmentedRgbd
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.workers import LatestWorker
 
@@ -20,20 +26,29 @@ from lodestar_ros.workers import LatestWorker
 class EgoVlmExpertNode(LodestarNode):
     """Propose what is in view; describe the view.
 
-    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF.
-    Publishes: ``~/scene_description``. Action: ``~/propose``.
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF, and ``image`` where a model
+    or RViz is to see it. Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, while somebody
+    listens and `annotate` is set). Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs):
         super().__init__("ego_vlm_expert", **kwargs)
         book = RemotePhraseBook()
-        self._expert = EgocentricExpert(declare_config(self, EgocentricConfig), book)
+        reasoning = declare_config(self, ReasonerConfig, "reasoner.")
+        mind = make_reasoner(reasoning)
+        self.on_close(mind.close)
+        self._expert = EgocentricExpert(declare_config(self, EgocentricConfig), book, mind.reasoner)
+        self._annotate = declare(self, "annotate", bool, False)  # publish ~/annotated
         self._view_period = declare(self, "view_period", float, 0.3)  # s of stamps between views
         self._description_period = declare(self, "description_period", float, 1.0)  # s of stamps
         self._next_view = self._next_description = -float("inf")
         book.connect(self)
         self._scene = SceneClient(self)
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
+        self._annotated = self.create_publisher(Image, "~/annotated", qos.SENSOR)
+        wants_color = self._annotate or reasoning.adapter != "offline"
+        self._colors = RecentColors(self) if wants_color else None
+        self.diagnostics.value("reasoner.tokens", mind.tokens)
         self._server = ExpertServer(self, self._expert, refresh=self._refresh)
         self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
         self.on_close(self._views.close)
@@ -52,15 +67,26 @@ class EgoVlmExpertNode(LodestarNode):
 
     def _look(self, view: tuple[RgbdFrame, SegmentedFrame]) -> None:
         """On the worker."""
-        stamp = view[0].stamp
+        frame, segmented = view
+        stamp = frame.stamp
+        if self._colors is not None:
+            frame = replace(frame, rgb=self._colors.at(stamp))
         with self._server.lock:
-            self._expert.set_view(*view)
+            self._expert.set_view(frame, segmented)
             described = stamp >= self._next_description
             description = self._expert.describe() if described else None
         if described:
             self._next_description = stamp + self._description_period
         if description is not None:
             self._descriptions.publish(description_to_msg(description))
+        if self._annotate and self._annotated.get_subscription_count():
+            self._publish_annotated(stamp)
+
+    def _publish_annotated(self, stamp: float) -> None:
+        with self._server.lock:
+            picture = self._expert.annotated()
+        if picture is not None:
+            self._annotated.publish(image_to_msg(picture, "rgb8", stamp))
 
     def _refresh(self) -> None:
         """On the worker, before each question."""

@@ -8,6 +8,7 @@ from visualization_msgs.msg import MarkerArray
 from lodestar.experts.frontier import FrontierConfig, FrontierExpert
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.conversions import camera_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import frontiers_to_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg
@@ -24,7 +25,7 @@ from lodestar_ros.workers import LatestWorker
 class FrontierExpertNode(LodestarNode):
     """Propose frontiers; remember where the camera has looked.
 
-    Subscribes: ``grid``, ``camera_info``, ``keyframes``, TF. Publishes: ``~/frontiers``, ``~/markers``.
+    Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``battery``, TF. Publishes: ``~/frontiers``, ``~/markers``.
     Action: ``~/propose``.
     """
 
@@ -36,6 +37,7 @@ class FrontierExpertNode(LodestarNode):
         self._next_view = -float("inf")
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
+        BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._expert.set_energy)
         self._server = ExpertServer(self, self._expert, after=self._publish)
         self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
         self.on_close(self._views.close)
@@ -79,7 +81,7 @@ class FrontierExpertNode(LodestarNode):
         frontiers = self._expert.frontiers()
         self._frontiers.publish(frontiers_to_msg(frontiers, stamp))
         if self._markers.get_subscription_count() > 0:
-            self._markers.publish(frontier_markers(frontiers, stamp))
+            self._markers.publish(frontier_markers(frontiers, self._expert.route(), stamp))
 
 
 main = main_of(FrontierExpertNode)

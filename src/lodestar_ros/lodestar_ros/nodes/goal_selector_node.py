@@ -13,9 +13,9 @@ from lodestar.language.grammar import parse_directive
 from lodestar.models.phrases import PhraseBook
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.clocks import PatientClock
 from lodestar_ros.conversions import grid_from_msg, header
-from lodestar_ros.conversions_agent import directive_to_msg
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.executors import main_of
@@ -24,6 +24,7 @@ from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
+from lodestar_ros.pictures import PictureDesk, PicturesConfig
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import EXPERTS, DecisionRecorder, Hands, SelectorConfig, make_loop
 from lodestar_ros.transforms import TransformUnavailable
@@ -34,9 +35,9 @@ POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
 class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify.
 
-    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, TF. Publishes: ``~/heartbeat``, ``~/decision``,
-    ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client of
-    ``<expert>_expert/propose`` and ``navigate_to_pose``.
+    Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
+    ``~/decision``, ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client
+    of ``<expert>_expert/propose`` and ``navigate_to_pose``.
     """
 
     def __init__(self, **kwargs):
@@ -44,29 +45,28 @@ class GoalSelectorNode(LodestarNode):
         config = declare_config(self, SelectorConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         book = PhraseBook()
-        self._loop = make_loop(self, config, book)
+        self._loop, keeper = make_loop(self, config, book)
         self._clock_now = PatientClock(lambda: self.now, config.clock_patience)
         self._buffer = self.transforms(newest=True).buffer
         self._heartbeat = self.create_publisher(msg.Heartbeat, "~/heartbeat", qos.COMMAND)
-        self._directive = self.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
         self._recorder = DecisionRecorder(self, config.decision_log)
         self._scene = SceneClient(self)
         self._loop.on_scene(self._scene.mirror)
-        self._navigator = Nav2Client(
-            self, self._loop.on_navigation, declare_config(self, Nav2Config, "navigator.")
-        )
+        self._navigator = Nav2Client(self, self._loop.on_navigation, declare_config(self, Nav2Config, "navigator."))
         self._embedder = EmbedderClient(self, book)
-        self._server = DirectiveServer(
-            self, self._loop, parse_directive, self._clock_now.now, self._on_started, self._beat
-        )
+        desk = PictureDesk(declare_config(self, PicturesConfig, "pictures."))
+        now = self._clock_now.now
+        self._server = DirectiveServer(self, self._loop, parse_directive, now, self._on_started, self._beat, desk)
         experts = ExpertClients(self, EXPERTS, self._loop.on_answer)
-        self._hands = Hands(experts, self._navigator, self._embedder, self._server, self._recorder)
+        self._hands = Hands(experts, self._navigator, self._embedder, self._server, self._recorder, keeper)
         self._grid: OccupancyGrid2D | None = None
         self._keep_out = KeepOutInput(self, self._give_grid)
+        BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._loop.on_energy)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.create_service(SetBool, "~/hold", self._on_hold)
         self.diagnostics.value("state", lambda: self._loop.state.name)
         self.diagnostics.value("epoch", lambda: self._loop.epoch)
+        self.diagnostics.value("epoch.latency_s", lambda: round(self._loop.epoch_seconds, 3))
         self.steady_timer(config.beat_period, self._beat)
         self.steady_timer(config.tick_period, self._on_tick)
         self.steady_timer(config.feedback_period, self._report)
@@ -81,7 +81,6 @@ class GoalSelectorNode(LodestarNode):
             self._loop.on_grid(grid)
 
     def _on_started(self, directive: Directive) -> None:
-        self._directive.publish(directive_to_msg(directive))
         variables = [v for step in directive.subtasks for graph in step.graphs for v in graph.variables]
         self._embedder.request(sorted({variable.phrase for variable in variables}))
         self._beat()

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
+from lodestar.keyframes.picking import SAME, ImagePicker, PickConfig
 from lodestar.keyframes.records import Keyframe
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore, clear_stale_folders
 from lodestar.perception.frames import ImageBox, RgbdFrame
@@ -31,10 +32,9 @@ from lodestar_ros.workers import LatestWorker, QueueWorker, ServiceWorker
 
 @dataclass(frozen=True)
 class KeyframesNodeConfig:
-    """Where images go and how often they are looked at."""
+    """Where images go."""
 
     folder: str = ""  # empty = a temporary folder that goes with the process
-    offer_period: float = 0.2  # s of stamps
     map_id: int = 1
 
 
@@ -55,7 +55,7 @@ class KeyframesNode(LodestarNode):
             self.on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
         store_config = declare_config(self, KeyframeConfig, "store.")
         self._store = KeyframeStore(folder, store_config, self._config.map_id, uuid.uuid4().hex[:12])
-        self._next_offer = -float("inf")
+        self._picker: ImagePicker[Image] = ImagePicker(declare_config(self, PickConfig, "offer."))
         self._recent: deque[tuple[float, dict[int, ImageBox]]] = deque(maxlen=20)
         self._publisher = self.create_publisher(msg.Keyframe, "~/keyframes", qos.EVENT)
         self._offers: LatestWorker = LatestWorker("offer", self._offer, self._on_error)
@@ -78,13 +78,14 @@ class KeyframesNode(LodestarNode):
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
-        self._next_offer = -float("inf")
+        self._picker.restart()
 
     def _on_image(self, message: Image) -> None:
-        stamp = stamp_from_msg(message.header.stamp)
-        if stamp >= self._next_offer:
-            self._next_offer = stamp + self._config.offer_period
-            self._queue.add(message)
+        self._consider(self._picker.image(stamp_from_msg(message.header.stamp), message))
+
+    def _consider(self, image: Image | None) -> None:
+        if image is not None:
+            self._queue.add(image)
 
     def _on_instances(self, message: msg.InstanceArray) -> None:
         stamp = stamp_from_msg(message.header.stamp)
@@ -92,6 +93,7 @@ class KeyframesNode(LodestarNode):
         if boxes:
             self._recent.append((stamp, boxes))
             self._links.submit((stamp, boxes))
+        self._consider(self._picker.told(stamp))
 
     def _resolve(self, message: Image):
         stamp = stamp_from_msg(message.header.stamp)
@@ -108,7 +110,7 @@ class KeyframesNode(LodestarNode):
         if keyframe is not None:
             self._publish(keyframe)
             for known in list(self._recent):  # what was seen then may have come before the image was kept
-                if known[0] == stamp:
+                if abs(known[0] - stamp) < SAME:
                     self._links.submit(known)
 
     def _link(self, item: tuple[float, dict[int, ImageBox]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -12,12 +13,13 @@ from sensor_msgs.msg import Image, PointCloud2
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import overlay_obstacles
-from lodestar.mapping.octomap import MapExtentError, OctoMapConfig
+from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
 from lodestar.mapping.thinning import Thinning, ThinningConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.grid_files import GridFiles
 from lodestar_ros.map_source import MappingConfig, make_mapper
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
@@ -32,6 +34,7 @@ class MappingNode(LodestarNode):
 
     Subscribes: ``points`` or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
     Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (when somebody listens).
+    Actions, where there is an octree: ``~/save``, ``~/load``.
     """
 
     def __init__(self, **kwargs):
@@ -39,6 +42,7 @@ class MappingNode(LodestarNode):
         self._config = declare_config(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._mapper = make_mapper(self, self._config, declare_config(self, OctoMapConfig, "octomap."))
+        self._lock = threading.RLock()  # of the octree: a save copies it, a load replaces it
         self._slam: OccupancyGrid2D | None = None
         self._cells: np.ndarray | None = None
         self._grid_due = self._octomap_due = self._refresh_due = 0.0
@@ -60,6 +64,8 @@ class MappingNode(LodestarNode):
             self._input = self.diagnostics.input("map")
         if self._config.source == "slam":
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
+        if self._mapper is not None:
+            self._files = GridFiles(self, self._lock, lambda: self._mapper, self._replace)
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
 
@@ -76,29 +82,37 @@ class MappingNode(LodestarNode):
         if self._mapper is None:
             self._worker.submit(None)
 
-    def _resolve(self, message: Any) -> tuple[Any, np.ndarray]:
-        """The message and where its sensor was. Raises TransformUnavailable."""
+    def _replace(self, loaded: OctoMapper) -> None:
+        """Go on with a loaded map, and say at once what it knows."""
+        self._mapper, self._grid_due, self._octomap_due = loaded, 0.0, 0.0
+        if not loaded.is_empty or self._cells is not None:
+            self._publish(self.now)
+
+    def _resolve(self, message: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """The message, map <- odom, and where its sensor was in odom. Raises TransformUnavailable."""
         stamp, frames = stamp_from_msg(message.header.stamp), self._frames
         odom_from_sensor = self._buffer.lookup(frames.odom, message.header.frame_id, stamp)
-        return message, self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS) @ odom_from_sensor
+        return message, self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS), odom_from_sensor
 
     def _on_drop(self, error: TransformUnavailable) -> None:
         self._input.drop("no_transform")
         self.get_logger().warning(str(error), throttle_duration_sec=5.0)
         self.diagnostics.status(str(error), ok=False)
 
-    def _integrate(self, item: tuple[Any, np.ndarray] | None) -> None:
+    def _integrate(self, item: tuple[Any, np.ndarray, np.ndarray] | None) -> None:
         """On the worker."""
         if item is None or self._mapper is None:
             self._publish_grid(self._slam)
             return
-        message, map_from_sensor = item
-        stamp = stamp_from_msg(message.header.stamp)
-        if isinstance(message, Image):
-            self._mapper.insert_depth(self._poses.frame(message))
-        elif self._thinning.takes(stamp, map_from_sensor[:3, 3]):
-            self._mapper.insert_points(cloud_from_msg(message), map_from_sensor)
-        self._publish(stamp)
+        message, map_from_odom, odom_from_sensor = item
+        stamp, map_from_sensor = stamp_from_msg(message.header.stamp), map_from_odom @ odom_from_sensor
+        with self._lock:
+            self._mapper.follow(map_from_odom, odom_from_sensor)
+            if isinstance(message, Image):
+                self._mapper.insert_depth(self._poses.frame(message))
+            elif self._thinning.takes(stamp, map_from_sensor[:3, 3]):
+                self._mapper.insert_points(cloud_from_msg(message), map_from_sensor)
+            self._publish(stamp)
 
     def _publish(self, stamp: float) -> None:
         now = time.monotonic()

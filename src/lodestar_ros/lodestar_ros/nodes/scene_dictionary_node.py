@@ -10,7 +10,10 @@ from nav_msgs.msg import OccupancyGrid
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.regions import RegionTracker
+from lodestar.language.parsers import ParserConfig
 from lodestar.mapping.records import InstanceDelta
+from lodestar.perception.captioning import CaptionerConfig
+from lodestar.query.rerank import RerankConfig
 from lodestar.query.scoring import QueryConfig
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.records import SceneDelta
@@ -54,6 +57,8 @@ class SceneDictionaryNode(LodestarNode):
         super().__init__("scene_dictionary", **kwargs)
         config = declare_config(self, SceneNodeConfig)
         queries = declare_config(self, QueryConfig, "query.")
+        reading = declare_config(self, ParserConfig, "query.")
+        seeing = declare_config(self, RerankConfig, "query.")
         self._scene = SceneDictionary(declare_config(self, SceneConfig, "scene."))
         book = RemotePhraseBook()
         book.connect(self)
@@ -68,9 +73,10 @@ class SceneDictionaryNode(LodestarNode):
         self.create_service(srv.GetEntities, "~/get_entities", self._on_get_entities)
         self._instances = InstanceClient(self, self._worker.submit)
         self._queries = QueryServer(
-            self, self._scene.entities, lambda: self._scene.regions, book, queries
+            self, self._scene.entities, lambda: self._scene.regions, book, queries, reading, seeing
         )
-        self._enrichment = SceneEnrichment(self, self._scene, book, config.enrich_period)
+        captions = declare_config(self, CaptionerConfig)
+        self._enrichment = SceneEnrichment(self, self._scene, book, config.enrich_period, captions)
         self._fields = SceneFields(
             self, self._scene, book, queries, lambda: self._grid, config.display_period
         )
@@ -104,8 +110,7 @@ class SceneDictionaryNode(LodestarNode):
         if callable(item):
             item()
         elif isinstance(item, OccupancyGrid2D):
-            mask, found = self._rooms.segment(item)
-            regions = self._scene.assign_regions(mask, item.origin, item.resolution, found)
+            mask, regions = self._scene.find_regions(item, self._rooms)
             self._regions.publish(regions_to_msg(mask, item, regions, self._scene.revision))
             self._publish(self._scene.flush())
         else:

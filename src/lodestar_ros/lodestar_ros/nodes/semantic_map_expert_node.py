@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections import deque
+
+from lodestar.experts.descriptions import SceneDescription
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
-from lodestar.language.reasoner import OfflineReasoner
+from lodestar.language.priors import everyday_words
+from lodestar.language.reasoners import ReasonerConfig, make_reasoner
 from lodestar_interfaces import msg
 from lodestar_ros import qos
+from lodestar_ros.conversions_agent import description_from_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
@@ -23,19 +28,26 @@ class SemanticMapExpertNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("semantic_map_expert", **kwargs)
         book = RemotePhraseBook()
-        self._expert = SemanticMapExpert(declare_config(self, SemanticMapConfig), book, OfflineReasoner())
-        book.connect(self)
+        mind = make_reasoner(declare_config(self, ReasonerConfig, "reasoner."))
+        self.on_close(mind.close)
+        self._expert = SemanticMapExpert(declare_config(self, SemanticMapConfig), book, mind.reasoner)
+        book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
-        self._description = ""
+        self._heard: deque[SceneDescription] = deque(maxlen=10)
+        self._text = ""
         self._server = ExpertServer(self, self._expert, refresh=self._refresh)
         self.listen(msg.SceneDescription, "scene_description", self._on_description, qos.EVENT, stamped=True)
-        self.diagnostics.value("scene_description", lambda: self._description[:120])
+        self.diagnostics.value("scene_description", lambda: self._text[:120])
+        self.diagnostics.value("reasoner.tokens", mind.tokens)
 
     def _on_description(self, message: msg.SceneDescription) -> None:
-        self._description = message.text
+        self._text = message.text
+        self._heard.append(description_from_msg(message))
 
     def _refresh(self) -> None:
         """On the worker, before each question."""
+        while self._heard:
+            self._expert.hear(self._heard.popleft())
         self._expert.set_scene(self._scene.snapshot())
 
 

@@ -20,16 +20,17 @@ from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
-from lodestar_ros.rgbd import SegmentedRgbd
+from lodestar_ros.rgbd import ColorBeside, SegmentedRgbd
 from lodestar_ros.voxel_files import VoxelFiles
 from lodestar_ros.workers import LatestWorker
 
 
 @dataclass(frozen=True)
 class SemanticVoxelsConfig:
-    """How often what is published; seconds."""
+    """What is taken in and how often what is published; seconds."""
 
     geometry_period: float = 0.2  # of stamps, between depth frames taken in without segments
+    colored: bool = True  # surfaces take the colour of images that come with the depth
     layers_period: float = 2.0  # of real time, between pillars and clouds
     pillar_resolution: float = 0.1  # m
     map_id: int = 1
@@ -38,7 +39,7 @@ class SemanticVoxelsConfig:
 class SemanticVoxelsNode(LodestarNode):
     """Fuse segments into instances; depth goes in at its own rate and never waits for them.
 
-    Subscribes: ``depth``, ``camera_info``, ``segmented``, TF.
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, TF; ``image`` for colour, which no frame waits long for.
     Publishes: ``~/instances`` (deltas), ``~/cloud``, ``~/pillars``. Serves: ``~/get_instances``.
     Actions: ``~/save``, ``~/load``, ``~/export``.
     """
@@ -74,12 +75,15 @@ class SemanticVoxelsNode(LodestarNode):
         self._input = SegmentedRgbd(
             self, frames, lambda *pair: self._semantics.submit(pair), on_depth=self._on_depth
         )
+        self._color = ColorBeside(self, self._geometry.submit) if self._config.colored else None
         self._files = VoxelFiles(self, lambda: self._map, self._replace)
         self.steady_timer(self._config.layers_period, lambda: self._layers.submit(None))
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
         self._next_geometry = -float("inf")
+        if self._color is not None:
+            self._color.clear()
         self._map.restart_clock()
 
     def _replace(self, loaded: SemanticVoxelMap) -> None:
@@ -91,7 +95,7 @@ class SemanticVoxelsNode(LodestarNode):
     def _on_depth(self, frame: RgbdFrame) -> None:
         if frame.stamp >= self._next_geometry:
             self._next_geometry = frame.stamp + self._config.geometry_period
-            self._geometry.submit(frame)
+            (self._color.add if self._color is not None else self._geometry.submit)(frame)
 
     def _integrate(self, frame: RgbdFrame) -> None:
         self._map.integrate_depth(frame)

@@ -1,0 +1,68 @@
+"""The goal selector's policy comes from its parameters, and what it learned outlives the node."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+import rclpy
+from rclpy.parameter import Parameter
+
+from lodestar.models.phrases import PhraseBook
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import ParameterError
+from lodestar_ros.selector import SelectorConfig, make_loop
+
+
+@pytest.fixture
+def make():
+    context = rclpy.Context()
+    context.init()
+    nodes = []
+
+    def selector(**overrides):
+        values = [Parameter(name.replace("__", "."), value=value) for name, value in overrides.items()]
+        nodes.append(LodestarNode("selector", context=context, parameter_overrides=values))
+        return *make_loop(nodes[-1], SelectorConfig(), PhraseBook()), nodes[-1]
+
+    yield selector
+    for node in nodes:
+        node.destroy_node()
+    context.shutdown()
+
+
+def test_policy_features_and_reward_are_parameters(make):
+    loop, _, _ = make(selection__policy="thompson", selection__features="app_a", selection__reward="sequence",
+                      policy__alpha=0.7, sequence_reward__mask_after=2)  # fmt: skip
+    ledger = loop._ledger
+    assert type(ledger._policy).__name__ == "Thompson" and ledger._policy.config.alpha == 0.7
+    assert len(ledger.builder.names) == 18 and ledger._rewards.mask_after == 2
+
+
+def test_what_was_learned_is_kept_after_a_directive_and_taken_up_by_the_next_node(make, tmp_path):
+    file = tmp_path / "policy.json"
+    loop, keeper, node = make(selection__policy_state=str(file))
+    assert not file.exists()
+    loop._ledger._policy.update(np.ones(10), 1, 3.0)
+    keeper.directive_over()
+    node.destroy_node()
+    again, _, _ = make(selection__policy_state=str(file))
+    assert again._ledger._policy.state() == loop._ledger._policy.state()
+
+
+def test_a_state_that_is_not_for_this_policy_is_named_at_the_start(make, tmp_path):
+    file = tmp_path / "policy.json"
+    for text, reason in (
+        ("{", "no state"),
+        (json.dumps({"format": "something else"}), "not a lodestar policy state"),
+    ):
+        file.write_text(text)
+        with pytest.raises(ParameterError, match=f"policy.json.*{reason}"):
+            make(selection__policy_state=str(file))
+        assert file.read_text() == text
+    with pytest.raises(ParameterError, match="none of bandit"):
+        make(selection__policy="oracle")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,19 +28,24 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.loop import DecisionLoop
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.geometry.poses import yaw_of
+from lodestar.language.directive import Directive
+from lodestar.language.priors import everyday_words
 from lodestar.mapping.scan_grid import ScanGridConfig
 from lodestar.mapping.semantic_voxels import VoxelConfig
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar.scene.dictionary import SceneConfig
+from lodestar.scene.saved import SavedMap
 from lodestar.selection.context import FEATURES
 from lodestar.selection.decision_log import Decision, DecisionLog
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar.selection.policy import Policy
 from lodestar_eval.coverage import reachable_share
+from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.stages import StageClock
+from lodestar_eval.ways import WaySplit, WayWatcher
 from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
 from lodestar_sim.simulator import SimConfig, Simulator
@@ -47,7 +53,7 @@ from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.world import World
 
 EXPERTS = ("frontier", "semantic_map", "ego_vlm")
-
+REASONERS = ("semantic_map", "ego_vlm")  # those that ask the reasoner before they answer
 
 #: How perception errs, by name; "mild" is about what a good open-vocabulary detector does to large things.
 NOISES = {
@@ -62,6 +68,8 @@ class EpisodeSettings:
     """What an episode runs with. Times in simulated seconds, image size in pixels.
 
     thinking: seconds that every expert takes to answer, None = what it was measured to take.
+    reasoner_delay: seconds that the reasoner takes for an answer, while it thinks beside the experts as a model does.
+    answer_delay: seconds for which experts that ask the reasoner keep their answer back, as if it thought within them.
     patience: how long the loop may go on after its own time limit before the episode is called stuck.
     """
 
@@ -70,9 +78,12 @@ class EpisodeSettings:
     control_interval: float = 0.1
     region_interval: float = 5.0
     zone_interval: float = 1.0  # between two looks for what to keep away from
+    description_interval: float = 1.0  # between two descriptions of the view
     width: int = 320
     height: int = 240
     thinking: float | None = None
+    reasoner_delay: float = 0.0
+    answer_delay: float = 0.0
     patience: float = 30.0
     noise: NoiseConfig = NOISES["mild"]
     simulator: SimConfig = field(default_factory=SimConfig)
@@ -93,7 +104,9 @@ def linucb(rng: np.random.Generator) -> Policy:
 
 @dataclass(frozen=True)
 class EpisodeRun:
-    """Everything of one episode. path: true poses, (N, 4) stamp, x, y, yaw."""
+    """Everything of one episode. path: true poses, (N, 4) stamp, x, y, yaw; drivers: whose goal was driven to at
+    each of them, "" = nobody's.
+    """
 
     world: World
     task: Task
@@ -103,6 +116,7 @@ class EpisodeRun:
     path: np.ndarray
     decisions: tuple[Decision, ...]
     pipeline: Pipeline
+    drivers: tuple[str, ...] = ()
 
     def save_map(self, file: Path) -> None:
         """`file` is a PNG of what was known and done."""
@@ -116,6 +130,11 @@ class EpisodeRun:
         log = DecisionLog(file)
         for decision in self.decisions:
             log.write(decision)
+
+    def save_path(self, file: Path) -> None:
+        """`file` holds path (N, 4) and drivers (N,), npz."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(file, path=self.path, drivers=np.array(self.drivers, dtype="U16"))
 
 
 class EpisodeRunner:
@@ -137,22 +156,35 @@ class EpisodeRunner:
         self._policy = policy
         self._observer = observer
 
-    def run(self, world: World, task: Task, seed: int) -> EpisodeRun:
-        """The episode of one task from its start; the same seed gives the same run if `thinking` is set."""
+    def run(self, world: World, task: Task, seed: int, saved: SavedMap | None = None) -> EpisodeRun:
+        """The episode of one task from its start; the same seed gives the same run if `thinking` is set.
+
+        saved: the map that the robot goes on from; none by default.
+        """
         began = time.process_time()
-        shortest = shortest_path_length(world, task.start, task.target_ids)
-        episode = Episode(world, task, seed, self.settings, self.phrases, self._policy)
-        setup = time.process_time() - began
+        episode = Episode(world, task, seed, self.settings, self.phrases, self._policy, saved)
+        return self.follow(episode, time.process_time() - began)
+
+    def follow(self, episode: Episode, setup: float = 0.0) -> EpisodeRun:
+        """The task that the episode has begun, to its end."""
+        began = time.process_time()
+        watcher = WayWatcher(episode)
+        shortest = shortest_path_length(
+            episode.world_now, episode.simulator.true_pose, episode.task.target_ids
+        )
+        setup += time.process_time() - began
         began = time.process_time()
         while episode.result is None:
             episode.step()
+            watcher.observe(episode)
             if self._observer is not None:
                 self._observer(episode)
-        return episode.finish(shortest, time.process_time() - began, setup)
+        cpu = time.process_time() - began
+        return episode.finish(shortest, cpu, setup, watcher.split(episode))
 
 
 class Episode:
-    """One episode under way."""
+    """One episode under way: a robot in a building that follows one task, or one after the other (`begin`)."""
 
     def __init__(
         self,
@@ -162,26 +194,59 @@ class Episode:
         settings: EpisodeSettings,
         phrases: PhraseBook,
         policy: PolicyFactory,
+        saved: SavedMap | None = None,
+        directive: Directive | None = None,
     ) -> None:
-        self.world, self.task, self.seed, self.settings = world, task, seed, settings
+        self.world, self.seed, self.settings = world, seed, settings
         noise_rng, policy_rng = (np.random.default_rng(s) for s in np.random.SeedSequence((seed, 1)).spawn(2))
         self.clock = StageClock()
         self.simulator = Simulator(world, settings.simulator, seed, start=task.start)
         self.pipeline = Pipeline(settings, phrases, noise_rng, self.clock)
+        if saved is not None:
+            self.pipeline.go_on_from(saved, self.simulator.time)
         self.navigator = Navigator(settings.navigator)
         self.phrases = phrases
         self.loop = DecisionLoop(settings.loop, policy(policy_rng), phrases, EXPERTS)
+        self._next_frame = 0.0
+        self.begin(task, directive)
+
+    def begin(self, task: Task, directive: Directive | None = None) -> None:
+        """From now on the robot follows this task; `directive` stands for its words. Raises DirectiveError."""
+        self.task = task
         self.result: DirectiveResult | None = None
         self.decisions: list[Decision] = []
         self.frames = 0
+        self.driven: Counter[str] = Counter()  # metres by whose goal it was
+        self.drivers: list[str] = []
+        self.began = self.simulator.time
+        self.driven_before = self.simulator.path_length
+        self._collisions_before = self.simulator.collisions
+        self._rejected_before = Counter(self.pipeline.rejected)
         self._goal_epoch = 0
+        self._driver = ""
         self._pending: list[tuple[float, Proposal | Rejection]] = []
+        self.epochs = EpochTimes()
         self._path: list[tuple[float, float, float, float]] = []
-        self._next_frame = 0.0
         self._perceive()
-        directive = self.pipeline.parse(task.directive)
+        directive = self.pipeline.parse(task.directive) if directive is None else directive
         self.pipeline.follow(directive)
-        self.loop.start(directive, self.simulator.time, settings.time_limit)
+        self.loop.start(directive, self.simulator.time, self.settings.time_limit)
+
+    def forget(self, seed: int) -> None:
+        """Nothing is known of the building any more; what the policy has learned stays."""
+        rng = np.random.default_rng((seed, self.seed, 2))
+        self.pipeline = Pipeline(self.settings, self.phrases, rng, self.clock)
+        self._next_frame = self.simulator.time
+
+    @property
+    def path_length(self) -> float:
+        """Metres really driven for this task."""
+        return self.simulator.path_length - self.driven_before
+
+    @property
+    def world_now(self) -> World:
+        """The world as it stands."""
+        return self.world.at(self.simulator.time) if self.world.events else self.world
 
     @property
     def pose(self) -> np.ndarray:
@@ -192,10 +257,13 @@ class Episode:
     def step(self) -> None:
         """One control interval passes: the world moves, what is due is perceived, the loop decides."""
         settings, simulator = self.settings, self.simulator
+        before = simulator.path_length
         with self._stage("physics"):
             simulator.step(settings.control_interval)
         now = simulator.time
         self._path.append((now, *simulator.true_pose))
+        self.driven[self._driver] += simulator.path_length - before
+        self.drivers.append(self._driver)
         if now + 1e-9 >= self._next_frame:
             self._perceive()
         due = [answer for at, answer in self._pending if at <= now]
@@ -205,11 +273,11 @@ class Episode:
             for answer in due:
                 self.loop.on_answer(answer)
         self._drive(now)
-        with self._stage("loop"):
+        with self._stage("loop"), self.epochs.tick():
             commands = self.loop.tick(now)
         for command in commands:
             self._carry_out(command, now)
-        if self.result is None and now > settings.time_limit + settings.patience:
+        if self.result is None and now - self.began > settings.time_limit + settings.patience:
             raise RuntimeError(
                 f"the loop did not end by its time limit; it is in state {self.loop.state.name}"
             )
@@ -244,7 +312,7 @@ class Episode:
         if isinstance(command, RequestProposals):
             self._ask(command, now)
         elif isinstance(command, SendGoal):
-            self._goal_epoch = command.epoch
+            self._goal_epoch, self._driver = command.epoch, command.expert
             self.navigator.set_goal(command.goal)
             self.loop.on_navigation(NavigationEvent(NavigationKind.ACCEPTED, epoch=command.epoch))
         elif isinstance(command, CancelGoal):
@@ -253,6 +321,7 @@ class Episode:
                 self.loop.on_navigation(NavigationEvent(NavigationKind.CANCELED, epoch=self._goal_epoch))
         elif isinstance(command, RecordDecision):
             self.decisions.append(command.decision)
+            self.epochs.decided(command.decision)
         elif isinstance(command, EmbedPhrases):
             with self._stage("embed"):
                 self.phrases.vectors(command.phrases)
@@ -267,15 +336,18 @@ class Episode:
             began = time.thread_time()
             with self._stage(f"expert_{name}"):
                 answer = expert.propose(command.request)
-            thought = time.thread_time() - began if self.settings.thinking is None else self.settings.thinking
-            self._pending.append((now + thought, answer))
+            measured = time.thread_time() - began
+            self.epochs.thought(command.request.epoch, measured)
+            thought = measured if self.settings.thinking is None else self.settings.thinking
+            delay = self.settings.answer_delay if name in REASONERS else 0.0
+            self._pending.append((now + thought + delay, answer))
 
-    def finish(self, shortest: float, cpu: float, setup_cpu: float) -> EpisodeRun:
+    def finish(self, shortest: float, cpu: float, setup: float, way: WaySplit | None = None) -> EpisodeRun:
         """What came of it, judged by ground truth."""
         assert self.result is not None
         result, simulator = self.result, self.simulator
         path = np.array(self._path, dtype=float).reshape(-1, 4)
-        world_then = self.world.at(simulator.time)
+        world_then = self.world_now
         verdict = judge_find(world_then, simulator.true_pose, self.task.target_ids)
         success = bool(verdict.success) and result.success
         outcome = EpisodeOutcome(
@@ -283,16 +355,19 @@ class Episode:
             reached=bool(verdict.success), claimed=result.success,
             error_code=int(result.error_code), error_msg=result.error_msg,
             failure="" if success else _failure(result, verdict), distance=float(verdict.distance_m),
-            path_length=simulator.path_length, shortest=shortest, duration=simulator.time, cpu=cpu,
-            setup_cpu=setup_cpu, collisions=simulator.collisions,
+            path_length=self.path_length, shortest=shortest, duration=simulator.time - self.began, cpu=cpu,
+            setup_cpu=setup, collisions=simulator.collisions - self._collisions_before,
             coverage=reachable_share(world_then, self.task.start, self.pipeline.grid),
             epochs=result.epochs, frames=self.frames,
-            rejected=dict(self.pipeline.rejected),
+            rejected=dict(Counter(self.pipeline.rejected) - self._rejected_before),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
+            driven={name: m for name, m in self.driven.items() if m > 0.0}, way=way.row() if way else {},
+            epoch_seconds=tuple(self.epochs.seconds),
         )  # fmt: skip
         return EpisodeRun(
-            self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.pipeline
-        )
+            self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.pipeline,
+            tuple(self.drivers),
+        )  # fmt: skip
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:
@@ -321,12 +396,12 @@ def _by_expert(decisions: list[Decision]) -> dict[str, int]:
 
 @lru_cache(maxsize=1)
 def phrase_book() -> PhraseBook:
-    """The phrase book with the packaged text model; one per process."""
+    """The phrase book with the packaged text model and the vectors of everyday words; one per process.
+
+    A robot has them from its text embedder before the first question, so that they cost no decision time.
+    """
     from lodestar.models.embedder import SentenceTransformerEmbedder
 
-    return PhraseBook(SentenceTransformerEmbedder())
-
-
-def runner_of(settings: EpisodeSettings) -> EpisodeRunner:
-    """A runner with the packaged text model and the node's policy."""
-    return EpisodeRunner(phrase_book(), settings)
+    book = PhraseBook(SentenceTransformerEmbedder())
+    book.vectors(everyday_words())
+    return book

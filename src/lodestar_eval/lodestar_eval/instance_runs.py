@@ -29,8 +29,7 @@ class Noise:
     """What goes wrong on the way from the sensors to the map (the issue's noise model).
 
     miss, split, wrong_label: shares of masks. score_std: of detections' confidence. drift, yaw_drift: m and rad
-    per sqrt(m) driven by which map <- base wanders. closed: seconds between the loop closures that take it back,
-    so often that none exceeds the 0.1 m from which the map takes it for a correction of all that it holds.
+    per sqrt(m) driven by which map <- base wanders. closed: seconds between the loop closures that take it back.
     """
 
     miss: float = 0.10
@@ -39,7 +38,7 @@ class Noise:
     score_std: float = 0.05
     drift: float = 0.01
     yaw_drift: float = 0.002
-    closed: float = 15.0
+    closed: float = 30.0
 
     def tour(self) -> TourConfig:
         """A tour whose localisation errs so."""

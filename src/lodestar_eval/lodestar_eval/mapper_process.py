@@ -25,13 +25,13 @@ class Cost:
 
 @dataclass(frozen=True)
 class Totals:
-    """Of the map: surface voxels, blocks of geometry, voted voxels, instances (confirmed), rejected frames."""
+    """Of the map: surface voxels, blocks of geometry, voted voxels, confirmed instances, frames refused by reason."""
 
     surface_voxels: int
     blocks: int
     voxels: int
     instances: int
-    rejected: int
+    rejected: dict[str, int]
 
 
 class MapperProcess:
@@ -48,11 +48,11 @@ class MapperProcess:
             self._ask(frame)
         self._ask("begin")
 
-    def take(self, frame: RgbdFrame, segmented: SegmentedFrame) -> Cost:
-        """The frame is in the map, under a stamp 0.25 s after the one before."""
+    def take(self, frame: RgbdFrame, segmented: SegmentedFrame) -> Cost | None:
+        """The frame is in the map, under a stamp 0.25 s after the one before; None where the map refused it."""
         self._stamp += 0.25
         answer = self._ask((replace(frame, stamp=self._stamp), replace(segmented, stamp=self._stamp)))
-        assert isinstance(answer, Cost)
+        assert answer is None or isinstance(answer, Cost)
         return answer
 
     def close(self) -> Totals:
@@ -95,7 +95,7 @@ def _answer(connection: Connection) -> None:
             connection.send(None)
         elif request == "end":
             confirmed = sum(one.confirmed for one in voxels.instances().values())
-            blocks, rejected = voxels.geometry.blocks.live, sum(voxels.rejected.values())
+            blocks, rejected = voxels.geometry.blocks.live, {r.value: n for r, n in voxels.rejected.items()}
             surface = voxels.geometry.surface_voxels()
             connection.send(Totals(surface, blocks, voxels.voxel_count, confirmed, rejected))
             return
@@ -105,8 +105,9 @@ def _answer(connection: Connection) -> None:
             try:
                 voxels.integrate_depth(frame)
                 voxels.fuse(frame, segmented)
-            except FrameRejected:
-                pass  # the map counts them
+            except FrameRejected:  # counted by the map, and told at the end
+                connection.send(None)
+                continue
             seconds, cpu_seconds = time.perf_counter() - began, time.thread_time() - began_cpu
             del request, frame, segmented
             connection.send(Cost(seconds, cpu_seconds, resident_bytes() - base, peak_bytes() - base))

@@ -55,3 +55,37 @@ def mean(values: Sequence[float]) -> float:
     data = np.asarray(values, dtype=np.float64)
     data = data[np.isfinite(data)]
     return float(data.mean()) if data.size else float("nan")
+
+
+def paired_difference(
+    ours: Sequence[float], theirs: Sequence[float], rng: np.random.Generator, resamples: int = 10_000
+) -> tuple[float, float, float]:
+    """Mean of ours - theirs over the same worlds, and its 95 % bootstrap interval over worlds.
+
+    Raises ValueError where they are not pairs.
+    """
+    if len(ours) != len(theirs):
+        raise ValueError(f"{len(ours)} values cannot be paired with {len(theirs)}")
+    differences = np.asarray(ours, np.float64) - np.asarray(theirs, np.float64)
+    low, high = bootstrap_interval(differences.tolist(), rng, resamples=resamples)
+    return mean(differences.tolist()), low, high
+
+
+def cluster_interval(
+    clusters: Sequence[Sequence[float]],
+    rng: np.random.Generator,
+    level: float = 0.95,
+    resamples: int = 10_000,
+) -> tuple[float, float]:
+    """Percentile interval of the mean over all values where those of a cluster depend on each other: whole
+    clusters are drawn with replacement. No values give (nan, nan).
+    """
+    full = [np.asarray(values, np.float64) for values in clusters if len(values)]
+    if not full:
+        return float("nan"), float("nan")
+    totals, counts = np.array([v.sum() for v in full]), np.array([len(v) for v in full])
+    drawn = rng.integers(0, len(full), size=(resamples, len(full)))
+    means = totals[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+    tail = 50.0 * (1.0 - level)
+    low, high = np.percentile(means, [tail, 100.0 - tail])
+    return float(low), float(high)

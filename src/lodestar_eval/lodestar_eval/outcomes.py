@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lodestar_eval.metrics import spl
@@ -14,7 +14,9 @@ class EpisodeOutcome:
 
     success: claimed, and true. reached: by ground truth. claimed: by the loop. failure: why it failed, empty on
     success. coverage: share of the reachable floor. rejected: frames that the map refused, by reason.
-    stages: seconds of the main thread and calls by stage.
+    stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
+    driven: metres by the expert whose goal it was, "" = none.
+    way: where the way went, by `ways.WaySplit`. setting, policy: under which it ran.
     """
 
     world: str
@@ -39,6 +41,17 @@ class EpisodeOutcome:
     decisions: dict[str, int] = field(default_factory=dict)
     rejected: dict[str, int] = field(default_factory=dict)
     stages: dict[str, tuple[float, int]] = field(default_factory=dict)
+    epoch_seconds: tuple[float, ...] = ()
+    driven: dict[str, float] = field(default_factory=dict)
+    way: dict[str, float] = field(default_factory=dict)
+    setting: str = "unexplored"
+    policy: str = "bandit"
+
+    def under(self, setting: str, policy: str, world: str, setup_cpu: float = 0.0) -> EpisodeOutcome:
+        """The same, of the world by the name under which it was asked for; `setup_cpu` is added to its own."""
+        return replace(
+            self, setting=setting, policy=policy, world=world, setup_cpu=self.setup_cpu + setup_cpu
+        )
 
     @property
     def spl(self) -> float:
@@ -52,8 +65,10 @@ class EpisodeOutcome:
 
     def row(self) -> dict[str, Any]:
         """One flat row of a table."""
-        row = {key: value for key, value in vars(self).items() if not isinstance(value, dict)}
+        row = {key: value for key, value in vars(self).items() if not isinstance(value, dict | tuple)}
         row |= {"spl": round(self.spl, 4), "speed": round(self.speed, 2)}
         row |= {f"decisions_{name}": count for name, count in sorted(self.decisions.items())}
+        row |= {f"driven_{name or 'none'}": round(metres, 2) for name, metres in sorted(self.driven.items())}
+        row |= self.way
         row["frames_rejected"] = sum(self.rejected.values())
         return row

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,13 @@ from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.protocol import Expert
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
-from lodestar.geometry.poses import planar_transform
+from lodestar.geometry.poses import inverse, planar_transform
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
 from lodestar.grid.regions import RegionTracker
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import parse_directive
+from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
@@ -27,6 +29,8 @@ from lodestar.query.keep_out import KeepOutZones
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.regions import RegionMap
+from lodestar.scene.saved import SavedMap
+from lodestar_eval.delayed import DelayedReasoner
 from lodestar_eval.stages import StageClock
 from lodestar_sim.sensors import CameraFrame, ScanConfig, ScanFrame
 
@@ -50,8 +54,9 @@ class Pipeline:
         self.scene = SceneDictionary(settings.scene)
         self.mirror = SceneMirror()
         self.frontier = FrontierExpert()
-        self.semantic_map = SemanticMapExpert(SemanticMapConfig(), phrases)
-        self.egocentric = EgocentricExpert(EgocentricConfig(), phrases)
+        self._stamp = 0.0  # of the newest image
+        self.semantic_map = SemanticMapExpert(SemanticMapConfig(), phrases, self._reasoner())
+        self.egocentric = EgocentricExpert(EgocentricConfig(), phrases, self._reasoner())
         self.experts: dict[str, Expert] = {
             expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
         }
@@ -62,10 +67,17 @@ class Pipeline:
         self.keep_out = KeepOutZones(phrases, EgocentricConfig().query)
         self._zones: OccupancyGrid2D | None = None
         self._next_zones = 0.0
+        self._next_description = 0.0
+
+    def _reasoner(self) -> Reasoner:
+        """Offline, at once or as slow as the settings say; one for each expert, as each node has its own."""
+        delay = self.settings.reasoner_delay
+        return DelayedReasoner(delay, lambda: self._stamp) if delay > 0.0 else OfflineReasoner()
 
     def take(self, scan: ScanFrame, image: CameraFrame, map_from_base: np.ndarray) -> None:
         """Grid, instances, entities and experts know of this moment."""
-        self._map(scan, map_from_base)
+        self._stamp = image.stamp
+        self._map(scan, map_from_base, image.map_from_odom)
         frame = RgbdFrame(
             image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
         )
@@ -83,6 +95,38 @@ class Pipeline:
                 reader.set_scene(self.mirror)
             for viewer in (self.frontier, self.egocentric):
                 viewer.set_view(frame, segmented)
+            self._describe(image.stamp)
+
+    def _describe(self, stamp: float) -> None:
+        """The semantic-map expert hears what the egocentric one says of the view."""
+        if stamp >= self._next_description:
+            self._next_description = stamp + self.settings.description_interval
+            description = self.egocentric.describe()
+            if description is not None:
+                self.semantic_map.hear(description)
+
+    def saved(self) -> SavedMap:
+        """Grid, voxels, entities and regions as they are now, for `go_on_from`, of this process or of a later one."""
+        return SavedMap.of(self.mapper, self.voxels, self.scene, self._regions)
+
+    def go_on_from(self, saved: SavedMap, now: float = 0.0) -> None:
+        """Everything that was saved is known again; where the robot stands in it is told by its poses.
+
+        now: seconds; nothing was seen after it. Raises ForeignFile where it does not fit the settings.
+        """
+        settings = self.settings
+        loaded = saved.load(settings.grid, settings.voxels, settings.scene, self._regions, now)
+        self.mapper, self.voxels = loaded.grid, loaded.voxels
+        self.scene.replace(loaded.scene, loaded.map_id, loaded.session_id, self.scene.session_id)
+        while self.scene.flush().updated:
+            pass
+        pages = [self.scene.delta_since(0)]
+        pages += [self.scene.delta_since(0, page) for page in range(1, pages[0][1])]
+        self.mirror.clear()
+        self.mirror.fill(delta for delta, _ in pages)
+        self.grid = self.mapper.grid(now)
+        self._next_regions = now
+        self._find_regions(now)
 
     def _remember(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
         """Instances and entities follow the frame; one that the map refuses is counted and dropped."""
@@ -97,9 +141,11 @@ class Pipeline:
             if not self.mirror.apply(delta):
                 raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
 
-    def follow(self, directive: Directive) -> None:
-        """What this directive says to keep away from is kept away from."""
+    def follow(self, directive: Directive | None) -> None:
+        """What this directive says to keep away from is kept away from; None: there is none any more."""
         self.keep_out.follow(directive)
+        self._zones, self._next_zones = None, 0.0
+        self.grid = replace(self.grid, keep_out=None)
 
     def _find_zones(self, stamp: float) -> None:
         if stamp < self._next_zones or not self.keep_out.active:
@@ -117,8 +163,10 @@ class Pipeline:
         """What a text asks for. Raises DirectiveError."""
         return parse_directive(text)
 
-    def _map(self, scan: ScanFrame, map_from_base: np.ndarray) -> None:
+    def _map(self, scan: ScanFrame, map_from_base: np.ndarray, map_from_odom: np.ndarray) -> None:
         with self.clock.stage("grid"):
+            if self.mapper.follow(map_from_odom, inverse(map_from_odom) @ map_from_base):
+                self._next_regions = self._next_zones = 0.0  # they have moved too
             self.mapper.insert_scan(
                 scan.ranges,
                 scan.angle_min,
@@ -132,8 +180,7 @@ class Pipeline:
         if stamp < self._next_regions:
             return
         self._next_regions = stamp + self.settings.region_interval
-        mask, regions = self._regions.segment(self.grid)
-        found = self.scene.assign_regions(mask, self.grid.origin, self.grid.resolution, regions)
+        mask, found = self.scene.find_regions(self.grid, self._regions)
         rooms = RegionMap(self.settings.scene.region_reach)
         rooms.set_mask(mask, self.grid.origin, self.grid.resolution)
         self.mirror.set_regions(found, rooms)

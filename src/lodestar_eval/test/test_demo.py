@@ -142,6 +142,18 @@ def test_coming_home_is_judged_by_distance(prepared):
     assert near.success and not far.success
 
 
+def test_to_find_and_come_back_is_both(prepared, standing_before_it):
+    text = f"{prepared.task.directive} and come back"
+    both = prepare("apartment", SEED, text)
+    assert both.task.target_ids == prepared.task.target_ids
+    path = np.array([[0.0, *prepared.start], [1.0, *standing_before_it], [2.0, *prepared.start]])
+    for ways, success, word in ((path, True, "0.00 m from"), (path[:2], False, "m from"), (path[::2], False, "never")):
+        record = record_at(both, prepared.start, directive=text)
+        record.path = ways
+        judge_run(both, both.world, record)
+        assert record.success == success and word in record.verdict, record.verdict
+
+
 def test_coverage_is_the_share_of_the_floor_that_the_grid_knows(prepared):
     floor = reachable_floor(prepared.world, prepared.start)
     x0, y0, x1, y1 = prepared.world.bounds

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from lodestar.agent.errors import ErrorCode
+from lodestar.grid.visibility import line_of_sight
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner, EpisodeSettings
@@ -165,13 +166,23 @@ def test_a_target_behind_a_locked_door_is_reported_absent_with_what_was_seen_ins
     assert "explored" in outcome.failure.lower()
 
 
+def _before(world, puddle) -> tuple[float, float, float]:
+    """A reachable pose that looks at a puddle from about 2.2 m."""
+    truth, center = world.truth, np.array(puddle.center)
+    places = truth.grid.points_of(np.argwhere(np.isfinite(truth.lengths(tuple(world.start[:2])))))
+    away = np.hypot(*(places - center).T)
+    places = places[np.argsort(np.abs(away - 2.2), kind="stable")[:400]]
+    x, y = places[line_of_sight(truth.grid, center, places)][0]
+    return float(x), float(y), float(np.arctan2(center[1] - y, center[0] - x))
+
+
 def test_what_the_directive_says_to_keep_away_from_is_kept_away_from():
-    """Seed 4 has a wet floor on the way, which without these words is passed at less than a metre."""
+    """The robot sees the wet floor from where it starts; a zone lies about it from then on."""
     world = world_from_spec("apartment", 4)
     own = default_task(world, 4)
     (puddle,) = world.decals
-    task = replace(own, directive=f"{own.directive}; keep 1 m away from the wet floor")
-    settings = EpisodeSettings(time_limit=25.0, thinking=0.05)
+    task = replace(own, directive=f"{own.directive}; keep 1 m away from the wet floor", start=_before(world, puddle))
+    settings = EpisodeSettings(time_limit=90.0, thinking=0.05)
     outcome = EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, 4)
     angle = np.linspace(0.0, 2.0 * np.pi, 90)
     edge = np.array(puddle.center) + np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.array(puddle.size) / 2.0

@@ -1,4 +1,4 @@
-"""What becomes of instances when the world changes: things go, move, and somebody walks through."""
+"""What becomes of things when the world changes, in the whole headless pipeline: they go, move, walk through, jump."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
-from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-from lodestar.perception.frames import RgbdFrame
+from lodestar.geometry.poses import inverse, transform_points
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
-from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import EntityState
+from lodestar_eval.episode import EpisodeSettings
+from lodestar_eval.pipeline import Pipeline
+from lodestar_eval.stages import StageClock
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds.world import Event, Room, Slab, Wall, World, WorldObject
 
@@ -50,14 +54,13 @@ def room(objects, events=()) -> World:
 
 
 class Watcher:
-    """A robot that stands and looks, with a map and a scene."""
+    """A robot that stands and looks, and what it knows."""
 
     def __init__(self, world: World, noise: str, seed: int = 1):
         self.simulator = Simulator(world, seed=seed, start=START)
-        self.voxels = SemanticVoxelMap()
-        self.scene = SceneDictionary()
-        self.detector = GroundTruthDetector(NOISES[noise], np.random.default_rng(seed))
-        self.deltas = []
+        settings = EpisodeSettings(noise=NOISES[noise])
+        self.pipeline = Pipeline(settings, PhraseBook(), np.random.default_rng(seed), StageClock())
+        self.voxels, self.scene = self.pipeline.voxels, self.pipeline.scene
 
     def look_until(self, stamp: float, interval: float = LOOK) -> None:
         while self.simulator.time + interval <= stamp + 1e-6:
@@ -67,10 +70,8 @@ class Watcher:
         """Time passes, and one frame is taken in."""
         self.simulator.step(interval)
         image = self.simulator.render(rgb=False, width=320, height=240)
-        frame = RgbdFrame(image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom)
-        segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
-        self.deltas.append(self.voxels.fuse(frame, segmented))
-        self.scene.update(self.deltas[-1])
+        self.pipeline.take(self.simulator.scan(), image, self.simulator.map_from_base)
+        assert not self.pipeline.rejected
 
     def instances(self, label: str) -> list:
         found = [i for i in self.voxels.instances().values() if i.confirmed]
@@ -100,13 +101,38 @@ def test_what_is_carried_away_is_uncertain_and_after_three_clear_looks_archived(
     assert [e.state for e in watcher.entities("cabinet")] == [EntityState.ACTIVE]
 
 
-def test_what_is_merely_not_detected_stays():
+class Overlooking(GroundTruthDetector):
+    """Sees everything but things of one label."""
+
+    def __init__(self, label: str):
+        super().__init__(NoiseConfig())
+        self._overlooked = label
+
+    def segment(self, stamp, labels, table) -> SegmentedFrame:
+        found = super().segment(stamp, labels, table)
+        kept = tuple(d for d in found.detections if d.label != self._overlooked)
+        seen = np.isin(found.labels, [d.label_value for d in kept])
+        return replace(found, detections=kept, labels=np.where(seen, found.labels, 0).astype(np.uint16))
+
+
+def test_what_is_merely_not_detected_decays_scan_by_scan_and_keeps_its_voxels():
+    """VLM-DEWM eq. B.17: confidence x 0.95 per scan of its room, uncertain below 0.6; 44 scans would archive it."""
     watcher = Watcher(room([CHAIR, CABINET]), "none")
-    watcher.look_until(5.0)
-    watcher.detector = GroundTruthDetector(NoiseConfig(miss=1.0))
+    watcher.look_until(6.0)
+    (entity,) = watcher.entities("chair")
+    assert entity.region_id > 0 and entity.confidence == 1.0
+    watcher.pipeline.detector = Overlooking("chair")
     watcher.look_until(12.0)
+    (early,) = watcher.entities("chair")
+    assert early.state is EntityState.ACTIVE and 0.95**7 <= early.confidence <= 0.95**5
+    watcher.look_until(20.0)
+    (late,) = watcher.entities("chair")
+    assert late.state is EntityState.UNCERTAIN and 0.95**15 <= late.confidence <= 0.95**12
     assert len(watcher.instances("chair")) == 1
-    assert watcher.entities("chair")[0].state is not EntityState.ARCHIVED
+    watcher.pipeline.detector = GroundTruthDetector(NoiseConfig())
+    watcher.look()
+    (again,) = watcher.entities("chair")
+    assert again.id == entity.id and again.state is EntityState.ACTIVE and again.confidence == 1.0
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -122,8 +148,9 @@ def test_what_was_moved_is_the_same_entity_at_its_new_place(noise):
     assert instance.centroid[:2] == pytest.approx((0.8, -1.4), abs=0.25)
     (after,) = [e for e in watcher.entities("chair") if e.state is EntityState.ACTIVE]
     assert after.id == before.id and np.linalg.norm(after.mean[:2] - (0.8, -1.4)) < 0.25
-    merged = [m for d in watcher.deltas for m in d.merges if m.winner == before.id]
-    assert merged and watcher.voxels.resolve(merged[-1].loser) == before.id
+    forwarded = [loser for loser, winner in watcher.scene.state.forward.items() if winner == before.id]
+    assert forwarded and watcher.voxels.resolve(forwarded[-1]) == before.id
+    assert watcher.pipeline.mirror.get(before.id).state is EntityState.ACTIVE
 
 
 def test_one_that_looks_otherwise_is_another_entity():
@@ -157,3 +184,41 @@ def test_a_person_who_walks_through_leaves_no_ghost_after_three_looks(noise, pat
     assert not watcher.instances("person")
     assert all(e.state is EntityState.ARCHIVED for e in watcher.entities("person"))
     assert len(watcher.instances("chair")) == 1 and len(watcher.instances("cabinet")) == 1
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_everything_moves_together_when_the_map_is_corrected(noise):
+    """A jump of 0.5 m and 5 degrees where the robot stands: a turn about a place away from odometry's origin."""
+    watcher = Watcher(room([CHAIR, CABINET]), noise)
+    watcher.look_until(6.0)
+    before = {e.id: e for e in watcher.scene.entities().values()}
+    regions, grid = dict(watcher.scene.regions), watcher.pipeline.grid
+    map_before = watcher.simulator.map_from_base
+    watcher.simulator.inject_correction(0.5, -0.2, math.radians(5.0))
+    jump = watcher.simulator.map_from_base @ inverse(map_before)
+    watcher.look()
+    for identity, entity in before.items():
+        moved = watcher.scene.entities()[identity]
+        expected = transform_points(jump, entity.mean[None])[0]
+        assert np.linalg.norm(moved.mean - expected) < 0.05, moved.label
+        assert np.allclose(moved.views[0].map_from_camera, jump @ entity.views[0].map_from_camera, atol=0.02)
+    assert watcher.scene.counts["jumps"] == 1
+    watcher.look_until(12.0)
+    assert len(watcher.instances("chair")) == 1 and len(watcher.instances("cabinet")) == 1
+    assert {e.id for e in watcher.scene.entities().values()} == set(before), "nothing stands twice"
+    after = watcher.pipeline.grid
+    walls = (g.points_of(np.argwhere(g.occupied)) for g in (grid, after))
+    were, are = transform_points(jump, np.pad(next(walls), ((0, 0), (0, 1))))[:, :2], next(walls)
+    assert cKDTree(were).query(are)[0].max() < 0.25, "no second walls"
+    assert cKDTree(are).query(were)[0].max() < 0.25, "no wall is left out"
+    assert set(watcher.scene.regions) == set(regions)
+    for identity, region in regions.items():
+        expected = (jump @ [*region.centroid, 0.0, 1.0])[:2]
+        assert np.linalg.norm(watcher.scene.regions[identity].centroid - expected) < 0.25
+    pillars = watcher.voxels.pillars(0.1)
+    chair = watcher.entities("chair")[0]
+    row, column = np.floor((chair.mean[:2] - pillars.origin) / 0.1).astype(int)[::-1]
+    assert chair.id in pillars.ids[:, row - 2 : row + 3, column - 2 : column + 3]
+    points, ids = watcher.voxels.cloud()
+    expected = transform_points(jump, before[chair.id].mean[None])[0]
+    assert np.linalg.norm(points[ids == chair.id].mean(axis=0) - expected) < 0.15

@@ -3,13 +3,18 @@
 import json
 import mmap
 import os
+from dataclasses import replace
 
 import cv2
 import numpy as np
 import pytest
 
+from lodestar.mapping.admission import RejectReason
 from lodestar_eval import __main__ as command
+from lodestar_eval.mapper_process import MapperProcess
 from lodestar_eval.memory import peak_bytes, reset_peak, resident_bytes
+from lodestar_eval.sweep import Sweep, SweepConfig
+from lodestar_sim.worlds import world_from_spec
 
 pytest.importorskip("open3d")
 
@@ -113,3 +118,13 @@ def test_the_kernel_tells_memory_now_and_at_most():
     assert peak_bytes() - before > 60 * 2**20
     reset_peak()
     assert peak_bytes() - before < 16 * 2**20
+
+
+def test_frames_that_the_map_refuses_are_counted_and_not_timed():
+    world = world_from_spec("apartment", 1)
+    frames = [pair for _, pair in zip(range(3), Sweep(world, 1, SweepConfig(width=160, height=120)).frames())]
+    mapper = MapperProcess(frames[:1])
+    lost = replace(frames[1][0], odom_from_camera=np.full((4, 4), np.nan)), frames[1][1]
+    costs = [mapper.take(*pair) for pair in (frames[0], lost, frames[2])]
+    assert [cost is None for cost in costs] == [False, True, False]
+    assert mapper.close().rejected == {RejectReason.POSE.value: 1}

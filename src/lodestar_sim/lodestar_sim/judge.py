@@ -72,12 +72,12 @@ def _say(caption: str, distance: float, bearing: float, in_sight: bool) -> str:
 
 
 def valid_targets(world: World, directive_text: str, time: float = 0.0) -> tuple[int, ...]:
-    """Ids of what the last step of a directive may mean; empty where the building holds no such thing.
+    """Ids of what the last step of a directive that names something may mean; empty where the building has none.
 
     Raises DirectiveError where the text is no directive that names something.
     """
     directive = parse_directive(directive_text)
-    graphs = directive.subtasks[-1].graphs if directive.subtasks else ()
+    graphs = next((subtask.graphs for subtask in reversed(directive.subtasks) if subtask.graphs), ())
     if not graphs:
         raise DirectiveError(f'"{directive_text}" names nothing that could be found')
     scene = Scene(world, time)

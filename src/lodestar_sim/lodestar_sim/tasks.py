@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,6 +57,20 @@ def default_task(world: World, seed: int = 1) -> Task:
     return _Tasks(world, seed).choose()
 
 
+def described(world: World, seed: int, kinds: Sequence[str] = KINDS) -> Iterator[tuple[WorldObject, str]]:
+    """Things in a shuffled order, the same for the same seed, each with a noun phrase that fits no other thing;
+    only such as a robot can stand before and see. The kinds are tried in this order.
+    """
+    tasks = _Tasks(world, seed)
+    for index in tasks.rng.permutation(len(tasks.things)):
+        thing = tasks.things[int(index)]
+        if not tasks.is_plain_to_see(thing) or not len(tasks.truth.views(thing, VISIBLE, 0.8)):
+            continue
+        phrase = next((text for kind in kinds if (text := tasks.describe(thing, kind))), "")
+        if phrase:
+            yield thing, phrase
+
+
 class _Tasks:
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
@@ -71,7 +86,7 @@ class _Tasks:
         kinds = list(self.rng.choice(KINDS, size=3, replace=False, p=KIND_WEIGHTS))
         for kind in kinds:
             for thing in order:
-                phrase = self._describe(thing, kind)
+                phrase = self.describe(thing, kind)
                 if phrase and len(self.truth.views(thing, VISIBLE, 0.8)):
                     start = self._start(thing)
                     if start:
@@ -81,15 +96,17 @@ class _Tasks:
             "what it stands next to, seen from a reachable place, 5 m from a start out of its sight); give a directive"
         )
 
-    def _may_be_target(self, thing: WorldObject) -> bool:
+    def is_plain_to_see(self, thing: WorldObject) -> bool:
+        """Whether it is large enough and no part of the building or of another thing."""
         if thing.category in PLAIN or thing.mounted or thing.contained_in or thing.category not in CATALOGUE:
             return False
         sides = sorted(thing.size)
         if sides[2] < MIN_LENGTH or sides[1] < MIN_WIDTH or thing.pose[2] + thing.size[2] < MIN_TOP:
             return False
-        if thing.color not in thing.caption.split():
-            return False
-        return any(
+        return thing.color in thing.caption.split()
+
+    def _may_be_target(self, thing: WorldObject) -> bool:
+        return self.is_plain_to_see(thing) and any(
             other.category == thing.category and self.scene.distance(other, thing) >= DISTRACTOR
             for other in self.things
             if other.id != thing.id
@@ -99,7 +116,7 @@ class _Tasks:
         """What a listener might mean by the class alone."""
         return [t for t in self.things if t.id != thing.id and confusable(t.category, thing.category)]
 
-    def _describe(self, thing: WorldObject, kind: str) -> str:
+    def describe(self, thing: WorldObject, kind: str) -> str:
         """A noun phrase that only this thing fits, empty where there is none of this kind."""
         rivals = self._rivals(thing)
         name = thing.category if kind == "relation" else f"{thing.color} {thing.category}"

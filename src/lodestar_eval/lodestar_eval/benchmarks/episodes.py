@@ -1,16 +1,12 @@
-"""Find something in buildings nobody mapped: success, path length, time, and what it costs."""
+"""Find something in buildings: success, path length, time, what every expert contributes, and what it costs."""
 
 from __future__ import annotations
 
 import argparse
 import csv
-import ctypes
 import json
-import multiprocessing
-import signal
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,19 +16,56 @@ from lodestar_eval.options import positive_int, positive_seconds, seed_list
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 from lodestar_eval.stages import StageClock
+from lodestar_eval.trials import ALL, CORE, REFERENCE, SETTINGS, WARM, Building, Plan, learn, run_buildings
 
-_SUCCESS_BOUND = 0.90  # share of episodes, issue's bar
 NOISE_NAMES = ("none", "mild", "strong")  # of episode.NOISES, which is slow to import
+_SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in buildings nobody mapped; the issue's bars
+_EPOCH_BOUND = 0.3  # s of processor time per decision epoch, p95 (DESIGN section 6)
 _SPEED_BOUND = 8.0  # simulated seconds per processor second of the episode
+_GROUPS = {"core": CORE, "all": ALL}
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Policies of "core", "all" or names with commas between them."""
+    chosen = dict.fromkeys(name for part in text.split(",") for name in _GROUPS.get(part, (part,)))
+    foreign = [name for name in chosen if name not in (*ALL, WARM)]
+    if foreign:
+        raise argparse.ArgumentTypeError(
+            f"there is no policy {', '.join(foreign)!r}; there are core, all, {', '.join((*ALL, WARM))}"
+        )
+    return tuple(chosen)
+
+
+def _settings(text: str) -> tuple[str, ...]:
+    """Keys of "unexplored,pre-explored"."""
+    foreign = [name for name in text.split(",") if name not in SETTINGS]
+    if foreign:
+        raise argparse.ArgumentTypeError(f"{', '.join(foreign)!r} is none of {', '.join(SETTINGS)}")
+    return tuple(dict.fromkeys(SETTINGS[name] for name in text.split(",")))
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--world", default="apartment", help="apartment, office, warehouse, a world file, a real map"
-    )
+        "--world", "--worlds", default="apartment",
+        help="apartment, office, warehouse, a world file, a real map; several with commas between them",
+    )  # fmt: skip
     parser.add_argument(
         "--seeds", type=seed_list, default="1-30", help="such as 1-30 or 1,4,9-12 (default 1-30)"
     )
+    parser.add_argument(
+        "--policies", type=_names, default="bandit",
+        help="core (the bandit, each expert alone, the reference), all, or names (default bandit)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--settings",
+        type=_settings,
+        default="unexplored",
+        help="unexplored,pre-explored (default unexplored)",
+    )
+    parser.add_argument(
+        "--warm-seeds", type=seed_list, default=None, metavar="SEEDS",
+        help="adds the row bandit_warm, which has worked in these worlds; none of them is evaluated",
+    )  # fmt: skip
     parser.add_argument(
         "--limit-time",
         type=positive_seconds,
@@ -43,70 +76,147 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=positive_int, default=1, help="processes that run episodes (default 1)"
     )
+    parser.add_argument(
+        "--answer-time", type=positive_seconds, default=None, metavar="S",
+        help="simulated seconds that an expert takes to answer (default: what it was measured to take)",
+    )  # fmt: skip
     parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+    parser.add_argument(
+        "--think",
+        type=positive_seconds,
+        default=0.0,
+        metavar="S",
+        help="simulated seconds that the reasoner takes for an answer, beside the experts as a model does (default 0)",
+    )
+    parser.add_argument(
+        "--late",
+        type=positive_seconds,
+        default=0.0,
+        metavar="S",
+        help="simulated seconds for which experts that ask the reasoner keep their answer back (default 0)",
+    )
     parser.add_argument("--directive", default=None, help="instead of each seed's own")
+    parser.add_argument(
+        "--log", type=Path, default=None, metavar="FILE", help="all decisions in one file, for replay-log"
+    )
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.episode import NOISES, EpisodeSettings
     from lodestar_eval.plots import save_overview
-    from lodestar_sim.worlds import WorldError, world_from_spec
 
-    try:
-        world_from_spec(options.world, options.seeds.first)
-    except WorldError as error:
-        raise BadOptions(str(error)) from error
-    settings = EpisodeSettings(time_limit=options.limit_time, noise=NOISES[options.noise])
+    plan, buildings = _planned(options, folder)
     began = time.perf_counter()
     outcomes: list[EpisodeOutcome] = []
-    for outcome in _episodes(options, settings, folder):
-        outcomes.append(outcome)
-        progress(_line(outcome, len(outcomes), len(options.seeds.values)))
-    outcomes.sort(key=lambda outcome: outcome.seed)
+    for number, found in enumerate(run_buildings(plan, buildings, options.jobs), start=1):
+        outcomes += found
+        if not found:
+            progress(f"[{number:3d}/{len(buildings)}] a building in which nothing makes a task is left out")
+        for outcome in found:
+            progress(_line(outcome, number, len(buildings), plan.is_plain))
+    order = {policy: index for index, policy in enumerate(plan.policies)}
+    outcomes.sort(key=lambda o: (plan.settings.index(o.setting), order[o.policy], o.world, o.seed))
     _write_rows(outcomes, folder)
-    save_overview(outcomes, folder / "episodes.png")
-    return _result(outcomes, settings, time.perf_counter() - began, options.jobs)
+    main = [o for o in outcomes if (o.setting, o.policy) == (plan.settings[0], plan.policies[0])]
+    save_overview(main, folder / "episodes.png")
+    maps = tuple(
+        Plot(str(plan.file("maps", b.tag, plan.settings[0], plan.policies[0], b.seed, ".png").relative_to(folder)),
+             f"{b.world}, seed {b.seed}")
+        for b in buildings
+        if (b.world, b.seed) in {(o.world, o.seed) for o in main}
+    )  # fmt: skip
+    result = _result(main, plan.episode, time.perf_counter() - began, options.jobs, maps)
+    return _compared(result, plan, buildings, outcomes, options.log)
 
 
-def _episodes(options: argparse.Namespace, settings: object, folder: Path) -> Iterator[EpisodeOutcome]:
-    """Outcomes as they come; a map of every episode lies in folder/maps."""
-    jobs = [(options.world, seed, options.directive, settings, folder) for seed in options.seeds.values]
-    if options.jobs == 1:
-        for job in jobs:
-            yield _one(*job)
-        return
-    context = multiprocessing.get_context("spawn")  # threads of Open3D and torch do not survive a fork
-    with ProcessPoolExecutor(options.jobs, context, initializer=_end_with_parent) as pool:
-        futures = [pool.submit(_one, *job) for job in jobs]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Building]]:
+    """What is to be run where; a warm start is learned here. Raises BadOptions."""
+    from lodestar_eval.episode import NOISES, EpisodeSettings
+    from lodestar_sim.worlds import WorldError, world_from_spec
+
+    kinds = [kind for kind in options.world.split(",") if kind]
+    try:
+        for kind in kinds:
+            world_from_spec(kind, options.seeds.first)
+    except WorldError as error:
+        raise BadOptions(str(error)) from error
+    policies = options.policies
+    if (WARM in policies) != (options.warm_seeds is not None):
+        if options.warm_seeds is None:
+            raise BadOptions(f"{WARM} has to have worked somewhere: give --warm-seeds")
+        policies = (*policies, WARM)
+    settings = EpisodeSettings(
+        time_limit=options.limit_time,
+        noise=NOISES[options.noise],
+        thinking=options.answer_time,
+        reasoner_delay=options.think,
+        answer_delay=options.late,
+    )
+    plan = Plan(settings, options.settings, policies, folder, options.directive)
+    buildings = [
+        Building(kind, seed, Path(kind).stem if len(kinds) > 1 else "")
+        for kind in kinds
+        for seed in options.seeds.values
+    ]
+    if options.warm_seeds is not None:
+        if both := set(options.warm_seeds.values) & set(options.seeds.values):
+            raise BadOptions(
+                f"seeds {sorted(both)} would be learned from and evaluated; choose other --warm-seeds"
+            )
+        warm = [Building(kind, seed) for kind in kinds for seed in options.warm_seeds.values]
+        plan = Plan(settings, options.settings, policies, folder, options.directive, learn(plan, warm))
+    return plan, buildings
 
 
-def _end_with_parent() -> None:
-    """This worker ends when the benchmark is killed: a pool's workers would wait for ever for another job."""
-    pr_set_pdeathsig = 1  # prctl(2)
-    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+def _compared(
+    result: Result,
+    plan: Plan,
+    buildings: Sequence[Building],
+    outcomes: list[EpisodeOutcome],
+    log: Path | None,
+) -> Result:
+    """The result with the rows of all settings and policies, their tables, bars and plots."""
+    from dataclasses import replace
+
+    from lodestar.selection.decision_log import DecisionLog, read_decisions
+    from lodestar_eval import policy_tables as tables
+    from lodestar_eval.arms import Pick, picks_of
+    from lodestar_eval.plots import save_paths
+
+    rows = tables.rows_of(outcomes)
+    picks: dict[tuple[str, str], list[Pick]] = {}
+    if log is not None:
+        log.unlink(missing_ok=True)
+    for setting, policy in rows:
+        for building in buildings if policy != REFERENCE else ():
+            file = plan.file("decisions", building.tag, setting, policy, building.seed, ".jsonl")
+            decisions = list(read_decisions(file)) if file.exists() else []
+            picks.setdefault((setting, policy), []).extend(picks_of(decisions))
+            for decision in decisions if log is not None else ():
+                DecisionLog(log).write(decision)
+    metrics = tables.row_metrics(rows) | tables.learning_metrics(picks)
+    plots = []
+    if not plan.is_plain:
+        save_paths(plan, buildings[:: max(len(buildings) // 3, 1)][:3], plan.folder / "paths.png")
+        plots = [
+            Plot("paths.png", "Paths of every policy in the same buildings, by whose goal was driven to")
+        ]
+    return replace(
+        result,
+        metrics=result.metrics | metrics,
+        bars=(*result.bars, *(tables.row_bars(metrics) if not plan.is_plain else ())),
+        tables=(
+            tables.main_table(rows, metrics), tables.way_table(rows), tables.allocation_table(rows),
+            *tables.stage_tables(picks), *result.tables,
+        ),
+        plots=(*plots, *result.plots),
+    )  # fmt: skip
 
 
-def _one(world: str, seed: int, directive: str | None, settings: object, folder: Path) -> EpisodeOutcome:
-    from lodestar_eval.episode import runner_of
-    from lodestar_eval.tasks import prepare
-
-    prepared = prepare(world, seed, directive)
-    run = runner_of(settings).run(prepared.world, prepared.task, seed)
-    run.save_map(folder / "maps" / f"seed_{seed:03d}.png")
-    run.save_decisions(folder / "decisions" / f"seed_{seed:03d}.jsonl")
-    return run.outcome
-
-
-def _line(outcome: EpisodeOutcome, done: int, count: int) -> str:
+def _line(outcome: EpisodeOutcome, done: int, count: int, plain: bool = True) -> str:
     found = "found " if outcome.success else "FAILED"
+    row = "" if plain else f"{outcome.world} {outcome.setting} {outcome.policy}, "
     return (
-        f"[{done:3d}/{count}] seed {outcome.seed:3d} {found} {outcome.directive!r}: "
+        f"[{done:3d}/{count}] {row}seed {outcome.seed:3d} {found} {outcome.directive!r}: "
         f"{outcome.duration:.0f} s, {outcome.path_length:.1f} m, SPL {outcome.spl:.2f}, {outcome.speed:.1f}x"
         + ("" if outcome.success else f" — {outcome.failure}")
     )
@@ -148,6 +258,9 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
         "setup_cpu_s": whole - busy,
         "simulated_s": simulated,
     }
+    epochs = [seconds for o in outcomes for seconds in o.epoch_seconds]
+    for percent in (50, 95):
+        metrics[f"epoch_p{percent}_s"] = float(np.percentile(epochs, percent)) if epochs else float("nan")
     frames = max(sum(o.frames for o in outcomes), 1)
     for name, milliseconds in clock.milliseconds_per_call().items():
         metrics[f"stage.{name}_ms"] = milliseconds
@@ -166,7 +279,9 @@ def share_of(part: float, whole: float) -> float:
     return part / whole if whole > 0.0 else float("nan")
 
 
-def _result(outcomes: list[EpisodeOutcome], settings: object, wall: float, jobs: int) -> Result:
+def _result(
+    outcomes: list[EpisodeOutcome], settings: object, wall: float, jobs: int, maps: tuple[Plot, ...] = ()
+) -> Result:
     metrics = metrics_of(outcomes)
     metrics["wall_s"] = wall
     rows = tuple(
@@ -203,7 +318,9 @@ def _result(outcomes: list[EpisodeOutcome], settings: object, wall: float, jobs:
         metrics=metrics,
         bars=(
             Bar("sr", metrics["sr"], _SUCCESS_BOUND),
+            Bar("spl", metrics["spl"], _SPL_BOUND),
             Bar("speed", metrics["speed"], _SPEED_BOUND),
+            Bar("epoch_p95_s", metrics["epoch_p95_s"], _EPOCH_BOUND, at_least=False),
         ),
         tables=(
             Table("Episodes", columns, rows),
@@ -211,12 +328,14 @@ def _result(outcomes: list[EpisodeOutcome], settings: object, wall: float, jobs:
         ),
         plots=(
             Plot("episodes.png", "Way driven against the shortest way, success over time, and time by stage"),
-            *(Plot(f"maps/seed_{o.seed:03d}.png", f"Seed {o.seed}: {o.directive}") for o in outcomes),
+            *maps,
         ),
         notes=(
             "Intervals are 95 % bootstrap percentiles over episodes. `speed` is simulated seconds per second "
             "of processor time (all threads) of the episode itself; `speed_with_setup` adds making the "
-            "building, compiling and loading the text model. Stages are the main thread's processor time.",
+            "building, compiling and loading the text model. Stages are the main thread's processor time. "
+            "`epoch_p50_s` and `epoch_p95_s` are processor seconds of a decision epoch, with the experts one after "
+            "the other.",
         ),
         config={"settings": repr(settings), "jobs": jobs},
     )

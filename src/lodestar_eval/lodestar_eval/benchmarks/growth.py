@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
+from lodestar_eval.building import add_building_options, open_building
+from lodestar_eval.registry import Bar, Benchmark, Plot, Result, Table
 
 if TYPE_CHECKING:
     from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -30,10 +30,7 @@ _REVISITED = 60  # frames that are taken again with a small and with the whole m
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--world", default=None, help="world (default: the building 50052751 of floorplans_kth in $LODESTAR_DATA)"
-    )
-    parser.add_argument("--seed", type=int, default=1)
+    add_building_options(parser)
     parser.add_argument("--area", type=float, default=None, metavar="M2", help="stop when this much was seen")
 
 
@@ -54,15 +51,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar_eval.episode import NOISES
     from lodestar_eval.mapper_process import MapperProcess
     from lodestar_eval.sweep import Sweep
-    from lodestar_sim.worlds import WorldError, world_from_spec
 
-    if options.world is None and not os.environ.get("LODESTAR_DATA"):
-        raise BadOptions("set LODESTAR_DATA, or give --world")
-    spec = options.world or str(Path(os.environ["LODESTAR_DATA"]) / "floorplans_kth" / "50052751")
-    try:
-        world = world_from_spec(spec, options.seed)
-    except WorldError as error:
-        raise BadOptions(str(error)) from error
+    spec, world = open_building(options)
     sweep = Sweep(world, options.seed, noise=NOISES["mild"])
     progress(f"{spec}: {len(sweep.stops)} stops, {len(sweep)} frames")
     frames = sweep.frames()
@@ -77,7 +67,10 @@ def _grow(mapper: MapperProcess, frames, area: float, progress: Callable[[str], 
     growth, seen = _Growth(), set()
     first: list[tuple[RgbdFrame, SegmentedFrame]] = []
     for pair in frames:
-        growth.cost.append(mapper.take(*pair))
+        cost = mapper.take(*pair)
+        if cost is None:
+            continue
+        growth.cost.append(cost)
         seen |= _cells(pair[0])
         growth.area.append(len(seen) * _CELL**2)
         if len(first) < _REVISITED:
@@ -97,7 +90,8 @@ def _grow(mapper: MapperProcess, frames, area: float, progress: Callable[[str], 
 
 def _revisit(mapper: MapperProcess, views: list[tuple[RgbdFrame, SegmentedFrame]]) -> np.ndarray:
     """Processor seconds of each view, the least of several times: other programs only ever add to it."""
-    return np.min([[mapper.take(*view).cpu_seconds for view in views] for _ in range(_REPEATS)], axis=0)
+    costs = [[mapper.take(*view) for view in views] for _ in range(_REPEATS)]
+    return np.min([[math.inf if cost is None else cost.cpu_seconds for cost in row] for row in costs], axis=0)
 
 
 def _cells(frame: RgbdFrame) -> set[tuple[int, int]]:
@@ -123,7 +117,7 @@ def _result(growth: _Growth, totals: Totals, config: dict) -> Result:
     metrics = {
         "area_m2": float(area[-1]),
         "frames": float(len(area)),
-        "frames_rejected": float(totals.rejected),
+        "frames_rejected": float(sum(totals.rejected.values())),
         "flat_mib": float(now[flat] / _MIB) if area[-1] >= _FLAT else math.nan,
         "building_mib": float(now[-1] / _MIB),
         "building_peak_mib": float(peak[-1] / _MIB),
@@ -158,6 +152,9 @@ def _result(growth: _Growth, totals: Totals, config: dict) -> Result:
         "ms is the time that passed, other programs included. Start and end are processor times of the same views, "
         "taken again with a small and with the whole map.",
     ]
+    if totals.rejected:
+        reasons = ", ".join(f"{count} for {reason}" for reason, count in sorted(totals.rejected.items()))
+        notes.append(f"The map refused frames, which are left out: {reasons}.")
     if area[-1] < _BUILDING:
         notes.append(f"Only {area[-1]:.0f} m2 were seen; the building's bound is meant for {_BUILDING:.0f} m2.")
     return Result(

@@ -37,6 +37,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar.models.embedder import SentenceTransformerEmbedder
     from lodestar.models.phrases import PhraseBook
     from lodestar.query.scoring import prepare, score_pool
+    from lodestar.query.terms import fetch_vectors
 
     book = PhraseBook(SentenceTransformerEmbedder())
     rows, metrics, p95 = [], {}, float("nan")
@@ -55,7 +56,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
             times, began_cpu = [time.perf_counter()], time.process_time()
             graphs = parse_query(text)
             times.append(time.perf_counter())
-            book.vectors([v.category for graph in graphs for v in graph.variables])
+            fetch_vectors(graphs, pool)
             times.append(time.perf_counter())
             score_pool(graphs, pool)
             times.append(time.perf_counter())

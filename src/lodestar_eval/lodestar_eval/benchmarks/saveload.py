@@ -1,19 +1,20 @@
-"""A furnished building saved and loaded: voxels, surfaces, entities and regions."""
+"""A furnished building saved and loaded: octree and grid, voxels, surfaces and entities."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from lodestar_eval.building import add_building_options, open_building
 from lodestar_eval.options import positive_int
-from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 _BOUND_S = 10.0  # issue 3: of saving and of loading
 _MIB = 2**20
@@ -21,35 +22,24 @@ _LOOKS = 3  # at every view: so many observations confirm an instance
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--world", default=None, help="world (default: the building 50052751 of floorplans_kth in $LODESTAR_DATA)"
-    )
-    parser.add_argument("--seed", type=int, default=1, help="of the furniture")
+    add_building_options(parser)
     parser.add_argument("--rounds", type=positive_int, default=3, help="times it is saved and loaded (default 3)")
     parser.add_argument("--views", type=positive_int, default=5, help="per stop of the sweep (default 5)")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_sim.worlds import WorldError, world_from_spec
-
-    if options.world is None and not os.environ.get("LODESTAR_DATA"):
-        raise BadOptions("set LODESTAR_DATA, or give --world")
-    spec = options.world or str(Path(os.environ["LODESTAR_DATA"]) / "floorplans_kth" / "50052751")
-    try:
-        world = world_from_spec(spec, options.seed)
-    except WorldError as error:
-        raise BadOptions(str(error)) from error
-    voxels, scene = _mapped(world, options, progress)
+    _, world = open_building(options)
+    grid, voxels, scene = _mapped(world, options, progress)
     place = folder / "map"
     saves, loads, sizes = [], [], {}
     for number in range(options.rounds):
         began = time.perf_counter()
-        sizes = _save(place, voxels, scene)
+        sizes = _save(place, grid, voxels, scene)
         saves.append(time.perf_counter() - began)
         began = time.perf_counter()
-        other, entities = _load(place, voxels.config)
+        free, other, entities = _load(place, voxels.config)
         loads.append(time.perf_counter() - began)
-        if other.voxel_count != voxels.voxel_count or entities != len(scene):
+        if other.voxel_count != voxels.voxel_count or entities != len(scene) or free != _free(grid):
             raise RuntimeError("what was loaded is not what was saved")
         progress(f"round {number + 1}: saved in {saves[-1]:.1f} s, loaded in {loads[-1]:.1f} s")
     shutil.rmtree(place)
@@ -70,27 +60,40 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str], None]) -> tuple:
-    """Voxels and scene after a sweep through the building."""
+    """Octree (None where its package is missing), voxels and scene after a sweep through the building."""
+    from lodestar.mapping.octomap import OctoMapper
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
     from lodestar.scene.dictionary import SceneDictionary
     from lodestar_eval.sweep import Sweep, SweepConfig
 
     sweep = Sweep(world, options.seed, SweepConfig(views=options.views, width=320, height=240))  # type: ignore[arg-type]
     voxels, scene = SemanticVoxelMap(VoxelConfig()), SceneDictionary()
+    try:
+        grid = OctoMapper()
+    except ImportError:
+        grid = None
     for number, (frame, segmented) in enumerate(sweep.frames()):
         for look in range(_LOOKS):
             stamp = frame.stamp + look * sweep.config.interval / _LOOKS
             scene.update(voxels.fuse(replace(frame, stamp=stamp), replace(segmented, stamp=stamp)))
         voxels.integrate_depth(frame)
+        if grid is not None:
+            grid.insert_depth(frame)
         if number % 200 == 0:
             progress(f"frame {number} of {len(sweep)}: {len(scene)} entities")
     while scene.flush().updated:
         pass
-    return voxels, scene
+    return grid, voxels, scene
 
 
-def _save(place: Path, voxels: object, scene: object) -> dict[str, float]:
-    """Both parts are in a snapshot; returns their bytes."""
+def _free(grid: Any) -> float:
+    """Square metres that the plan knows free."""
+    return 0.0 if grid is None else grid.project(0.0).free_area
+
+
+def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, float]:
+    """All parts are in a snapshot; returns their bytes."""
+    from lodestar.mapping import octomap
     from lodestar.mapping import persistence as voxel_file
     from lodestar.scene import persistence as scene_file
     from lodestar.storage.archive import write_archive
@@ -105,12 +108,16 @@ def _save(place: Path, voxels: object, scene: object) -> dict[str, float]:
     ):
         meta, arrays = dump()
         sizes[name] = float(write_archive(part / name, module.KIND, module.VERSION, meta, arrays))
+    if grid is not None:
+        size = write_archive(part / "grid", octomap.KIND, octomap.VERSION, {}, grid.to_arrays())
+        sizes["grid"] = float(size)
     snapshot.commit(part, {})
     return sizes
 
 
 def _load(place: Path, config: object) -> tuple:
-    """The voxel map and the number of entities."""
+    """What the plan knows free, the voxel map and the number of entities."""
+    from lodestar.mapping import octomap
     from lodestar.mapping import persistence as voxel_file
     from lodestar.scene import persistence as scene_file
     from lodestar.scene.config import SceneConfig
@@ -127,7 +134,11 @@ def _load(place: Path, config: object) -> tuple:
     scene.replace(state, 1, "", "")
     while scene.flush().updated:
         pass
-    return voxels, len(scene)
+    grid = None
+    if (part / "grid").exists():
+        archive = read_archive(part / "grid", octomap.KIND, octomap.VERSION)
+        grid = octomap.OctoMapper.from_arrays(archive.arrays)
+    return _free(grid), voxels, len(scene)
 
 
 BENCHMARK = Benchmark("saveload", "A whole building saved and loaded.", _add_options, _run)

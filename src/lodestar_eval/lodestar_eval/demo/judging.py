@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
@@ -32,14 +34,21 @@ def judge_run(prepared: Prepared, world: World, record: RunRecord) -> tuple[np.n
     directive = parse_directive(record.directive)
     if directive.kind is DirectiveKind.FIND:
         _judge_find(prepared, world, record, directive)
-    elif directive.kind is DirectiveKind.RETURN:
-        away = float(np.linalg.norm(record.final_pose[:2] - record.start[:2]))
-        record.success = record.claimed_success and away <= _HOME_DISTANCE
-        record.verdict = f"It stands {away:.2f} m from where it started."
-    else:
+    elif directive.kind is not DirectiveKind.RETURN:
         record.success = record.claimed_success and record.coverage >= _EXPLORED_SHARE
         record.verdict = f"It knows {100 * record.coverage:.0f} % of the floor that can be reached."
+    else:
+        record.success = record.claimed_success
+    if _comes_back(directive):
+        away = float(np.linalg.norm(record.final_pose[:2] - record.start[:2]))
+        record.success = record.success and away <= _HOME_DISTANCE
+        record.verdict = f"{record.verdict} It stands {away:.2f} m from where it started.".strip()
     return _final_view(world_then, record, prepared.task.target_ids)
+
+
+def _comes_back(directive: Directive) -> bool:
+    """Whether the robot is to end where it began."""
+    return directive.kind_of(len(directive.subtasks) - 1) is DirectiveKind.RETURN
 
 
 def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: Directive) -> None:
@@ -56,24 +65,30 @@ def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: 
         if record.error_msg:
             record.verdict += f" The robot says: {record.error_msg}"
         return
+    record.shortest = shortest_path_length(world, record.start, targets)
+    steps = [s for i, s in enumerate(directive.subtasks) if directive.kind_of(i) is DirectiveKind.FIND]
+    if _comes_back(directive):
+        missed = _missed_step(world, record, steps)
+        record.success = record.claimed_success and not missed
+        record.verdict = f"It never stood before “{missed}”." if missed else "It stood before what it was to find."
+        return
     verdict = judge_find(world_then, record.final_pose, targets)
     record.distance = float(verdict.distance_m)
     record.success, record.verdict = bool(verdict.success), verdict.message
     if record.success and not record.claimed_success:
         record.success = False
         record.verdict += " But the robot did not say that it had found it."
-    record.shortest = shortest_path_length(world, record.start, targets)
-    missed = _missed_step(world, record, directive)
+    missed = _missed_step(world, record, steps[:-1])
     if record.success and missed:
         record.success = False
         record.verdict = f"It stands before the last thing, but never stood before “{missed}” on the way."
 
 
-def _missed_step(world: World, record: RunRecord, directive: Directive) -> str:
-    """The first earlier step whose target was never stood before in order; empty where none was missed."""
+def _missed_step(world: World, record: RunRecord, subtasks: Sequence[Subtask]) -> str:
+    """The first step whose target was never stood before in order; empty where none was missed."""
     index = 0
     poses = record.path[_spaced(record.path[:, 0], _VISIT_INTERVAL)] if len(record.path) else record.path
-    for subtask in directive.subtasks[:-1]:
+    for subtask in subtasks:
         targets = _targets_of(world, subtask)
         while index < len(poses):
             stamp, pose = float(poses[index, 0]), poses[index, 1:4]

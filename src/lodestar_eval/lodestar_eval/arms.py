@@ -1,0 +1,115 @@
+"""What a policy did and what came of it, from its decisions (RoboAtlas tables II, III, IV and VIII)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.selection.decision_log import Decision, Outcome
+from lodestar_eval.metrics import share
+
+STAGES = ("low", "mid", "high")
+
+
+@dataclass(frozen=True)
+class Pick:
+    """One decision whose outcome is known. reward: by component, with "total". contested: every arm might have
+    been picked. coverage: the context's, in [0, 1].
+    """
+
+    chosen: str
+    coverage: float
+    reward: Mapping[str, float]
+    contested: bool
+
+
+def picks_of(decisions: Iterable[Decision]) -> list[Pick]:
+    """The last record of every epoch of one run, without those that have no outcome."""
+    last = {decision.epoch: decision for decision in decisions}
+    return [
+        Pick(
+            decision.chosen,
+            float(decision.context["coverage"]),
+            decision.reward,
+            all(arm.admissible for arm in decision.arms),
+        )
+        for decision in last.values()
+        if decision.outcome is not Outcome.PENDING and decision.reward
+    ]
+
+
+def stages_of(picks: Sequence[Pick]) -> list[int]:
+    """Stage 0, 1 or 2 of every pick: thirds of all picks by coverage; equal coverage is the same stage."""
+    coverage = np.array([pick.coverage for pick in picks], np.float64)
+    if not len(coverage):
+        return []
+    edges = np.quantile(coverage, [1.0 / 3.0, 2.0 / 3.0])
+    return [int(stage) for stage in np.searchsorted(edges, coverage, side="left")]
+
+
+def distribution(picks: Sequence[Pick], arms: Sequence[str], contested: bool = False) -> np.ndarray:
+    """(3, A) share of every arm by stage, NaN where a stage has no pick (table II).
+
+    contested: only picks count where every arm was admissible; the stages stay those of all picks.
+    """
+    counts = np.zeros((len(STAGES), len(arms)))
+    for pick, stage in zip(picks, stages_of(picks)):
+        if pick.chosen in arms and (pick.contested or not contested):
+            counts[stage, arms.index(pick.chosen)] += 1
+    totals = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
+
+
+def stage_rewards(picks: Sequence[Pick], arms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation (3, A) of the reward by stage and arm, NaN where there is no pick (table III)."""
+    means = np.full((len(STAGES), len(arms)), np.nan)
+    spreads = means.copy()
+    stages = np.array(stages_of(picks))
+    chosen = np.array([pick.chosen for pick in picks])
+    totals = np.array([pick.reward["total"] for pick in picks], np.float64)
+    for stage in range(len(STAGES)):
+        for index, arm in enumerate(arms):
+            values = totals[(stages == stage) & (chosen == arm)] if len(picks) else totals
+            if len(values):
+                means[stage, index], spreads[stage, index] = values.mean(), values.std()
+    return means, spreads
+
+
+def normalized(means: np.ndarray, spreads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means scaled to [0, 1] over all stages and arms, deviations by the same factor, as table III prints them."""
+    if not np.isfinite(means).any():
+        return means, spreads
+    low, high = np.nanmin(means), np.nanmax(means)
+    width = high - low if high > low else 1.0
+    return (means - low) / width, spreads / width
+
+
+def components(picks: Sequence[Pick]) -> dict[str, tuple[float, float, float]]:
+    """Mean, standard deviation and share of the total of every part of the reward, "total" last (table IV)."""
+    if not picks:
+        return {}
+    names = [*dict.fromkeys(name for pick in picks for name in pick.reward if name != "total"), "total"]
+    values = {name: np.array([pick.reward.get(name, 0.0) for pick in picks]) for name in names}
+    whole = float(values["total"].mean())
+    return {
+        name: (float(v.mean()), float(v.std()), float(v.mean()) / whole if whole else float("nan"))
+        for name, v in values.items()
+    }
+
+
+def allocation(
+    picks: Mapping[str, int], driven: Mapping[str, float], arms: Sequence[str]
+) -> dict[str, tuple[int, float, float, float]]:
+    """Picks, their share, metres, their share of every arm (table VIII); what no arm drove is no part of it."""
+    decisions, metres = sum(picks.get(arm, 0) for arm in arms), sum(driven.get(arm, 0.0) for arm in arms)
+    return {
+        arm: (
+            picks.get(arm, 0),
+            share(picks.get(arm, 0), decisions),
+            driven.get(arm, 0.0),
+            driven.get(arm, 0.0) / metres if metres > 0.0 else float("nan"),
+        )
+        for arm in arms
+    }

@@ -1,0 +1,264 @@
+"""One thing after the other in one building, by category, description or picture; with memory and without."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar_eval.benchmarks.episodes import NOISE_NAMES
+from lodestar_eval.metrics import bootstrap_interval, cluster_interval, mean
+from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
+from lodestar_eval.trials import SINGLES, worker_pool
+
+if TYPE_CHECKING:
+    from lodestar_eval.episode import EpisodeSettings
+    from lodestar_eval.lifelong import SubtaskOutcome
+
+_SUCCESS_BOUND, _SPL_BOUND = 0.85, 0.55  # with memory; issue's bars
+_ABOVE_ZERO = 1e-6  # a difference has to be above 0
+_MEMORY = {"both": (True, False), "with": (True,), "without": (False,)}
+_KEYS = {True: "memory", False: "no_memory"}
+_Worlds = dict[tuple[str, int], list["SubtaskOutcome"]]  # by kind and seed
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--worlds", default="apartment,office", help="kinds, with commas between them (default apartment,office)"
+    )
+    parser.add_argument(
+        "--seeds", type=seed_list, default="1-18", help="such as 1-18, of every kind (default 1-18: 36 worlds)"
+    )
+    parser.add_argument("--memory", choices=tuple(_MEMORY), default="both", help="which rows (default both)")
+    parser.add_argument(
+        "--limit-time", type=positive_seconds, default=300.0, metavar="S", help="simulated seconds per subtask"
+    )
+    parser.add_argument(
+        "--answer-time", type=positive_seconds, default=None, metavar="S",
+        help="simulated seconds that an expert takes to answer (default: what it was measured to take)",
+    )  # fmt: skip
+    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
+    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_eval.episode import NOISES, EpisodeSettings
+    from lodestar_sim.worlds import WorldError, world_from_spec
+
+    kinds = [kind for kind in options.worlds.split(",") if kind]
+    try:
+        for kind in kinds:
+            world_from_spec(kind, options.seeds.first)
+    except WorldError as error:
+        raise BadOptions(str(error)) from error
+    settings = EpisodeSettings(
+        time_limit=options.limit_time, noise=NOISES[options.noise], thinking=options.answer_time
+    )
+    jobs = [
+        (kind, seed, settings, remembers)
+        for seed in options.seeds.values
+        for kind in kinds
+        for remembers in _MEMORY[options.memory]
+    ]
+    began, found = time.perf_counter(), []
+    for number, outcomes in enumerate(_outcomes(jobs, options.jobs), start=1):
+        found += outcomes
+        progress(_line(outcomes, number, len(jobs)))
+    found.sort(key=lambda s: (not s.remembers, s.outcome.world, s.outcome.seed, s.number))
+    _write_rows(found, folder)
+    save_progress(found, folder / "lifelong.png")
+    return result_of(found, time.perf_counter() - began, settings)
+
+
+def _outcomes(
+    jobs: Sequence[tuple[str, int, EpisodeSettings, bool]], workers: int
+) -> Iterator[list[SubtaskOutcome]]:
+    from lodestar_eval.lifelong import lifelong
+
+    if workers == 1:
+        for job in jobs:
+            yield lifelong(*job)
+        return
+    with worker_pool(workers) as pool:
+        yield from (future.result() for future in as_completed([pool.submit(lifelong, *job) for job in jobs]))
+
+
+def _line(outcomes: list[SubtaskOutcome], number: int, count: int) -> str:
+    if not outcomes:
+        return f"[{number:3d}/{count}] a building without anything to ask for"
+    first = outcomes[0]
+    spls = [s.outcome.spl for s in outcomes]
+    done = sum(s.outcome.success for s in outcomes)
+    return (
+        f"[{number:3d}/{count}] {first.outcome.world} {first.outcome.seed}, {_KEYS[first.remembers]}: "
+        f"{done} of {len(outcomes)} found, SPL {mean(spls):.2f}"
+    )
+
+
+def result_of(found: Sequence[SubtaskOutcome], wall: float, settings: object = None) -> Result:
+    """Metrics, bars and tables over subtasks. Intervals draw whole buildings."""
+    metrics: dict[str, float] = {}
+    rows = []
+    by_world = {key: _by_world([s for s in found if _KEYS[s.remembers] == key]) for key in _KEYS.values()}
+    for key, worlds in by_world.items():
+        if not worlds:
+            continue
+        everything = [s for subtasks in worlds.values() for s in subtasks]
+        for modality in ("all", *sorted({s.modality for s in everything})):
+            chosen = {w: [s for s in ss if modality in ("all", s.modality)] for w, ss in worlds.items()}
+            metrics |= _numbers(f"{key}.{modality}" if modality != "all" else key, chosen)
+            rows.append(_row(key, modality, chosen, metrics))
+    metrics["wall_s"] = wall
+    metrics["cpu_s"] = sum(s.outcome.cpu + s.outcome.setup_cpu for s in found)
+    bars = []
+    if by_world["memory"]:
+        metrics |= {name: metrics[f"{name}.memory"] for name in ("sr", "spl")}
+        bars = [Bar("sr", metrics["sr"], _SUCCESS_BOUND), Bar("spl", metrics["spl"], _SPL_BOUND)]
+    if by_world["memory"] and by_world["no_memory"]:
+        metrics |= _difference(by_world["memory"], by_world["no_memory"])
+        bars.append(Bar("spl_low.memory_minus_none", metrics["spl_low.memory_minus_none"], _ABOVE_ZERO))
+    columns = ("memory", "modality", "subtasks", "SR", "95 %", "SPL", "95 %", "time, s", "path, m")
+    return Result(
+        metrics,
+        tuple(bars),
+        (
+            Table("Subtasks by modality (as RoboAtlas tables VI and VII)", columns, tuple(rows)),
+            _allocation(found),
+            _failures(found),
+        ),
+        (Plot("lifelong.png", "SPL by the place of a subtask in its episode, with memory and without"),),
+        (
+            "A subtask begins where the one before ended, done or not, and succeeds within 1.0 m of one of its "
+            "things, facing it, in line of sight; the SPL counts the shortest way from there. Intervals are 95 % "
+            "bootstrap percentiles over buildings, because the subtasks of a building depend on each other.",
+        ),
+        {"settings": repr(settings)},
+    )
+
+
+def _by_world(found: Sequence[SubtaskOutcome]) -> _Worlds:
+    worlds: _Worlds = {}
+    for subtask in found:
+        worlds.setdefault((subtask.outcome.world, subtask.outcome.seed), []).append(subtask)
+    return worlds
+
+
+def _numbers(key: str, worlds: _Worlds) -> dict[str, float]:
+    """`sr.KEY` and `spl.KEY` with intervals, and how many."""
+    metrics: dict[str, float] = {f"subtasks.{key}": sum(len(subtasks) for subtasks in worlds.values())}
+    for name in ("sr", "spl"):
+        values = [
+            [float(s.outcome.success) if name == "sr" else s.outcome.spl for s in subtasks]
+            for subtasks in worlds.values()
+        ]
+        low, high = cluster_interval(values, np.random.default_rng(0))
+        flat = [value for cluster in values for value in cluster]
+        metrics |= {f"{name}.{key}": mean(flat), f"{name}_low.{key}": low, f"{name}_high.{key}": high}
+    return metrics
+
+
+def _row(key: str, modality: str, worlds: _Worlds, metrics: dict[str, float]) -> tuple[str, ...]:
+    name = key if modality == "all" else f"{key}.{modality}"
+    outcomes = [s.outcome for subtasks in worlds.values() for s in subtasks]
+    cells = [key, modality, str(len(outcomes))]
+    for metric in ("sr", "spl"):
+        low, high = metrics[f"{metric}_low.{name}"], metrics[f"{metric}_high.{name}"]
+        cells += [f"{metrics[f'{metric}.{name}']:.3f}", f"{low:.2f}–{high:.2f}"]
+    return (
+        *cells, f"{mean([o.duration for o in outcomes]):.0f}", f"{mean([o.path_length for o in outcomes]):.1f}",
+    )  # fmt: skip
+
+
+def _difference(ours: _Worlds, theirs: _Worlds) -> dict[str, float]:
+    """Mean over buildings of the building's mean SPL with memory minus that without, over the same subtasks."""
+    differences = [
+        mean([s.outcome.spl for s in ours[world]]) - mean([s.outcome.spl for s in theirs[world]])
+        for world in ours
+        if world in theirs
+    ]
+    low, high = bootstrap_interval(differences, np.random.default_rng(0))
+    key = "memory_minus_none"
+    return {f"spl.{key}": mean(differences), f"spl_low.{key}": low, f"spl_high.{key}": high}
+
+
+def _allocation(found: Sequence[SubtaskOutcome]) -> Table:
+    from lodestar_eval.arms import allocation
+
+    rows = []
+    for remembers, key in _KEYS.items():
+        outcomes = [s.outcome for s in found if s.remembers is remembers]
+        picks: Counter[str] = Counter()
+        driven: Counter[str] = Counter()
+        for outcome in outcomes:
+            picks.update(outcome.decisions)
+            driven.update(outcome.driven)
+        for arm, (count, part, metres, way) in allocation(picks, driven, SINGLES).items() if outcomes else ():
+            rows.append((key, arm, str(count), f"{100 * part:.1f}", f"{metres:.0f}", f"{100 * way:.1f}"))
+    columns = ("memory", "expert", "picks", "picks, %", "path, m", "path, %")
+    return Table("Picks and path by expert (as RoboAtlas table VIII)", columns, tuple(rows))
+
+
+def _failures(found: Sequence[SubtaskOutcome]) -> Table:
+    rows = [
+        (
+            _KEYS[s.remembers], s.outcome.world, str(s.outcome.seed), str(s.number), s.modality,
+            s.outcome.directive, s.outcome.failure,
+        )
+        for s in found
+        if not s.outcome.success
+    ]  # fmt: skip
+    columns = ("memory", "world", "seed", "subtask", "modality", "asked", "why it failed")
+    return Table("Subtasks that failed", columns, tuple(rows))
+
+
+def save_progress(found: Sequence[SubtaskOutcome], file: Path) -> None:
+    """`file` is a PNG: mean SPL by the place of a subtask in its episode."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 3.6), dpi=110, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    for remembers, color in ((True, "#0b7a75"), (False, "#c2571a")):
+        numbers = sorted({s.number for s in found if s.remembers is remembers})
+        spls = [[s.outcome.spl for s in found if (s.remembers, s.number) == (remembers, n)] for n in numbers]
+        if not numbers:
+            continue
+        label = "with memory" if remembers else "without memory"
+        axes.plot(numbers, [mean(values) for values in spls], marker="o", color=color, label=label)
+        for n, values in zip(numbers, spls):
+            low, high = bootstrap_interval(values, np.random.default_rng(0))
+            axes.plot([n, n], [low, high], color=color, alpha=0.4)
+    axes.set(title="SPL by the place of a subtask", xlabel="subtask", ylabel="SPL", ylim=(0.0, 1.02))
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file)
+
+
+def _write_rows(found: Sequence[SubtaskOutcome], folder: Path) -> None:
+    """lifelong.csv: one row per subtask."""
+    rows = [
+        {"memory": _KEYS[s.remembers], "subtask": s.number, "modality": s.modality, **s.outcome.row()}
+        for s in found
+    ]
+    with (folder / "lifelong.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), restval=0)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+BENCHMARK = Benchmark(
+    "lifelong",
+    "One thing after the other in one building, by category, description, picture; with memory and without.",
+    _add_options,
+    _run,
+)

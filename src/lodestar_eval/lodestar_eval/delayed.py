@@ -1,0 +1,92 @@
+"""The offline reasoner as a slow model beside the robot: what it thinks takes simulated time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lodestar.language.directive import Subtask
+from lodestar.language.model_reasoner import merged
+from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
+from lodestar.language.thinking import ThinkingConfig
+from lodestar.language.views import ViewAnswer, ViewQuestion
+from lodestar.scene.records import Entity
+
+
+@dataclass(frozen=True)
+class _Thought:
+    """What is thought about a question; ready: seconds of simulated time at which it is known."""
+
+    topic: Any
+    value: Any
+    ready: float
+
+
+class DelayedReasoner:
+    """Does as `language.thinking.BackgroundReasoner` does around a model that takes `seconds` for each answer.
+
+    Whoever asks gets at once what was thought of the same task while that is fresh, and the offline reasoner's word
+    on the rest. One question is thought about at a time; of those that come meanwhile, the newest is next.
+    now: seconds of simulated time.
+    """
+
+    name = "delayed"
+    sees = False
+
+    def __init__(
+        self,
+        seconds: float,
+        now: Callable[[], float],
+        inner: Reasoner | None = None,
+        config: ThinkingConfig | None = None,
+    ) -> None:
+        self._inner = inner or OfflineReasoner()
+        self._seconds, self._now, self._config = seconds, now, config or ThinkingConfig()
+        self._busy: _Thought | None = None
+        self._waiting: tuple[Any, Any] | None = None  # topic and value
+        self._known: _Thought | None = None
+
+    def begin_task(self) -> None:
+        """Answers for the last task are void."""
+        self._busy = self._waiting = self._known = None
+        self._inner.begin_task()
+
+    def rank(
+        self,
+        candidates: Sequence[Scored],
+        subtask: Subtask,
+        entities: Mapping[int, Entity] | None = None,
+        context: Sequence[str] = (),
+    ) -> list[Judgement]:
+        """See Reasoner."""
+        offline = self._inner.rank(candidates, subtask, entities, context)
+        if not offline:
+            return offline
+        judged = self._think(("rank", subtask.target, subtask.graphs), offline, self._config.rank_age)
+        return offline if judged is None else merged(judged, offline)
+
+    def judge_view(self, question: ViewQuestion) -> ViewAnswer:
+        """See Reasoner; the answer's question may be an earlier one."""
+        offline = self._inner.judge_view(question)
+        topic = ("view", question.target, question.neighbors)
+        judged: ViewAnswer | None = self._think(topic, offline, self._config.view_age)
+        return offline if judged is None else judged
+
+    def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:
+        """See Reasoner."""
+        return self._inner.describe(entities, budget)
+
+    def _think(self, topic: Any, value: Any, age: float) -> Any:
+        """Have the value thought out, and what is known of the topic by now; None where that is nothing fresh."""
+        now = self._now()
+        if self._busy is not None and self._busy.ready <= now:
+            self._known, self._busy = self._busy, None
+            if self._waiting is not None:
+                self._busy, self._waiting = _Thought(*self._waiting, self._known.ready + self._seconds), None
+        if self._busy is None:
+            self._busy = _Thought(topic, value, now + self._seconds)
+        else:
+            self._waiting = (topic, value)
+        known = self._known
+        return known.value if known is not None and known.topic == topic and now - known.ready <= age else None

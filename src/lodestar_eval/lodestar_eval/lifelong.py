@@ -1,0 +1,56 @@
+"""One robot that is asked for one thing after the other in one building (GOAT-Bench's protocol)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lodestar_eval.episode import Episode, EpisodeRunner, EpisodeSettings, linucb, phrase_book
+from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.subtasks import Asked, subtasks_of
+from lodestar_sim.tasks import Task
+from lodestar_sim.worlds import world_from_spec
+from lodestar_sim.worlds.world import World
+
+
+@dataclass(frozen=True)
+class SubtaskOutcome:
+    """One subtask, counted from 1. remembers: whether the map was kept from the subtasks before."""
+
+    number: int
+    modality: str
+    remembers: bool
+    outcome: EpisodeOutcome
+
+
+def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -> list[SubtaskOutcome]:
+    """Every subtask of a building from where the one before ended, done or not; `settings.time_limit` is of each.
+
+    The bandit goes on learning through all of them. Without memory, the map is forgotten between them.
+    """
+    world = world_from_spec(spec, seed)
+    asked = subtasks_of(world, seed, settings.noise)
+    return follow_all(world, asked, seed, EpisodeRunner(phrase_book(), settings), remembers, spec)
+
+
+def follow_all(
+    world: World, asked: Sequence[Asked], seed: int, runner: EpisodeRunner, remembers: bool, name: str = ""
+) -> list[SubtaskOutcome]:
+    """What came of every one of these subtasks in a world that goes by this name."""
+    episode: Episode | None = None
+    outcomes = []
+    for number, one in enumerate(asked, start=1):
+        if episode is None:
+            task = Task(one.words, one.target_ids, world.start)
+            episode = Episode(
+                world, task, seed, runner.settings, runner.phrases, linucb, directive=one.directive
+            )
+        else:
+            if not remembers:
+                episode.forget(number)
+            x, y, yaw = (float(v) for v in episode.simulator.true_pose)
+            episode.begin(Task(one.words, one.target_ids, (x, y, yaw)), one.directive)
+        run = runner.follow(episode)
+        outcome = run.outcome.under("lifelong", "memory" if remembers else "no_memory", name or world.name)
+        outcomes.append(SubtaskOutcome(number, one.modality, remembers, outcome))
+    return outcomes

@@ -1,0 +1,195 @@
+"""Rows of the `episodes` benchmark by setting and policy: numbers, tables and bars."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lodestar_eval import arms
+from lodestar_eval.arms import STAGES, Pick
+from lodestar_eval.metrics import bootstrap_interval, mean, paired_difference
+from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.registry import Bar, Table
+from lodestar_eval.report import number
+from lodestar_eval.trials import COLD, SINGLES
+
+Row = tuple[str, str]  # setting, policy
+_BOUNDS = {"unexplored": (0.95, 0.70), "pre_explored": (0.97, 0.85)}  # SR, SPL of the bandit; issue's bars
+_ABOVE_ZERO = 1e-6  # a difference has to be above 0
+WAYS = ("unseen", "unmapped", "unknown", "elsewhere", "approach")
+
+
+def rows_of(outcomes: Sequence[EpisodeOutcome]) -> dict[Row, list[EpisodeOutcome]]:
+    """Outcomes by setting and policy in the order of their first, each by world and seed."""
+    rows: dict[Row, list[EpisodeOutcome]] = {}
+    for outcome in outcomes:
+        rows.setdefault((outcome.setting, outcome.policy), []).append(outcome)
+    return {row: sorted(found, key=lambda o: (o.world, o.seed)) for row, found in rows.items()}
+
+
+def row_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float]:
+    """`sr.SETTING.POLICY` and so on, with 95 % intervals, and the bandit's SPL minus each rival's over worlds."""
+    metrics: dict[str, float] = {}
+    for (setting, policy), found in rows.items():
+        key, rng = f"{setting}.{policy}", np.random.default_rng(0)
+        for name, values in (("sr", [float(o.success) for o in found]), ("spl", [o.spl for o in found])):
+            low, high = bootstrap_interval(values, rng)
+            metrics |= {f"{name}.{key}": mean(values), f"{name}_low.{key}": low, f"{name}_high.{key}": high}
+        metrics[f"time.{key}"] = mean([o.duration for o in found])
+        metrics[f"decisions_made.{key}"] = mean([o.epochs for o in found])
+        if policy != "bandit" and (setting, "bandit") in rows:
+            metrics |= _against(setting, policy, rows[(setting, "bandit")], found)
+    return metrics
+
+
+def _against(
+    setting: str, policy: str, ours: Sequence[EpisodeOutcome], theirs: Sequence[EpisodeOutcome]
+) -> dict[str, float]:
+    """The bandit's SPL minus a rival's in the worlds that both were in."""
+    mine, other = ({(o.world, o.seed): o.spl for o in found} for found in (ours, theirs))
+    both = [key for key in mine if key in other]
+    pairs = [mine[k] for k in both], [other[k] for k in both]
+    value, low, high = paired_difference(*pairs, np.random.default_rng(0))
+    key = f"{setting}.bandit_minus_{policy}"
+    return {f"spl.{key}": value, f"spl_low.{key}": low, f"spl_high.{key}": high}
+
+
+def row_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
+    """The issue's bars on whatever was run."""
+    bars = []
+    for setting, bounds in _BOUNDS.items():
+        for name, bound in zip(("sr", "spl"), bounds):
+            key = f"{name}.{setting}.bandit"
+            if key in metrics:
+                bars.append(Bar(key, metrics[key], bound))
+    for single in SINGLES:
+        key = f"spl_low.unexplored.bandit_minus_{single}"
+        if key in metrics:
+            bars.append(Bar(key, metrics[key], _ABOVE_ZERO))
+    if "frontier_share.high" in metrics:
+        low, high = metrics["frontier_share.low"], metrics["frontier_share.high"]
+        bars.append(Bar("frontier_share.fall", 1.0 - high / low if low else float("nan"), 0.5))
+    return tuple(bars)
+
+
+def main_table(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[str, float]) -> Table:
+    """SR, SPL, time, decisions and path by setting and policy (RoboAtlas Fig. 6, tables a and b)."""
+    lines = []
+    for (setting, policy), found in rows.items():
+        key = f"{setting}.{policy}"
+        interval = {
+            name: f"{metrics[f'{name}_low.{key}']:.2f}–{metrics[f'{name}_high.{key}']:.2f}"
+            for name in ("sr", "spl")
+        }
+        difference = ""
+        if f"spl.{setting}.bandit_minus_{policy}" in metrics:
+            rival = f"{setting}.bandit_minus_{policy}"
+            difference = (
+                f"{metrics[f'spl.{rival}']:+.3f} ({metrics[f'spl_low.{rival}']:+.3f} to "
+                f"{metrics[f'spl_high.{rival}']:+.3f})"
+            )
+        claimed = [o for o in found if o.claimed]
+        precision = mean([float(o.success) for o in claimed])
+        lines.append((
+            setting, policy, str(len(found)), f"{metrics[f'sr.{key}']:.3f}", interval["sr"],
+            f"{metrics[f'spl.{key}']:.3f}", interval["spl"], difference, number(precision),
+            f"{metrics[f'time.{key}']:.0f}", f"{mean([o.path_length for o in found]):.1f}",
+            f"{metrics[f'decisions_made.{key}']:.1f}",
+        ))  # fmt: skip
+    columns = (
+        "setting", "policy", "episodes", "SR", "95 %", "SPL", "95 %", "SPL, bandit minus this (95 %)",
+        "claims that hold", "time, s", "path, m", "decisions",
+    )  # fmt: skip
+    return Table("Success by setting and policy", columns, tuple(lines))
+
+
+def allocation_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
+    """Picks and metres of every expert (RoboAtlas table VIII)."""
+    lines = []
+    for (setting, policy), found in rows.items():
+        picks: Counter[str] = sum((Counter(o.decisions) for o in found), Counter())
+        driven: Counter[str] = Counter()
+        for o in found:
+            driven.update(o.driven)
+        if not picks:
+            continue
+        for arm, (count, part, metres, way) in arms.allocation(picks, driven, SINGLES).items():
+            lines.append((setting, policy, arm, str(count), _percent(part), f"{metres:.0f}", _percent(way)))
+    columns = ("setting", "policy", "expert", "picks", "picks, %", "path, m", "path, %")
+    return Table("Picks and path by expert (as RoboAtlas table VIII)", columns, tuple(lines))
+
+
+def way_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
+    """Where the metres of an episode go, on average over its row."""
+    lines = []
+    for (setting, policy), found in rows.items():
+        ways = [o.way for o in found if o.way]
+        if ways:
+            parts = [mean([way[f"way_{name}"] for way in ways]) for name in (*WAYS, "wrong", "direct")]
+            shortest = mean([o.shortest for o in found if np.isfinite(o.shortest)])
+            lines.append((setting, policy, *(f"{part:.1f}" for part in parts), f"{shortest:.1f}"))
+    columns = (
+        "setting", "policy", "not in view yet", "in view, not mapped", "mapped, not known as it",
+        "known, driving elsewhere", "approach", "of all: to wrong things", "shortest approach", "shortest way",
+    )  # fmt: skip
+    return Table("Metres until the target was in view, mapped, known and reached", columns, tuple(lines))
+
+
+def stage_tables(picks: Mapping[Row, Sequence[Pick]]) -> list[Table]:
+    """RoboAtlas tables II, III and IV for every row that has decisions."""
+    second, third, fourth = [], [], []
+    for (setting, policy), found in picks.items():
+        shares, contested = (arms.distribution(found, SINGLES, only) for only in (False, True))
+        means, spreads = arms.normalized(*arms.stage_rewards(found, SINGLES))
+        raw, _ = arms.stage_rewards(found, SINGLES)
+        for stage, name in enumerate(STAGES):
+            head = (setting, policy, name)
+            second.append((*head, *map(_share, shares[stage]), *map(_share, contested[stage])))
+            third.append((
+                *head, *(f"{_share(m)} ± {_share(s)}" for m, s in zip(means[stage], spreads[stage])),
+                *map(_share, raw[stage]),
+            ))  # fmt: skip
+        for name, (value, spread, part) in arms.components(found).items():
+            fourth.append((setting, policy, name, f"{value:.2f}", f"{spread:.2f}", _share(part)))
+    contested_columns = tuple(f"{name}, all admissible" for name in SINGLES)
+    return [
+        Table(
+            "Picks by stage of coverage (as RoboAtlas table II)",
+            ("setting", "policy", "stage", *SINGLES, *contested_columns), tuple(second),
+        ),
+        Table(
+            "Reward by stage and expert, scaled to [0, 1], and as it is (as RoboAtlas table III)",
+            ("setting", "policy", "stage", *SINGLES, *(f"{name}, raw" for name in SINGLES)), tuple(third),
+        ),
+        Table(
+            "Reward by component (as RoboAtlas table IV)",
+            ("setting", "policy", "component", "mean", "std", "fraction"), tuple(fourth),
+        ),
+    ]  # fmt: skip
+
+
+def learning_metrics(picks: Mapping[Row, Sequence[Pick]]) -> dict[str, float]:
+    """Share of frontier picks in the low and the high stage of the bandit that begins without a prior; only
+    decisions count in which every expert might have been picked.
+    """
+    row = ("unexplored", COLD)
+    if row not in picks:
+        return {}
+    table = arms.distribution(picks[row], SINGLES, contested=True)
+    column = SINGLES.index("frontier")
+    contested = sum(pick.contested for pick in picks[row])
+    return {
+        "frontier_share.low": float(table[0, column]),
+        "frontier_share.high": float(table[2, column]),
+        "frontier_share.contested": contested,
+    }
+
+
+def _percent(value: float) -> str:
+    return f"{100.0 * value:.1f}" if np.isfinite(value) else "–"
+
+
+def _share(value: float) -> str:
+    return f"{value:.3f}" if np.isfinite(value) else "–"

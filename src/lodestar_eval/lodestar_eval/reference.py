@@ -1,0 +1,197 @@
+"""The searcher that the others are held against: nearest frontier, with eyes that never err.
+
+Its rules: the same robot, scan and grid; it looks with the camera's field of view and range. It drives to the
+reachable place nearest by path from which something not yet looked at is in view, and chooses anew on arrival, when
+that is looked at on the way, or when the goal fails. Once everything has been looked at from the camera's range, it
+looks from nearer. As soon as the target shows to the camera by ground truth, it takes the shortest true way to a
+pose of success.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import ndimage
+
+from lodestar.experts.coverage import LookedAt
+from lodestar.geometry.poses import planar_transform, yaw_of
+from lodestar.grid.inflation import obstacle_distance
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import path_lengths
+from lodestar.mapping.scan_grid import ScanGridConfig, ScanGridMapper
+from lodestar_eval.metrics import spl
+from lodestar_eval.ways import SHOWS, SIGHT, Sight
+from lodestar_sim.judge import shortest_path_length
+from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
+from lodestar_sim.sensors import CameraConfig, ScanConfig
+from lodestar_sim.simulator import SimConfig, Simulator
+from lodestar_sim.tasks import Task
+from lodestar_sim.worlds.world import World
+
+_BASE_FROM_SCAN = planar_transform(0.0, 0.0, 0.0, ScanConfig().z)
+_CAMERA = CameraConfig()
+_EIGHT = np.ones((3, 3), bool)
+
+
+@dataclass(frozen=True)
+class ReferenceConfig:
+    """Metres, seconds. look_ranges: from which a cell counts as looked at, one pass after the other.
+
+    smallest: cells of the smallest piece of frontier. clearance: of a goal from obstacles. ahead: how far from its
+    goal it turns to what is not looked at. excluded: radius about a goal that failed or showed nothing.
+    """
+
+    time_limit: float = 600.0
+    frame_interval: float = 0.25
+    control_interval: float = 0.1
+    look_ranges: tuple[float, ...] = (SIGHT, 4.5, 2.5)
+    smallest: int = 8
+    clearance: float = 0.40
+    ahead: float = 1.5
+    excluded: float = 0.5
+    cruise: float = 0.5  # m/s, of the last way, which is not simulated
+    simulator: SimConfig = field(default_factory=SimConfig)
+    grid: ScanGridConfig = field(default_factory=ScanGridConfig)
+    navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
+
+
+@dataclass(frozen=True)
+class ReferenceOutcome:
+    """One search. Lengths in metres, time in simulated seconds; path: true poses (N, 3)."""
+
+    success: bool
+    path_length: float
+    shortest: float
+    duration: float
+    goals: int
+    path: np.ndarray
+
+    @property
+    def spl(self) -> float:
+        """Success weighted by path length."""
+        return spl(self.success, self.shortest, self.path_length)
+
+
+class ReferenceSearcher:
+    """One search of one task; `run` gives what came of it, the same for the same seed."""
+
+    def __init__(
+        self, world: World, task: Task, seed: int, config: ReferenceConfig = ReferenceConfig()
+    ) -> None:
+        self.config = config
+        self._world, self._task = world, task
+        self._targets = [thing for thing in world.objects if thing.id in set(task.target_ids)]
+        self._simulator = Simulator(world, config.simulator, seed, start=task.start)
+        self._mapper = ScanGridMapper(config.grid)
+        self._navigator = Navigator(config.navigator)
+        self._looked = LookedAt(max(config.look_ranges))
+        self._sight = Sight(world)
+        self._fov = 2.0 * math.atan(_CAMERA.width / (2.0 * _CAMERA.fx))
+        self._grid: OccupancyGrid2D | None = None
+        self._goal: np.ndarray = np.zeros(3)
+        self._failed: list[np.ndarray] = []
+        self._aim: np.ndarray | None = None  # (n, 2) points of the piece of frontier that it drives to
+        self._level = 0
+        self.goals = 0
+
+    def run(self) -> ReferenceOutcome:
+        """The search from the start to the target, or to where nothing is left to look at."""
+        config, simulator = self.config, self._simulator
+        path, next_frame, found, lost = [simulator.true_pose.copy()], 0.0, False, False
+        while simulator.time <= config.time_limit and not found and not lost:
+            if simulator.time + 1e-9 >= next_frame:
+                next_frame += config.frame_interval
+                found = self._perceive()
+                lost = not found and not self._decide()
+            self._drive()
+            simulator.step(config.control_interval)
+            path.append(simulator.true_pose.copy())
+        rest = shortest_path_length(self._world, simulator.true_pose, self._task.target_ids) if found else 0.0
+        success = found and math.isfinite(rest)
+        rest = rest if success else 0.0
+        return ReferenceOutcome(
+            success,
+            simulator.path_length + rest,
+            shortest_path_length(self._world, self._task.start, self._task.target_ids),
+            simulator.time + rest / config.cruise,
+            self.goals,
+            np.array(path),
+        )
+
+    @property
+    def _pose(self) -> np.ndarray:
+        map_from_base = self._simulator.map_from_base
+        return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+
+    def _perceive(self) -> bool:
+        """Scan and look; whether the target shows."""
+        scan, base = self._simulator.scan(), self._simulator.map_from_base
+        self._mapper.insert_scan(
+            scan.ranges, scan.angle_min, scan.angle_increment, scan.range_max, base @ _BASE_FROM_SCAN
+        )
+        self._grid = self._mapper.grid(scan.stamp)
+        self._looked.set_grid(self._grid)
+        eye = (base @ _CAMERA.base_from_optical)[:2, 3]
+        self._looked.look(eye, yaw_of(base), self._fov)
+        pose = self._simulator.true_pose
+        return any(self._sight.share(thing, pose) >= SHOWS for thing in self._targets)
+
+    def _drive(self) -> None:
+        step = self._navigator.update(self._simulator.time, self._grid, self._pose, self._simulator.velocity)
+        self._simulator.set_command(*step.command)
+        if step.status is NavigatorStatus.SUCCEEDED or step.status is NavigatorStatus.ABORTED:
+            if self._aim is not None:
+                self._failed.append(self._goal[:2])
+            self._aim = None
+
+    def _decide(self) -> bool:
+        """A goal is pursued; False where nothing is left to look at."""
+        assert self._grid is not None
+        if self._aim is not None:
+            within = self.config.look_ranges[self._level]
+            cells = self._grid.cells_of(self._aim)
+            if self._looked.unseen(within)[cells[:, 0], cells[:, 1]].mean() >= 0.5:
+                return True
+        lengths = path_lengths(self._grid, self._pose[:2], self.config.navigator.travel)
+        for level in range(len(self.config.look_ranges)):
+            nearest = self._nearest(lengths, level)
+            if nearest is not None:
+                self._goal, self._aim = nearest
+                self._level = level
+                self.goals += 1
+                self._navigator.set_goal(self._goal)
+                return True
+        return False
+
+    def _nearest(self, lengths: np.ndarray, level: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The goal (3,) nearest by path beside a piece of frontier, and that piece's unseen points (n, 2)."""
+        grid, config = self._grid, self.config
+        assert grid is not None
+        unseen = self._looked.unseen(config.look_ranges[level])
+        border = ndimage.binary_dilation(unseen & ~grid.occupied, _EIGHT) & grid.free
+        labels, count = ndimage.label(border, _EIGHT)
+        if count == 0:
+            return None
+        sizes = np.bincount(labels.ravel())
+        roomy = np.isfinite(lengths) & (obstacle_distance(grid) >= config.clearance)
+        for goal_xy in self._failed:
+            rows, columns = np.indices(grid.cells.shape, sparse=True)
+            row, column = grid.cells_of(goal_xy[None])[0]
+            roomy &= (rows - row) ** 2 + (columns - column) ** 2 > (config.excluded / grid.resolution) ** 2
+        reach = round(config.ahead / grid.resolution)
+        big = border & (sizes[labels] >= config.smallest)
+        near = ndimage.distance_transform_edt(~big, return_distances=False, return_indices=True)
+        away = np.hypot(near[0] - np.indices(grid.cells.shape)[0], near[1] - np.indices(grid.cells.shape)[1])
+        cost = np.where(roomy & (away <= reach), lengths + away * grid.resolution, np.inf)
+        best = np.unravel_index(int(np.argmin(cost)), cost.shape)
+        if not big.any() or not np.isfinite(cost[best]):
+            return None
+        piece = labels[near[0][best], near[1][best]]
+        spot = np.array([near[0][best], near[1][best]])
+        around = np.argwhere(unseen & ndimage.binary_dilation(labels == piece, _EIGHT))
+        around = around[np.hypot(*(around - spot).T) <= reach]
+        points, here = grid.points_of(around), grid.points_of(np.array(best))
+        offset = points.mean(axis=0) - here
+        return np.array([*here, math.atan2(offset[1], offset[0])]), points

@@ -1,0 +1,194 @@
+"""Runs the same tasks under several policies and settings: one building after the other, or several at once."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodestar_eval.outcomes import EpisodeOutcome
+
+if TYPE_CHECKING:
+    from lodestar_eval.episode import EpisodeSettings, PolicyFactory
+    from lodestar_eval.tasks import Prepared
+
+SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # as written -> as keys
+SINGLES = ("frontier", "semantic_map", "ego_vlm")
+REFERENCE = "reference"  # nearest frontier with eyes that never err; no policy
+COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with what it learned in other buildings
+COLD_ALPHA = 1.0  # who knows nothing has to try: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
+CORE = ("bandit", *SINGLES, REFERENCE)
+ALL = (*CORE, COLD, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is run in every building. settings, policies: keys. folder: where maps and decision logs go.
+
+    learned: state of the bandit that WARM begins with. log: decision logs go there as well, one file per row.
+    """
+
+    episode: EpisodeSettings
+    settings: tuple[str, ...] = ("unexplored",)
+    policies: tuple[str, ...] = ("bandit",)
+    folder: Path = Path()
+    directive: str | None = None
+    learned: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is one row only, whose files need no folders of their own."""
+        return len(self.settings) == len(self.policies) == 1
+
+    def file(self, kind: str, world: str, setting: str, policy: str, seed: int, suffix: str) -> Path:
+        """Where a run's map or log lies."""
+        where = self.folder / kind
+        if not self.is_plain:
+            where = where / setting / policy
+        return where / f"{world + '_' if world else ''}seed_{seed:03d}{suffix}"
+
+
+@dataclass(frozen=True)
+class Building:
+    """One building in which all of a plan is run. tag: tells worlds of several kinds apart in file names."""
+
+    world: str
+    seed: int
+    tag: str = ""
+
+
+def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Iterator[list[EpisodeOutcome]]:
+    """Outcomes of one building after the other, as they come."""
+    if jobs == 1:
+        for building in buildings:
+            yield run_building(plan, building)
+        return
+    with worker_pool(jobs) as pool:
+        for future in as_completed([pool.submit(run_building, plan, building) for building in buildings]):
+            yield future.result()
+
+
+@contextmanager
+def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end with this one; what has not begun when an error leaves the block never begins."""
+    context = multiprocessing.get_context("spawn")  # threads of Open3D and torch do not survive a fork
+    with ProcessPoolExecutor(jobs, context, initializer=_end_with_parent) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _end_with_parent() -> None:
+    """This worker ends when the benchmark is killed: a pool's workers would wait for ever for another job."""
+    pr_set_pdeathsig = 1  # prctl(2)
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:
+    """Every setting and policy of the plan in one building; it is made, and toured, only once. Nothing where the
+    building has no task of its own and none is given.
+    """
+    from lodestar_eval.episode import phrase_book
+    from lodestar_eval.explored import explored
+    from lodestar_eval.tasks import prepare
+    from lodestar_sim.worlds import WorldError
+
+    try:
+        prepared = prepare(building.world, building.seed, plan.directive)
+    except WorldError:
+        return []
+    outcomes = []
+    for setting in plan.settings:
+        began = time.process_time()
+        saved = None
+        if setting == "pre_explored":
+            saved = explored(prepared.world, building.seed, plan.episode, phrase_book())
+        toured = time.process_time() - began
+        for policy in plan.policies:
+            if policy == REFERENCE:
+                outcomes += [_reference(prepared, building)] if saved is None else []
+                continue
+            outcomes.append(_one(plan, building, prepared, setting, policy, saved, toured))
+            toured = 0.0  # shared by all
+    return outcomes
+
+
+def _one(
+    plan: Plan, building: Building, prepared: Prepared, setting: str, policy: str, saved: Any, toured: float
+) -> EpisodeOutcome:
+    from lodestar_eval.episode import EpisodeRunner, phrase_book
+
+    settings = plan.episode
+    if policy == COLD:  # it is not told either that a known target comes first
+        settings = replace(settings, loop=replace(settings.loop, known_first=False))
+    runner = EpisodeRunner(phrase_book(), settings, policy_named(policy, plan.learned))
+    run = runner.run(prepared.world, prepared.task, building.seed, saved)
+    outcome = run.outcome.under(setting, policy, building.world, toured)
+    names = (building.tag, setting, policy, building.seed)
+    if policy == plan.policies[0] or not outcome.success:
+        run.save_map(plan.file("maps", *names, ".png"))
+    run.save_decisions(plan.file("decisions", *names, ".jsonl"))
+    run.save_path(plan.file("paths", *names, ".npz"))
+    return outcome
+
+
+def _reference(prepared: Prepared, building: Building) -> EpisodeOutcome:
+    from lodestar_eval.reference import ReferenceSearcher
+
+    began = time.process_time()
+    found = ReferenceSearcher(prepared.world, prepared.task, building.seed).run()
+    return EpisodeOutcome(
+        world=building.world, seed=building.seed, directive=prepared.task.directive, success=found.success,
+        reached=found.success, claimed=found.success, error_code=0, error_msg="",
+        failure="" if found.success else "everything was looked at, and it did not show", distance=0.0,
+        path_length=found.path_length, shortest=found.shortest, duration=found.duration,
+        cpu=time.process_time() - began, setup_cpu=0.0, collisions=0, coverage=float("nan"),
+        epochs=found.goals, frames=0, policy=REFERENCE,
+    )  # fmt: skip
+
+
+def policy_named(name: str, learned: dict[str, Any]) -> PolicyFactory:
+    """Makes the selector of one episode; WARM begins with `learned`, which stays as it is."""
+    from lodestar.selection.context import FEATURES
+    from lodestar.selection.linucb import LinUcb
+    from lodestar.selection.policies import make_policy
+    from lodestar.selection.policy import Policy
+    from lodestar_eval.episode import EXPERTS
+
+    def make(rng: np.random.Generator) -> Policy:
+        if name == COLD:
+            return make_policy("bandit", EXPERTS, FEATURES, rng, prior="cold", alpha=COLD_ALPHA)
+        if name != WARM:
+            return make_policy(name, EXPERTS, FEATURES, rng)
+        policy = make_policy("bandit", EXPERTS, FEATURES, rng)
+        assert isinstance(policy, LinUcb)
+        policy.restore({**learned, "rng": rng.bit_generator.state})
+        return policy
+
+    return make
+
+
+def learn(plan: Plan, buildings: Sequence[Building]) -> dict[str, Any]:
+    """State of a bandit that has worked in these buildings, one after the other, from a map that is empty."""
+    from lodestar.selection.linucb import LinUcb
+    from lodestar_eval.episode import EpisodeRunner, phrase_book
+    from lodestar_eval.tasks import prepare
+
+    policy = policy_named("bandit", {})(np.random.default_rng(0))
+    assert isinstance(policy, LinUcb)
+    runner = EpisodeRunner(phrase_book(), plan.episode, lambda _: policy)
+    for building in buildings:
+        prepared = prepare(building.world, building.seed, plan.directive)
+        runner.run(prepared.world, prepared.task, building.seed)
+    return policy.state()

@@ -1,0 +1,86 @@
+"""Real directives of every kind, headless, one after the other in one building."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from lodestar.agent.errors import ErrorCode
+from lodestar.grid.energy import EnergyBudget
+from lodestar.language.grammar import parse_directive
+from lodestar.models.phrases import PhraseBook
+from lodestar_eval.episode import Episode, EpisodeSettings, linucb
+from lodestar_sim.judge import judge_find, shortest_path_length
+from lodestar_sim.tasks import Task, default_task
+from lodestar_sim.worlds import World, world_from_spec
+
+SEED = 3
+
+
+class LetterEmbedder:
+    """Vectors by counts of letter pairs: phrases that share words are alike."""
+
+    model = "letters"
+    dimension = 128
+
+    def embed(self, phrases):
+        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
+        for row, phrase in enumerate(phrases):
+            for a, b in pairwise(phrase):
+                vectors[row, (ord(a) * 31 + ord(b)) % self.dimension] += 1.0
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return world_from_spec("apartment", SEED)
+
+
+@pytest.fixture(scope="module")
+def task(world) -> Task:
+    return default_task(world, SEED)
+
+
+def episode_of(world: World, task: Task) -> Episode:
+    settings = EpisodeSettings(time_limit=300.0, thinking=0.05)
+    return Episode(world, task, SEED, settings, PhraseBook(LetterEmbedder()), linucb)
+
+
+def follow(episode: Episode, text: str = "") -> None:
+    """To the end of the directive that runs, or of a further one."""
+    if text:
+        episode.result = None
+        directive = parse_directive(text)
+        episode.pipeline.follow(directive)
+        episode.loop.start(directive, episode.simulator.time, 300.0)
+    while episode.result is None:
+        episode.step()
+
+
+def test_there_and_back_and_there_again_by_memory(world, task):
+    episode = episode_of(world, Task(f"{task.directive} and come back", task.target_ids, task.start))
+    follow(episode)
+    assert episode.result.success, episode.result.error_msg
+    assert np.hypot(*(episode.simulator.true_pose[:2] - np.asarray(task.start)[:2])) < 0.5
+    assert "Found" in episode.result.report and "Back where I started" in episode.result.report
+    explored, goals = episode.simulator.path_length, []
+    shortest = shortest_path_length(world, episode.simulator.true_pose, task.target_ids)
+    carry_out = episode._carry_out
+    episode._carry_out = lambda command, now: (goals.append(command), carry_out(command, now))
+    follow(episode, task.directive)
+    assert episode.result.success, episode.result.error_msg
+    assert judge_find(world, episode.simulator.true_pose, task.target_ids).success
+    sent = [command for command in goals if hasattr(command, "entity_id")]
+    assert sent[0].entity_id, "what is remembered is gone to at once"
+    assert episode.simulator.path_length - explored < 1.25 * shortest + 0.5
+
+
+def test_a_battery_that_runs_low_brings_it_back(world, task):
+    episode = episode_of(world, Task("find the submarine", (), task.start))
+    episode.loop.on_energy(EnergyBudget(range_left=16.0, reserve=3.0))
+    follow(episode)
+    assert episode.result.error_code is ErrorCode.ENERGY, episode.result.error_msg
+    assert np.hypot(*(episode.simulator.true_pose[:2] - np.asarray(task.start)[:2])) < 0.7
+    assert 5.0 < episode.simulator.path_length < 16.0

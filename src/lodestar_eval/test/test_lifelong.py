@@ -1,0 +1,144 @@
+"""Subtasks that can only mean what they count as, and what is made of their outcomes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from lodestar.models.phrases import PhraseBook
+from lodestar_eval.benchmarks.lifelong import result_of, save_progress
+from lodestar_eval.episode import NOISES, EpisodeRunner, EpisodeSettings
+from lodestar_eval.explored import explored
+from lodestar_eval.lifelong import SubtaskOutcome, follow_all
+from lodestar_eval.metrics import cluster_interval
+from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.subtasks import FEWEST, MODALITIES, MOST, subtasks_of
+from lodestar_eval.tour import TourConfig
+from lodestar_sim.judge import shortest_path_length, valid_targets
+from lodestar_sim.tasks import Task, default_task
+from lodestar_sim.worlds import world_from_spec
+
+SEED = 7
+
+
+class FewVectors:
+    """Vectors by counts of letters: phrases that share words are alike."""
+
+    model = "letters"
+    dimension = 64
+
+    def embed(self, phrases):
+        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
+        for row, phrase in enumerate(phrases):
+            for letter in phrase:
+                vectors[row, ord(letter) % self.dimension] += 1.0
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def world():
+    return world_from_spec("apartment", SEED)
+
+
+@pytest.fixture(scope="module")
+def asked(world):
+    return subtasks_of(world, SEED, NOISES["none"])
+
+
+def runner(seconds: float) -> EpisodeRunner:
+    return EpisodeRunner(PhraseBook(FewVectors()), EpisodeSettings(time_limit=seconds, thinking=0.05))
+
+
+def test_subtasks_are_of_different_things_and_the_same_for_the_same_seed(world, asked):
+    assert FEWEST <= len(asked) <= MOST
+    assert {one.modality for one in asked} <= set(MODALITIES)
+    ids = [i for one in asked for i in one.target_ids]
+    assert len(ids) == len(set(ids))
+    again = subtasks_of(world, SEED, NOISES["none"])
+    assert [(a.words, a.target_ids) for a in again] == [(a.words, a.target_ids) for a in asked]
+
+
+def test_what_is_asked_means_exactly_what_counts(world, asked):
+    standing = {thing.id: thing for thing in world.objects}
+    for one in asked:
+        assert math.isfinite(shortest_path_length(world, world.start, one.target_ids))
+        if one.modality == "image":
+            assert one.directive is not None and len(one.target_ids) == 1
+            graph = one.directive.subtasks[0].graphs[0]
+            assert standing[one.target_ids[0]].category in graph.variables[0].phrase
+        else:
+            assert set(valid_targets(world, one.words)) == set(one.target_ids)
+            assert one.modality == "category" or len(one.target_ids) == 1
+
+
+def test_subtasks_follow_from_where_the_one_before_ended(world, asked):
+    first, second = follow_all(world, asked[:2], SEED, runner(4.0), remembers=True)
+    assert (first.number, second.number) == (1, 2)
+    assert first.outcome.duration == pytest.approx(4.0, abs=0.5)
+    assert second.outcome.duration <= 4.5 and second.outcome.coverage >= first.outcome.coverage
+    assert second.outcome.policy == "memory" and second.outcome.directive == asked[1].words
+
+
+def test_without_memory_the_map_is_forgotten(world, asked):
+    kept = follow_all(world, asked[:2], SEED, runner(6.0), remembers=True)
+    lost = follow_all(world, asked[:2], SEED, runner(6.0), remembers=False)
+    assert kept[0].outcome.path_length == lost[0].outcome.path_length
+    assert lost[1].outcome.coverage <= kept[1].outcome.coverage
+    assert lost[1].outcome.policy == "no_memory"
+
+
+def test_a_robot_goes_on_from_the_map_of_a_tour(world):
+    task: Task = default_task(world, SEED)
+    book = PhraseBook(FewVectors())
+    settings = EpisodeSettings(time_limit=2.0, thinking=0.05)
+    saved = explored(world, SEED, settings, book, TourConfig(limit=20.0, frame_interval=1.0))
+    fresh = EpisodeRunner(book, settings).run(world, task, SEED)
+    known = EpisodeRunner(book, settings).run(world, task, SEED, saved)
+    again = EpisodeRunner(book, settings).run(world, task, SEED, saved)
+    assert len(known.pipeline.mirror.entities) > len(fresh.pipeline.mirror.entities)
+    assert known.outcome.path_length == again.outcome.path_length  # the saved map did not change
+
+
+def subtask(seed: int, number: int, success: bool, remembers: bool, modality: str = "category"):
+    return SubtaskOutcome(number, modality, remembers, EpisodeOutcome(
+        world="apartment", seed=seed, directive="find a chair", success=success, reached=success,
+        claimed=success, error_code=0, error_msg="", failure="" if success else "not found", distance=0.5,
+        path_length=10.0, shortest=8.0 if remembers else 4.0, duration=50.0, cpu=5.0, setup_cpu=1.0,
+        collisions=0, coverage=0.5, epochs=3, frames=200, decisions={"frontier": 2}, driven={"frontier": 9.0},
+    ))  # fmt: skip
+
+
+def test_metrics_by_modality_and_what_memory_is_worth(tmp_path):
+    found = [
+        subtask(seed, number, number != 3, remembers, MODALITIES[number % 3])
+        for seed in (1, 2, 3)
+        for number in (1, 2, 3)
+        for remembers in (True, False)
+    ]
+    result = result_of(found, 1.0)
+    assert result.metrics["sr"] == pytest.approx(2 / 3) == result.metrics["sr.no_memory"]
+    assert result.metrics["spl.memory"] == pytest.approx(0.8 * 2 / 3)
+    assert result.metrics["spl.memory_minus_none"] == pytest.approx(0.4 * 2 / 3)
+    assert result.metrics["sr.memory.category"] == 0.0 and result.metrics["subtasks.memory"] == 9
+    bars = {bar.name: bar for bar in result.bars}
+    assert not bars["sr"].holds and bars["spl_low.memory_minus_none"].holds
+    assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
+    assert len(result.tables[2].rows) == 6
+    save_progress(found, tmp_path / "lifelong.png")
+    assert (tmp_path / "lifelong.png").stat().st_size > 5_000
+
+
+def test_one_memory_alone_makes_no_difference():
+    metrics = result_of([subtask(1, 1, True, True)], 1.0).metrics
+    assert metrics["sr"] == 1.0 and "spl.memory_minus_none" not in metrics
+
+
+def test_an_interval_over_clusters_is_wider_where_clusters_agree_with_themselves():
+    rng = np.random.default_rng(1)
+    mixed = [rng.integers(0, 2, 8).astype(float).tolist() for _ in range(30)]
+    alike = [[float(i % 2)] * 8 for i in range(30)]
+    widths = [np.diff(cluster_interval(c, np.random.default_rng(0)))[0] for c in (mixed, alike)]
+    assert widths[1] > 1.8 * widths[0]
+    assert np.isnan(cluster_interval([[]], rng)).all()

@@ -1,0 +1,149 @@
+"""Rows by setting and policy: pairs, intervals, bars."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lodestar_eval.arms import Pick
+from lodestar_eval.benchmarks.episodes import BENCHMARK, _names, _settings
+from lodestar_eval.metrics import paired_difference
+from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.policy_tables import (
+    allocation_table,
+    learning_metrics,
+    main_table,
+    row_bars,
+    row_metrics,
+    rows_of,
+    stage_tables,
+    way_table,
+)
+from lodestar_eval.trials import ALL, CORE, Plan
+
+
+def runs(policy: str, lengths: list[float], setting: str = "unexplored") -> list[EpisodeOutcome]:
+    return [
+        EpisodeOutcome(
+            world="apartment", seed=seed, directive="find the red chair", success=True, reached=True,
+            claimed=True, error_code=0, error_msg="", failure="", distance=0.8, path_length=length,
+            shortest=10.0, duration=100.0, cpu=10.0, setup_cpu=1.0, collisions=0, coverage=0.5, epochs=2,
+            frames=400, decisions={"frontier": 2}, setting=setting, policy=policy, driven={"frontier": length},
+        )
+        for seed, length in enumerate(lengths)
+    ]  # fmt: skip
+
+
+def test_a_difference_in_every_world_is_above_zero_and_noise_is_not():
+    rng = np.random.default_rng(1)
+    theirs = rng.uniform(0.2, 0.9, 30)
+    value, low, high = paired_difference(theirs + 0.05, theirs, np.random.default_rng(0))
+    assert value == pytest.approx(0.05) and low > 0.0 and high == pytest.approx(0.05)
+    shuffled = theirs[np.random.default_rng(2).permutation(30)]
+    _, low, high = paired_difference(theirs, shuffled, np.random.default_rng(0))
+    assert low < 0.0 < high
+    with pytest.raises(ValueError, match="paired"):
+        paired_difference([1.0], [1.0, 2.0], rng)
+
+
+def test_an_interval_covers_the_truth_about_as_often_as_it_says():
+    rng, hits = np.random.default_rng(3), 0
+    for _ in range(200):
+        values = rng.normal(0.1, 0.3, 30)
+        _, low, high = paired_difference(values, np.zeros(30), rng, resamples=400)
+        hits += low <= 0.1 <= high
+    assert 0.88 <= hits / 200 <= 0.99
+
+
+def test_metrics_and_bars_of_the_rows_that_were_run():
+    rows = rows_of([*runs("bandit", [10.0, 12.5]), *runs("frontier", [20.0, 25.0])])
+    metrics = row_metrics(rows)
+    assert metrics["sr.unexplored.bandit"] == 1.0
+    assert metrics["spl.unexplored.bandit"] == pytest.approx(0.9)
+    assert metrics["spl.unexplored.bandit_minus_frontier"] == pytest.approx(0.45)
+    bars = {bar.name: bar for bar in row_bars(metrics)}
+    assert bars["spl.unexplored.bandit"].holds and bars["spl_low.unexplored.bandit_minus_frontier"].holds
+    assert not any("pre_explored" in name for name in bars)
+
+
+def test_an_equal_rival_is_not_beaten():
+    metrics = row_metrics(rows_of([*runs("bandit", [10.0]), *runs("ego_vlm", [10.0])]))
+    assert not {bar.name: bar for bar in row_bars(metrics)}["spl_low.unexplored.bandit_minus_ego_vlm"].holds
+
+
+def test_worlds_that_only_one_of_them_was_in_make_no_pair():
+    rows = rows_of([*runs("bandit", [10.0, 10.0]), *runs("frontier", [20.0])])
+    assert row_metrics(rows)["spl.unexplored.bandit_minus_frontier"] == pytest.approx(0.5)
+
+
+def test_tables_have_a_row_per_setting_and_policy():
+    rows = rows_of([*runs("bandit", [10.0]), *runs("bandit", [10.0], "pre_explored")])
+    table = main_table(rows, row_metrics(rows))
+    assert [row[:2] for row in table.rows] == [("unexplored", "bandit"), ("pre_explored", "bandit")]
+    assert all(len(row) == len(table.columns) for row in table.rows)
+    assert len(allocation_table(rows).rows) == 6 and way_table(rows).rows == ()
+
+
+def test_stage_tables_and_the_learning_bar():
+    picks = [
+        Pick(name, coverage, {"similarity": 1.0, "total": 1.0}, True)
+        for name, coverage in (("frontier", 0.1), ("frontier", 0.2), ("frontier", 0.5), ("ego_vlm", 0.55),
+                               ("semantic_map", 0.9), ("ego_vlm", 0.95))
+    ]  # fmt: skip
+    for table in stage_tables({("unexplored", "bandit_cold"): picks}):
+        assert table.rows and all(len(row) == len(table.columns) for row in table.rows)
+    metrics = learning_metrics({("unexplored", "bandit_cold"): picks})
+    assert (metrics["frontier_share.low"], metrics["frontier_share.high"]) == (1.0, 0.0)
+    assert row_bars(metrics)[0].name == "frontier_share.fall" and row_bars(metrics)[0].holds
+    assert learning_metrics({("unexplored", "bandit"): picks}) == {}
+
+
+def test_names_of_policies_and_settings():
+    assert _names("core") == CORE and _names("all") == ALL
+    assert _names("core,bandit,random") == (*CORE, "random")
+    assert _settings("unexplored,pre-explored") == ("unexplored", "pre_explored")
+    for parse, text in ((_names, "oracle"), (_settings, "explored"), (_names, "")):
+        with pytest.raises(argparse.ArgumentTypeError):
+            parse(text)
+
+
+def test_one_row_keeps_the_files_where_they_were():
+    plain = Plan(None, folder=Path("out"))
+    assert plain.file("maps", "", "unexplored", "bandit", 3, ".png") == Path("out/maps/seed_003.png")
+    several = Plan(None, policies=("bandit", "random"), folder=Path("out"))
+    assert several.file("maps", "office", "unexplored", "random", 3, ".png") == Path(
+        "out/maps/unexplored/random/office_seed_003.png"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--warm-seeds", "1-2", "--seeds", "2-3"], "learned from and evaluated"),
+        (["--policies", "bandit_warm"], "--warm-seeds"),
+        (["--worlds", "apartment,castle"], "castle"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(words, message, tmp_path):
+    from lodestar_eval.benchmarks.episodes import _planned
+    from lodestar_eval.registry import BadOptions
+
+    parser = argparse.ArgumentParser()
+    BENCHMARK.add_options(parser)
+    with pytest.raises(BadOptions, match=message):
+        _planned(parser.parse_args(words), tmp_path)
+
+
+def test_a_building_in_which_nothing_makes_a_task_is_left_out(monkeypatch):
+    from lodestar_eval import tasks
+    from lodestar_eval.trials import Building, run_building
+    from lodestar_sim.worlds import WorldError
+
+    def nothing(spec, seed, directive):
+        raise WorldError(f"{spec} {seed}: no object makes a default task")
+
+    monkeypatch.setattr(tasks, "prepare", nothing)
+    assert run_building(Plan(None), Building("office", 3)) == []

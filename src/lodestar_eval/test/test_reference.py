@@ -1,0 +1,73 @@
+"""The reference searcher, and where the way of a search went."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lodestar.models.phrases import PhraseBook
+from lodestar_eval.episode import EpisodeRunner, EpisodeSettings
+from lodestar_eval.reference import ReferenceConfig, ReferenceSearcher
+from lodestar_eval.ways import Sight
+from lodestar_sim.tasks import default_task
+from lodestar_sim.worlds import world_from_spec
+
+SEED = 3
+
+
+class FewVectors:
+    """Vectors by counts of letters: phrases that share words are alike."""
+
+    model = "letters"
+    dimension = 64
+
+    def embed(self, phrases):
+        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
+        for row, phrase in enumerate(phrases):
+            for letter in phrase:
+                vectors[row, ord(letter) % self.dimension] += 1.0
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture(scope="module")
+def world():
+    return world_from_spec("apartment", SEED)
+
+
+@pytest.fixture(scope="module")
+def task(world):
+    return default_task(world, SEED)
+
+
+def test_the_reference_finds_the_target_and_repeats_itself(world, task):
+    first, second = (ReferenceSearcher(world, task, 5).run() for _ in range(2))
+    assert first.success and 0.0 < first.spl <= 1.0
+    assert first.path_length >= first.shortest - 0.5 and first.goals >= 1
+    assert first.path_length == second.path_length
+    assert ((first.path[:, :2] - np.array(task.start)[:2]) ** 2).sum(axis=1).max() > 0.0
+
+
+def test_the_reference_gives_up_at_its_time_limit(world, task):
+    found = ReferenceSearcher(world, task, 5, ReferenceConfig(time_limit=1.0)).run()
+    assert not found.success and found.spl == 0.0 and found.duration <= 1.5
+
+
+def test_sight_has_a_direction_a_range_and_walls(world, task):
+    thing = next(t for t in world.objects if t.id == task.target_ids[0])
+    view = world.truth.views(thing, 0.2)[0]
+    assert Sight(world).share(thing, view) >= 0.1
+    assert Sight(world).share(thing, view + np.array([0.0, 0.0, np.pi])) == 0.0
+    assert Sight(world, reach=0.2).share(thing, view) == 0.0
+    assert Sight(world).share(thing, np.array(task.start)) == 0.0
+
+
+def test_the_way_of_an_episode_adds_up(world, task):
+    settings = EpisodeSettings(time_limit=300.0, thinking=0.05)
+    run = EpisodeRunner(PhraseBook(FewVectors()), settings).run(world, task, SEED)
+    way = run.outcome.way
+    parts = sum(way[f"way_{name}"] for name in ("unseen", "unmapped", "unknown", "elsewhere", "approach"))
+    assert parts == pytest.approx(run.outcome.path_length, abs=0.05)
+    assert way["way_unseen"] > 0.0 and way["way_approach"] > 0.0
+    assert way["way_wrong"] <= run.outcome.path_length
+    assert sum(run.outcome.driven.values()) == pytest.approx(run.outcome.path_length, abs=0.01)
+    assert len(run.drivers) == len(run.path)

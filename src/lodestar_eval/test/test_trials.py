@@ -1,0 +1,78 @@
+"""The same task under several policies: rows, files, and what is learned elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import pytest
+
+from lodestar.models.phrases import PhraseBook
+from lodestar.selection.decision_log import read_decisions
+from lodestar_eval import episode
+from lodestar_eval.benchmarks.episodes import BENCHMARK
+from lodestar_eval.episode import EpisodeSettings
+from lodestar_eval.trials import COLD, WARM, Building, Plan, learn, policy_named, run_building
+
+
+class FewVectors:
+    """Vectors by counts of letters: phrases that share words are alike."""
+
+    model = "letters"
+    dimension = 64
+
+    def embed(self, phrases):
+        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
+        for row, phrase in enumerate(phrases):
+            for letter in phrase:
+                vectors[row, ord(letter) % self.dimension] += 1.0
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+@pytest.fixture(autouse=True)
+def no_model(monkeypatch):
+    monkeypatch.setattr(episode, "phrase_book", lambda: PhraseBook(FewVectors()))
+
+
+SHORT = EpisodeSettings(time_limit=6.0, thinking=0.05)
+
+
+def test_what_was_learned_elsewhere_is_where_the_warm_bandit_begins():
+    state = learn(Plan(SHORT), [Building("apartment", 7)])
+    before = [np.array(state["response"]).copy(), np.array(state["inverse"]).copy()]
+    shipped, cold, warm = (
+        policy_named(name, state)(np.random.default_rng(5)) for name in ("bandit", COLD, WARM)
+    )
+    assert not np.allclose(warm.weights, shipped.weights)
+    assert np.allclose(warm.response, state["response"]) and not cold.weights.any()
+    assert warm.rng.bit_generator.state == np.random.default_rng(5).bit_generator.state
+    warm.update(np.ones(len(warm.names)), 0, 1.0)
+    assert np.array_equal(before[0], state["response"]) and np.array_equal(before[1], state["inverse"])
+
+
+def test_a_building_gives_a_row_per_policy_with_its_log_and_path(tmp_path):
+    plan = Plan(SHORT, policies=("bandit", "random", "reference"), folder=tmp_path)
+    outcomes = run_building(plan, Building("apartment", 7))
+    assert [o.policy for o in outcomes] == ["bandit", "random", "reference"]
+    assert len({o.shortest for o in outcomes}) == 1 and outcomes[0].world == "apartment"
+    for policy in ("bandit", "random"):
+        log = plan.file("decisions", "", "unexplored", policy, 7, ".jsonl")
+        assert list(read_decisions(log))
+        with np.load(plan.file("paths", "", "unexplored", policy, 7, ".npz")) as data:
+            assert len(data["path"]) == len(data["drivers"]) > 0
+
+
+def test_the_report_compares_the_rows(tmp_path):
+    parser = argparse.ArgumentParser()
+    BENCHMARK.add_options(parser)
+    words = ["--policies", "bandit,frontier", "--seeds", "7", "--limit-time", "5", "--answer-time", "0.05"]
+    options = parser.parse_args([*words, "--log", str(tmp_path / "all.jsonl")])
+    lines: list[str] = []
+    result = BENCHMARK.run(options, tmp_path, lines.append)
+    assert {"sr.unexplored.bandit", "spl.unexplored.frontier", "spl.unexplored.bandit_minus_frontier"} <= set(
+        result.metrics
+    )
+    assert result.tables[0].title == "Success by setting and policy" and len(result.tables[0].rows) == 2
+    assert len(lines) == 2 and (tmp_path / "paths.png").stat().st_size > 10_000
+    assert list(read_decisions(tmp_path / "all.jsonl"))
+    assert all((tmp_path / plot.file).exists() for plot in result.plots)

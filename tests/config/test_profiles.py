@@ -56,10 +56,13 @@ def fits(value: object, default: object) -> bool:
     return isinstance(value, str)  # text, paths, names of an enumeration
 
 
-@pytest.mark.parametrize("use", USES)
-def test_a_profile_overrides_only_what_its_nodes_have(use: str) -> None:
+ADDITIONS = ("language_model",)  # read after the profile of any use
+
+
+@pytest.mark.parametrize(("use", "file"), [*((use, use) for use in USES), *(("sim", name) for name in ADDITIONS)])
+def test_a_profile_overrides_only_what_its_nodes_have(use: str, file: str) -> None:
     specs = {spec.name: spec for spec in stack(use)}
-    profile = load(CONFIG / f"{use}.yaml")
+    profile = load(CONFIG / f"{file}.yaml")
     wrong = []
     for name, values in profile.items():
         if name not in specs:
@@ -98,7 +101,7 @@ def test_every_node_declares_its_configuration(use: str) -> None:
 
 
 def test_no_profile_is_left_over() -> None:
-    known = {*USES, "nav2", "slam_toolbox"}
+    known = {*USES, *ADDITIONS, "nav2", "slam_toolbox"}
     assert {path.stem for path in CONFIG.glob("*.yaml")} == known
     assert config_folder() == CONFIG
 

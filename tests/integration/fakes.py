@@ -132,11 +132,12 @@ def _forward() -> Twist:
 
 
 class FakeExpert:
-    """A `propose` server that answers what `answer(request)` returns; None = never."""
+    """A `propose` server that answers what `answer(request)` returns; None = not before `speak`."""
 
     def __init__(self, bed: Bed, name: str) -> None:
         self.name = name
         self.requests: list[Any] = []
+        self.thinking: list[tuple[Any, Any]] = []  # request and handle
         self.answer: Callable[[Any], Proposal | Rejection | None] = self.nothing
         self._server = ActionServer(
             bed.node,
@@ -163,8 +164,16 @@ class FakeExpert:
         self.requests.append(request)
         answer = self.answer(request)
         if answer is None:
-            return
+            self.thinking.append((request, handle))
+        else:
+            self._conclude(handle, answer)
 
+    def speak(self, x: float, y: float, yaw: float) -> None:
+        """The oldest question that was not answered is: go there."""
+        request, handle = self.thinking.pop(0)
+        self._conclude(handle, Proposal(self.name, request.epoch, np.array([x, y, yaw]), 0.9, "there"))
+
+    def _conclude(self, handle: Any, answer: Proposal | Rejection) -> None:
         def conclude(handle: Any) -> Any:
             if handle.is_cancel_requested:
                 handle.canceled()
@@ -191,6 +200,7 @@ class FakeRobot:
     def __init__(self, bed: Bed) -> None:
         self.pose = (0.0, 0.0, 0.0)
         self.transforms = True
+        self.caption = "red box"  # what the detector calls the box
         self._bed = bed
         node = bed.node
         self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
@@ -256,7 +266,7 @@ class FakeRobot:
         seen, labels = self.scene()
         depth = seen if depth is None else depth
         value = int(self._rng.integers(1, 60000))
-        table = {value: {"class": "box", "caption": "red box"}}
+        table = {value: {"class": "box", "caption": self.caption}}
         sent = stamp_to_msg(stamp)
         messages = {
             "info": lambda: self._info.publish(camera_to_msg(CAMERA, stamp, OPTICAL)),

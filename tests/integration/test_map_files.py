@@ -193,5 +193,10 @@ def test_a_constraint_becomes_a_keep_out_mask(bed, robot):
     assert gap.max() < 0.5 + 0.35, "no farther than the distance and a few cells"
     beside = mask.cells_of(np.array([[box.box_min[0] - 0.3, box.mean[1]]]))[0]
     assert mask.occupied[tuple(beside)]
-    publisher.publish(directive_to_msg(parse_directive("find the mug")))
+    layer = "scene_dictionary/similarity/constraint"
+    bed.hear(OccupancyGrid, layer, qos.LATCHED)
+    bed.until(lambda: any(max(m.data, default=0) > 50 for _, m in bed.heard[layer]), "the constraint's field")
+    publisher.publish(msg.Directive())  # as goal_selector says when the directive has ended
     robot.watch(lambda: not zone(), "no zone any more", timeout=60.0)
+    bed.until(lambda: max(bed.last(layer).data, default=0) <= 0, "the constraint's field is empty")
+    assert bed.last("scene_dictionary/costmap_filter_info").type == 0, "the filter stays, for the next directive"

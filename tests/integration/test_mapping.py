@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import time
 
 import numpy as np
@@ -13,7 +14,7 @@ from octomap_msgs.msg import Octomap
 from integration.fakes import CAMERA, FakeRobot
 from lodestar.mapping.octomap import OctoMapConfig
 from lodestar_interfaces import msg
-from lodestar_interfaces.action import QueryScene
+from lodestar_interfaces.action import ExportMap, QueryScene
 from lodestar_interfaces.srv import GetEntities, GetInstances, GetKeyframe
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, image_from_msg, stamp_from_msg
@@ -263,6 +264,29 @@ def test_an_image_from_long_ago_is_late(bed, robot):
     bed.until(lambda: bed.count("mapping", "points.dropped") > before, "the drop is counted")
 
 
+def test_surfaces_have_the_colour_of_the_images_and_need_none(bed, robot, tmp_path):
+    robot.watch(lambda: bed.count("semantic_voxels", "geometry.colored") > 3, "depth with its colour")
+    export = bed.action(ExportMap, "semantic_voxels/export")
+
+    def grey_levels():
+        file = tmp_path / "map.glb"
+        assert export.result(ExportMap.Goal(path=str(file), format="glb"), timeout=60.0).error_code == 0
+        data = file.read_bytes()
+        start = 20 + int.from_bytes(data[12:16], "little")
+        content = json.loads(data[20:start])
+        view = content["bufferViews"][content["accessors"][1]["bufferView"]]
+        body = np.frombuffer(data, np.uint8, view["byteLength"], start + 8 + view["byteOffset"])
+        return body.reshape(-1, 4)[:, 0]
+
+    robot.watch(lambda: np.mean(np.abs(grey_levels().astype(int) - 20) < 5) > 0.5, "a wall as dark as it was seen")
+    before = bed.count("semantic_voxels", "geometry.without_color")
+    bare = ("info", "table", "labels", "depth")
+    robot.watch(
+        lambda: bed.count("semantic_voxels", "geometry.without_color") > before + 2,
+        "depth goes in without colour", parts=bare,
+    )  # fmt: skip
+
+
 def test_diagnostics_tell_age_rate_latency_drops_and_memory(bed, robot):
     robot.watch(lambda: bed.count("semantic_voxels", "depth.received") > 20, "some frames")
     found = bed.diagnosis("semantic_voxels")
@@ -292,3 +316,17 @@ def test_keyframes_name_what_they_show_and_serve_the_image(bed, robot):
     assert bytes(answer.image.data[:2]) == b"\xff\xd8"
     unknown = bed.call(GetKeyframe, "keyframes/get", GetKeyframe.Request(id=4711))
     assert unknown.error_code == GetKeyframe.Response.UNKNOWN_KEYFRAME
+
+
+def test_an_image_that_the_detector_left_out_is_no_keyframe(bed, robot):
+    robot.watch(lambda: bed.last("semantic_voxels/instances").observations, "instances are told")
+    bed.forget("keyframes/keyframes")
+    robot.pose = (0.0, 0.0, 2.4)
+
+    def linked():
+        robot.look(parts=("info", "color"))  # without labels: nobody says what it shows
+        return {m.id for _, m in bed.heard["keyframes/keyframes"] if m.instances}
+
+    robot.watch(linked, "a keyframe with an instance")
+    kept = {m.id for _, m in bed.heard["keyframes/keyframes"]}
+    bed.until(lambda: kept <= {m.id for _, m in bed.heard["keyframes/keyframes"] if m.instances}, "all of them have")

@@ -56,6 +56,7 @@ class World:
         bed.hear(Twist, "cmd_vel_out", qos.COMMAND)
         bed.hear(msg.Heartbeat, "goal_selector/heartbeat", qos.COMMAND)
         bed.hear(msg.Decision, "goal_selector/decision", qos.EVENT)
+        bed.hear(msg.Directive, "goal_selector/directive", qos.LATCHED)
         self.entities = {}
 
     def _make_scene(self):
@@ -108,6 +109,7 @@ class World:
         for expert in self.experts.values():
             expert.answer = expert.nothing
             expert.requests.clear()
+            expert.thinking.clear()
         self.bed.call(SetBool, "motion_gate/hold", SetBool.Request(data=False))
         self.bed.call(SetBool, "goal_selector/hold", SetBool.Request(data=False))
         self.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
@@ -182,10 +184,14 @@ def test_a_second_directive_is_told_that_one_runs(world):
 
 
 def test_cancel_stops_the_robot(world):
-    goal = world.drive()
+    goal = world.drive("find the red chair; keep away from the desk")
+    said = "goal_selector/directive"
+    followed = world.bed.until(lambda: world.bed.last(said), "what is followed")
+    assert list(followed.subtasks[0].constraints) == ["desk"]
     moment = time.monotonic()
     goal.cancel()
     assert goal.result().error_code == Result.CANCELLED
+    world.bed.until(lambda: not world.bed.last(said).subtasks, "the end of the directive is said, and of its zones")
     assert goal.status == GoalStatus.STATUS_CANCELED
     world.assert_stops_after(moment)
     assert world.nav.cancelled >= 1
@@ -287,6 +293,31 @@ def test_an_expert_that_never_answers_does_not_hold_up_the_others(world):
     arm = next(arm for arm in decision.arms if arm.expert == "ego_vlm")
     assert not arm.admissible
     assert arm.reason
+
+
+def test_who_thinks_for_long_is_asked_once_and_heard_late(world):
+    ego, frontier = world.experts["ego_vlm"], world.experts["frontier"]
+    ego.answer = lambda request: None
+    frontier.answer = another_place_each_time(frontier)
+    goal = world.follow.send(FollowDirective.Goal(text="find the red chair"))
+    for count in (1, 2, 3):
+        world.bed.until(lambda n=count: len(frontier.requests) >= n and world.nav.driving, "it drives")
+        world.nav.arrive()
+    assert len(ego.requests) == 1, "who thinks is not asked again"
+    world.bed.until(lambda: world.nav.driving, "it drives on")
+    said = "goal_selector/decision"
+    world.bed.forget(said)  # the next decision may come before the arrival: the explorer's goals are reviewed
+    world.bed.on_executor(lambda: ego.speak(0.5, 1.0, 0.0))
+    world.nav.arrive()
+
+    def with_ego():
+        decisions = [decision for _, decision in world.bed.heard[said]]
+        return [d for d in decisions if any(a.expert == "ego_vlm" and a.admissible for a in d.arms)]
+
+    decision = world.bed.until(with_ego, "a decision with the late answer")[0]
+    arm = next(arm for arm in decision.arms if arm.expert == "ego_vlm")
+    assert arm.proposal.epoch == ego.requests[0].epoch < decision.epoch
+    goal.cancel()
 
 
 def test_the_time_limit_ends_it(world):

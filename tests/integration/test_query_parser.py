@@ -1,0 +1,65 @@
+"""A language model reads queries where the dictionary is told so, and the grammar where the model does not."""
+
+from __future__ import annotations
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from lodestar_interfaces.action import QueryScene
+
+GRAPH = {
+    "variables": [{"phrase": "lamp", "category": "lamp"}],
+    "predicates": [{"name": "HasAttribute", "arguments": [0], "value": "tallest", "negated": False}],
+}
+ANSWERS = [json.dumps(GRAPH), "I would rather not."]
+
+
+@pytest.fixture(scope="module")
+def endpoint():
+    """An OpenAI-compatible server: a graph first, then no graph."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            asked.append(body["messages"][-1]["content"])
+            message = {"role": "assistant", "content": ANSWERS[min(len(asked) - 1, 1)]}
+            choice = {"index": 0, "finish_reason": "stop", "message": message}
+            answer = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+            data = json.dumps(answer).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/v1", asked
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_the_model_reads_and_the_grammar_stands_in_for_it(bed, processes, endpoint):
+    pytest.importorskip("openai")
+    url, asked = endpoint
+    parameters = {"query.parser": "model", "query.chat.base_url": url, "query.chat.model": "m"}
+    processes.start("scene_dictionary", parameters={"scene_dictionary": parameters})
+    queries = bed.action(QueryScene, "scene_dictionary/query")
+    for text in ("the lamp that towers over all", "the mug on the desk"):
+        result = queries.result(QueryScene.Goal(text=text))
+        assert result.error_code == QueryScene.Result.NO_ENTITIES, result.error_msg
+    assert asked[0] == "the lamp that towers over all"
+    assert "the mug on the desk" in asked[1]
+    bed.until(lambda: "the grammar reads the query" in processes.log("scene_dictionary"), "the reason in the log")
+    refused = queries.result(QueryScene.Goal(text="?!"))
+    assert refused.error_code == QueryScene.Result.NOT_UNDERSTOOD
+    processes.assert_alive()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,10 +15,15 @@ from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros.conversions_agent import answer_from_result, request_to_goal
 
 
+ACCEPT_PATIENCE = 5.0  # s of real time: who lives takes a question within milliseconds, under load within seconds
+
+
 class ExpertClients:
     """One action client per expert; `on_answer` is called on the executor with each answer.
 
     An expert that is not up is answered for at once. One that is asked anew is told to drop the question before.
+    One that was killed is still in the graph for a while: what it does not take, and what it had taken when it went
+    away, is answered for by `check`, so that whoever is started in its place is asked.
     """
 
     def __init__(
@@ -26,6 +32,8 @@ class ExpertClients:
         self._on_answer = on_answer
         self._clients = {name: ActionClient(node, ProposeGoal, f"{name}_expert/propose") for name in experts}
         self._open: dict[str, Any] = {}
+        self._untaken: dict[str, tuple[int, float]] = {}  # epoch and when it was sent
+        self._epochs: dict[str, int] = {}  # of what was taken
 
     def ask(self, command: RequestProposals) -> None:
         """Send the request to every expert that it names."""
@@ -38,15 +46,33 @@ class ExpertClients:
             if not self._clients[name].server_is_ready():
                 self._reject(name, epoch, RejectionReason.NO_DATA, f"{name}_expert is not up")
                 continue
+            self._untaken[name] = epoch, time.monotonic()
             future = self._clients[name].send_goal_async(goal)
             future.add_done_callback(lambda done, name=name: self._on_accepted(name, epoch, done))
 
+    def check(self) -> None:
+        """Answer for those who do not take their question or have gone away with it; to be called now and then."""
+        now = time.monotonic()
+        for name, (epoch, sent) in list(self._untaken.items()):
+            if now - sent > ACCEPT_PATIENCE:
+                del self._untaken[name]
+                self._reject(name, epoch, RejectionReason.NO_DATA, f"{name}_expert does not take questions")
+        for name in [name for name in self._open if not self._clients[name].server_is_ready()]:
+            del self._open[name]
+            self._reject(name, self._epochs[name], RejectionReason.NO_DATA, f"{name}_expert went away")
+
     def _on_accepted(self, name: str, epoch: int, future: Any) -> None:
         handle = future.result() if future.exception() is None else None
-        if handle is None or not handle.accepted:
+        accepted = handle is not None and handle.accepted
+        if self._untaken.get(name, (0, 0.0))[0] != epoch:  # it was answered for, or something newer was asked
+            if accepted:
+                handle.cancel_goal_async()
+            return
+        del self._untaken[name]
+        if not accepted:
             self._reject(name, epoch, RejectionReason.UNKNOWN, f"{name}_expert refused the request")
             return
-        self._open[name] = handle
+        self._open[name], self._epochs[name] = handle, epoch
         handle.get_result_async().add_done_callback(lambda done: self._on_result(name, epoch, handle, done))
 
     def _on_result(self, name: str, epoch: int, handle: Any, future: Any) -> None:

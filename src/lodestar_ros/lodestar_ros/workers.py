@@ -287,8 +287,8 @@ class QueueWorker(Generic[T]):
     def submit(self, item: T) -> None:
         self._items.put((item,))
 
-    def close(self, timeout: float = 2.0) -> None:
-        """End the thread after everything that was submitted."""
+    def close(self, timeout: float = 10.0) -> None:
+        """End the thread after everything that was submitted: a disk that syncs may take seconds."""
         self._items.put(None)
         self._thread.join(timeout)
 

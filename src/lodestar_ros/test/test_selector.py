@@ -49,7 +49,7 @@ def test_what_was_learned_is_kept_after_a_directive_and_taken_up_by_the_next_nod
     assert not file.exists()
     loop._ledger._policy.update(np.ones(10), 1, 3.0)
     keeper.directive_over()
-    node.destroy_node()
+    node.close()  # what is left to write is written
     again, _, _ = make(selection__policy_state=str(file))
     assert again._ledger._policy.state() == loop._ledger._policy.state()
 

@@ -57,8 +57,8 @@ class GoalSelectorNode(LodestarNode):
         desk = PictureDesk(declare_config(self, PicturesConfig, "pictures."))
         now = self._clock_now.now
         self._server = DirectiveServer(self, self._loop, parse_directive, now, self._on_started, self._beat, desk)
-        experts = ExpertClients(self, EXPERTS, self._loop.on_answer)
-        self._hands = Hands(experts, self._navigator, self._embedder, self._server, self._recorder, keeper)
+        self._experts = ExpertClients(self, EXPERTS, self._loop.on_answer)
+        self._hands = Hands(self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper)
         self._grid: OccupancyGrid2D | None = None
         self._keep_out = KeepOutInput(self, self._give_grid)
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._loop.on_energy)
@@ -94,7 +94,8 @@ class GoalSelectorNode(LodestarNode):
         return response
 
     def _on_tick(self) -> None:
-        for part in (self._observe_pose, self._server.begin_early, self._navigator.check, self._carry_out):
+        inputs = (self._observe_pose, self._server.begin_early, self._experts.check, self._navigator.check)
+        for part in (*inputs, self._carry_out):
             try:  # one that fails does not keep the others, and the halt least of all, from their turn
                 part()
             except Exception as error:

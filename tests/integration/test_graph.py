@@ -200,8 +200,9 @@ def test_the_robot_goes_on_without_any_of_those_that_it_can_do_without(bed, stac
     bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "all are back", timeout=60.0)
 
 
-def test_entities_that_came_before_reach_one_who_starts_late(bed, stack):
-    """What an expert that has just been started knows of before, it has by paging."""
+def test_entities_that_came_before_reach_one_who_starts_late(bed, stack, directive):
+    """What an expert that has just been started knows of before, it has by paging. The robot drives: where it stands
+    when the map has just been lost there may be nothing but a wall."""
     bed.until(lambda: bed.count("scene_dictionary", "entities") > 0, "an entity", timeout=90.0)
     stack.kill("semantic_map_expert")
     bed.forget("/diagnostics")

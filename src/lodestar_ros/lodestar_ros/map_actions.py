@@ -18,6 +18,7 @@ from lodestar_ros.workers import Job, action
 
 Codes = SaveMap.Result  # LoadMap and ExportMap have the same ones
 POLL = 0.02  # s
+SETTLING = 10.0  # s after a node's start, in which others that are up may still have to be discovered
 
 
 class MapError(Exception):
@@ -73,11 +74,18 @@ class RemoteAction:
         self.name = name
         self._type = action_type
         self._client = ActionClient(node, action_type, name)
+        self._made = time.monotonic()
 
-    @property
-    def is_there(self) -> bool:
-        """Whether somebody serves it."""
-        return self._client.server_is_ready()
+    def is_there(self, job: Job, patience: float = 0.0) -> bool:
+        """Whether somebody serves it. Just after the start, and for `patience` seconds, it is waited for: a server that
+        is up is discovered late.
+        """
+        end = max(self._made + SETTLING, time.monotonic() + patience)
+        while not self._client.server_is_ready():
+            if job.cancel_requested or time.monotonic() > end:
+                return False
+            time.sleep(POLL)
+        return True
 
     def call(self, job: Job, timeout: float, *, undoes: bool = False, **goal: Any) -> Any:
         """The result of a goal with these fields. Raises MapError where it fails, is refused or takes too long.

@@ -22,6 +22,7 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job
 
 TIMEOUT = 120.0  # s for another node's part
+PATIENCE = 3.0  # s for a node that must be there
 
 
 class MapFiles:
@@ -72,11 +73,11 @@ class MapFiles:
         folder = SnapshotFolder(job.request.path)
         part = folder.begin()
         try:
-            self._need(self._save_voxels).call(job, TIMEOUT, path=str(part / VOXELS))
+            self._need(job, self._save_voxels).call(job, TIMEOUT, path=str(part / VOXELS))
             job.feedback(SaveMap.Feedback(progress=0.6))
             meta = self._write_scene(part / SCENE)
             for name, (save, _) in self._others.items():
-                if save.is_there:
+                if save.is_there(job):
                     save.call(job, TIMEOUT, path=str(part / name))
             job.feedback(SaveMap.Feedback(progress=0.9))
             if job.cancel_requested:
@@ -87,8 +88,8 @@ class MapFiles:
             raise
         return {"bytes_written": written, "entity_count": meta["entities"]}
 
-    def _need(self, remote: RemoteAction) -> RemoteAction:
-        if not remote.is_there:
+    def _need(self, job: Job, remote: RemoteAction) -> RemoteAction:
+        if not remote.is_there(job, PATIENCE):
             raise MapError(Codes.UNKNOWN, f"nobody serves {remote.name}: is semantic_voxels up?")
         return remote
 
@@ -106,7 +107,7 @@ class MapFiles:
         restore_rooms(RegionTracker(), archive)
         job.feedback(LoadMap.Feedback(progress=0.3))
         before = self._scene.session_id
-        voxels = self._need(self._load_voxels)
+        voxels = self._need(job, self._load_voxels)
         with self._others_loaded(job, part):
             voxels.call(job, TIMEOUT, path=str(part / VOXELS))
         job.feedback(LoadMap.Feedback(progress=0.8))
@@ -131,7 +132,7 @@ class MapFiles:
         with tempfile.TemporaryDirectory(prefix="lodestar_load_") as kept:
             try:
                 for name, (save, load) in self._others.items():
-                    if (part / name).exists() and load.is_there:
+                    if (part / name).exists() and load.is_there(job):
                         save.call(job, TIMEOUT, path=str(Path(kept) / name))
                         undo.append((load, Path(kept) / name))
                         try:
@@ -154,5 +155,5 @@ class MapFiles:
                 raise MapError(Codes.BAD_PATH, "no path was given")
             text = entities_to_json(self._scene.entities().values(), self._scene.regions.values())
             return {"bytes_written": write_file(Path(path).expanduser().absolute(), [text.encode()])}
-        result = self._need(self._export_voxels).call(job, TIMEOUT, path=path, format=form)
+        result = self._need(job, self._export_voxels).call(job, TIMEOUT, path=path, format=form)
         return {"bytes_written": result.bytes_written}

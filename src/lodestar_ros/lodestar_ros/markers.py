@@ -109,9 +109,9 @@ def decision_markers(
     return _fresh(markers)
 
 
-def frontier_markers(frontiers: Iterable[Any], route: np.ndarray, stamp: float) -> MarkerArray:
+def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
     """A sphere per frontier, as large as its gain, and an arrow where it is looked into from; grey with its reason:
-    out of reach. A line through the stops of the route (K, 3), in their order.
+    out of reach.
     """
     markers = []
     for item in frontiers:
@@ -125,10 +125,4 @@ def frontier_markers(frontiers: Iterable[Any], route: np.ndarray, stamp: float) 
         elif item.reason:
             place = (*item.centroid[:2], 0.3)
             markers.append(_text("reasons", item.id, stamp, place, item.reason, 0.1, (0.6, 0.6, 0.6)))
-    if len(route) > 1:
-        line = _marker(
-            Marker.LINE_STRIP, "route", 0, stamp, rgba(*EXPERT_COLORS["frontier"], 0.6), (0.03, 0, 0)
-        )
-        line.points = [point_to_msg((x, y, 0.05)) for x, y in route[:, :2]]
-        markers.append(line)
     return _fresh(markers)

@@ -12,13 +12,10 @@ from lodestar.experts.pieces import FrontierRecord, FrontierTracker, PieceConfig
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
-from lodestar.experts.route import best_route
 from lodestar.experts.stops import Stop, StopConfig, Survey
 from lodestar.geometry.camera import PinholeCamera
-from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import lengths_between
 from lodestar.language.directive import DirectiveKind
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
@@ -33,14 +30,12 @@ TOO_FAR = "the battery does not last for it and the way back"
 class FrontierConfig:
     """Lengths in metres, areas in m^2.
 
-    look_ranges: distances from which a cell counts as looked at, one pass after the other: first at a glance,
-    then, when nothing is left at that range, from near enough for small things. fov: of a camera that no
-    view has told yet. gain_range: of the sensor footprint S(c) of eq. 15.
-    min_gain: what a goal must show; the last goal is kept while it shows half as much. corner_gain: likewise
-    in a search that found nothing: something may stand behind the furniture.
-    alpha: m^2 per metre (eq. 16), of the utility that each frontier is published with. turn_weight: metres that a
-    radian of turning counts as. hysteresis: metres by which another route must show things earlier, in the mean,
-    than the best that starts with the last goal.
+    look_ranges: distances from which a cell counts as looked at: first at a glance, then, when nothing much is
+    left at that range, from near enough for small things. fov: of a camera that no view has told yet.
+    gain_range: of the sensor footprint S(c) of eq. 15.
+    min_gains: what a goal must show, the next one when none does; the last goal is kept while it shows half as much.
+    corner_gain: likewise in a search that found nothing: something may stand behind the furniture.
+    alpha: m^2 per metre (eq. 16), of the utility that each frontier is published with.
     barren_way, barren_area: a pass is over when so long a way showed no more than that: what is left is hoped for
     from afar and not there from nearby.
     gain_scale: m^2 at which the confidence is 0.63. at_charger: from where the robot counts as back.
@@ -49,11 +44,9 @@ class FrontierConfig:
     look_ranges: tuple[float, ...] = (4.5, 2.5)
     fov: float = math.radians(80.0)
     gain_range: float = 4.5
-    min_gain: float = 0.5
+    min_gains: tuple[float, ...] = (2.0, 0.5)
     corner_gain: float = 0.15
     alpha: float = 3.0
-    turn_weight: float = 0.2
-    hysteresis: float = 0.5
     barren_way: float = 20.0
     barren_area: float = 1.0
     gain_scale: float = 5.0
@@ -64,7 +57,7 @@ class FrontierConfig:
 
 
 class FrontierExpert:
-    """Proposes the first stop of the route over all frontiers that shows most soonest (see `route`).
+    """Proposes the stop that shows most for the way to it (see `stops`).
 
     Goals are viewpoints that the robot reaches and, where an energy budget is set, comes back from to the charger.
     """
@@ -78,7 +71,6 @@ class FrontierExpert:
         self._fov = config.fov
         self._tracker = FrontierTracker(config.pieces)
         self._frontiers: tuple[FrontierRecord, ...] = ()
-        self._route: np.ndarray = np.empty((0, 3))
         self._last_goal: np.ndarray | None = None
         self._budget = EnergyBudget()
         self._start: tuple[float, float] | None = None
@@ -122,10 +114,6 @@ class FrontierExpert:
         """The pieces of frontier of the newest request; an id lives as long as its piece."""
         return self._frontiers
 
-    def route(self) -> np.ndarray:
-        """(K, 3) viewpoints in the order in which the newest request would visit them, its goal first."""
-        return self._route
-
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
         """The best viewpoint, the charger when it is time, or EXPLORED where no reachable one shows anything new."""
         grid = self._grid
@@ -144,30 +132,29 @@ class FrontierExpert:
         search = request.directive.kind in _SEARCHES and self.looked.count > 0
         for narrow in (False, True):  # through narrow places only when nothing else is left
             lengths = reach.possible if narrow else reach.easy
-            for look in self._passes if search else self._passes[:1]:
+            for look in self._passes(search):
                 if self._progress.barren(grid, self.looked, look):
                     continue
                 stop = self._best(request, grid, lengths, back, look)
                 if stop is not None:
                     return self._proposal(request, stop, look)
-        self._last_goal, self._route = None, np.empty((0, 3))
+        self._last_goal = None
         if any(f.reason == TOO_FAR for f in self._frontiers):
             return self._homeward(request, reach, "the battery does not last for what is left to explore")
         hidden = sum(not f.reachable for f in self._frontiers)
         message = "no reachable place would show anything new" + (f"; {hidden} unreachable" if hidden else "")
         return self._reject(request, RejectionReason.EXPLORED, message)
 
-    @property
-    def _passes(self) -> list[Pass]:
-        """What exploring is content with, one after the other; only a search goes beyond the first."""
-        far, *near = self.config.look_ranges
-        first = Pass(far, self.config.min_gain, "unknown area")
-        corners = Pass(far, self.config.corner_gain, "hidden corner")
-        return [
-            first,
-            corners,
-            *(Pass(r, self.config.min_gain, "area to look at from nearer") for r in near),
-        ]
+    def _passes(self, search: bool) -> list[Pass]:
+        """What exploring is content with, one after the other; only a search looks from nearer and into corners."""
+        far, *near = self.config.look_ranges if search else self.config.look_ranges[:1]
+        passes = []
+        for gain in self.config.min_gains:
+            passes.append(Pass(far, gain, "unknown area"))
+            passes += [Pass(r, gain, "area to look at from nearer") for r in near]
+        if search:
+            passes.append(Pass(far, self.config.corner_gain, "hidden corner"))
+        return passes
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)
@@ -221,7 +208,7 @@ class FrontierExpert:
 
     def _homeward(self, request: ProposalRequest, reach: Reach, why: str) -> Proposal | Rejection:
         """To the charger, or a rejection where the robot is there already or no way leads to it."""
-        self._last_goal, self._route = None, np.empty((0, 3))
+        self._last_goal = None
         left = f"{self._budget.range_left:.0f} m of battery left"
         charger = self._charger
         pose = request.robot_pose
@@ -254,7 +241,7 @@ class FrontierExpert:
         back: np.ndarray | None,
         look: Pass,
     ) -> Stop | None:
-        """The first stop of the best route, and all pieces as `frontiers()`."""
+        """The best stop, and all pieces as `frontiers()`."""
         afforded = lengths
         if self._budget.limited:
             fits = self._budget.affords(lengths, 0.0 if back is None else back)
@@ -274,12 +261,10 @@ class FrontierExpert:
         views = survey.views(points)
         told = self._told(survey, records, points[:count], owners, survey.gains(views[:count]), look.min_gain)
         self._frontiers = self._tracker.keep(told)
-        stops = survey.choose(points, views, look.min_gain, self._last_goal)
-        if stops:
-            return self._first(request, survey, stops)
-        if self._budget.limited:
+        stop = survey.best(points, views, look.min_gain, self._last_goal)
+        if stop is None and self._budget.limited:
             self._tell_of_battery(survey, lengths, pieces, look.min_gain)
-        return None
+        return stop
 
     def _candidates(
         self, survey: Survey, pieces: list[np.ndarray], records: list[FrontierRecord]
@@ -295,34 +280,6 @@ class FrontierExpert:
             cells.append(found)
             owners += [index] * len(found)
         return survey.grid.points_of(np.concatenate(cells)), np.array(owners, np.int64)
-
-    def _first(self, request: ProposalRequest, survey: Survey, stops: list[Stop]) -> Stop:
-        """Where the best route begins: with the last goal, unless another route is better by the hysteresis."""
-        masses = np.array([stop.mass for stop in stops])
-        costs = self._costs(request.robot_pose, survey, stops)
-        order, latency = best_route(costs, masses)
-        if order[0] != 0 and self._is_last(stops[0]):
-            kept, other = best_route(costs, masses, first=0)
-            if other - latency <= self.config.hysteresis * masses.sum():
-                order = kept
-        self._route = np.array([stops[k].viewpoint for k in order])
-        return stops[int(order[0])]
-
-    def _is_last(self, stop: Stop) -> bool:
-        return self._last_goal is not None and bool(np.array_equal(stop.viewpoint[:2], self._last_goal[:2]))
-
-    def _costs(self, pose: np.ndarray, survey: Survey, stops: list[Stop]) -> np.ndarray:
-        """(K + 1, K + 1) metres between the robot and the stops, turning included."""
-        grid, clearance = survey.grid, self.config.reach.travel.clearance
-        poses = np.array([pose, *(stop.viewpoint for stop in stops)])
-        costs = np.zeros((len(poses), len(poses)))
-        costs[0, 1:] = costs[1:, 0] = [stop.length for stop in stops]
-        cells = grid.cells_of(poses[1:, :2])
-        between = lengths_between(np.isfinite(survey.lengths), grid.resolution, cells, clearance)
-        costs[1:, 1:] = np.minimum(between, costs[0, 1:, None] + costs[0, None, 1:])
-        near = costs[0, 1:] < self.config.pieces.tile
-        costs[0, 1:] += self.config.turn_weight * near * np.abs(wrap_angle(poses[1:, 2] - pose[2]))
-        return costs
 
     def _told(
         self,

@@ -1,4 +1,9 @@
-"""From where pieces of frontier are best looked into: candidates, what each shows, and a set without overlap."""
+"""From where pieces of frontier are best looked into: candidates, what each shows, and the one that shows most for
+its way.
+
+A place counts with all that it shows by turning, because turning is no way, so that what lies around is finished before
+the robot goes on. What is unknown counts less than free floor that was not looked at: there are walls in it.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +31,10 @@ class StopConfig:
     footprint fits at every heading that counts.
     spacing: of the lattice of candidates; at most `candidates` of it. standoff: further ones lie this near a piece
     of frontier, or see it from up to `glance`. depth: how far a view is hoped to reach into the unknown.
-    start_cost, cost_power: the set of stops is chosen by gain / (path + start_cost) ^ cost_power.
-    most: stops of a route. samples: blocks that stand for the unseen cells in them, at most about.
+    start_cost: metres added to the way of every stop, which is chosen by mass / (path + start_cost). keep: share by
+    which another stop must be better than the last goal.
+    unknown_share: what an unknown cell counts for, where a free one that was not looked at counts 1.
+    samples: blocks that stand for the unseen cells in them, at most about.
     same_goal_distance, same_goal_angle (radians): an excluded goal bars what is this like it.
     """
 
@@ -38,9 +45,9 @@ class StopConfig:
     standoff: float = 2.0
     glance: float = 4.0
     depth: float = 6.0
-    start_cost: float = 2.0
-    cost_power: float = 0.3
-    most: int = 12
+    start_cost: float = 0.1
+    keep: float = 0.1
+    unknown_share: float = 0.25
     samples: int = 3000
     same_goal_distance: float = 0.35
     same_goal_angle: float = math.radians(40.0)
@@ -48,11 +55,10 @@ class StopConfig:
 
 @dataclass(frozen=True)
 class Stop:
-    """A viewpoint (3,) with what it shows beyond the stops chosen before it (m^2, and times the prior)."""
+    """A viewpoint (3,) with what it shows by turning there (m^2)."""
 
     viewpoint: np.ndarray
     gain: float
-    mass: float
     length: float  # metres of path from the robot
 
 
@@ -180,7 +186,7 @@ class Survey:
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The number of each unseen cell's block (rows, columns; -1 = none), and of each block its unseen area
-        (n,) m^2, and that times the prior.
+        (n,) m^2, and what it counts for: unknown cells less, and times the prior.
         """
         rows, columns = self._within
         width = self.unseen.shape[1] // self._stride + 1
@@ -191,9 +197,10 @@ class Survey:
         index[rows, columns] = numbers
         cell = self.grid.resolution**2
         area = (np.bincount(numbers, minlength=blocks) * cell).astype(np.float32)
-        if self.prior is None:
-            return index, area, area
-        mass = np.bincount(numbers, self.prior[rows, columns], minlength=blocks) * cell
+        weight = np.where(self.grid.unknown[rows, columns], self.config.unknown_share, 1.0)
+        if self.prior is not None:
+            weight = weight * self.prior[rows, columns]
+        mass = np.bincount(numbers, weight, minlength=blocks) * cell
         return index, area, mass.astype(np.float32)
 
     def views(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
@@ -219,52 +226,38 @@ class Survey:
         best = shown.argmax(axis=1)
         return HEADINGS[best], np.maximum(shown[np.arange(len(points)), best], 0.0)
 
-    def choose(
+    def best(
         self, points: np.ndarray, views: np.ndarray, min_gain: float, last: np.ndarray | None
-    ) -> list[Stop]:
-        """Stops that each show at least `min_gain` beyond those before it, most for little way first; the last goal
-        (3,) is the first of them while it shows half as much.
+    ) -> Stop | None:
+        """The stop that shows most for its way, of those that show at least `min_gain`; the last goal (3,) while it
+        shows half as much and no other is better by the share `keep`.
 
         points: (N, 2) candidates. views: (N, n) what each shows.
         """
         _, area, mass = self._samples
-        left = np.ones(len(area), np.float32)
-        if last is not None and self._reachable(last):
-            points, views = (
-                np.concatenate([last[None, :2], points]),
-                np.vstack([self.views(last[None, :2]), views]),
-            )
-        rows, columns = self.grid.cells_of(points).T
-        lengths = self.lengths[rows, columns]
-        worth = 1.0 / (lengths + self.config.start_cost) ** self.config.cost_power
-        picks: list[int] = []
+        kept = last is not None and self._reachable(last)
+        if kept:
+            assert last is not None
+            points = np.concatenate([last[None, :2], points])
+            views = np.vstack([self.views(last[None, :2]), views])
+        if len(points) == 0:
+            return None
+        lengths = self.lengths[tuple(self.grid.cells_of(points).T)]
         gains = views @ area
-        if (
-            last is not None
-            and len(points)
-            and np.array_equal(points[0], last[:2])
-            and gains[0] >= min_gain / 2.0
-        ):
-            picks.append(0)
-        chosen: list[tuple[int, float, float]] = []
-        while len(chosen) < self.config.most and len(points):
-            if not picks:
-                gains = views @ (area * left)
-                best = int(np.where(gains >= min_gain, gains * worth, -1.0).argmax())
-                if gains[best] < min_gain:
-                    break
-                picks.append(best)
-            pick = picks.pop()
-            shown = views[pick] * left
-            chosen.append((pick, float(shown @ area), float(shown @ mass)))
-            left *= 1.0 - views[pick]
-        picked = [pick for pick, _, _ in chosen]
-        headings, shows = self.headings(points[picked])
-        return [
-            Stop(np.array([*points[pick], heading]), gain, weight, float(lengths[pick]))
-            for (pick, gain, weight), heading, amount in zip(chosen, headings, shows)
-            if amount > 0.0
-        ]
+        wanted = np.full(len(points), min_gain)
+        worth = views @ mass / (lengths + self.config.start_cost)
+        if kept:
+            wanted[0] = min_gain / 2.0
+            worth[0] *= 1.0 + self.config.keep
+        worth = np.where(gains >= wanted, worth, -np.inf)
+        for pick in np.argsort(-worth, kind="stable"):
+            if not math.isfinite(worth[pick]):
+                return None
+            headings, shows = self.headings(points[pick : pick + 1])
+            if shows[0] > 0.0:
+                viewpoint = np.array([*points[pick], headings[0]])
+                return Stop(viewpoint, float(gains[pick]), float(lengths[pick]))
+        return None
 
     def _reachable(self, goal: np.ndarray) -> bool:
         cell = self.grid.cells_of(goal[:2])

@@ -286,28 +286,3 @@ def plan_path(
     else:
         points = np.vstack([given[:1], points])
     return points
-
-
-def lengths_between(
-    allowed: np.ndarray, resolution: float, cells: np.ndarray, clearance: float
-) -> np.ndarray:
-    """(K, K) float64 metres of path between cells (K, 2) (row, column) over the allowed ones; inf = no way.
-
-    allowed: (rows, columns) bool, cells at least `clearance` metres from obstacles. The cells are pooled as far as
-    that cannot open a way through a wall, so a length is right within about `clearance`.
-    """
-    factor = max(
-        int(clearance / resolution + 1.0), 1
-    )  # a wall is barred for 2 clearances; 2 factor - 1 cells hold
-    rows, columns = (-(-size // factor) for size in allowed.shape)
-    padded = np.zeros((rows * factor, columns * factor), bool)
-    padded[: allowed.shape[0], : allowed.shape[1]] = allowed
-    pooled = padded.reshape(rows, factor, columns, factor).any(axis=(1, 3))
-    coarse = np.asarray(cells, np.int64) // factor
-    no_cost, no_parents = np.empty((0, 0), np.float32), np.empty((0, 0), np.int8)
-    lengths = np.zeros((len(cells), len(cells)))
-    for k, (row, column) in enumerate(coarse):
-        spread = _spread(pooled, no_cost, row, column, -1, -1, no_parents)
-        lengths[k] = spread[coarse[:, 0], coarse[:, 1]]
-    straight = np.linalg.norm(cells[:, None] - cells[None], axis=2)
-    return np.maximum((lengths + lengths.T) / 2.0 * factor, straight) * resolution

@@ -10,6 +10,7 @@ from expert_worlds import CAMERA, camera_pose, known_from, red_chair, request, t
 
 from lodestar.experts.frontier import FrontierConfig, FrontierExpert
 from lodestar.experts.protocol import Proposal, RejectionReason
+from lodestar.experts.stops import StopConfig
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -120,7 +121,7 @@ def test_excluded_goals_are_not_proposed_again():
 
 def test_it_keeps_its_goal_while_that_is_worth_it_and_no_longer():
     truth = two_rooms()
-    expert = FrontierExpert(FrontierConfig(hysteresis=1000.0))
+    expert = FrontierExpert(FrontierConfig(stops=StopConfig(keep=1000.0)))
     expert.set_grid(known_from(truth, [(2.0, 1.0)]))
     first = expert.propose(request((2.0, 1.0, 0.0)))
     for pose in ((1.0, 3.0, 0.0), (3.0, 1.0, 2.0)):

@@ -210,7 +210,7 @@ def test_a_closed_door_is_remembered_and_tried_again_when_it_opens():
     assert isinstance(answer, Proposal) and any(f.reachable for f in expert.frontiers())
 
 
-def test_a_prior_draws_the_route():
+def test_a_prior_draws_it():
     cells = np.zeros((60, 240), np.int8)
     cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
     cells[1:-1, 1:60] = cells[1:-1, 180:-1] = -1

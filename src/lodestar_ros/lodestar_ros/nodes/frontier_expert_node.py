@@ -81,7 +81,7 @@ class FrontierExpertNode(LodestarNode):
         frontiers = self._expert.frontiers()
         self._frontiers.publish(frontiers_to_msg(frontiers, stamp))
         if self._markers.get_subscription_count() > 0:
-            self._markers.publish(frontier_markers(frontiers, self._expert.route(), stamp))
+            self._markers.publish(frontier_markers(frontiers, stamp))
 
 
 main = main_of(FrontierExpertNode)

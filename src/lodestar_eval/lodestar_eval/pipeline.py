@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
-from lodestar.experts.frontier import FrontierExpert
+from lodestar.experts.frontier import FrontierConfig, FrontierExpert
 from lodestar.experts.protocol import Expert
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
 from lodestar.geometry.poses import inverse, planar_transform
@@ -53,7 +53,7 @@ class Pipeline:
         self.voxels = SemanticVoxelMap(settings.voxels)
         self.scene = SceneDictionary(settings.scene)
         self.mirror = SceneMirror()
-        self.frontier = FrontierExpert()
+        self.frontier = FrontierExpert(FrontierConfig(), phrases)
         self._stamp = 0.0  # of the newest image
         self.semantic_map = SemanticMapExpert(SemanticMapConfig(), phrases, self._reasoner())
         self.egocentric = EgocentricExpert(EgocentricConfig(), phrases, self._reasoner())
@@ -91,7 +91,7 @@ class Pipeline:
         with self.clock.stage("experts_listen"):
             for expert in (self.frontier, self.semantic_map, self.egocentric):
                 expert.set_grid(self.grid)
-            for reader in (self.semantic_map, self.egocentric):
+            for reader in (self.frontier, self.semantic_map, self.egocentric):
                 reader.set_scene(self.mirror)
             for viewer in (self.frontier, self.egocentric):
                 viewer.set_view(frame, segmented)

@@ -88,7 +88,8 @@ class EmbedderClient:
 
 
 class RemotePhraseBook(PhraseBook):
-    """A phrase book that fetches what it lacks, for worker threads only: `vectors` waits for up to `patience` seconds.
+    """A phrase book that fetches what it lacks, for worker threads only: `vectors` waits for up to `patience` seconds
+    (0 = not at all).
 
     It raises MissingPhrases where the embedder does not answer in that time; the phrases still come later.
     """

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lodestar.experts.coverage import LookedAt
+from lodestar.experts.expected import Expectation, ExpectedConfig
 from lodestar.experts.pieces import FrontierRecord, FrontierTracker, PieceConfig, find_pieces
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
@@ -17,7 +18,9 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import DirectiveKind
+from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.scene.mirror import SceneMirror
 
 _SEARCHES = (DirectiveKind.FIND, DirectiveKind.INVENTORY)
 NO_WAY = "no way leads to it"
@@ -54,18 +57,23 @@ class FrontierConfig:
     stops: StopConfig = field(default_factory=StopConfig)
     pieces: PieceConfig = field(default_factory=PieceConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
+    expected: ExpectedConfig = field(default_factory=ExpectedConfig)
 
 
 class FrontierExpert:
     """Proposes the stop that shows most for the way to it (see `stops`).
 
+    phrases: by which it tells where what is searched for is likely, so that area counts more there; without them, and
+    before anything is known of the scene, area is area.
     Goals are viewpoints that the robot reaches and, where an energy budget is set, comes back from to the charger.
     """
 
     name = "frontier"
 
-    def __init__(self, config: FrontierConfig = FrontierConfig()) -> None:
+    def __init__(self, config: FrontierConfig = FrontierConfig(), phrases: PhraseBook | None = None) -> None:
         self.config = config
+        self._expectation = Expectation(phrases, config.expected) if phrases is not None else None
+        self._mirror: SceneMirror | None = None
         self.looked = LookedAt(max(config.look_ranges))
         self._grid: OccupancyGrid2D | None = None
         self._fov = config.fov
@@ -74,7 +82,6 @@ class FrontierExpert:
         self._last_goal: np.ndarray | None = None
         self._budget = EnergyBudget()
         self._start: tuple[float, float] | None = None
-        self._prior: np.ndarray | None = None
         self._progress = Progress(config.barren_way, config.barren_area)
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
@@ -88,11 +95,9 @@ class FrontierExpert:
         """
         self._budget = budget
 
-    def set_prior(self, prior: np.ndarray | None) -> None:
-        """How likely what is searched for is in a cell, compared with others: (rows, columns) >= 0 on the newest
-        grid, or None for everywhere alike. A prior of another shape than the grid is not used.
-        """
-        self._prior = prior
+    def set_scene(self, mirror: SceneMirror) -> None:
+        """What stands where, from this copy, which may change in place."""
+        self._mirror = mirror
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
         """The camera looked from there; cells in view count as looked at."""
@@ -247,7 +252,9 @@ class FrontierExpert:
             fits = self._budget.affords(lengths, 0.0 if back is None else back)
             afforded = np.where(fits, lengths, np.float32(np.inf))
         unseen = self.looked.unseen(look.range)
-        prior = self._prior if self._prior is not None and self._prior.shape == unseen.shape else None
+        prior = None
+        if self._expectation is not None and self._mirror is not None:
+            prior = self._expectation.over(request, grid, self._mirror)
         excluded = np.array(request.excluded_goals, np.float64).reshape(-1, 3)
         gain_range = min(self.config.gain_range, look.range) if self.looked.count else self.config.gain_range
         survey = Survey(

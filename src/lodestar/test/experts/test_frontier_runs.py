@@ -208,20 +208,3 @@ def test_a_closed_door_is_remembered_and_tried_again_when_it_opens():
     expert.set_grid(OccupancyGrid2D(opened, 0.1, (0.0, 0.0), stamp=12.0))
     answer = expert.propose(ask)
     assert isinstance(answer, Proposal) and any(f.reachable for f in expert.frontiers())
-
-
-def test_a_prior_draws_it():
-    cells = np.zeros((60, 240), np.int8)
-    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
-    cells[1:-1, 1:60] = cells[1:-1, 180:-1] = -1
-    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
-    for side in (0, 1):
-        expert = FrontierExpert(LASER)
-        expert.set_grid(grid)
-        prior = np.full(cells.shape, 0.1, np.float32)
-        prior[:, side * 120 : side * 120 + 120] = 3.0
-        expert.set_prior(prior)
-        goal = expert.propose(request((12.0, 3.0, 0.0), kind=DirectiveKind.EXPLORE)).goal
-        assert (goal[0] > 12.0) == bool(side)
-    expert.set_prior(np.ones((3, 3), np.float32))  # of another grid: not used
-    assert isinstance(expert.propose(request((12.0, 3.0, 0.0), kind=DirectiveKind.EXPLORE)), Proposal)

@@ -6,18 +6,21 @@ from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.experts.frontier import FrontierConfig, FrontierExpert
+from lodestar.language.priors import everyday_words
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.conversions import camera_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import frontiers_to_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg
+from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
 from lodestar_ros.markers import frontier_markers
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare, declare_config
 from lodestar_ros.rgbd import MAP_HOLDS
+from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.workers import LatestWorker
 
@@ -25,20 +28,24 @@ from lodestar_ros.workers import LatestWorker
 class FrontierExpertNode(LodestarNode):
     """Propose frontiers; remember where the camera has looked.
 
-    Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``battery``, TF. Publishes: ``~/frontiers``, ``~/markers``.
+    Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``entities``, ``battery``, TF. Publishes: ``~/frontiers``,
+    ``~/markers``.
     Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs):
         super().__init__("frontier_expert", **kwargs)
-        self._expert = FrontierExpert(declare_config(self, FrontierConfig))
+        book = RemotePhraseBook(patience=0.0)  # without vectors it explores all the same
+        self._expert = FrontierExpert(declare_config(self, FrontierConfig), book)
+        book.connect(self).want(everyday_words())
+        self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._view_period = declare(self, "view_period", float, 0.25)  # s of stamps between views
         self._next_view = -float("inf")
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._expert.set_energy)
-        self._server = ExpertServer(self, self._expert, after=self._publish)
+        self._server = ExpertServer(self, self._expert, self._refresh, self._publish)
         self._views: LatestWorker = LatestWorker("views", self._look, self.diagnostics.error)
         self.on_close(self._views.close)
         monitor = self.diagnostics.input("camera_info")
@@ -74,6 +81,10 @@ class FrontierExpertNode(LodestarNode):
         with self._server.lock:
             self._server.update_grid()
             self._expert.add_view(*view)
+
+    def _refresh(self) -> None:
+        """On the worker, before each question."""
+        self._expert.set_scene(self._scene.snapshot())
 
     def _publish(self) -> None:
         """On the worker, after each answer."""

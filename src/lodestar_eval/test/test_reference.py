@@ -5,28 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lodestar.models.phrases import PhraseBook
-from lodestar_eval.episode import EpisodeRunner, EpisodeSettings
+from lodestar_eval.episode import EpisodeRunner, EpisodeSettings, phrase_book
 from lodestar_eval.reference import ReferenceConfig, ReferenceSearcher
 from lodestar_eval.ways import Sight
 from lodestar_sim.tasks import default_task
 from lodestar_sim.worlds import world_from_spec
 
 SEED = 3
-
-
-class FewVectors:
-    """Vectors by counts of letters: phrases that share words are alike."""
-
-    model = "letters"
-    dimension = 64
-
-    def embed(self, phrases):
-        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
-        for row, phrase in enumerate(phrases):
-            for letter in phrase:
-                vectors[row, ord(letter) % self.dimension] += 1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +48,7 @@ def test_sight_has_a_direction_a_range_and_walls(world, task):
 
 def test_the_way_of_an_episode_adds_up(world, task):
     settings = EpisodeSettings(time_limit=300.0, thinking=0.05)
-    run = EpisodeRunner(PhraseBook(FewVectors()), settings).run(world, task, SEED)
+    run = EpisodeRunner(phrase_book(), settings).run(world, task, SEED)
     way = run.outcome.way
     parts = sum(way[f"way_{name}"] for name in ("unseen", "unmapped", "unknown", "elsewhere", "approach"))
     assert parts == pytest.approx(run.outcome.path_length, abs=0.05)

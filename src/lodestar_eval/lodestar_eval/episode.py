@@ -71,6 +71,7 @@ class EpisodeSettings:
     reasoner_delay: seconds that the reasoner takes for an answer, while it thinks beside the experts as a model does.
     answer_delay: seconds for which experts that ask the reasoner keep their answer back, as if it thought within them.
     patience: how long the loop may go on after its own time limit before the episode is called stuck.
+    experts: who is asked at all. expectation: whether the frontier expert knows where the target is likely.
     """
 
     time_limit: float = 600.0
@@ -85,6 +86,8 @@ class EpisodeSettings:
     reasoner_delay: float = 0.0
     answer_delay: float = 0.0
     patience: float = 30.0
+    experts: tuple[str, ...] = EXPERTS
+    expectation: bool = True
     noise: NoiseConfig = NOISES["mild"]
     simulator: SimConfig = field(default_factory=SimConfig)
     grid: ScanGridConfig = field(default_factory=ScanGridConfig)
@@ -206,7 +209,7 @@ class Episode:
             self.pipeline.go_on_from(saved, self.simulator.time)
         self.navigator = Navigator(settings.navigator)
         self.phrases = phrases
-        self.loop = DecisionLoop(settings.loop, policy(policy_rng), phrases, EXPERTS)
+        self.loop = DecisionLoop(settings.loop, policy(policy_rng), phrases, settings.experts)
         self._next_frame = 0.0
         self.begin(task, directive)
 

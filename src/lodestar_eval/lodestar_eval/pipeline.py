@@ -53,7 +53,7 @@ class Pipeline:
         self.voxels = SemanticVoxelMap(settings.voxels)
         self.scene = SceneDictionary(settings.scene)
         self.mirror = SceneMirror()
-        self.frontier = FrontierExpert(FrontierConfig(), phrases)
+        self.frontier = FrontierExpert(FrontierConfig(), phrases if settings.expectation else None)
         self._stamp = 0.0  # of the newest image
         self.semantic_map = SemanticMapExpert(SemanticMapConfig(), phrases, self._reasoner())
         self.egocentric = EgocentricExpert(EgocentricConfig(), phrases, self._reasoner())

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from lodestar_eval.tasks import Prepared
 
 SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # as written -> as keys
-SINGLES = ("frontier", "semantic_map", "ego_vlm")
+SINGLES = ("frontier", "semantic_map", "ego_vlm")  # nobody else is asked, nobody stands in (RoboAtlas Fig. 6)
+LED = "frontier_led"  # geometry alone decides where to look; what is known is gone to
 REFERENCE = "reference"  # nearest frontier with eyes that never err; no policy
 COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with what it learned in other buildings
 COLD_ALPHA = 1.0  # who knows nothing has to try: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
-CORE = ("bandit", *SINGLES, REFERENCE)
+CORE = ("bandit", *SINGLES, LED, REFERENCE)
 ALL = (*CORE, COLD, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
 
 
@@ -132,6 +133,10 @@ def _one(
     settings = plan.episode
     if policy == COLD:  # it is not told either that a known target comes first
         settings = replace(settings, loop=replace(settings.loop, known_first=False))
+    elif policy in SINGLES:
+        settings = replace(settings, experts=(policy,))
+    elif policy == LED:
+        settings = replace(settings, expectation=False)
     runner = EpisodeRunner(phrase_book(), settings, policy_named(policy, plan.learned))
     run = runner.run(prepared.world, prepared.task, building.seed, saved)
     outcome = run.outcome.under(setting, policy, building.world, toured)
@@ -169,8 +174,10 @@ def policy_named(name: str, learned: dict[str, Any]) -> PolicyFactory:
     def make(rng: np.random.Generator) -> Policy:
         if name == COLD:
             return make_policy("bandit", EXPERTS, FEATURES, rng, prior="cold", alpha=COLD_ALPHA)
+        if name in SINGLES:
+            return make_policy(name, (name,), FEATURES, rng)
         if name != WARM:
-            return make_policy(name, EXPERTS, FEATURES, rng)
+            return make_policy("frontier" if name == LED else name, EXPERTS, FEATURES, rng)
         policy = make_policy("bandit", EXPERTS, FEATURES, rng)
         assert isinstance(policy, LinUcb)
         policy.restore({**learned, "rng": rng.bit_generator.state})

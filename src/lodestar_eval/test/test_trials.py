@@ -12,7 +12,7 @@ from lodestar.selection.decision_log import read_decisions
 from lodestar_eval import episode
 from lodestar_eval.benchmarks.episodes import BENCHMARK
 from lodestar_eval.episode import EpisodeSettings
-from lodestar_eval.trials import COLD, WARM, Building, Plan, learn, policy_named, run_building
+from lodestar_eval.trials import COLD, LED, SINGLES, WARM, Building, Plan, learn, policy_named, run_building
 
 
 class FewVectors:
@@ -60,6 +60,37 @@ def test_a_building_gives_a_row_per_policy_with_its_log_and_path(tmp_path):
         assert list(read_decisions(log))
         with np.load(plan.file("paths", "", "unexplored", policy, 7, ".npz")) as data:
             assert len(data["path"]) == len(data["drivers"]) > 0
+
+
+@pytest.mark.parametrize("expert", SINGLES)
+def test_an_expert_alone_has_nobody_to_stand_in(tmp_path, expert):
+    plan = Plan(SHORT, policies=(expert,), folder=tmp_path)
+    run_building(plan, Building("apartment", 7))
+    log = plan.file("decisions", "", "unexplored", expert, 7, ".jsonl")
+    assert log.exists() == (expert != "semantic_map")  # which has nothing to say in a building nobody knows
+    decisions = list(read_decisions(log)) if log.exists() else []
+    assert all([arm.expert for arm in decision.arms] == [expert] for decision in decisions)
+
+
+def test_the_geometric_rival_goes_to_what_is_known_and_guesses_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(episode, "Pipeline", (kept := Kept(episode.Pipeline)))
+    plan = Plan(SHORT, policies=(LED,), folder=tmp_path)
+    run_building(plan, Building("apartment", 7))
+    decisions = list(read_decisions(plan.file("decisions", "", "unexplored", LED, 7, ".jsonl")))
+    assert {decision.chosen for decision in decisions} == {"frontier"}
+    assert all(len(decision.arms) == 3 for decision in decisions)
+    assert kept.last.frontier._expectation is None
+
+
+class Kept:
+    """Makes what a class makes, and keeps the last."""
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def __call__(self, *args):
+        self.last = self.kind(*args)
+        return self.last
 
 
 def test_the_report_compares_the_rows(tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
 
 from lodestar_eval.machine import describe_machine
 from lodestar_eval.registry import BadOptions, Benchmark, all_benchmarks
@@ -56,10 +55,9 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
         print("interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     chosen = {key: value for key, value in vars(options).items() if key != "out"}
-    config: dict[str, Any] = {"options": chosen}
-    if benchmark.positional:
-        config["positional"] = benchmark.positional
-    _, page = write_report(options.out, benchmark.name, benchmark.summary, config, describe_machine(), result)
+    _, page = write_report(
+        options.out, benchmark.name, benchmark.summary, arguments, chosen, describe_machine(), result
+    )
     for bar in result.bars:
         print(f"  {'holds ' if bar.holds else 'MISSED'} {bar.name}: {number(bar.value)} ({bar.rule})")
     print(f"report: {page}")

@@ -64,16 +64,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`run(options, folder, progress)` measures; it may write plots and raw data into `folder`.
-
-    positional: options that are written without their names, in this order.
-    """
+    """`run(options, folder, progress)` measures; it may write plots and raw data into `folder`."""
 
     name: str
     summary: str
     add_options: Callable[[argparse.ArgumentParser], None]
     run: Callable[[argparse.Namespace, Path, Callable[[str], None]], Result]
-    positional: tuple[str, ...] = ()
 
 
 class BadOptions(ValueError):

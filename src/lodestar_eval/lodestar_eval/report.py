@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +13,22 @@ from lodestar_eval.registry import Result, Table
 
 
 def write_report(
-    folder: Path, name: str, summary: str, config: dict[str, Any], machine: dict[str, Any], result: Result
+    folder: Path,
+    name: str,
+    summary: str,
+    arguments: Sequence[str],
+    options: dict[str, Any],
+    machine: dict[str, Any],
+    result: Result,
 ) -> tuple[Path, Path]:
-    """NAME.json and NAME.md lie in `folder`. NaN and infinity become null, so that the JSON is strict."""
+    """NAME.json and NAME.md lie in `folder`. NaN and infinity become null, so that the JSON is strict.
+
+    arguments: as they were typed, for the page; options: all that were in force, for the JSON.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    config = {**config, **result.config}
     data = {
         "benchmark": name,
-        "config": config,
+        "config": {"options": options, **result.config},
         "machine": machine,
         "metrics": {key: finite_or_none(value) for key, value in result.metrics.items()},
         "bars": [
@@ -30,13 +39,15 @@ def write_report(
     json_path = folder / f"{name}.json"
     json_path.write_text(json.dumps(data, indent=2, allow_nan=False, default=str) + "\n", encoding="utf-8")
     markdown_path = folder / f"{name}.md"
-    markdown_path.write_text(markdown(name, summary, config, machine, result), encoding="utf-8")
+    markdown_path.write_text(markdown(name, summary, arguments, machine, result), encoding="utf-8")
     return json_path, markdown_path
 
 
-def markdown(name: str, summary: str, config: dict[str, Any], machine: dict[str, Any], result: Result) -> str:
-    """The page for a person: bars first, then metrics, tables and pictures."""
-    command = " ".join(["python -m lodestar_eval", name, *_options(config)])
+def markdown(
+    name: str, summary: str, arguments: Sequence[str], machine: dict[str, Any], result: Result
+) -> str:
+    """The page for a person: the command to paste, bars, then metrics, tables and pictures."""
+    command = shlex.join(["python", "-m", "lodestar_eval", name, *arguments])
     lines = [f"# {name}", "", summary, "", "```", command, "```", ""]
     if result.bars:
         rows = [(b.name, number(b.value), b.rule, "yes" if b.holds else "**no**") for b in result.bars]
@@ -86,15 +97,3 @@ def finite_or_none(value: float) -> float | int | None:
     """The value as a plain number; None for NaN and infinity, which JSON does not have."""
     value = value.item() if hasattr(value, "item") else value
     return value if math.isfinite(value) else None
-
-
-def _options(config: dict[str, Any]) -> list[str]:
-    options, positional = config.get("options", {}), config.get("positional", ())
-    words = [shlex.quote(str(options[key])) for key in positional]
-    for key, value in options.items():
-        if value is None or value is False or key in positional:
-            continue
-        words.append(f"--{key.replace('_', '-')}")
-        if value is not True:
-            words.append(shlex.quote(str(value)))
-    return words

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
@@ -13,6 +14,7 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Tab
 def coin(value: float = 0.5, error: Exception | None = None) -> Benchmark:
     def add_options(parser):
         parser.add_argument("--throws", type=int, default=3)
+        parser.add_argument("--metals", type=lambda text: tuple(text.split(",")), default=("copper",))
 
     def run(options, folder, progress):
         if error:
@@ -86,7 +88,7 @@ def test_the_report_has_the_schema(only, tmp_path, capsys):
     data = json.loads((tmp_path / "coin.json").read_text(), parse_constant=pytest.fail)
     assert list(data) == ["benchmark", "config", "machine", "metrics", "bars"]
     assert data["benchmark"] == "coin"
-    assert data["config"] == {"options": {"throws": 7}, "metal": "copper"}
+    assert data["config"] == {"options": {"throws": 7, "metals": ["copper"]}, "metal": "copper"}
     assert data["machine"]["cores"] >= 1 and data["machine"]["memory_gib"] > 0
     assert data["metrics"] == {"heads": 0.5, "nothing": None}
     assert data["bars"] == [{"name": "heads", "value": 0.5, "bound": 0.4, "holds": True}]
@@ -94,6 +96,14 @@ def test_the_report_has_the_schema(only, tmp_path, capsys):
     assert "| heads | 0.5 | ≥ 0.4 | yes |" in page
     assert "python -m lodestar_eval coin --throws 7" in page
     assert "a\\|b" in page and "![A coin](coin.png)" in page
+
+
+def test_the_command_of_the_report_runs_again_when_it_is_pasted(only, tmp_path, capsys):
+    only(coin())
+    given = ["coin", "--metals", "gold,old silver", "--out", str(tmp_path)]
+    assert command.main(given) == command.EXIT_OK
+    pasted = shlex.split((tmp_path / "coin.md").read_text().split("```")[1])
+    assert pasted == ["python", "-m", "lodestar_eval", *given]
 
 
 def test_a_benchmark_that_is_not_told_where_has_a_folder_of_its_own(only, tmp_path, monkeypatch, capsys):

@@ -159,5 +159,4 @@ BENCHMARK = Benchmark(
     "What another policy would have earned, estimated from a log of decisions.",
     _add_options,
     _run,
-    positional=("log",),
 )

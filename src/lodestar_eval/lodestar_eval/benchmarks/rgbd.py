@@ -146,5 +146,4 @@ BENCHMARK = Benchmark(
     "A real RGB-D recording mapped without a detector: mesh, instances, picture.",
     _add_options,
     _run,
-    positional=("recording",),
 )

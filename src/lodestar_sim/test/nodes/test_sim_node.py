@@ -1,0 +1,173 @@
+"""The simulated robot as a process of its own, over real DDS."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="needs ROS 2")
+pytest.importorskip("nav2_msgs.action", reason="needs the built workspace")
+
+from geometry_msgs.msg import Twist, TwistStamped
+from nav_msgs.msg import Odometry
+from rosgraph_msgs.msg import Clock
+from running import PATIENCE, start_of
+from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
+from std_msgs.msg import String
+
+from lodestar_interfaces.msg import SimStatus
+from lodestar_interfaces.srv import RenderView
+from lodestar_ros import qos
+from lodestar_ros.conversions import (
+    cloud_from_msg,
+    depth_from_msg,
+    image_from_msg,
+    planar_to_msg,
+    stamp_from_msg,
+)
+from lodestar_ros.transforms import TransformListener, TransformUnavailable
+
+pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
+
+
+def test_streams_have_the_frames_stamps_and_rates_that_others_expect(processes, listener, world_file):
+    topics = {
+        "camera/color/image_raw": (Image, qos.SENSOR), "camera/depth/image_raw": (Image, qos.SENSOR),
+        "camera/labels/image_raw": (Image, qos.SENSOR), "camera/color/camera_info": (CameraInfo, qos.SENSOR),
+        "camera/depth/camera_info": (CameraInfo, qos.SENSOR), "camera/labels/table": (String, qos.EVENT),
+        "points": (PointCloud2, qos.SENSOR), "scan": (LaserScan, qos.RELIABLE), "odom": (Odometry, qos.RELIABLE),
+        "/clock": (Clock, qos.SENSOR), "sim/status": (SimStatus, qos.EVENT),
+        "sim/ground_truth": (Odometry, qos.EVENT),
+    }  # fmt: skip
+    for topic, (message_type, profile) in topics.items():
+        listener.hear(message_type, topic, profile)
+    transforms = TransformListener(listener.node).buffer
+    processes.start("sim", world=world_file, seed=3, **start_of(-1.0, 0.0, 0.2))
+    for topic in topics:
+        listener.until(lambda topic=topic: len(listener.heard[topic]) >= (2 if topic == "sim/status" else 8), topic)
+
+    for image, encoding in (("color", "rgb8"), ("depth", "16UC1"), ("labels", "mono16")):
+        message = listener.last(f"camera/{image}/image_raw")
+        assert (message.encoding, message.width, message.height) == (encoding, 640, 480)
+        assert message.header.frame_id == "camera_optical_frame"
+        stamps = [stamp_from_msg(m.header.stamp) for m in listener.heard[f"camera/{image}/image_raw"]]
+        assert np.all(np.diff(stamps) > 0.0999 - 1e-6)
+        assert np.median(np.diff(stamps)) == pytest.approx(0.1, abs=1e-6)
+    info = listener.last("camera/color/camera_info")
+    assert (info.k[0], info.k[2], info.k[5]) == (380.0, 319.5, 239.5)
+
+    by_stamp = {stamp_from_msg(m.header.stamp): m for m in listener.heard["camera/labels/image_raw"]}
+    tables = [json.loads(m.data) for m in listener.heard["camera/labels/table"]]
+    matched = [(t, by_stamp[s]) for t in tables if (s := t["stamp"][0] + t["stamp"][1] * 1e-9) in by_stamp]
+    assert matched
+    for table, message in matched:
+        assert set(np.unique(image_from_msg(message))) - {0} == {int(value) for value in table["labels"]}
+        assert {entry["caption"] for entry in table["labels"].values()} == {"red chair", "blue cabinet"}
+    assert 0.5 < np.median(depth_from_msg(listener.last("camera/depth/image_raw"))) < 5.0
+
+    odometry = [stamp_from_msg(m.header.stamp) for m in listener.heard["odom"]]
+    assert np.median(np.diff(odometry)) == pytest.approx(0.02, abs=1e-6)
+    assert np.median(np.diff([stamp_from_msg(m.clock) for m in listener.heard["/clock"]])) <= 0.0201
+    scan = listener.last("scan")
+    assert scan.header.frame_id == "scan_link"
+    assert len(scan.ranges) == round((scan.angle_max - scan.angle_min) / scan.angle_increment) + 1 == 720
+    points = cloud_from_msg(listener.last("points"))
+    assert listener.last("points").header.frame_id == "lidar_link"
+    assert len(points) > 8000
+
+    stamp = odometry[-10]
+    for child in ("camera_optical_frame", "lidar_link", "scan_link"):
+        assert transforms.lookup("map", child, stamp).shape == (4, 4)
+    place = transforms.lookup("map", "base_link", stamp)
+    assert place[:2, 3] == pytest.approx([-1.0, 0.0], abs=1e-6)
+    status = listener.last("sim/status")
+    assert status.world == "box"
+    assert 0.0 < status.real_time_factor < 1.2
+
+
+def test_commands_move_it_and_silence_stops_it(processes, listener, world_file):
+    listener.hear(Odometry, "sim/ground_truth", qos.EVENT)
+    command = listener.node.create_publisher(Twist, "cmd_vel_out", qos.COMMAND)
+    processes.start("sim", world=world_file, **start_of(-3.0, -1.5, 0.0))
+    listener.until(lambda: listener.heard["sim/ground_truth"], "the simulator")
+    twist = Twist()
+    twist.linear.x = 0.5
+
+    def speed() -> float:
+        return listener.last("sim/ground_truth").twist.twist.linear.x
+
+    def drive() -> bool:
+        command.publish(twist)
+        listener.spin(0.05)
+        return speed() > 0.45
+
+    listener.until(drive, "motion")
+    since = stamp_from_msg(listener.last("sim/ground_truth").header.stamp)
+    listener.until(lambda: speed() == 0.0, "the stop")
+    assert stamp_from_msg(listener.last("sim/ground_truth").header.stamp) - since < 0.65  # and the way here
+
+
+def test_under_slam_it_leaves_the_map_frame_alone_and_takes_stamped_commands(processes, listener, world_file):
+    listener.hear(Odometry, "odom", qos.RELIABLE)
+    transforms = TransformListener(listener.node).buffer
+    command = listener.node.create_publisher(TwistStamped, "cmd_vel_out", qos.COMMAND)
+    processes.start(
+        "sim", world=world_file, publish_map_to_odom=False, cmd_vel_stamped=True, task="none", real_time_factor=0.0
+    )
+    listener.until(lambda: len(listener.heard["odom"]) > 50, "odometry")
+    assert transforms.lookup("odom", "lidar_link").shape == (4, 4)
+    with pytest.raises(TransformUnavailable):
+        transforms.lookup("map", "base_link")
+    message = TwistStamped()
+    message.twist.angular.z = 0.5
+
+    def turn() -> bool:
+        command.publish(message)
+        listener.spin(0.02)
+        return listener.last("odom").twist.twist.angular.z > 0.4
+
+    listener.until(turn, "the turn")
+
+
+def test_a_view_is_rendered_from_any_pose(processes, listener, world_file):
+    client = listener.node.create_client(RenderView, "sim/render_view")
+    processes.start("sim", world=world_file)
+    listener.until(client.service_is_ready, "the service")
+    future = client.call_async(RenderView.Request(base_pose=planar_to_msg((-1.0, 0.0, 0.2))))
+    answer = listener.until(future.done, "the view") and future.result()
+    assert answer.success
+    rgb = image_from_msg(answer.image)
+    assert rgb.shape == (480, 640, 3)
+    assert ((rgb[..., 0] > 2.0 * rgb[..., 1]) & (rgb[..., 0] > 60)).sum() > 1000  # the red chair
+    assert (depth_from_msg(answer.depth) > 0).mean() > 0.99
+    bad = RenderView.Request(base_pose=planar_to_msg((0.0, 0.0, 0.0)))
+    bad.base_pose.position.x = math.nan
+    future = client.call_async(bad)
+    answer = listener.until(future.done, "the refusal") and future.result()
+    assert not answer.success
+    assert "finite" in answer.error_msg
+
+
+@pytest.mark.parametrize(
+    ("text", "parameters"),
+    [
+        ("no-such-world", {"world": "no-such-world"}),
+        ("JSON", {"world": "broken.json"}),
+        ("real_time_factor", {"real_time_factor": -1.0}),
+        ("task", {"task": "everything"}),
+        ("speed_of_light", {"speed_of_light": 3.0}),
+    ],
+)
+def test_what_it_cannot_use_it_says_in_one_line(processes, world_file, tmp_path, text, parameters):
+    Path(tmp_path / "broken.json").write_text("{not json")
+    if parameters.get("world") == "broken.json":
+        parameters = {"world": str(tmp_path / "broken.json")}
+    process = processes.start("sim", **{"world": world_file, **parameters})
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 2
+    assert text.lower() in output.lower()
+    assert "Traceback" not in output

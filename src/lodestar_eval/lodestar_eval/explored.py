@@ -6,8 +6,8 @@ import numpy as np
 
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
-from lodestar_eval.episode import EpisodeSettings
 from lodestar_eval.pipeline import Pipeline
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds.world import World

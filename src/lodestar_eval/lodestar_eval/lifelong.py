@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestar_eval.episode import Episode, EpisodeRunner, EpisodeSettings, linucb, phrase_book
+from lodestar_eval.episode import Episode, EpisodeRunner, linucb, phrase_book
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.subtasks import Asked, subtasks_of
 from lodestar_sim.tasks import Task
 from lodestar_sim.worlds import world_from_spec

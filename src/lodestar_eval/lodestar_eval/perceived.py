@@ -13,10 +13,11 @@ from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.scoring import score_query
 from lodestar.scene.records import Entity, EntityState, Region
-from lodestar_eval.episode import EpisodeSettings, phrase_book
+from lodestar_eval.episode import phrase_book
 from lodestar_eval.metrics import mean
 from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.sentences import Made, make_sentences
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds import world_from_spec

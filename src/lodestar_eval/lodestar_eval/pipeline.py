@@ -35,7 +35,7 @@ from lodestar_eval.stages import StageClock
 from lodestar_sim.sensors import CameraFrame, ScanConfig, ScanFrame
 
 if TYPE_CHECKING:
-    from lodestar_eval.episode import EpisodeSettings
+    from lodestar_eval.settings import EpisodeSettings
 
 _BASE_FROM_SCAN = planar_transform(0.0, 0.0, 0.0, ScanConfig().z)
 

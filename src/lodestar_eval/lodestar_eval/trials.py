@@ -18,7 +18,8 @@ import numpy as np
 from lodestar_eval.outcomes import EpisodeOutcome
 
 if TYPE_CHECKING:
-    from lodestar_eval.episode import EpisodeSettings, PolicyFactory
+    from lodestar_eval.episode import PolicyFactory
+    from lodestar_eval.settings import EpisodeSettings
     from lodestar_eval.tasks import Prepared
 
 SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # as written -> as keys
@@ -169,7 +170,7 @@ def policy_named(name: str, learned: dict[str, Any]) -> PolicyFactory:
     from lodestar.selection.linucb import LinUcb
     from lodestar.selection.policies import make_policy
     from lodestar.selection.policy import Policy
-    from lodestar_eval.episode import EXPERTS
+    from lodestar_eval.settings import EXPERTS
 
     def make(rng: np.random.Generator) -> Policy:
         if name == COLD:

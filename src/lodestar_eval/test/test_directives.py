@@ -11,7 +11,8 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.grammar import parse_directive
 from lodestar.models.phrases import PhraseBook
-from lodestar_eval.episode import Episode, EpisodeSettings, linucb
+from lodestar_eval.episode import Episode, linucb
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import World, world_from_spec

@@ -12,8 +12,9 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.grid.visibility import line_of_sight
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
-from lodestar_eval.episode import EpisodeRun, EpisodeRunner, EpisodeSettings
+from lodestar_eval.episode import EpisodeRun, EpisodeRunner
 from lodestar_eval.pipeline import Pipeline
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_sim.judge import shortest_path_length
 from lodestar_sim.simulator import Simulator

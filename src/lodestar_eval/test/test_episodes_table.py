@@ -67,7 +67,7 @@ def test_rows_of_episodes_with_different_experts_share_a_table(tmp_path):
 
 
 def test_the_command_line_knows_every_noise():
-    from lodestar_eval.episode import NOISES
+    from lodestar_eval.settings import NOISES
 
     assert tuple(NOISES) == NOISE_NAMES
 

@@ -14,8 +14,8 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
 from lodestar.scene.records import EntityState
-from lodestar_eval.episode import EpisodeSettings
 from lodestar_eval.pipeline import Pipeline
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds.world import Event, Room, Slab, Wall, World, WorldObject

@@ -9,11 +9,12 @@ import pytest
 
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.benchmarks.lifelong import result_of, save_progress
-from lodestar_eval.episode import NOISES, EpisodeRunner, EpisodeSettings
+from lodestar_eval.episode import EpisodeRunner
 from lodestar_eval.explored import explored
 from lodestar_eval.lifelong import SubtaskOutcome, follow_all
 from lodestar_eval.metrics import cluster_interval
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.settings import NOISES, EpisodeSettings
 from lodestar_eval.subtasks import FEWEST, MODALITIES, MOST, subtasks_of
 from lodestar_eval.tour import TourConfig
 from lodestar_sim.judge import shortest_path_length, valid_targets

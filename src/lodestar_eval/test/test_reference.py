@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lodestar_eval.episode import EpisodeRunner, EpisodeSettings, phrase_book
+from lodestar_eval.episode import EpisodeRunner, phrase_book
 from lodestar_eval.reference import ReferenceConfig, ReferenceSearcher
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.ways import Sight
 from lodestar_sim.tasks import default_task
 from lodestar_sim.worlds import world_from_spec

@@ -13,8 +13,9 @@ from lodestar.language.grammar import parse_directive
 from lodestar.scene.saved import GRID, SCENE, VOXELS, SavedMap
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.snapshot import BadFolder
-from lodestar_eval.episode import EpisodeSettings, phrase_book
+from lodestar_eval.episode import phrase_book
 from lodestar_eval.pipeline import Pipeline
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds import world_from_spec

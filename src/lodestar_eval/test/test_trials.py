@@ -11,7 +11,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decision_log import read_decisions
 from lodestar_eval import episode
 from lodestar_eval.benchmarks.episodes import BENCHMARK
-from lodestar_eval.episode import EpisodeSettings
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.trials import COLD, LED, SINGLES, WARM, Building, Plan, learn, policy_named, run_building
 
 

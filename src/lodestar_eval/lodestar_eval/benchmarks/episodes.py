@@ -18,7 +18,7 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Tab
 from lodestar_eval.stages import StageClock
 from lodestar_eval.trials import ALL, CORE, REFERENCE, SETTINGS, WARM, Building, Plan, learn, run_buildings
 
-NOISE_NAMES = ("none", "mild", "strong")  # of episode.NOISES, which is slow to import
+NOISE_NAMES = ("none", "mild", "strong")  # of settings.NOISES, which is slow to import
 _SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in buildings nobody mapped; the issue's bars
 _EPOCH_BOUND = 0.3  # s of processor time per decision epoch, p95 (DESIGN section 6)
 _SPEED_BOUND = 8.0  # simulated seconds per processor second of the episode
@@ -130,7 +130,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Building]]:
     """What is to be run where; a warm start is learned here. Raises BadOptions."""
-    from lodestar_eval.episode import NOISES, EpisodeSettings
+    from lodestar_eval.settings import NOISES, EpisodeSettings
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     kinds = [kind for kind in options.world.split(",") if kind]

@@ -48,8 +48,8 @@ class _Growth:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.episode import NOISES
     from lodestar_eval.mapper_process import MapperProcess
+    from lodestar_eval.settings import NOISES
     from lodestar_eval.sweep import Sweep
 
     spec, world = open_building(options)

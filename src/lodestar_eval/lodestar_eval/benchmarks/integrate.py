@@ -56,7 +56,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _simulated(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFrame]]:
-    from lodestar_eval.episode import NOISES
+    from lodestar_eval.settings import NOISES
     from lodestar_eval.sweep import Sweep
     from lodestar_sim.worlds import WorldError, world_from_spec
 

@@ -20,8 +20,8 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Tab
 from lodestar_eval.trials import SINGLES, worker_pool
 
 if TYPE_CHECKING:
-    from lodestar_eval.episode import EpisodeSettings
     from lodestar_eval.lifelong import SubtaskOutcome
+    from lodestar_eval.settings import EpisodeSettings
 
 _SUCCESS_BOUND, _SPL_BOUND = 0.85, 0.55  # with memory; issue's bars
 _ABOVE_ZERO = 1e-6  # a difference has to be above 0
@@ -50,7 +50,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.episode import NOISES, EpisodeSettings
+    from lodestar_eval.settings import NOISES, EpisodeSettings
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     kinds = [kind for kind in options.worlds.split(",") if kind]

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.geometry.poses import inverse, transform_points, yaw_of
+from lodestar.geometry.corrections import jump_between
+from lodestar.geometry.poses import inverse, transform_points
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Masks
 from lodestar.mapping.cleaning import clean_segments
@@ -258,22 +259,13 @@ class SemanticVoxelMap:
         That is the frame's own, except where segments come later than depth that has jumped: then it is the new one.
         """
         before, now = self._map_from_odom, np.array(frame.map_from_odom, np.float64)
-        jumped = before is not None and not np.array_equal(before, now) and self._is_jump(before, now, frame)
+        jump = None if before is None else jump_between(before, now, frame.odom_from_camera)
         if frame.stamp < self._followed:
-            return False, before if jumped and before is not None else now
+            return False, now if jump is None or before is None else before
         self._followed, self._map_from_odom = frame.stamp, now
-        if jumped and before is not None:
-            self._map_from_voxels = now @ inverse(before) @ self._map_from_voxels
-        return jumped, now
-
-    def _is_jump(self, before: np.ndarray, now: np.ndarray, frame: RgbdFrame) -> bool:
-        """How far it jumped is how far the camera was moved: at the origin of odom, which may be far behind, a
-
-        correction of a fraction of a degree would seem a long way.
-        """
-        shift = (now - before) @ frame.odom_from_camera[:, 3]
-        turned = abs(np.degrees(yaw_of(now @ inverse(before)))) > self.config.jump_deg
-        return bool(turned or np.linalg.norm(shift) > self.config.jump)
+        if jump is not None:
+            self._map_from_voxels = jump @ self._map_from_voxels
+        return jump is not None, now
 
     def _masks(
         self, frame: RgbdFrame, segmented: SegmentedFrame, lookup: np.ndarray, voxels_from_camera: np.ndarray

@@ -33,8 +33,6 @@ class VoxelConfig:
     what is left of its voxels (what stands on a floor cannot be seen empty to its last voxel).
     forget: seconds after which an unconfirmed instance that was not seen again is dropped.
     reach: metres from the origins of `map` and `odom`, beyond which a camera is not believed.
-    jump, jump_deg: by which a change of map <- odom between two frames moves or turns the camera from which on the map
-    moves with it; smaller ones are drift being taken out, under which what was mapped stays.
     """
 
     voxel: float = 0.05
@@ -61,8 +59,6 @@ class VoxelConfig:
     clear_looks: int = 3
     forget: float = 30.0
     reach: float = 5000.0
-    jump: float = 0.1
-    jump_deg: float = 2.0
     cleaning: CleaningConfig = field(default_factory=CleaningConfig)
     samples: SampleConfig = field(default_factory=SampleConfig)
     association: AssociationConfig = field(default_factory=AssociationConfig)

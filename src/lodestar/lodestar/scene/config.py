@@ -31,8 +31,6 @@ class SceneConfig:
     max_neighbors: int = 8
     neighbor_radius: float = 3.0  # of the means, within which Hellinger neighbours are looked for
     neighbor_motion: float = 0.1  # of the mean, from which neighbours are computed anew
-    jump_distance: float = 0.1  # correction of map <- odom that re-anchors what hangs on it
-    jump_angle: float = math.radians(2.0)
     max_captions: int = 16  # kept per entity with the visibility under which they were given
     max_archived: int = 10_000  # entities; the ones seen longest ago are pruned first
     max_delta: int = 256  # entities per delta; the others follow in the next ones

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from lodestar.geometry.corrections import JumpConfig, JumpWatch
+from lodestar.geometry.corrections import JumpWatch
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import Absence, Instance, Merge, Observation
 from lodestar.perception.frames import ImageBox
@@ -44,7 +44,7 @@ class SceneState:
         self.places = PlaceIndex()
         self.stamp = 0.0
         self.moved = np.eye(4)  # by all jumps since somebody last took note of them
-        self._jumps = JumpWatch(JumpConfig(config.jump_distance, config.jump_angle))
+        self._jumps = JumpWatch()
         self._odom_from_camera = np.eye(4)
         self.forward: dict[int, int] = {}
         self._shown: dict[int, tuple[tuple[Keyframe, ImageBox], ...]] = {}  # by instance, those shown last at the end

@@ -43,11 +43,6 @@ class Pager:
         self._waiting: Any = None
         node.create_timer(RETRY, self._page, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    @property
-    def filling(self) -> bool:
-        """Whether something is known to be missing."""
-        return self._wanted
-
     def fill(self) -> None:
         """Fetch what is missing; does nothing while that is under way."""
         self._wanted = True

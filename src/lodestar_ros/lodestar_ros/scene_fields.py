@@ -45,7 +45,7 @@ class SceneFields:
         self._directive: Directive | None = None
         self._followed: Directive | None = None
         self._pillars: PillarMap | None = None
-        self._shown: tuple = ()
+        self._shown: tuple = (-1, None, None, None)
         self._layers = {
             layer: node.create_publisher(OccupancyGrid, f"~/similarity/{layer}", qos.LATCHED)
             for layer in LAYERS
@@ -68,8 +68,8 @@ class SceneFields:
     def _refresh(self, _item: None) -> None:
         """On the worker."""
         directive, pillars, grid = self._directive, self._pillars, self._grid()
-        state = (self._scene.revision, id(directive), id(pillars), id(grid))
-        if state == self._shown:
+        state = (self._scene.revision, directive, pillars, grid)
+        if state[0] == self._shown[0] and all(a is b for a, b in zip(state[1:], self._shown[1:])):
             return
         try:
             self._draw(directive, pillars, grid)

@@ -19,7 +19,6 @@ from lodestar_sim.worlds.world import Decal, World, WorldObject
 
 NEXT_TO = 1.2  # m between boxes
 NEAR = 2.0  # m between boxes
-VIEW_DEPENDENT = ("LeftOf", "RightOf", "InFrontOf", "Behind")
 _MAX_BINDINGS = 20_000
 
 

@@ -95,11 +95,6 @@ class Questions:
             self.slow |= {name for name in self.asked if name in self._thinking}
         return answers
 
-    def thinking_since(self, name: str) -> float | None:
-        """Stamp of the question that the expert still thinks about, None where it thinks about none."""
-        request = self._thinking.get(name)
-        return None if request is None else request.stamp
-
     def is_behind(self, name: str, stamp: float) -> bool:
         """Whether the expert thinks, and has not answered anything that was asked at `stamp` or later."""
         return name in self._thinking and self._answered.get(name, -math.inf) < stamp

@@ -21,11 +21,6 @@ class Footprint:
     width: float = 0.32
 
     @property
-    def inscribed_radius(self) -> float:
-        """Below this distance from the centre an obstacle always collides, metres."""
-        return min(self.length, self.width) / 2.0
-
-    @property
     def circumscribed_radius(self) -> float:
         """Above this distance from the centre an obstacle never collides, metres."""
         return math.hypot(self.length, self.width) / 2.0

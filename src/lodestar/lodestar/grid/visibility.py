@@ -105,32 +105,17 @@ def line_of_sight(
 
 
 @njit(cache=True)
-def _see(cells, occupied_from, u0, v0, reach, fov, heading, seen, mark):
-    """Mark cells seen from (u0, v0) (in cells) with `mark`; returns how many of them are unknown."""
+def _see(cells, occupied_from, u0, v0, reach, fov, heading, seen):
+    """Mark cells seen from (u0, v0), all in cells."""
     flat, entered = ray_buffers(reach)
-    values, marks = cells.ravel(), seen.ravel()
-    unknown = 0
+    marks = seen.ravel()
     rays = max(8, math.ceil(fov * reach * 1.5))
     full = fov >= 2.0 * math.pi - 1e-9
     for i in range(rays):
         share = i / rays if full else i / (rays - 1)
         angle = heading - fov / 2.0 + fov * share
         n = ray_cells(cells, occupied_from, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered)
-        for k in range(n):
-            if marks[flat[k]] != mark:
-                marks[flat[k]] = mark
-                unknown += values[flat[k]] < 0
-    return unknown
-
-
-@njit(cache=True)
-def _gains(cells, occupied_from, starts, reach, fov, headings):
-    seen = np.zeros(cells.shape, np.int32)
-    gains = np.empty(len(starts), np.int64)
-    for i in range(len(starts)):
-        u0, v0 = starts[i]
-        gains[i] = _see(cells, occupied_from, u0, v0, reach, fov, headings[i], seen, i + 1)
-    return gains
+        marks[flat[:n]] = True
 
 
 def visible_mask(
@@ -144,25 +129,9 @@ def visible_mask(
 
     Unknown cells are seen and let rays pass. `fov` radians, centred on `heading`.
     """
-    seen = np.zeros(grid.cells.shape, np.uint8)
+    seen = np.zeros(grid.cells.shape, np.bool_)
     x, y = np.asarray(xy, np.float64)[:2]
     u0, v0 = (x - grid.origin[0]) / grid.resolution, (y - grid.origin[1]) / grid.resolution
     reach = max_range / grid.resolution
-    _see(grid.cells, grid.occupied_from, u0, v0, reach, float(fov), float(heading), seen, 1)
-    return seen.astype(bool)
-
-
-def information_gain(
-    grid: OccupancyGrid2D,
-    points_xy: ArrayLike,
-    max_range: float,
-    fov: float = 2.0 * math.pi,
-    headings: ArrayLike = 0.0,
-) -> np.ndarray:
-    """(N,) int64: unknown cells that would be seen from each of points (N, 2) (RoboAtlas eq. 15).
-
-    headings: one or (N,), radians, the centre of `fov`.
-    """
-    starts = (np.ascontiguousarray(points_xy, np.float64).reshape(-1, 2) - grid.origin) / grid.resolution
-    headings = np.ascontiguousarray(np.broadcast_to(np.asarray(headings, np.float64), (len(starts),)))
-    return _gains(grid.cells, grid.occupied_from, starts, max_range / grid.resolution, float(fov), headings)
+    _see(grid.cells, grid.occupied_from, u0, v0, reach, float(fov), float(heading), seen)
+    return seen

@@ -62,7 +62,6 @@ class GrammarWords:
     imperatives: frozenset[str]
     partitives: PhraseTable
     exclusions: PhraseTable
-    self_words: PhraseTable
     others: frozenset[str]
     places: frozenset[str]
     conjunctions: frozenset[str]
@@ -123,7 +122,6 @@ def load_words() -> GrammarWords:
         imperatives=frozenset(data["imperatives"]),
         partitives=_table(data["partitives"]),
         exclusions=_table(data["exclusions"]),
-        self_words=_table(data["self_words"]),
         others=frozenset(data["others"]),
         places=frozenset(data["places"]),
         conjunctions=frozenset(data["conjunctions"]),

@@ -12,12 +12,11 @@ from lodestar.mapping.tracks import Track
 
 @dataclass(frozen=True)
 class MoveConfig:
-    """newcomers: instances started last that are looked at. size: ratio of the longest sides that still fits.
+    """size: ratio of the longest sides that still fits.
 
     similar: cosine of the features from which two things look alike, where both have one.
     """
 
-    newcomers: int = 64
     size: float = 1.6
     similar: float = 0.9
 

@@ -14,8 +14,7 @@ from lodestar.grid.occupancy import OCCUPIED, UNKNOWN, OccupancyGrid2D
 coordinate, size = st.floats(-3, 3), st.floats(0.02, 2)
 
 
-def test_radii_of_the_go2():
-    assert GO2.inscribed_radius == pytest.approx(0.16)
+def test_the_radius_of_the_go2():
     assert GO2.circumscribed_radius == pytest.approx(0.385, abs=0.001)
 
 

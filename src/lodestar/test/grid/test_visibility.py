@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar.grid.visibility import information_gain, line_of_sight, visible_mask
+from lodestar.grid.visibility import line_of_sight, visible_mask
 
 
 def walled():
@@ -70,16 +70,3 @@ def test_field_of_view_limits_what_is_seen():
     assert whole.sum() * 0.01 == pytest.approx(math.pi * 4, rel=0.06)
     assert half.sum() == pytest.approx(whole.sum() / 2, rel=0.08)
     assert not half[:, :28].any()
-
-
-def test_gain_counts_unknown_cells_once_per_viewpoint():
-    cells = np.zeros((60, 60), np.int8)
-    cells[:, 40:] = UNKNOWN
-    grid = OccupancyGrid2D(cells, 0.1, (0, 0))
-    gains = information_gain(grid, np.array([[3.9, 3.0], [3.9, 3.0], [0.5, 3.0]]), 2.0)
-    assert gains[0] == gains[1] > 400
-    assert gains[2] == 0
-    expected = (visible_mask(grid, (3.9, 3.0), 2.0) & grid.unknown).sum()
-    assert gains[0] == expected
-    away = information_gain(grid, np.array([[3.9, 3.0]]), 2.0, fov=1.0, headings=math.pi)
-    assert away[0] == 0

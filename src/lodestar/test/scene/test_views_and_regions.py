@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scene_builders import Feed, instance, sighting
 
-from lodestar.mapping.pillars import build_pillars
 from lodestar.mapping.records import CaptionVote
 from lodestar.scene.adjacency import Covisibility, hellinger_distance
 from lodestar.scene.captions import clean_text, elect, merge_votes
@@ -14,7 +13,7 @@ from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
-from lodestar.scene.similarity import best_of, similarity_count, similarity_field, tier_counts
+from lodestar.scene.similarity import similarity_count, tier_counts
 from lodestar.scene.views import view_quality
 
 
@@ -114,19 +113,6 @@ def test_regions_are_named_by_what_stands_in_them():
     assert all(0.5 < r.label_weight <= 1.0 for r in regions[:2])
     assert [e.region_id for e in scene.flush().updated] == [1, 1, 2, 2, 3]
     assert scene.regions[2].neighbors == (1, 3)
-
-
-def test_similarity_field_takes_the_best_instance_of_each_pillar():
-    points = np.array([[0.05, 0.05, 0.5], [0.05, 0.05, 0.7], [0.15, 0.05, 0.5], [0.05, 0.15, 0.5]])
-    pillars = build_pillars(points, np.array([1, 2, 1, 3]), 0.1)
-    field = similarity_field(pillars, {1: 0.3, 2: 0.9, 77: 1.0})
-    assert field.dtype == np.float32
-    assert field == pytest.approx(np.array([[0.9, 0.3], [0.0, 0.0]]))
-    assert similarity_field(build_pillars(np.zeros((0, 3)), np.zeros(0, int), 0.1), {1: 1.0}).shape == (0, 0)
-
-
-def test_several_phrases_take_their_best():
-    assert best_of([{1: 0.2, 2: 0.9}, {1: 0.5}]) == {1: 0.5, 2: 0.9}
 
 
 def test_similarity_count_is_equation_4():

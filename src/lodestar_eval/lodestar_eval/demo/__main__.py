@@ -49,7 +49,8 @@ def main(arguments: list[str] | None = None) -> int:
     world = replace(prepared.world, start=prepared.task.start)
     world.save(options.out / "world.json")
     try:
-        return run_session(prepared, world, options, line, began)
+        found = run_session(prepared, world, options, line, began)
+        return EXIT_FOUND if found else EXIT_NOT_FOUND
     except StackFailed as error:
         line.note(f"lodestar demo: error: {error}")
         return EXIT_STACK

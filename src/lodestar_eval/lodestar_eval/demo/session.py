@@ -36,8 +36,8 @@ class Interrupted(KeyboardInterrupt):
 
 def run_session(
     prepared: Prepared, world: World, options: argparse.Namespace, line: ProgressLine, began: float
-) -> int:
-    """The report of the run lies in options.out; 0 on success by ground truth, else 1.
+) -> bool:
+    """The report of the run lies in options.out; returns whether it was a success by ground truth.
 
     began: `time.monotonic()` at the start of the program. Raises StackFailed or Interrupted.
     """
@@ -159,7 +159,7 @@ def _collect(client: DemoClient, record: RunRecord) -> None:
     }
 
 
-def _report(prepared: Prepared, world: World, record: RunRecord, folder: Path, line: ProgressLine) -> int:
+def _report(prepared: Prepared, world: World, record: RunRecord, folder: Path, line: ProgressLine) -> bool:
     line.note("Judging the run and writing the report ...")
     view, mask = judge_run(prepared, world, record)
     page = write_demo_report(record, folder, view, mask)
@@ -167,4 +167,4 @@ def _report(prepared: Prepared, world: World, record: RunRecord, folder: Path, l
     for row in summary_lines(summary_of(record)):
         line.note(row)
     line.note(f"\n{record.verdict}\nReport: {page}")
-    return 0 if record.success else 1
+    return record.success

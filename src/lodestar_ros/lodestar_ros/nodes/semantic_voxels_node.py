@@ -68,6 +68,8 @@ class SemanticVoxelsNode(LodestarNode):
             self.diagnostics.value(f"{name}.dropped", lambda worker=worker: worker.dropped)
             self.diagnostics.value(f"{name}.latency_s", lambda worker=worker: worker.latency)
         self.diagnostics.value("voxels", lambda: self._map.voxel_count)
+        self.diagnostics.value("voxels.refused", lambda: self._map.voxels_refused)
+        self.diagnostics.value("geometry.refused", lambda: self._map.geometry.blocks.refused)
         self.diagnostics.value("rejected", lambda: sum(self._map.rejected.values()))
         self.diagnostics.value("repaired", lambda: sum(self._map.repaired.values()))
         self.create_service(srv.GetInstances, "~/get_instances", self._on_get_instances)

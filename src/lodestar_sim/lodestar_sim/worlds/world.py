@@ -185,11 +185,6 @@ class World:
         """The object's mesh in map."""
         return _place(self.shape(thing).mesh, thing.pose)
 
-    def object_mesh(self, thing: WorldObject) -> tuple[np.ndarray, np.ndarray]:
-        """Vertices (V, 3) float32 in map and triangles (T, 3) uint32 of an object."""
-        mesh = self.placed_mesh(thing)
-        return mesh.vertices, mesh.triangles
-
     def box(self, thing: WorldObject) -> tuple[np.ndarray, np.ndarray]:
         """True axis-aligned box of an object in map: lowest and highest corner, (3,) float64 each."""
         low, high = _place(self.shape(thing).mesh, thing.pose).bounds

@@ -14,6 +14,8 @@ from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[1]
 
+PARAMETERS = "lodestar_ros.parameters"  # has `declare_config` and `declare`
+
 #: Parameters that ROS itself gives every node.
 ROS_PARAMETERS = {"use_sim_time": False}
 
@@ -38,15 +40,35 @@ def parameters(package: str, executable: str) -> dict[str, object]:
     """Return parameter name -> default of everything that a node declares.
 
     Nodes declare through `declare_config(self, Config[, prefix])`, `declare(self, name, type, default)` or
-    rclpy's `declare_parameter(name, default)`.
+    rclpy's `declare_parameter(name, default)`; they, or a function of their package that they hand themselves to.
     """
     path = node_source(package, executable)
     tree = ast.parse(path.read_text(), str(path))
-    origins = _imported(tree)
-    found = dict(ROS_PARAMETERS)
+    found = {**ROS_PARAMETERS, **_declared(tree, path, _imported(tree))}
+    for name, module in _imported(tree).items():
+        if module.split(".")[0] == package and module != PARAMETERS and _is_given(tree, name):
+            helper = ROOT / "src" / package / Path(*module.split(".")).with_suffix(".py")
+            whole = ast.parse(helper.read_text(), str(helper))
+            for function in (n for n in whole.body if isinstance(n, ast.FunctionDef) and n.name == name):
+                found.update(_declared(function, helper, _imported(whole)))
+    return found
+
+
+def _is_given(tree: ast.Module, name: str) -> bool:
+    """Whether something of this name is called with `self` as its first argument."""
+    return any(
+        getattr(call.func, "id", "") == name and call.args and getattr(call.args[0], "id", "") == "self"
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call)
+    )
+
+
+def _declared(tree: ast.AST, path: Path, origins: dict[str, str]) -> dict[str, object]:
+    """Return what the calls in a piece of source declare."""
+    found: dict[str, object] = {}
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name == "declare_config":
+        if name == "declare_config" and len(call.args) > 1:
             config = call.args[1]
             assert isinstance(config, ast.Name), f"{path.name}:{call.lineno}: name the dataclass itself"
             prefix = ast.literal_eval(call.args[2]) if len(call.args) > 2 else ""

@@ -1,0 +1,103 @@
+"""What the pages say exists: links, parameters in their fragments, commands and their options, decisions by number."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import declared
+import pytest
+import yaml
+
+from lodestar_bringup.stack import stack
+
+PAGES = sorted(path for where in ("*.md", "docs/**/*.md", "src/*/*.md") for path in declared.ROOT.glob(where))
+HOW_TO = declared.ROOT / "docs" / "how-to"
+DECISIONS = declared.ROOT / "docs" / "adr"
+OPTIONS = {  # where the options of a command are defined; benchmarks add theirs to those of the first
+    "lodestar_bringup": ("lodestar_bringup/lodestar_bringup/__main__.py",),
+    "lodestar_eval": ("lodestar_eval/lodestar_eval/__main__.py",),
+    "lodestar_eval.demo": ("lodestar_eval/lodestar_eval/demo/__main__.py",),
+    "lodestar_eval.demo.replay": ("lodestar_eval/lodestar_eval/demo/replay.py",),
+    "lodestar_ros.hold": ("lodestar_ros/lodestar_ros/hold.py", "lodestar_ros/lodestar_ros/terminal.py"),
+    "lodestar_ros.maps": ("lodestar_ros/lodestar_ros/maps.py", "lodestar_ros/lodestar_ros/terminal.py"),
+    "lodestar_ros.send_directive": (
+        "lodestar_ros/lodestar_ros/send_directive.py", "lodestar_ros/lodestar_ros/terminal.py",
+    ),
+    "lodestar_sim.worlds": ("lodestar_sim/lodestar_sim/worlds/__main__.py",),
+}  # fmt: skip
+
+
+def anchor(heading: str) -> str:
+    """A heading as links name it."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(declared.ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for name, place in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", page.read_text()):
+        target = (page.parent / name) if name else page
+        assert target.exists(), name
+        if place:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE)
+            assert place in map(anchor, headings), f"{name}#{place}"
+
+
+def flat(section: dict[str, object], prefix: str = "") -> Iterator[str]:
+    for name, value in section.items():
+        if isinstance(value, dict):
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}"
+
+
+def fragments() -> Iterator[tuple[str, str, dict[str, object]]]:
+    """Page, node and parameters of every fragment of a parameter file."""
+    for page in sorted(HOW_TO.glob("*.md")):
+        for block in re.findall(r"^```yaml\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL):
+            for key, section in yaml.safe_load(block).items():
+                yield page.name, key, section["ros__parameters"]
+
+
+@pytest.mark.parametrize(("page", "key", "values"), fragments())
+def test_a_fragment_sets_what_its_node_has_in_any_namespace(page: str, key: str, values: dict[str, object]) -> None:
+    assert key.startswith("/**/"), f"write {key!r} as '/**/{key}', or a namespace loses it"
+    spec = next(spec for use in ("sim", "go2") for spec in stack(use) if spec.name == key.removeprefix("/**/"))
+    known = declared.parameters(spec.package, spec.executable)
+    assert [name for name in flat(values) if name not in known] == []
+
+
+def commands() -> Iterator[tuple[str, str]]:
+    """Page and words of every `python -m lodestar...` that a page shows."""
+    for page in PAGES:
+        for line in re.findall(r"python -m (lodestar_[^`\n]*)", page.read_text()):
+            yield str(page.relative_to(declared.ROOT)), line.split("  #")[0].strip()
+
+
+def defined_options(module: str, words: str) -> set[str]:
+    """Every option that a command's sources define."""
+    files = [declared.ROOT / "src" / name for name in OPTIONS[module]]
+    names = [word for word in words.split()[1:2] if re.fullmatch(r"[a-z-]+", word)]
+    if module == "lodestar_eval" and names and names[0] != "NAME":
+        folder = declared.ROOT / "src/lodestar_eval/lodestar_eval/benchmarks"
+        files.append(folder / f"{names[0].replace('-', '_')}.py")
+    return {name for file in files for name in declared.names_in(file) if name.startswith("--")}
+
+
+@pytest.mark.parametrize(("page", "words"), sorted(set(commands())))
+def test_a_command_exists_and_has_the_options_that_a_page_gives_it(page: str, words: str) -> None:
+    module = words.split()[0]
+    assert module in OPTIONS, f"{page}: {module}"
+    given = re.findall(r"(?<!\S)--[a-z-]+", words.split("--ros-args")[0])
+    assert [name for name in given if name not in defined_options(module, words)] == []
+
+
+def test_decisions_are_listed_by_a_number_of_their_own_and_none_is_missing() -> None:
+    files = sorted(path.name for path in DECISIONS.glob("0*.md"))
+    listed = re.findall(r"^\| \[(\d{4})\]\((\S+)\) \| .+ \|$", (DECISIONS / "README.md").read_text(), re.MULTILINE)
+    assert [name for _, name in listed] == files
+    assert [number for number, _ in listed] == [f"{index:04}" for index in range(1, len(files) + 1)]
+    for name in files:
+        title = (DECISIONS / name).read_text().splitlines()[0]
+        assert re.match(r"# 0*(\d+)\b", title).group(1) == str(int(name[:4])), title

@@ -296,6 +296,8 @@ def test_diagnostics_tell_age_rate_latency_drops_and_memory(bed, robot):
         "depth.dropped",
         "fuse.latency_s",
         "fuse.dropped",
+        "voxels.refused",
+        "geometry.refused",
         "memory_mib",
     ):
         assert key in found, sorted(found)

@@ -66,7 +66,7 @@ class QueryServer:
             candidates = score_pool(graphs, pool)
             absent = pool.absent(graphs[0])
             apart = False
-            if self._seeing.rerank:
+            if self._seeing.rerank or request.rerank:
                 candidates, apart = rerank(
                     request.text, graphs[0], candidates, entities, self._chat, self._seeing, self._warn
                 )

@@ -6,6 +6,7 @@ Exit status: 0 it was asked to stop; 1 a death ended it; 2 it cannot be started 
 from __future__ import annotations
 
 import argparse
+import shlex
 import signal
 import sys
 import threading
@@ -48,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
         specs = stack(given.use, options)
         if given.list:
             for spec in specs:
-                print(" ".join(spec.command()))
+                print(shlex.join(spec.command()))
             return 0
         _refuse_what_nobody_starts(given.use, options, given.external)
         starter = Starter(specs, given.log_folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -156,3 +157,10 @@ def test_an_unknown_external_is_refused(capsys) -> None:
     with pytest.raises(SystemExit):
         command.main(["go2", "--external", "slam,nav3"])
     assert "'nav3'" in capsys.readouterr().err
+
+
+def test_what_it_lists_is_what_a_shell_would_start(nodes: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["sim", "--world", "my world.json", "--list"]) == 0
+    listed = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
+    sim = next(words for words in listed if "__node:=sim" in words)
+    assert len(listed) == 13 and 'world:="my world.json"' in sim

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from embedders import LetterEmbedder
 
 from lodestar.agent.errors import ErrorCode
 from lodestar.grid.visibility import line_of_sight
@@ -23,20 +23,6 @@ from lodestar_sim.worlds import World, world_from_spec
 
 SEED = 3
 NOISE = NoiseConfig(miss=0.05, split=0.02, wrong_label=0.02, erode_px=1, score_std=0.05)
-
-
-class LetterEmbedder:
-    """Vectors by counts of letter pairs: phrases that share words are alike."""
-
-    model = "letters"
-    dimension = 128
-
-    def embed(self, phrases):
-        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
-        for row, phrase in enumerate(phrases):
-            for a, b in pairwise(phrase):
-                vectors[row, (ord(a) * 31 + ord(b)) % self.dimension] += 1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 @pytest.fixture(scope="module")

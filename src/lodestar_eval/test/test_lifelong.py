@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from embedders import SingleLetters
 
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.benchmarks.lifelong import result_of, save_progress
@@ -24,20 +25,6 @@ from lodestar_sim.worlds import world_from_spec
 SEED = 7
 
 
-class FewVectors:
-    """Vectors by counts of letters: phrases that share words are alike."""
-
-    model = "letters"
-    dimension = 64
-
-    def embed(self, phrases):
-        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
-        for row, phrase in enumerate(phrases):
-            for letter in phrase:
-                vectors[row, ord(letter) % self.dimension] += 1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 @pytest.fixture(scope="module")
 def world():
     return world_from_spec("apartment", SEED)
@@ -49,7 +36,7 @@ def asked(world):
 
 
 def runner(seconds: float) -> EpisodeRunner:
-    return EpisodeRunner(PhraseBook(FewVectors()), EpisodeSettings(time_limit=seconds, thinking=0.05))
+    return EpisodeRunner(PhraseBook(SingleLetters()), EpisodeSettings(time_limit=seconds, thinking=0.05))
 
 
 def test_subtasks_are_of_different_things_and_the_same_for_the_same_seed(world, asked):
@@ -92,7 +79,7 @@ def test_without_memory_the_map_is_forgotten(world, asked):
 
 def test_a_robot_goes_on_from_the_map_of_a_tour(world):
     task: Task = default_task(world, SEED)
-    book = PhraseBook(FewVectors())
+    book = PhraseBook(SingleLetters())
     settings = EpisodeSettings(time_limit=2.0, thinking=0.05)
     saved = explored(world, SEED, settings, book, TourConfig(limit=20.0, frame_interval=1.0))
     fresh = EpisodeRunner(book, settings).run(world, task, SEED)

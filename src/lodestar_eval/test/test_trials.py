@@ -6,6 +6,7 @@ import argparse
 
 import numpy as np
 import pytest
+from embedders import SingleLetters
 
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decision_log import read_decisions
@@ -15,23 +16,9 @@ from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.trials import COLD, LED, SINGLES, WARM, Building, Plan, learn, policy_named, run_building
 
 
-class FewVectors:
-    """Vectors by counts of letters: phrases that share words are alike."""
-
-    model = "letters"
-    dimension = 64
-
-    def embed(self, phrases):
-        vectors = np.full((len(phrases), self.dimension), 1e-3, np.float32)
-        for row, phrase in enumerate(phrases):
-            for letter in phrase:
-                vectors[row, ord(letter) % self.dimension] += 1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-
 @pytest.fixture(autouse=True)
 def no_model(monkeypatch):
-    monkeypatch.setattr(episode, "phrase_book", lambda: PhraseBook(FewVectors()))
+    monkeypatch.setattr(episode, "phrase_book", lambda: PhraseBook(SingleLetters()))
 
 
 SHORT = EpisodeSettings(time_limit=6.0, thinking=0.05)

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import numpy as np
 import pytest
+from reasoning import Scored, entity
 
 from lodestar.language.directive import Subtask
 from lodestar.language.reasoner import OfflineReasoner, describe_scene
-from lodestar.scene.records import Entity, EntityState
-
-
-@dataclass(frozen=True)
-class Scored:
-    entity_id: int
-    score: float
-    semantic_score: float
-    explanation: str = ""
-
-
-def entity(identity, caption="red chair", probability=0.9, state=EntityState.ACTIVE):
-    center = np.array([identity, 2.0, 0.5])
-    return Entity(
-        identity, "chair", caption, center, np.eye(3), center - 0.25, center + 0.25,
-        occupancy_probability=probability, state=state,
-    )  # fmt: skip
+from lodestar.scene.records import EntityState
 
 
 def test_rank_is_by_score_with_hope_for_unmet_relations():

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from lodestar_bringup.stack import stack
+from lodestar_eval.tasks import prepare
 
 PAGES = sorted(path for where in ("*.md", "docs/**/*.md", "src/*/*.md") for path in declared.ROOT.glob(where))
 HOW_TO = declared.ROOT / "docs" / "how-to"
@@ -91,6 +92,22 @@ def test_a_command_exists_and_has_the_options_that_a_page_gives_it(page: str, wo
     assert module in OPTIONS, f"{page}: {module}"
     given = re.findall(r"(?<!\S)--[a-z-]+", words.split("--ros-args")[0])
     assert [name for name in given if name not in defined_options(module, words)] == []
+
+
+def examples() -> Iterator[tuple[str, str, int, str]]:
+    """Page, kind of building, seed and directive of every example that a reader can run."""
+    for page in PAGES:
+        text, name = page.read_text(), str(page.relative_to(declared.ROOT))
+        started = re.search(r"lodestar_bringup sim --world (\w+) --seed (\d+)", text)
+        for directive in sorted(set(re.findall(r'send_directive "(find [^"]+)"', text))) if started else ():
+            yield name, started.group(1), int(started.group(2)), directive
+        for directive, seed, kind in re.findall(r'make demo DIRECTIVE="([^"]+)" SEED=(\d+) WORLD=(\w+)', text):
+            yield name, kind, int(seed), directive
+
+
+@pytest.mark.parametrize(("page", "kind", "seed", "directive"), examples())
+def test_what_an_example_searches_for_is_there(page: str, kind: str, seed: int, directive: str) -> None:
+    assert prepare(kind, seed, directive).task.target_ids, f"{page}: nothing in {kind} {seed} is {directive!r}"
 
 
 def test_decisions_are_listed_by_a_number_of_their_own_and_none_is_missing() -> None:

@@ -54,7 +54,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--policies", type=_names, default="bandit",
-        help="core (the bandit, each expert alone, the reference), all, or names (default bandit)",
+        help="core (the bandit, each expert alone, frontier_led, the reference), all, or names (default bandit)",
     )  # fmt: skip
     parser.add_argument(
         "--settings",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
 from sensor_msgs.msg import BatteryState
 
 from lodestar_ros.battery import BatteryConfig, BatteryInput, budget_of

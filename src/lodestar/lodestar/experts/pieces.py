@@ -74,7 +74,10 @@ class Images:
         self._poses: list[tuple[float, float, float, float]] = []  # x, y, heading, half the field of view
 
     def add(self, keyframe_id: int, x: float, y: float, heading: float, fov: float) -> None:
-        """A keyframe was taken there."""
+        """A keyframe was taken there; one that is told again is where it was told last."""
+        if keyframe_id in self._ids:
+            index = self._ids.index(keyframe_id)
+            del self._ids[index], self._poses[index]
         self._ids.append(keyframe_id)
         self._poses.append((x, y, heading, fov / 2.0))
         del self._ids[: -self._config.images], self._poses[: -self._config.images]

@@ -68,6 +68,18 @@ def test_an_image_is_renewed_when_the_piece_changed_and_only_then():
     assert (changed.id, changed.keyframe_id, changed.updated) == (first.id, 8, 5.0)
 
 
+def test_a_keyframe_that_is_told_again_takes_no_second_place():
+    grid = two_rooms()
+    tracker = FrontierTracker(PieceConfig(images=2))
+    ahead, left = np.array([3.0, 0.8]), np.array([1.0, 2.0])
+    tracker.images.add(1, 1.0, 0.8, 0.0, math.radians(80.0))
+    for _ in range(3):
+        tracker.images.add(2, 1.0, 0.8, math.pi / 2, math.radians(80.0))
+    assert (tracker.images.showing(grid, ahead), tracker.images.showing(grid, left)) == (1, 2)
+    tracker.images.add(2, 1.0, 0.8, math.pi, math.radians(80.0))
+    assert tracker.images.showing(grid, left) == 0, "it is where it was told last"
+
+
 def test_an_image_shows_what_no_wall_hides():
     grid = two_rooms()
     tracker = FrontierTracker(PieceConfig())

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.experts.frontier import FrontierConfig, FrontierExpert
+from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -36,12 +39,14 @@ class FrontierExpertNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("frontier_expert", **kwargs)
         book = RemotePhraseBook(patience=0.0)  # without vectors it explores all the same
-        self._expert = FrontierExpert(declare_config(self, FrontierConfig), book)
+        config = declare_config(self, FrontierConfig)
+        self._expert = FrontierExpert(config, book)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._view_period = declare(self, "view_period", float, 0.25)  # s of stamps between views
         self._next_view = -float("inf")
+        self._keyframes: deque[Keyframe] = deque(maxlen=config.pieces.images)
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._expert.set_energy)
@@ -67,14 +72,13 @@ class FrontierExpertNode(LodestarNode):
             self._queue.add(message)
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
-        keyframe = keyframe_from_msg(message)
-        self._views.submit((keyframe.map_from_camera, keyframe.camera, keyframe.id))
+        self._keyframes.append(keyframe_from_msg(message))  # none is lost, as a view may be
 
     def _resolve(self, message: CameraInfo):
         stamp, frames = stamp_from_msg(message.header.stamp), self._frames
         odom_from_camera = self._buffer.lookup(frames.odom, message.header.frame_id, stamp)
         map_from_odom = self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS)
-        return map_from_odom @ odom_from_camera, camera_from_msg(message), 0
+        return map_from_odom @ odom_from_camera, camera_from_msg(message)
 
     def _look(self, view) -> None:
         """On the worker."""
@@ -84,6 +88,9 @@ class FrontierExpertNode(LodestarNode):
 
     def _refresh(self) -> None:
         """On the worker, before each question."""
+        while self._keyframes:
+            keyframe = self._keyframes.popleft()
+            self._expert.add_view(keyframe.map_from_camera, keyframe.camera, keyframe.id)
         self._expert.set_scene(self._scene.snapshot())
 
     def _publish(self) -> None:

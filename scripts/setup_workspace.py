@@ -90,8 +90,18 @@ def find_python(*, system: bool) -> str:
     for name in filter(None, names):
         found = shutil.which(name)
         if found and version_of(found)[:2] in PYTHONS:
-            return found
+            return base_of(found)
     raise SetupError("Python 3.10, 3.11 or 3.12 is needed: apt-get install python3, or set PYTHON")
+
+
+def base_of(python: str) -> str:
+    """Return the interpreter that `.venv` was made with where this is the one in it: a shell that has sourced env.sh
+    finds that first, and an environment cannot be made anew by itself.
+    """
+    if not Path(python).is_relative_to(VENV):
+        return python
+    code = "import sys; print(sys._base_executable)"
+    return subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
 def version_of(python: str) -> tuple[int, ...]:

@@ -209,3 +209,16 @@ def test_a_checkout_that_is_not_set_up_says_so(tmp_path: Path) -> None:
     )
     assert "make setup" in done.stderr
     assert done.stdout.strip() == "status 1"
+
+
+def test_the_environment_is_never_made_anew_by_itself(
+    workspace: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell that has sourced env.sh finds the environment's own Python first."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(workspace.VENV)], check=True)
+    inside = workspace.VENV / "bin" / "python3"
+    monkeypatch.setenv("PYTHON", str(inside))
+    found = workspace.find_python(system=False)
+    assert not Path(found).is_relative_to(workspace.VENV)
+    monkeypatch.setenv("PYTHON", found)
+    assert workspace.find_python(system=False) == found  # the same stamp from either shell

@@ -1,4 +1,4 @@
-"""`python -m lodestar_eval NAME [options] [--out FOLDER]`: run a benchmark; without a NAME, list them."""
+"""`python -m lodestar_eval NAME [options] [--out FOLDER]`: run a benchmark; without a NAME, list them; `all` runs all."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from lodestar_eval.registry import BadOptions, Benchmark, all_benchmarks
 from lodestar_eval.report import number, write_report
 
 REPORTS = Path("out/bench")  # one folder per benchmark, where no other is named
+
+ALL = "all"
 
 EXIT_OK = 0
 EXIT_BAR_MISSED = 1
@@ -27,6 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
         print("\n`python -m lodestar_eval NAME --help` shows the options of one.")
         return EXIT_OK
     name = arguments[0]
+    if name == ALL:
+        return _run_all(benchmarks, arguments[1:])
     if name not in benchmarks:
         print(f"lodestar_eval: there is no benchmark {name!r}\n\n" + _listing(benchmarks), file=sys.stderr)
         return EXIT_USAGE
@@ -64,9 +68,28 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
     return EXIT_OK if all(bar.holds for bar in result.bars) else EXIT_BAR_MISSED
 
 
+def _run_all(benchmarks: dict[str, Benchmark], arguments: list[str]) -> int:
+    """Each with its defaults, one after the other; those that need something named, such as a recording, are left out."""
+    if arguments:
+        print(f"lodestar_eval: {ALL} takes no options; each benchmark by its name does", file=sys.stderr)
+        return EXIT_USAGE
+    words = {EXIT_OK: "all bars hold", EXIT_BAR_MISSED: "a bar is missed", EXIT_USAGE: "left out: see above"}
+    ended: dict[str, int] = {}
+    for name, benchmark in benchmarks.items():
+        print(f"\n== {name}: {benchmark.summary}", flush=True)
+        ended[name] = _run(benchmark, [])
+        if ended[name] == EXIT_INTERRUPTED:
+            return EXIT_INTERRUPTED
+    print()
+    for name, status in ended.items():
+        print(f"  {name:14} {words[status]}")
+    return EXIT_BAR_MISSED if EXIT_BAR_MISSED in ended.values() else EXIT_OK
+
+
 def _listing(benchmarks: dict[str, Benchmark]) -> str:
     width = max((len(name) for name in benchmarks), default=0)
-    return "benchmarks:\n" + "\n".join(f"  {name:{width}}  {b.summary}" for name, b in benchmarks.items())
+    lines = [f"  {name:{width}}  {b.summary}" for name, b in benchmarks.items()]
+    return "\n".join(["benchmarks:", *lines, f"  {ALL:{width}}  every one of them with its defaults; takes hours"])
 
 
 if __name__ == "__main__":

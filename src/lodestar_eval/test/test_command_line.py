@@ -125,3 +125,29 @@ def test_a_bar_without_a_value_does_not_hold():
     assert not Bar("x", float("nan"), 0.0).holds
     assert not Bar("x", float("nan"), 0.0, at_least=False).holds
     assert Bar("x", 3.0, 3.0, at_least=False).holds
+
+
+def test_all_runs_every_benchmark_and_leaves_out_what_needs_a_name(monkeypatch, tmp_path, capsys):
+    def needs_a_recording(parser):
+        parser.add_argument("recording")
+
+    low, blank, closed = coin(0.1), coin(), coin(error=BadOptions("no data: set LODESTAR_DATA"))
+    benches = {
+        "low": Benchmark("low", "Low.", low.add_options, low.run),
+        "record": Benchmark("record", "Plays.", needs_a_recording, blank.run),
+        "data": Benchmark("data", "Data.", closed.add_options, closed.run),
+        "coin": coin(),
+    }
+    monkeypatch.setattr(command, "all_benchmarks", lambda: benches)
+    monkeypatch.chdir(tmp_path)
+    assert command.main(["all"]) == command.EXIT_BAR_MISSED
+    printed = capsys.readouterr()
+    ends = dict(line.split(maxsplit=1) for line in printed.out.splitlines()[-4:])
+    assert ends == {
+        "low": "a bar is missed", "record": "left out: see above", "data": "left out: see above",
+        "coin": "all bars hold",
+    }  # fmt: skip
+    assert "LODESTAR_DATA" in printed.err and (tmp_path / "out/bench/coin/coin.md").exists()
+    assert command.main(["all", "--seeds", "1"]) == command.EXIT_USAGE
+    del benches["low"]
+    assert command.main(["all"]) == command.EXIT_OK

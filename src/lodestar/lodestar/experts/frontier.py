@@ -38,7 +38,7 @@ class FrontierConfig:
     gain_range: of the sensor footprint S(c) of eq. 15.
     min_gains: what a goal must show, the next one when none does; the last goal is kept while it shows half as much.
     corner_gain: likewise in a search that found nothing: something may stand behind the furniture.
-    alpha: m^2 per metre (eq. 16), of the utility that each frontier is published with.
+    alpha: m^2 per metre (eq. 16): a frontier is published with the viewpoint of the greatest utility.
     barren_way, barren_area: a pass is over when so long a way showed no more than that: what is left is hoped for
     from afar and not there from nearby.
     gain_scale: m^2 at which the confidence is 0.63. at_charger: from where the robot counts as back.

@@ -33,7 +33,7 @@ lint: setup ## ruff, and mypy on the core
 	@$(ENVIRONMENT) && python -m ruff check . && python -m mypy
 
 unit: setup
-	@$(ENVIRONMENT) && exec python -m pytest -q $(TESTS)
+	@$(ENVIRONMENT) && exec python scripts/run_tests.py $(TESTS)
 
 replay: setup ## play a recording through the running nodes: DATA=folder or bag
 	@test -n "$$DATA" || { echo "make replay: say which recording, such as DATA=path/to/folder" >&2; exit 2; }

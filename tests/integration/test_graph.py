@@ -8,20 +8,32 @@ from dataclasses import dataclass
 
 import declared
 import pytest
-from geometry_msgs.msg import Twist
-from nav_msgs.msg import Odometry
+from geometry_msgs.msg import PoseStamped, Twist
+from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import get_action_names_and_types
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from std_msgs.msg import Header
 
+from lodestar.language.grammar import parse_directive
 from lodestar_interfaces import msg
-from lodestar_interfaces.action import FollowDirective
+from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.conversions_agent import directive_to_msg
 
 NODES = (
     "sim", "sim_navigator", "mapping", "perception", "text_embedder", "keyframes", "semantic_voxels",
     "scene_dictionary", "frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector", "motion_gate",
 )  # fmt: skip
+
+#: Shorter patience than a robot's, so that the suite is short; what is tested is that a directive ends, and how.
+TIMES = {
+    "loop.grid_patience": 8.0,
+    "loop.no_expert_timeout": 8.0,
+    "loop.navigator_timeout": 4.0,
+    "navigator.silence_timeout": 6.0,
+    "clock_patience": 5.0,
+}
 
 
 @dataclass(frozen=True)
@@ -55,14 +67,38 @@ def absolute(name: str) -> str:
 @pytest.fixture(scope="module")
 def stack(bed, processes):
     """All processes, up and heard of, in the apartment; images small, so that two cores carry it."""
-    processes.start(parameters={"sim": {"camera_width": 160, "camera_height": 120}})
+    processes.start(parameters={"sim": {"camera_width": 160, "camera_height": 120}, "goal_selector": TIMES})
     bed.hear(msg.Heartbeat, "goal_selector/heartbeat", qos.COMMAND)
     bed.hear(Twist, "cmd_vel_out", qos.COMMAND)
     bed.hear(Odometry, "odom", qos.RELIABLE)
+    bed.hear(Odometry, "sim/ground_truth", qos.EVENT)
     bed.hear(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT)
+    bed.hear(OccupancyGrid, "grid", qos.LATCHED)
     bed.until(lambda: set(NODES) <= set(bed.node.get_node_names()), "every node in the graph", timeout=120.0)
     bed.until(lambda: all(bed.diagnosis(name) for name in NODES), "everyone's diagnostics", timeout=120.0)
+    bed.until(lambda: len(bed.heard["grid"]) >= 2, "a grid and a newer one", timeout=120.0)
+    explorer = bed.action(ProposeGoal, "frontier_expert/propose")
+
+    def answers():  # and has compiled what it compiles at the first question
+        return explorer.result(question(bed), timeout=120.0).error_code == 0
+
+    bed.until(answers, "the explorer knows where to go", timeout=120.0)
     return processes
+
+
+def question(bed):
+    """A question to an expert from where the robot stands."""
+    place = bed.last("sim/ground_truth")
+    pose = PoseStamped(header=Header(frame_id="map", stamp=place.header.stamp), pose=place.pose.pose)
+    directive = directive_to_msg(parse_directive("find the unicorn"))
+    return ProposeGoal.Goal(epoch=1, directive=directive, robot_pose=pose)
+
+
+def revive(bed, stack, name):
+    """Start it again, and see it up: the next directive has little patience."""
+    bed.forget("/diagnostics")
+    stack.starter.start_one(name)
+    bed.until(lambda: bed.diagnosis(name), f"{name} is back", timeout=60.0)
 
 
 # --- the graph -----------------------------------------------------------------------------------------
@@ -226,7 +262,7 @@ def test_the_robot_stands_without_its_navigator_and_the_directive_ends(bed, stac
         FollowDirective.Result.NAVIGATOR_UNAVAILABLE,
         FollowDirective.Result.NAVIGATION_FAILED,
     ), result.error_msg
-    stack.starter.start_one("sim_navigator")
+    revive(bed, stack, "sim_navigator")
     stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator"))
 
 
@@ -239,7 +275,7 @@ def test_the_robot_stands_without_a_map_and_the_directive_ends(bed, stack, direc
     bed.forget("cmd_vel_out")
     bed.until(lambda: len(bed.heard["cmd_vel_out"]) > 20, "a second of commands")
     assert not is_driving(bed)
-    stack.starter.start_one("mapping")
+    revive(bed, stack, "mapping")
     stack.assert_alive(besides=(*EXPENDABLE, "sim_navigator", "mapping"))
 
 
@@ -248,7 +284,7 @@ def test_without_anyone_who_explores_the_directive_ends_with_the_reason(bed, sta
     result = directive.result(timeout=150.0)
     assert result.error_code == FollowDirective.Result.NO_EXPERT, result.error_msg
     assert "frontier" in result.error_msg
-    stack.starter.start_one("frontier_expert")
+    revive(bed, stack, "frontier_expert")
     stack.assert_alive(besides=REVIVED)
 
 

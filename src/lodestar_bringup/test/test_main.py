@@ -18,6 +18,8 @@ from lodestar_bringup import __main__ as command
 from lodestar_bringup.stack import ProcessSpec, stack
 from lodestar_bringup.supervision import RestartLimits, Supervision
 
+pytestmark = pytest.mark.timed
+
 UP = "print('up', flush=True)\nimport time\nwhile True: time.sleep(0.1)"
 PATIENCE = 40.0  # s
 

@@ -17,6 +17,8 @@ from lodestar_bringup.memory import pss_mib
 from lodestar_bringup.stack import ProcessSpec, StackError
 from lodestar_bringup.starter import Starter, StopTimes
 
+pytestmark = pytest.mark.timed
+
 QUICK = StopTimes(interrupt=0.5, terminate=0.5, kill=5.0)
 
 

@@ -19,6 +19,8 @@ from rclpy.parameter import Parameter
 import lodestar_ros.nodes
 from lodestar_ros.parameters import ParameterError, declare_config, reject_unknown
 
+pytestmark = pytest.mark.ros
+
 
 class Mode(Enum):
     SLOW = 1

@@ -17,6 +17,8 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
 from lodestar_ros.selector import SelectorConfig, make_loop
 
+pytestmark = pytest.mark.ros
+
 
 @pytest.fixture
 def make():

@@ -57,6 +57,7 @@ def test_offline_is_the_default_and_an_unknown_adapter_is_refused():
         ReasonerConfig("clever")
 
 
+@pytest.mark.timed
 def test_a_server_that_never_answers_costs_nobody_any_time(handle_of):
     with chat_server(("do", "silent")) as server:
         reasoner = handle_of(server).reasoner

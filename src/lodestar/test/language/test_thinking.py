@@ -41,6 +41,7 @@ def until(condition, seconds=5.0):
         time.sleep(0.005)
 
 
+@pytest.mark.timed
 def test_a_model_that_never_answers_holds_nobody_up(reasoner_of):
     release = threading.Event()
     reasoner, model = reasoner_of(lambda: str(release.wait(20.0)))

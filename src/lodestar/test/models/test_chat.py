@@ -91,6 +91,7 @@ def test_the_server_s_wish_for_a_pause_is_granted():
         assert server.times[1] - server.times[0] >= 0.4
 
 
+@pytest.mark.timed
 def test_a_pause_longer_than_the_patience_is_not_waited_for():
     with chat_server((429, "{}", {"Retry-After": "3600"})) as server:
         chat, began = chat_for(server), time.monotonic()
@@ -127,6 +128,7 @@ def test_an_endpoint_that_failed_is_left_alone_for_a_while():
         assert len(server.requests) == count
 
 
+@pytest.mark.timed
 def test_a_cancelled_question_ends_at_once_and_the_next_is_asked():
     with chat_server(("do", "silent"), GOOD) as server:
         chat = chat_for(server)

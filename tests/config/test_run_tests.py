@@ -1,0 +1,93 @@
+"""`make unit` runs every test once: some side by side, those with nodes alone. It fails where one of them does."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = ROOT / "scripts" / "run_tests.py"
+
+TESTS = """
+import os, pathlib, pytest
+def note(request):
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    (pathlib.Path(os.environ["NOTES"]) / request.node.name).write_text(worker)
+def test_sum_{0}(request): note(request)
+@pytest.mark.ros
+def test_node_{0}(request): note(request)
+@pytest.mark.timed
+def test_time_{0}(request): note(request)
+"""
+
+
+@pytest.fixture
+def run_tests() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("run_tests", SCRIPT)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_test_runs_once_and_only_what_may_has_neighbours(tmp_path: Path, run_tests: ModuleType) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n")
+    for name in ("a", "b"):
+        (tmp_path / f"test_{name}.py").write_text(TESTS.format(name))
+    (tmp_path / "notes").mkdir()
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    own = {"NOTES": str(tmp_path / "notes"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they take seconds to load
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "-pxdist.plugin"], cwd=tmp_path, env={**bare, **own},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    workers = {note.name: note.read_text() for note in (tmp_path / "notes").iterdir()}
+    assert {name for name, worker in workers.items() if not worker} >= {
+        f"test_{kind}_{name}" for kind in ("node", "time") for name in ("a", "b")
+    }
+    beside = {workers["test_sum_a"], workers["test_sum_b"]}
+    assert beside == ({"gw0", "gw1"} if run_tests.useful_workers([]) > 1 else {""})
+    assert len(done.stdout.splitlines()[-2:]) == 2 and done.stdout.count(": passed, ") == 2
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"),
+    [
+        ((0, 0), 0),
+        ((1, 0), 1),
+        ((0, 1), 1),
+        ((5, 0), 0),  # 5: nothing of that kind among the tests that were named
+        ((0, 5), 0),
+        ((5, 1), 1),
+        ((5, 5), 5),
+        ((3, 0), 3),
+    ],
+)
+def test_a_failure_of_either_part_fails(run_tests: ModuleType, monkeypatch, statuses, expected) -> None:
+    given = iter(statuses)
+    monkeypatch.setattr(run_tests.subprocess, "call", lambda *_, **__: next(given))
+    assert run_tests.main([]) == expected
+
+
+def test_after_bad_usage_nothing_else_runs(run_tests: ModuleType, monkeypatch, capsys) -> None:
+    given = iter((4,))
+    monkeypatch.setattr(run_tests.subprocess, "call", lambda *_, **__: next(given))
+    assert run_tests.main(["no/such/path"]) == 4
+    assert "ENDED (4)" in capsys.readouterr().out
+
+
+def test_one_file_needs_no_second_worker(run_tests: ModuleType, monkeypatch) -> None:
+    monkeypatch.setattr(run_tests.os, "sched_getaffinity", lambda _: {0, 1, 2})
+    here = str(Path(__file__))
+    assert run_tests.useful_workers([]) == 3
+    assert run_tests.useful_workers([f"{here}::test_a", f"{here}::test_b", "-x"]) == 1
+    assert run_tests.useful_workers([here, str(SCRIPT)]) == 2
+    assert run_tests.useful_workers([str(ROOT / "tests")]) == 3

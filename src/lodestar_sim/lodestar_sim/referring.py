@@ -136,9 +136,8 @@ class Scene:
             return first.contained_in == anchor.id or self._lies_in(first, anchor)
         if name in ("Above", "Below"):
             upper, lower = (first, anchor) if name == "Above" else (anchor, first)
-            return (
-                self._over(upper, lower) and self.boxes[upper.id][0][2] >= self.boxes[lower.id][1][2] - 0.05
-            )
+            clear = self.boxes[upper.id][0][2] >= self.boxes[lower.id][1][2] - 0.05
+            return self._over(upper, lower) and (clear or (name == "Below" and self._at_foot(lower, upper)))
         if name == "Between":
             return self._between(*things[:3]) if len(things) >= 3 else self.holds("Near", things)
         limit = NEXT_TO if name == "NextTo" else NEAR
@@ -154,6 +153,12 @@ class Scene:
         shared = np.prod(np.maximum(np.minimum(a1, b1)[:2] - np.maximum(a0, b0)[:2], 0.0))
         smaller = min(np.prod((a1 - a0)[:2]), np.prod((b1 - b0)[:2]))
         return bool(shared >= 0.5 * smaller)
+
+    def _at_foot(self, first: WorldObject, anchor: WorldObject) -> bool:
+        """Whether one stands on the floor between the legs of the other, as a box under a table does."""
+        if any(t.supported_by or t.contained_in or t.mounted for t in (first, anchor)):
+            return False
+        return bool(self.boxes[first.id][1][2] <= self.boxes[anchor.id][1][2] - 0.05)
 
     def _rests_on(self, first: WorldObject, anchor: WorldObject) -> bool:
         gap = self.boxes[first.id][0][2] - self.boxes[anchor.id][1][2]

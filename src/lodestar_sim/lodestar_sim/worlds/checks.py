@@ -106,7 +106,7 @@ def overlaps(world: World, tolerance: float = TOLERANCE) -> Iterator[tuple[int, 
     """Pairs of ids (0 = wall) that share space by more than `tolerance`, by their meshes.
 
     Of two things whose boxes overlap while neither stands on or in the other, the meshes must not touch, and
-    none may lie wholly within the other's box.
+    none may be shut in by the other: a box fits between the legs of a table, not in the body of a sofa.
     """
     things = world.objects
     meshes = [world.placed_mesh(thing) for thing in things]
@@ -122,7 +122,8 @@ def overlaps(world: World, tolerance: float = TOLERANCE) -> Iterator[tuple[int, 
             elif ids[j] == 0 or not _related(thing, things[j]):
                 within = (low[i] >= low[j]) & (high[i] <= high[j])
                 around = (low[i] <= low[j]) & (high[i] >= high[j])
-                if within.all() or around.all():
+                outer, inner = (j, i) if within.all() else (i, j)
+                if (within.all() or around.all()) and shuts_in(meshes[outer], meshes[inner]):
                     yield thing.id, ids[j]
 
 
@@ -149,6 +150,18 @@ def meshes_meet(a: Mesh, b: Mesh, tolerance: float) -> bool:
             )
         )
     return bool(legacy[0].is_intersecting(legacy[1]))
+
+
+def shuts_in(outer: Mesh, inner: Mesh) -> bool:
+    """Whether every way out of the middle of `inner`, along axes and diagonals, meets `outer`."""
+    import open3d
+
+    scene = open3d.t.geometry.RaycastingScene()
+    scene.add_triangles(np.asarray(outer.vertices, np.float32), np.asarray(outer.triangles, np.uint32))
+    ways = np.array([w for w in np.ndindex(3, 3, 3) if w != (1, 1, 1)], np.float32) - 1.0
+    low, high = inner.bounds
+    middle = np.tile((low + high) / 2, (len(ways), 1)).astype(np.float32)
+    return bool(scene.test_occlusions(np.hstack([middle, ways])).numpy().all())
 
 
 def _name(world: World, object_id: int) -> str:

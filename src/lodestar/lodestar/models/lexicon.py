@@ -119,9 +119,10 @@ class Lexicon:
         return self.canonical_attribute.get(word)
 
     def attributes_in(self, text: str) -> tuple[str, ...]:
-        """Canonical attributes that a caption names, in its order; words inside a known noun are none.
+        """Canonical attributes that a caption names, in its order; words inside a known noun are none, but for a
+        material before another name of the same noun.
 
-        "a red office chair made of wood" has red and wooden; "a glass of wine" has none.
+        "a red office chair made of wood" has red and wooden, "cardboard box" cardboard; "a glass of wine" has none.
         """
         words = words_of(text)
         found: list[str] = []
@@ -129,7 +130,8 @@ class Lexicon:
         while i < len(words):
             attribute = self.attribute(words[i])
             length = self._noun_at(words, i)
-            if attribute is not None and length <= 1 and self._modifies(words, i):
+            whole = length > 1 and not self._made_of(words[i : i + length])
+            if attribute is not None and not whole and self._modifies(words, i):
                 if attribute not in found:
                     found.append(attribute)
                 i += 1
@@ -142,6 +144,12 @@ class Lexicon:
             if self.canonical(" ".join(words[i : i + length])) is not None:
                 return length
         return 0
+
+    def _made_of(self, noun: list[str]) -> bool:
+        """Whether a known noun is a material and the same noun: "cardboard box", not "paper shredder"."""
+        whole, rest = self.canonical(" ".join(noun)), self.canonical(" ".join(noun[1:]))
+        material = self.attribute_group.get(self.attribute(noun[0]) or "") == "materials"
+        return material and noun[0] not in self.canonical_noun and rest == whole
 
     def _modifies(self, words: list[str], i: int) -> bool:
         """Whether the attribute word at i is used as one: "glass" alone or before "of" is a thing."""

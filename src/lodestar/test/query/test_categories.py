@@ -72,6 +72,11 @@ def test_attribute_scores():
     ]
 
 
+def test_a_box_of_cardboard_is_not_one_of_plastic():
+    captions = ["brown cardboard box", "blue plastic box", "box"]
+    assert attribute_scores("cardboard", [()] * 3, captions, 0.5, 0.1).tolist() == [1.0, 0.1, 0.5]
+
+
 def test_calibration_rises_and_is_bounded():
     scores = calibrated(np.linspace(-1.0, 1.0, 50))
     assert scores[0] == 0.0

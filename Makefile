@@ -10,7 +10,7 @@ SEED := $(or $(SEED),1)
 WORLD := $(or $(WORLD),apartment)
 OUT := $(or $(OUT),out/demo)
 DATA ?=
-BENCH ?= episodes --world apartment --seeds 1-3
+BENCH ?= all
 TESTS ?=
 
 ENVIRONMENT := . ./env.sh
@@ -39,7 +39,7 @@ replay: setup ## play a recording through the running nodes: DATA=folder or bag
 	@test -n "$$DATA" || { echo "make replay: say which recording, such as DATA=path/to/folder" >&2; exit 2; }
 	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo.replay "$$DATA"
 
-bench: setup ## run a benchmark: BENCH="episodes --world apartment --seeds 1-30"
+bench: setup ## run every benchmark (hours), or one: BENCH="episodes --world apartment --seeds 1-30"
 	@$(ENVIRONMENT) && exec python -m lodestar_eval $(BENCH)
 
 clean: ## remove what setup, tests and runs have made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from lodestar.scene.records import Entity, EntityState, Region
 from lodestar_eval.episode import phrase_book
 from lodestar_eval.metrics import mean
 from lodestar_eval.pipeline import Pipeline
-from lodestar_eval.sentences import Made, make_sentences
+from lodestar_eval.sentences import make_sentences
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_sim.simulator import Simulator
@@ -103,23 +103,26 @@ def run_worlds(
         world = world_from_spec(spec, seed)
         made = make_sentences(world, sentences, np.random.default_rng([seed, 3]))
         perceived = perceive(world, seed, book, settings)
-        found = [_row(f"{spec} {seed}", m, perceived, book) for m in made]
+        found = [ask(f"{spec} {seed}", m.text, m.relation, {m.target}, perceived, book) for m in made]
         rows.extend(found)
         right = sum(row["rank"] == 1 for row in found)
         progress(f"{spec} {seed}: {len(perceived.entities)} entities, {right} of {len(found)} right")
     return _metrics(rows), rows
 
 
-def _row(world: str, made: Made, perceived: Perceived, book: PhraseBook) -> dict[str, Any]:
+def ask(
+    world: str, text: str, relation: str, targets: Collection[int], perceived: Perceived, book: PhraseBook
+) -> dict[str, Any]:
+    """A sentence's row: where the first entity of any true object among `targets` ranks, 0 = nowhere."""
     entities = perceived.entities
-    ranked = [
-        c.entity_id for c in score_query(parse_query(made.text), entities, book, regions=perceived.regions)
-    ]
-    baseline = by_embedding(made.text, entities, book)
-    right = {i for i, true in perceived.truth.items() if true == made.target}
+    ranked = score_query(parse_query(text), entities, book, regions=perceived.regions)
+    baseline = by_embedding(text, entities, book)
+    right = {i for i, true in perceived.truth.items() if true in targets}
+    first = ranked[0] if ranked else None
     return {
-        "world": world, "text": made.text, "relation": made.relation, "in_map": bool(right),
-        "rank": _rank(ranked, right), "embedding_rank": _rank(baseline, right),
+        "world": world, "text": text, "relation": relation, "in_map": bool(right),
+        "rank": _rank([c.entity_id for c in ranked], right), "embedding_rank": _rank(baseline, right),
+        "answer": perceived.truth.get(first.entity_id, 0) if first else 0, "score": first.score if first else 0.0,
     }  # fmt: skip
 
 

@@ -262,6 +262,14 @@ def test_classes_and_attributes(room):
     assert confusable("armchair", "chair") and confusable("desk", "table") and not confusable("desk", "chair")
 
 
+def test_what_stands_between_the_legs_of_a_table_is_under_it():
+    scene = Scene(world_from_spec("laboratory"))
+    table, under, on_top, beside = (scene.world.object(i) for i in (10, 20, 21, 40))
+    assert scene.holds("Below", [under, table])
+    assert not scene.holds("Below", [on_top, table]) and not scene.holds("Below", [beside, table])
+    assert not scene.holds("Below", [table, under])
+
+
 def test_relations_do_not_pass_walls(room):
     scene = Scene(replace(room, objects=(*room.objects, thing(20, "desk", "black", -0.3, 1.0))))
     assert not scene.holds("NextTo", [scene.world.object(2), scene.world.object(20)])

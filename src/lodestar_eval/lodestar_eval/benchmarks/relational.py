@@ -23,12 +23,17 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--worlds", type=positive_int, metavar="N", help="simulator worlds instead, seeds 1-N"
     )
+    parser.add_argument(
+        "--farm", type=positive_int, metavar="N", help="FARM's eight robot queries after tours of seeds 1-N"
+    )
     parser.add_argument("--sentences", type=positive_int, default=20, metavar="N", help="per world at most")
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    if (options.data is None) == (options.worlds is None):
-        raise BadOptions("give either --data FOLDER or --worlds N")
+    if sum(given is not None for given in (options.data, options.worlds, options.farm)) != 1:
+        raise BadOptions("give one of --data FOLDER, --worlds N and --farm N")
+    if options.farm is not None:
+        return _run_farm(options, folder, progress)
     if options.worlds is not None:
         return _run_worlds(options, folder, progress)
     return _run_rooms(options, folder, progress)
@@ -100,6 +105,39 @@ def _run_worlds(options: argparse.Namespace, folder: Path, progress: Callable[[s
             "Sentences are made from the true world so that each means one object; queries run over the map that "
             "the robot perceived on a tour. A target that never entered the map is a miss everywhere. "
             "`embedding.*` ranks entities by the cosine of the whole sentence and their captions alone.",
+        ),
+    )
+
+
+def _run_farm(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_eval.farm import QUERIES, run_farm
+
+    metrics, rows = run_farm(options.farm, progress)
+    (folder / "sentences.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    found = {query: [row for row in rows if row["text"] == query.text] for query in QUERIES}
+    return Result(
+        metrics=metrics,
+        bars=(Bar("farm.right", metrics["farm.right"], len(QUERIES)),),
+        tables=(
+            Table(
+                "The queries of FARM's table 10",
+                ("query", "relation", "right", "without relations"),
+                tuple(
+                    (
+                        query.text,
+                        query.relation,
+                        f"{sum(row['rank'] == 1 for row in own)} of {len(own)}",
+                        f"{sum(row['embedding_rank'] == 1 for row in own)} of {len(own)}",
+                    )
+                    for query, own in found.items()
+                ),
+            ),
+        ),
+        notes=(
+            "Asked of the map that the robot perceived on a tour of the packaged world `laboratory`; another seed is "
+            "another tour's noise. `farm.right` is of the worst tour. `farm.accepted` is the share of right answers "
+            "that are good enough for the robot to say that this is it. `farm.embedding_right` ranks entities by the "
+            "cosine of the whole sentence and their captions alone (mean).",
         ),
     )
 

@@ -15,7 +15,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Exit status 0 where the world is good, 2 with a message where it is not."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_sim.worlds", description=__doc__)
     parser.add_argument(
-        "spec", help="apartment, office, warehouse (?locked=1, ?events=1), a world file or a map"
+        "spec", help="apartment, office, warehouse (?locked=1, ?events=1), laboratory, a world file or a map"
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--png", help="draw it from above")

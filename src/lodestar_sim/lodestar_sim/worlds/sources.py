@@ -18,6 +18,8 @@ from lodestar_sim.worlds.warehouse import warehouse_site
 from lodestar_sim.worlds.world import World
 
 GENERATORS = ("apartment", "office", "warehouse")
+STORED = ("laboratory",)  # world files that come with the package
+_FOLDER = Path(__file__).parent / "stored"
 OPTIONS = ("locked", "events")
 
 
@@ -25,7 +27,8 @@ def world_from_spec(spec: str, seed: int = 1) -> World:
     """The world that a specification names, the same for the same seed.
 
     spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?events=1 for things
-    that happen), a world's .json file, a folder with occ_map.npy and valid_space.npy, or a map_server .yaml file.
+    that happen), laboratory (a packaged file), a world's .json file, a folder with occ_map.npy and valid_space.npy,
+    or a map_server .yaml file.
     Raises WorldError for anything else, saying what is wrong.
     """
     name, _, query = spec.partition("?")
@@ -56,7 +59,7 @@ def _site(name: str, rng: np.random.Generator, locked: bool) -> Site:
 
 
 def _from_path(name: str, seed: int, rng: np.random.Generator) -> World:
-    path = Path(name).expanduser()
+    path = _FOLDER / f"{name}.json" if name in STORED else Path(name).expanduser()
     if path.is_dir():
         source = read_arrays(path)
     elif path.suffix in (".yaml", ".yml"):
@@ -65,7 +68,7 @@ def _from_path(name: str, seed: int, rng: np.random.Generator) -> World:
         return World.load(path)
     else:
         raise WorldError(
-            f"unknown world {name!r}: use {', '.join(GENERATORS)}, a world's .json file, a folder with occ_map.npy "
-            "and valid_space.npy, or a map_server .yaml file"
+            f"unknown world {name!r}: use {', '.join((*GENERATORS, *STORED))}, a world's .json file, a folder with "
+            "occ_map.npy and valid_space.npy, or a map_server .yaml file"
         )
     return build_world(path.stem, "floorplan", Site(floor_plan(source, rng), Furnisher(rng)), seed)

@@ -44,6 +44,15 @@ def test_meshes_fill_their_size_and_face_outwards(name):
         assert len(mesh.colors) == len(mesh.materials) == len(mesh.triangles)
 
 
+def test_a_humanoid_robot_fills_its_size():
+    size = (0.36, 0.56, 1.5)
+    mesh = load_shape("param:humanoid", size, "white", "plastic").mesh
+    low, high = mesh.bounds
+    assert np.allclose(high - low, size, atol=1e-4)
+    assert np.allclose(low, [-0.18, -0.28, 0.0], atol=1e-4)
+    assert (mesh.colors == np.array(rgb("white"), np.uint8)).all(axis=1).mean() > 0.3
+
+
 @pytest.mark.parametrize(
     "name", sorted(n for n, c in CATALOGUE.items() if c.name not in ("toilet", "bathtub"))
 )

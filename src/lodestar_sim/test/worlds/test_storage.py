@@ -9,6 +9,7 @@ import pytest
 
 from lodestar_sim.worlds import World, WorldError, world_from_spec
 from lodestar_sim.worlds.__main__ import main
+from lodestar_sim.worlds.checks import check_world
 
 TRIANGLE = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
 
@@ -61,6 +62,28 @@ def test_a_world_of_ones_own_with_a_mesh_file_and_a_new_category(write):
     assert world.labels()[2] == {"class": "sculpture", "caption": "gray stone sculpture"}
     assert world.labels()[1] == {"class": "chair", "caption": "red chair"}
     assert len(world.slabs) == 1
+
+
+@pytest.mark.parametrize(("mesh", "stands"), [("param:table/square", True), ("param:sofa?seats=1", False)])
+def test_a_box_fits_under_a_table_and_not_in_a_sofa(mesh, stands, write):
+    data = small_world()
+    data["objects"] = [
+        {"id": 1, "category": "furniture", "size": [0.9, 0.9, 0.75], "mesh": mesh, "pose": [2, 0, 0, 0]},
+        {"id": 2, "category": "box", "size": [0.3, 0.3, 0.2], "mesh": "param:box", "pose": [2, 0, 0.12, 0]},
+    ]
+    if stands:
+        assert len(world_from_spec(write(data)).objects) == 2
+    else:
+        with pytest.raises(WorldError, match="overlap"):
+            world_from_spec(write(data))
+
+
+def test_the_packaged_world_is_sound_and_the_same_for_every_seed():
+    world = world_from_spec("laboratory", 1)
+    check_world(world)
+    assert world == world_from_spec("laboratory", 2)
+    with pytest.raises(WorldError, match="locked"):
+        world_from_spec("laboratory?locked=1")
 
 
 def change(path: list, value):

@@ -1,4 +1,4 @@
-"""People, and things of their size."""
+"""People, robots like them, and things of their size."""
 
 from __future__ import annotations
 
@@ -31,6 +31,28 @@ def person(d: Design) -> None:
     d.cylinder(0.24 * hy, 0.83 * h, 0.87 * h, segments=6, color="#d8a07c", material="skin")
     d.ellipsoid((0.0, 0.0, 0.93 * h), (0.6 * hx, 0.38 * hy, 0.07 * h), 8, 6, "#d8a07c", "skin")
     d.ellipsoid((-0.12 * hx, 0.0, 0.955 * h), (0.58 * hx, 0.4 * hy, 0.045 * h), 8, 4, "brown", "fabric")
+
+
+@shape("humanoid")
+def humanoid(d: Design) -> None:
+    """A robot in the shape of a person, standing: shells in the object's colour, dark joints and a dark visor."""
+    hx, hy, h = d.half
+    for side in (-1, 1):
+        inner, outer = side * 0.1 * hy, side * 0.5 * hy
+        d.box((-0.7 * hx, inner, 0.0), (hx, outer, 0.05 * h), "black", "plastic")
+        for z0, z1 in ((0.05, 0.26), (0.3, 0.5)):
+            d.box((-0.4 * hx, inner, z0 * h), (0.4 * hx, outer, z1 * h))
+        d.box((-0.3 * hx, 0.9 * inner, 0.26 * h), (0.3 * hx, 0.9 * outer, 0.3 * h), "black", "metal")
+        for z0, z1 in ((0.44, 0.6), (0.63, 0.8)):
+            d.box((-0.35 * hx, side * 0.72 * hy, z0 * h), (0.35 * hx, side * hy, z1 * h))
+        for z0, z1 in ((0.38, 0.44), (0.6, 0.63)):  # hand, elbow
+            arm = ((-0.3 * hx, side * 0.76 * hy, z0 * h), (0.3 * hx, side * 0.96 * hy, z1 * h))
+            d.box(*arm, "black", "metal")
+    d.box((-0.5 * hx, -0.5 * hy, 0.5 * h), (0.5 * hx, 0.5 * hy, 0.56 * h), "black", "metal")
+    d.box((-hx, -0.7 * hy, 0.56 * h), (0.7 * hx, 0.7 * hy, 0.83 * h))
+    d.cylinder(0.2 * hy, 0.83 * h, 0.87 * h, segments=6, color="black", material="metal")
+    d.box((-0.6 * hx, -0.35 * hy, 0.87 * h), (0.6 * hx, 0.35 * hy, h))
+    d.box((0.6 * hx, -0.3 * hy, 0.9 * h), (0.65 * hx, 0.3 * hy, 0.96 * h), "black", "glass")
 
 
 @shape("bicycle")

@@ -17,7 +17,8 @@ class SplitConfig:
 
     double where the captions differ. overlap: share of a mask's points in the box of the other, from which on
     the two are not apart. whole: of the extent, from which on one mask shows the whole and speaks against two;
-    a mask that shows less speaks against them with the weight `single`.
+    a mask that shows less speaks against them with the weight `single`. What is known to be two waits for a frame
+    whose masks show the whole, for only there is it seen what belongs to which.
     """
 
     evidence: float = 4.0
@@ -49,19 +50,25 @@ class SplitEvidence:
             if not self._apart(masks, kept, moved):
                 continue
             differ = masks.detections[kept].caption != masks.detections[moved].caption
-            self._balance[instance] = self._balance.get(instance, 0.0) + (2.0 if differ else 1.0)
-            if self._balance[instance] >= self._config.evidence:
+            balance = self._balance.get(instance, 0.0) + (2.0 if differ else 1.0)
+            self._balance[instance] = min(balance, self._config.evidence)
+            if balance >= self._config.evidence and self._shows_all(instance, own, masks, tracks):
                 del self._balance[instance]
                 splits.append(Split(instance, kept, moved))
         return splits
 
     def _look_at_one(self, instance: int, mask: int, masks: Masks, tracks: Tracks) -> None:
         """The only mask on an instance speaks against its being two, the more if it shows all of it."""
-        config, box = self._config, tracks.bounds(instance)
-        low, high = masks.samples.low[mask].tolist(), masks.samples.high[mask].tolist()
-        whole = all(high[a] - low[a] >= config.whole * (box[a + 3] - box[a]) for a in (0, 1))
+        config = self._config
+        whole = self._shows_all(instance, [mask], masks, tracks)
         balance = self._balance.get(instance, 0.0) - (1.0 if whole else config.single)
         self._balance[instance] = max(balance, -config.evidence)
+
+    def _shows_all(self, instance: int, own: list[int], masks: Masks, tracks: Tracks) -> bool:
+        """Whether masks together reach as far, in plan, as the instance does."""
+        share, box = self._config.whole, tracks.bounds(instance)
+        low, high = masks.samples.low[own].min(axis=0), masks.samples.high[own].max(axis=0)
+        return all(high[a] - low[a] >= share * (box[a + 3] - box[a]) for a in (0, 1))
 
     def forget(self, instance: int) -> None:
         """Drop what is known of an instance."""

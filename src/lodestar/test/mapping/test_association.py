@@ -11,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.camera import PinholeCamera
-from lodestar.mapping.association import AssociationConfig, FarmConfig
+from lodestar.mapping.association import AssociationConfig, FarmConfig, Masks, Match
 from lodestar.mapping.rules import RULES, make_rule
+from lodestar.mapping.samples import Samples
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
 from lodestar.mapping.sights import SightConfig, SightMemory
-from lodestar.mapping.splitting import SplitConfig
+from lodestar.mapping.splitting import SplitConfig, SplitEvidence
 from lodestar.mapping.tracks import Track, Tracks
+from lodestar.perception.frames import Detection, ImageBox
 from lodestar.perception.ground_truth import NoiseConfig
 
 
@@ -193,3 +195,28 @@ def test_the_index_finds_what_a_search_of_all_finds(steps, wanted):
         (tracks[i].last_seen for i in latest), reverse=True
     )
     assert len(latest) == min(len(tracks), 5)
+
+
+def masks_in(*boxes) -> Masks:
+    """Masks of 60 points spread over each box ((low), (high)); each has a caption of its own."""
+    rng = np.random.default_rng(0)
+    clouds = [np.vstack([low, high, rng.uniform(low, high, (58, 3))]).astype(np.float32) for low, high in boxes]
+    points = np.vstack(clouds)
+    voxels = np.floor(points / 0.05).astype(np.int32)
+    low, high = (np.array([f(c, axis=0) for c in clouds]) for f in (np.min, np.max))
+    start, depth = 60 * np.arange(len(boxes) + 1), np.ones(len(points), np.float32)
+    samples = Samples(start, depth, points, voxels, low, high, np.ones(len(boxes)), voxels[:0])
+    found = tuple(Detection(i, "thing", f"thing {i}", 0.9, ImageBox(0, 0, 9, 9), 60) for i in range(len(boxes)))
+    return Masks(samples, np.ones(len(boxes), bool), found, SightMemory(SightConfig()))
+
+
+def test_what_is_known_to_be_two_parts_in_a_frame_that_shows_the_whole():
+    """A glimpse of a table's far edge and of the box before it does not tell whose the rest of the table is."""
+    tracks, evidence = Tracks(), SplitEvidence(SplitConfig())
+    tracks.add(Track(7, 0.0, 0.0, np.zeros(3), np.array([2.0, 1.0, 0.7])))
+    both = [Match(0, 7), Match(1, 7)]
+    glimpse = masks_in(((0.0, 0.4, 0.0), (0.3, 0.7, 0.3)), ((0.7, 0.0, 0.6), (0.9, 1.0, 0.7)))
+    assert [evidence.look(both, glimpse, tracks) for _ in range(9)] == [[]] * 9
+    whole = masks_in(((0.0, 0.0, 0.0), (0.9, 1.0, 0.7)), ((1.2, 0.0, 0.0), (2.0, 0.9, 0.7)))
+    assert [split.instance_id for split in evidence.look(both, whole, tracks)] == [7]
+    assert evidence.look(both, whole, tracks) == []  # the count begins anew

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lodestar.query.config import QueryConfig
-from lodestar_eval.episode import EpisodeSettings, phrase_book
+from lodestar_eval.episode import phrase_book
 from lodestar_eval.metrics import mean
 from lodestar_eval.perceived import ask, perceive
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.worlds import world_from_spec
 
 WORLD = "laboratory"

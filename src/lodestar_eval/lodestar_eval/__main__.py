@@ -1,4 +1,4 @@
-"""`python -m lodestar_eval NAME [options] [--out FOLDER]`: run a benchmark; without a NAME, list them; `all` runs all."""
+"""`python -m lodestar_eval NAME [options] [--out FOLDER]`: run a benchmark, or `all`; without a NAME, list them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
 
 
 def _run_all(benchmarks: dict[str, Benchmark], arguments: list[str]) -> int:
-    """Each with its defaults, one after the other; those that need something named, such as a recording, are left out."""
+    """Each with its defaults, one after the other; one that needs something named, such as a log, is left out."""
     if arguments:
         print(f"lodestar_eval: {ALL} takes no options; each benchmark by its name does", file=sys.stderr)
         return EXIT_USAGE

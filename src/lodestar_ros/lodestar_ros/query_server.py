@@ -63,12 +63,14 @@ class QueryServer:
             else:
                 graphs = tuple(graph_from_msg(graph) for graph in request.graphs)
             pool = self._pools.of(entities, self._phrases, self._config, self._regions())
-            candidates = score_pool(graphs, pool)
-            absent = pool.absent(graphs[0])
+            top = request.top_k or DEFAULT_TOP
+            candidates = score_pool(graphs, pool, explained=max(top, self._config.explained))
+            graph = graphs[candidates[0].reading if candidates else 0]
+            absent = pool.absent(graph)
             apart = False
             if self._seeing.rerank or request.rerank:
                 candidates, apart = rerank(
-                    request.text, graphs[0], candidates, entities, self._chat, self._seeing, self._warn
+                    request.text, graph, candidates, entities, self._chat, self._seeing, self._warn
                 )
         except EmptyDirective as error:
             return _fail(Result.EMPTY_QUERY, str(error))
@@ -80,8 +82,7 @@ class QueryServer:
             return _fail(Result.CANCELLED, "cancelled")
         if not entities:
             return _fail(Result.NO_ENTITIES, "the scene is empty so far")
-        result = Result(graph=graph_to_msg(graphs[0]))
-        top = request.top_k or DEFAULT_TOP
+        result = Result(graph=graph_to_msg(graph))
         result.candidates = [candidate_to_msg(candidate) for candidate in candidates[:top]]
         verdict = decide(candidates, self._config)
         if absent:

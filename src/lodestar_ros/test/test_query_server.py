@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 import lodestar_ros.query_server as module
+from lodestar.language.grammar import parse_query
 from lodestar.language.parsers import ParserConfig
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.rerank import RerankConfig
@@ -18,6 +19,7 @@ from lodestar.query.scoring import QueryConfig
 from lodestar.scene.records import Entity
 from lodestar_interfaces.action import QueryScene
 from lodestar_interfaces.msg import QueryGraph, QueryVariable
+from lodestar_ros.conversions_agent import graph_to_msg
 
 Result = QueryScene.Result
 
@@ -117,3 +119,16 @@ def test_a_goal_asks_for_the_model_that_sees_where_the_parameter_does_not(ask):
     seen = ask("the chair", model=model, rerank=True)
     assert model.shown == 2 and [c.entity_id for c in seen.candidates[:2]] == plain[:2][::-1]
     assert seen.error_code == Result.NONE, "its scores tell the two apart"
+
+
+def test_every_candidate_that_is_returned_says_why(ask):
+    many = {i: thing(i, "chair", float(i)) for i in range(1, 61)} | {99: thing(99, "desk", 0.0, size=1.0)}
+    found = ask("the chair next to the desk", scene=many, top_k=50).candidates
+    assert len(found) == 50 > QueryConfig().explained
+    assert all(c.explanation and c.predicate_scores for c in found)
+
+
+def test_the_graph_is_that_of_the_reading_which_won(ask):
+    readings = [graph_to_msg(parse_query(text)[0]) for text in ("the armchair", "the lamp")]
+    result = ask(graphs=readings)
+    assert result.graph.variables[0].category == "lamp" and result.candidates[0].entity_id == 4

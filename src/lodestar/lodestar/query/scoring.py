@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,7 +28,7 @@ class Candidate:
     """An entity with its score and reasons; scores in [0, 1].
 
     semantic_score: kind and attributes, without relations. predicate_scores: by a name such as "NextTo desk".
-    bindings: variable index -> entity id of each anchor that is bound.
+    bindings: variable index -> entity id of each anchor that is bound. reading: index of the graph by which it scores.
     """
 
     entity_id: int
@@ -37,6 +37,7 @@ class Candidate:
     predicate_scores: dict[str, float] = field(default_factory=dict)
     bindings: dict[int, int] = field(default_factory=dict)
     explanation: str = ""
+    reading: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,10 @@ def _same(one: list, other: list) -> bool:
     return len(one) == len(other) and all(a is b for a, b in zip(one, other))
 
 
-def score_pool(graphs: Sequence[QueryGraph], pool: Pool) -> list[Candidate]:
-    """As `score_query`, over a prepared pool."""
+def score_pool(graphs: Sequence[QueryGraph], pool: Pool, explained: int | None = None) -> list[Candidate]:
+    """As `score_query`, over a prepared pool. explained: candidates that come with their reasons, not the config's."""
     config = pool.config
+    reasons = config.explained if explained is None else explained
     if not graphs or not pool.entities:
         return []
     fetch_vectors(graphs, pool)
@@ -140,9 +142,11 @@ def score_pool(graphs: Sequence[QueryGraph], pool: Pool) -> list[Candidate]:
         rows = rows[scores[rows] >= least]
     rows = rows[np.lexsort((rows, -semantic[rows], -scores[rows]))]
     return [
-        _candidate(pool, graphs[choice[i]], readings[choice[i]], int(i), float(scores[i]))
-        if place < config.explained
-        else Candidate(pool.entities[i].id, float(scores[i]), float(semantic[i]))
+        replace(
+            _candidate(pool, graphs[choice[i]], readings[choice[i]], int(i), float(scores[i])), reading=int(choice[i])
+        )
+        if place < reasons
+        else Candidate(pool.entities[i].id, float(scores[i]), float(semantic[i]), reading=int(choice[i]))
         for place, i in enumerate(rows)
     ]
 

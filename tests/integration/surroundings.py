@@ -31,7 +31,6 @@ TIMES = {
     "loop.look_time": 0.1,
     "loop.max_navigation_failures": 3,
     "loop.max_retreats": 1,
-    "loop.max_viewpoints": 2,
     "navigator.silence_timeout": 2.0,
     "navigator.answer_timeout": 2.0,
 }

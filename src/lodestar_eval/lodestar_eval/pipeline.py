@@ -60,7 +60,7 @@ class Pipeline:
         self.experts: dict[str, Expert] = {
             expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
         }
-        self.grid = OccupancyGrid2D(np.full((1, 1), -1, np.int8), settings.grid.resolution, (0.0, 0.0))
+        self.grid = self.mapper.grid()
         self.rejected: Counter[str] = Counter()  # frames that the map refused, by reason
         self._next_regions = 0.0
         self._regions = RegionTracker()

@@ -28,7 +28,8 @@ def distance_to(mask: np.ndarray, resolution: float) -> np.ndarray:
 class OccupancyGrid2D:
     """Cells in plan, as nav_msgs/OccupancyGrid has them.
 
-    cells: (rows, columns) int8; -1 unknown, 0 free .. 100 occupied; row 0 has the lowest y.
+    cells: (rows, columns) int8; -1 unknown, 0 free .. 100 occupied; row 0 has the lowest y. Without any it is one
+    unknown cell.
     resolution: metres per cell. origin: (x, y) of the outer corner of cell (0, 0), in `frame`, metres.
     keep_out: (rows, columns) bool, cells that the robot may not stand on though nothing is there, or None. They do
     not block the view.
@@ -41,6 +42,12 @@ class OccupancyGrid2D:
     frame: str = "map"
     occupied_from: int = 65  # from this value on a cell is occupied, below it free (Nav2)
     keep_out: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        """A grid that knows of no cell has one unknown cell: OpenCV ends the process on a picture without pixels."""
+        if not self.cells.size:
+            object.__setattr__(self, "cells", np.full((1, 1), UNKNOWN, np.int8))
+            object.__setattr__(self, "keep_out", None)
 
     @property
     def free(self) -> np.ndarray:

@@ -15,7 +15,7 @@ from lodestar.models.phrases import PhraseBook
 @dataclass(frozen=True)
 class PriorConfig:
     """temperature: of the softmax over rooms' cosines; related rooms differ by about 0.1 in all-MiniLM-L6-v2.
-    unsure: weight of that distribution against the lexicon's evidence, in its units. room_share: of the score of a
+    unsure: weight of that distribution against what the lexicon says, in its units. room_share: of the score of a
     thing that comes from the rooms both belong to, the rest from the cosine of the two words; likeness: cosines
     between which that goes from 0 to 1.
     """
@@ -94,13 +94,13 @@ class CoOccurrence:
 
 
 def _evidence(phrase: str) -> dict[str, float]:
-    """What the lexicon says of the rooms of a thing."""
+    """What the lexicon says of the rooms of a thing: where it is found, else of which room it tells."""
     lexicon: Lexicon = load_lexicon()
     words = phrase.split()
     length = lexicon.known_suffix(words)
     name = lexicon.canonical(" ".join(words[-length:])) if length else None
     for candidate in (name, *sorted(lexicon.wider(name or ""))):
-        weights = lexicon.room_evidence.get(candidate or "")
+        weights = lexicon.found_in.get(candidate or "") or lexicon.room_evidence.get(candidate or "")
         if weights:
             return weights
     return {}

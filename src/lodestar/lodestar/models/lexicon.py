@@ -49,6 +49,7 @@ class Lexicon:
     unchanging: frozenset[str]
     rooms: dict[str, str]
     room_evidence: dict[str, dict[str, float]]
+    found_in: dict[str, dict[str, float]]
     longest_noun: int = 1
     _wider: dict[str, frozenset[str]] = field(default_factory=dict)
 
@@ -195,6 +196,7 @@ def _build(data: dict) -> Lexicon:
         unchanging=frozenset(data["unchanging"]),
         rooms=rooms,
         room_evidence=data["room_evidence"],
+        found_in=data["found_in"],
         longest_noun=max(len(name.split()) for name in canonical),
     )
 

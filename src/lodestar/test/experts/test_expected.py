@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from expert_worlds import request, thing
-from test_likely import MUG, Kitchenware
+from test_likely import KETTLE, Kitchenware
 
 from lodestar.experts.expected import Expectation, ExpectedConfig
 from lodestar.experts.frontier import FrontierExpert
@@ -30,7 +30,7 @@ def hall() -> OccupancyGrid2D:
     return OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
 
 
-def weights(*things, subtask=MUG, book=None, **changes):
+def weights(*things, subtask=KETTLE, book=None, **changes):
     book = PhraseBook(Kitchenware()) if book is None else book
     asked = request((12.0, 3.0, 0.0), subtask, **changes)
     return Expectation(book).over(asked, hall(), scene(*things))
@@ -49,7 +49,7 @@ def test_cells_near_the_refrigerator_weigh_more_than_those_near_the_bed():
 
 
 def test_where_the_task_says_it_stands_weighs_much():
-    by_the_bed = Subtask("mug", ("bed",), graphs=MUG.graphs)
+    by_the_bed = Subtask("kettle", ("bed",), graphs=KETTLE.graphs)
     found, before = weights(FRIDGE, BED, subtask=by_the_bed), weights(FRIDGE, BED)
     assert found[30, 180] > 3.0 and before[30, 180] < 1.0
     assert found[30, 120] == pytest.approx(before[30, 120], abs=0.1)
@@ -72,9 +72,9 @@ def test_the_frontier_expert_goes_to_the_likely_end_first():
         expert = FrontierExpert(phrases=PhraseBook(Kitchenware()))
         expert.set_grid(hall())
         expert.set_scene(scene(*things))
-        goal = expert.propose(request((12.0, 3.0, 0.0), MUG)).goal
+        goal = expert.propose(request((12.0, 3.0, 0.0), KETTLE)).goal
         assert (goal[0] > 12.0) == (likely > 12.0)
         without = FrontierExpert()
         without.set_grid(hall())
         without.set_scene(scene(*things))
-        assert without.propose(request((12.0, 3.0, 0.0), MUG)).goal is not None
+        assert without.propose(request((12.0, 3.0, 0.0), KETTLE)).goal is not None

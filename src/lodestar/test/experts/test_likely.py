@@ -15,7 +15,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
-MUG = Subtask("mug", graphs=(QueryGraph((QueryVariable("mug", "mug"),)),))
+KETTLE = Subtask("kettle", graphs=(QueryGraph((QueryVariable("kettle", "kettle"),)),))
 START = (1.0, 1.0, 0.0)
 FRIDGE, BED = thing(1, 4.5, 2.0, "refrigerator"), thing(2, 2.0, 4.5, "bed")
 
@@ -26,7 +26,8 @@ class Kitchenware:
     model, dimension = "kitchenware", 2
 
     def embed(self, phrases):
-        return np.array([(1, 0.1) if p in ("mug", "kitchen", "refrigerator") else (0, 1) for p in phrases], np.float32)
+        kitchen = ("kettle", "kitchen", "refrigerator")
+        return np.array([(1, 0.1) if p in kitchen else (0, 1) for p in phrases], np.float32)
 
 
 def expert_of(*things, unknown=None, book=None, least=0.8):
@@ -47,8 +48,8 @@ def expert_of(*things, unknown=None, book=None, least=0.8):
 AROUND_BOTH = np.s_[26:80, 26:80]
 
 
-def test_a_mug_is_looked_for_near_the_refrigerator():
-    proposal = expert_of(FRIDGE, BED, unknown=AROUND_BOTH).propose(request(START, MUG))
+def test_a_kettle_is_looked_for_near_the_refrigerator():
+    proposal = expert_of(FRIDGE, BED, unknown=AROUND_BOTH).propose(request(START, KETTLE))
     assert isinstance(proposal, Proposal)
     assert proposal.entity_id == 0 and proposal.evidence_entities == (1,)
     assert proposal.confidence <= 0.25 and "likely near refrigerator" in proposal.rationale
@@ -56,25 +57,25 @@ def test_a_mug_is_looked_for_near_the_refrigerator():
 
 def test_a_far_place_is_left_to_the_frontier_expert():
     far = thing(1, 6.5, 6.5, "refrigerator")
-    answer = expert_of(far, unknown=np.s_[50:80, 50:80]).propose(request(START, MUG))
+    answer = expert_of(far, unknown=np.s_[50:80, 50:80]).propose(request(START, KETTLE))
     assert answer.reason is RejectionReason.NO_PROPOSAL
 
 
 def test_not_where_all_was_looked_at_and_not_near_anything():
-    assert expert_of(FRIDGE, BED).propose(request(START, MUG)).reason is RejectionReason.NO_PROPOSAL
-    only_bed = expert_of(BED, unknown=AROUND_BOTH).propose(request(START, MUG))
+    assert expert_of(FRIDGE, BED).propose(request(START, KETTLE)).reason is RejectionReason.NO_PROPOSAL
+    only_bed = expert_of(BED, unknown=AROUND_BOTH).propose(request(START, KETTLE))
     assert only_bed.reason is RejectionReason.NO_PROPOSAL
 
 
 def test_what_the_task_names_as_near_it_is_likely():
-    by_the_bed = Subtask("mug", ("bed",), graphs=MUG.graphs)
+    by_the_bed = Subtask("kettle", ("bed",), graphs=KETTLE.graphs)
     proposal = expert_of(BED, unknown=AROUND_BOTH, least=0.7).propose(request(START, by_the_bed))
     assert proposal.evidence_entities == (2,)
     assert expert_of(BED, unknown=AROUND_BOTH).propose(request(START, by_the_bed)).reason is RejectionReason.NO_PROPOSAL
 
 
 def test_without_vectors_it_simply_has_no_guess():
-    answer = expert_of(FRIDGE, unknown=AROUND_BOTH, book=PhraseBook()).propose(request(START, MUG))
+    answer = expert_of(FRIDGE, unknown=AROUND_BOTH, book=PhraseBook()).propose(request(START, KETTLE))
     assert answer.reason in (RejectionReason.NO_PROPOSAL, RejectionReason.NO_DATA)
 
 

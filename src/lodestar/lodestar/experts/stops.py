@@ -45,7 +45,7 @@ class StopConfig:
     standoff: float = 2.0
     glance: float = 4.0
     depth: float = 6.0
-    start_cost: float = 0.1
+    start_cost: float = 0.5
     keep: float = 0.1
     unknown_share: float = 0.25
     samples: int = 3000

@@ -191,7 +191,7 @@ class LoopCore:
 
     def _begin_step(self, run: Run, index: int, text: str) -> None:
         run.begin_subtask(index)
-        run.idle_since = self._now
+        run.idle_since = None
         run.text = f"{text.splitlines()[0]} Next: {step_in_words(run.directive, index)}."
         self._ledger.begin_subtask(self._now)
         self._redecide(run)

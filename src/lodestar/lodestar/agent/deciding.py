@@ -41,9 +41,9 @@ class Deciding(Driving):
             if self._gave_way(run, admission):
                 self._redecide(run)
             elif self._head_for_known(run, admission, view):
-                run.idle_since = self._now
+                run.idle_since = None
             elif admission.admissible:
-                run.idle_since = self._now
+                run.idle_since = None
                 self._choose(run, admission, view)
             else:
                 self._nothing_to_do(run, admission, view)
@@ -63,7 +63,7 @@ class Deciding(Driving):
             self._explored(run, admission, view)
             return
         self._redecide(run, self.config.retry_interval)
-        if self._now - run.idle_since > self.config.no_expert_timeout:
+        if run.idle_for(self._now) > self.config.no_expert_timeout:
             reasons = "; ".join(f"{arm.expert}: {arm.reason}" for arm in admission.arms)
             self._finish(run, ErrorCode.NO_EXPERT, f"No expert could propose anything ({reasons}).")
 
@@ -91,7 +91,7 @@ class Deciding(Driving):
         behind = [name for name in self.experts if run.questions.is_behind(name, run.explored_at)]
         if behind:
             run.text = f"Everything reachable is explored; waiting for {' and '.join(behind)} to answer."
-            run.idle_since = self._now
+            run.idle_since = None
         return bool(behind)
 
     def _exploration(self, admission: Admission) -> str:
@@ -105,7 +105,7 @@ class Deciding(Driving):
         matches = self._matches(run)
         if matches is None:  # the words are not known yet; their vectors are under way
             self._redecide(run, self.config.retry_interval)
-            if self._now - run.idle_since > self.config.no_expert_timeout:
+            if run.idle_for(self._now) > self.config.no_expert_timeout:
                 self._finish(run, ErrorCode.NO_EXPERT, "The text model did not say what the words mean.")
             return
         run.found.extend(entity.id for entity in matches if entity.id not in run.found)

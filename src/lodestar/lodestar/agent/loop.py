@@ -88,7 +88,6 @@ class DecisionLoop(Deciding):
             distance_before=self._odometer.distance,
             goals=GoalMemory(self.config),
             questions=Questions(self.config),
-            idle_since=self._now,
         )
         words = step_in_words(directive, 0)
         self._run.text = f"{words[:1].upper()}{words[1:]}: asking the experts where to go."

@@ -65,7 +65,7 @@ class Run:
     doubt: Doubt = field(default_factory=Doubt)
     events: list[NavigationEvent] = field(default_factory=list)
     ask_after: float = 0.0
-    idle_since: float = 0.0  # nothing to do since
+    idle_since: float | None = None  # when questions began to bring nothing; None where the last one brought a goal
     last_review: float = 0.0
     last_check: float = 0.0
     known_targets: frozenset[int] = frozenset()
@@ -99,6 +99,12 @@ class Run:
     def is_last(self) -> bool:
         """Whether no further step follows."""
         return self.subtask_index + 1 >= len(self.directive.subtasks)
+
+    def idle_for(self, now: float) -> float:
+        """Seconds since the first of the questions without use, of which this is one. A long drive is none."""
+        if self.idle_since is None:
+            self.idle_since = now
+        return now - self.idle_since
 
     def begin_subtask(self, index: int) -> None:
         """Go on to step `index` with nothing excluded."""

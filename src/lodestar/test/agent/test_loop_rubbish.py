@@ -54,6 +54,24 @@ def test_when_all_answer_rubbish_the_robot_stands_and_says_so(kind):
     assert world.now < world.config.no_expert_timeout + 3.0, "no silent hang"
 
 
+def test_one_answer_without_use_after_a_long_drive_does_not_end_the_search():
+    """A goal may stop fitting between answer and decision, when the map has changed under it."""
+    unlucky: list[float] = []
+
+    def frontier(request):
+        if math.dist(request.robot_pose[:2], (2.0, 8.0)) > 0.3:
+            return proposal(2.0, 8.0)
+        unlucky.append(world.now)
+        return RUBBISH["wall"] if len(unlucky) == 1 else proposal(8.0, 2.0)
+
+    world = world_of(frontier=frontier)
+    world.speed = 6.0 / (2.0 * world.config.no_expert_timeout)  # the drive lasts twice as long as is waited
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: len(world.of(SendGoal)) > 1)
+    assert len(unlucky) >= 2 and unlucky[0] > world.config.no_expert_timeout
+    assert world.result is None and world.of(SendGoal)[-1].goal[0] == 8.0
+
+
 BROKEN = [
     RejectionReason.MODEL_ERROR, RejectionReason.MODEL_UNAVAILABLE, RejectionReason.UNKNOWN, RejectionReason.NO_DATA,
     RejectionReason.DEADLINE,

@@ -37,6 +37,8 @@ class FollowerConfig:
     unknown_speed: float = 0.30  # m/s while the footprint would cover unknown cells
     turn_in_place: float = 1.0  # rad off the motion above which the robot only turns
     final_distance: float = 0.45  # m before the goal from where the robot takes the final heading
+    aside: float = 0.60  # m to a goal of nearly the robot's own heading, to which it steps without turning ...
+    aside_turn: float = 0.20  # rad, "nearly"
     position_tolerance: float = 0.15  # m
     yaw_tolerance: float = 0.15  # rad
     look_time: float = 0.6  # s ahead that must be free
@@ -157,7 +159,8 @@ class PathFollower:
         self._at_goal = to_goal <= config.position_tolerance * (1.0 if self._at_goal else 0.6)
         dx, dy = target[0] - pose[0], target[1] - pose[1]
         bearing = math.atan2(dy, dx)
-        final = remaining < config.final_distance
+        aside = to_goal <= config.aside and abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi)) <= config.aside_turn
+        final = remaining < config.final_distance or aside
         heading = goal[2] if final else bearing
         turn = math.remainder(heading - pose[2], 2.0 * math.pi)
         off = abs(math.remainder(bearing - pose[2], 2.0 * math.pi))

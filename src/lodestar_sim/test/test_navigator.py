@@ -72,6 +72,16 @@ class Drive:
         return int(Clearance(self.grid, config).covered(np.array(self.track))[:, 0].max())
 
 
+@pytest.mark.parametrize("direction", np.arange(8) * math.pi / 4)
+def test_a_step_aside_is_a_step_without_turning(direction):
+    """What holds the robot may not show on the grid; turning would press against it."""
+    start = np.array([4.0, 3.0, -1.05])
+    goal = start + 0.48 * np.array([math.cos(direction), math.sin(direction), 0.0])
+    drive = Drive(start, _grid())
+    assert drive.to(goal).status is NavigatorStatus.SUCCEEDED
+    assert np.abs(np.array(drive.track)[:, 2] - start[2]).max() < 0.1
+
+
 @pytest.mark.parametrize("goal", [(6.5, 4.5, 1.0), (1.0, 4.8, -2.5), (1.3, 1.0, 3.1), (1.0, 1.0, -1.5)])
 def test_it_reaches_a_pose_within_the_tolerances(goal):
     drive = Drive((1.0, 1.0, 0.0), _grid())

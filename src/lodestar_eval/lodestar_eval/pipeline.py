@@ -64,7 +64,7 @@ class Pipeline:
         self.rejected: Counter[str] = Counter()  # frames that the map refused, by reason
         self._next_regions = 0.0
         self._regions = RegionTracker()
-        self.keep_out = KeepOutZones(phrases, EgocentricConfig().query)
+        self.keep_out = KeepOutZones(phrases, EgocentricConfig().worth.query)
         self._zones: OccupancyGrid2D | None = None
         self._next_zones = 0.0
         self._next_description = 0.0

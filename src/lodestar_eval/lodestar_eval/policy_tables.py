@@ -44,6 +44,22 @@ def row_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float
     return metrics
 
 
+def kind_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float]:
+    """`sr.SETTING.POLICY.KIND` and so on, where a row was run in buildings of several kinds."""
+    metrics: dict[str, float] = {}
+    for (setting, policy), found in rows.items():
+        kinds = sorted({o.world for o in found})
+        for kind in kinds if len(kinds) > 1 else ():
+            own = [o for o in found if o.world == kind]
+            low, high = bootstrap_interval([o.spl for o in own], np.random.default_rng(0))
+            key = f"{setting}.{policy}.{kind}"
+            metrics |= {
+                f"sr.{key}": mean([float(o.success) for o in own]), f"spl.{key}": mean([o.spl for o in own]),
+                f"spl_low.{key}": low, f"spl_high.{key}": high,
+            }  # fmt: skip
+    return metrics
+
+
 def _against(
     setting: str, policy: str, ours: Sequence[EpisodeOutcome], theirs: Sequence[EpisodeOutcome]
 ) -> dict[str, float]:
@@ -103,6 +119,22 @@ def main_table(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[st
         "claims that hold", "time, s", "path, m", "decisions",
     )  # fmt: skip
     return Table("Success by setting and policy", columns, tuple(lines))
+
+
+def kind_tables(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[str, float]) -> list[Table]:
+    """SR and SPL by kind of building; nothing where there was one kind only."""
+    lines = []
+    for (setting, policy), found in rows.items():
+        for kind in sorted({o.world for o in found}):
+            key = f"{setting}.{policy}.{kind}"
+            if f"sr.{key}" not in metrics:
+                continue
+            interval = f"{metrics[f'spl_low.{key}']:.2f}–{metrics[f'spl_high.{key}']:.2f}"
+            count = sum(o.world == kind for o in found)
+            sr, spl = (f"{metrics[f'{name}.{key}']:.3f}" for name in ("sr", "spl"))
+            lines.append((setting, policy, kind, str(count), sr, spl, interval))
+    columns = ("setting", "policy", "building", "episodes", "SR", "SPL", "95 %")
+    return [Table("Success by kind of building", columns, tuple(lines))] if lines else []
 
 
 def allocation_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:

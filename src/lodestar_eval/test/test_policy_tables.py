@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from lodestar_eval.metrics import paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.policy_tables import (
     allocation_table,
+    kind_metrics,
+    kind_tables,
     learning_metrics,
     main_table,
     row_bars,
@@ -85,6 +88,18 @@ def test_tables_have_a_row_per_setting_and_policy():
     assert [row[:2] for row in table.rows] == [("unexplored", "bandit"), ("pre_explored", "bandit")]
     assert all(len(row) == len(table.columns) for row in table.rows)
     assert len(allocation_table(rows).rows) == 6 and way_table(rows).rows == ()
+
+
+def test_kinds_of_buildings_are_told_apart_where_there_are_several():
+    offices = [replace(outcome, world="office") for outcome in runs("bandit", [20.0, 40.0])]
+    rows = rows_of([*runs("bandit", [10.0, 12.5]), *offices])
+    metrics = kind_metrics(rows)
+    assert metrics["spl.unexplored.bandit.office"] == pytest.approx(0.375)
+    assert metrics["spl.unexplored.bandit.apartment"] == pytest.approx(0.9)
+    (table,) = kind_tables(rows, metrics)
+    assert [row[2:4] for row in table.rows] == [("apartment", "2"), ("office", "2")]
+    one_kind = rows_of(runs("bandit", [10.0]))
+    assert kind_metrics(one_kind) == {} and kind_tables(one_kind, {}) == []
 
 
 def test_stage_tables_and_the_learning_bar():

@@ -14,6 +14,7 @@ from lodestar.agent.questions import LateAnswer, objection
 from lodestar.agent.run import Run
 from lodestar.agent.targets import TargetView
 from lodestar.agent.words import going
+from lodestar.experts.approaching import ApproachConfig, place_to_face
 from lodestar.experts.protocol import Proposal, ProposalRequest, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
@@ -156,11 +157,17 @@ class Asking(LoopCore):
         for entity in entities:
             views = [view.map_from_camera for view in entity.views]
             try:
-                found = reach.viewpoint(
-                    entity.box_min, entity.box_max, views, run.goals.active(), ViewpointConfig()
+                found = place_to_face(
+                    reach,
+                    self._pose,
+                    (entity.box_min, entity.box_max),
+                    views,
+                    run.goals.active(),
+                    ViewpointConfig(),
+                    ApproachConfig(),
                 )
             except NoViewpoint:
                 continue
             if found.path_length < (best[2] if best is not None else math.inf):
-                best = entity, np.asarray(found.pose, np.float64), found.path_length
+                best = entity, found.pose, found.path_length
         return best

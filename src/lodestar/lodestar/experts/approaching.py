@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lodestar.experts.reach import Reach
 from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import TravelConfig, path_lengths
+from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, Viewpoint, ViewpointConfig
 from lodestar.grid.visibility import sight_between
 
 
@@ -18,7 +22,8 @@ from lodestar.grid.visibility import sight_between
 class ApproachConfig:
     """Metres. gain: by how much nearer than the robot a place must be. clearance: of the place from obstacles.
     ignore_last: before the thing that may be furniture. excluded_radius: around goals that are not to be proposed.
-    candidates: places nearest to the thing that are looked from.
+    candidates: places nearest to the thing that are looked from. front: before the thing, along the look at it, within
+    which a place to stand is looked for.
     """
 
     gain: float = 0.75
@@ -26,6 +31,20 @@ class ApproachConfig:
     ignore_last: float = 0.8
     excluded_radius: float = 0.35
     candidates: int = 400
+    front: float = 2.0
+    stands_below: float = 0.4
+    detour: float = 0.75
+
+
+@dataclass(frozen=True)
+class FacingPlace:
+    """pose: (3,) x, y, yaw in map. path_length: metres. faces: the thing is faced from there, as far as is known;
+    otherwise it is a place on the way.
+    """
+
+    pose: np.ndarray
+    path_length: float
+    faces: bool
 
 
 def place_towards(
@@ -61,3 +80,130 @@ def place_towards(
         return None
     x, y = points[order[0]]
     return np.array([x, y, float(wrap_angle(math.atan2(target[1] - y, target[0] - x)))])
+
+
+def place_to_face(
+    reach: Reach,
+    robot: np.ndarray,
+    box: tuple[np.ndarray, np.ndarray],
+    views: Sequence[np.ndarray],
+    excluded: Sequence[Sequence[float]],
+    viewpoints: ViewpointConfig,
+    config: ApproachConfig,
+) -> FacingPlace:
+    """The best viewpoint of a box (least and greatest corner, (3,) each) on the side of the walls that was seen, or a
+    place on the way to it where there is none yet, or only one past something that may be a wall.
+
+    views: map_from_camera (4, 4) of looks at the thing, the best first. Raises NoViewpoint.
+    """
+    none: NoViewpoint | None = None
+    found: list[Viewpoint] = []
+    try:
+        found = reach.viewpoints(*box, views, excluded, viewpoints)
+    except NoViewpoint as error:
+        if error.reason is NoViewpointReason.EXCLUDED:
+            raise
+        none = error
+    front = _Front.of(reach.grid, robot, box, views, config)
+    same_side = [viewpoint for viewpoint in found if front is not None and front.is_before(viewpoint.pose, config)]
+    if same_side and (same_side[0].is_plain or float(box[0][2]) > config.stands_below):
+        return _facing(same_side[0])
+    nearer = front.place_before(reach, robot, excluded, config) if front is not None else None
+    if nearer is not None:
+        return nearer
+    if none is not None:
+        raise none
+    return _facing((same_side or found)[0])
+
+
+def _facing(viewpoint: Viewpoint) -> FacingPlace:
+    return FacingPlace(np.asarray(viewpoint.pose, np.float64), viewpoint.path_length, True)
+
+
+@dataclass(frozen=True)
+class _Front:
+    """The side of a box that was seen. place: (2,) before it; ways: (rows, columns) metres from there to everywhere,
+    what is unknown counting as free. Unlike a straight line, a way does not go through walls.
+    """
+
+    grid: OccupancyGrid2D
+    box: tuple[np.ndarray, np.ndarray]
+    place: np.ndarray
+    ways: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        grid: OccupancyGrid2D,
+        robot: np.ndarray,
+        box: tuple[np.ndarray, np.ndarray],
+        views: Sequence[np.ndarray],
+        config: ApproachConfig,
+    ) -> _Front | None:
+        """None where no look at the box is known, or along none of them is a place to which the robot may get."""
+        travel = TravelConfig(unknown_ok=True, start_snap=grid.resolution, pocket_area=0.0)
+        standing = np.isfinite(path_lengths(grid, np.asarray(robot)[:2], replace(travel, start_snap=0.5)))
+        corners = tuple(np.asarray(corner, np.float64)[:2] for corner in box)
+        place = _before(grid, standing, corners[0], corners[1], views, config.front)
+        if place is None:
+            return None
+        return cls(grid, (corners[0], corners[1]), place, path_lengths(grid, place, travel))
+
+    def is_before(self, pose: np.ndarray, config: ApproachConfig) -> bool:
+        """Whether the way from a pose to the front is about as long as the straight line."""
+        way = float(self.ways[tuple(self.grid.cells_of(np.asarray(pose)[:2]))])
+        return way <= float(np.linalg.norm(np.asarray(pose)[:2] - self.place)) + config.detour
+
+    def place_before(
+        self, reach: Reach, robot: np.ndarray, excluded: Sequence[Sequence[float]], config: ApproachConfig
+    ) -> FacingPlace | None:
+        """The reachable place from which the way on to the front is shortest, looking at the box; None where none is
+        nearer than the robot is.
+        """
+        grid, ways, here = self.grid, self.ways, np.asarray(robot, np.float64)[:2]
+        own = grid.cells_of(here)
+        roomy = obstacle_distance(grid) >= config.clearance
+        cells = np.argwhere(np.isfinite(reach.easy) & np.isfinite(ways) & roomy)
+        if not len(cells) or not grid.contains(own):
+            return None
+        left, points = ways[tuple(cells.T)], grid.points_of(cells)
+        still = float(ways[tuple(own)])
+        allowed = left <= (still if math.isfinite(still) else math.dist(here, self.place)) - config.gain
+        for goal in excluded:
+            away = np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1)
+            allowed &= away > config.excluded_radius
+        cells, points, left = cells[allowed], points[allowed], left[allowed]
+        order = np.argsort(left, kind="stable")[: config.candidates]
+        towards = np.clip(points[order], *self.box) - points[order]
+        poses = np.column_stack([points[order], np.arctan2(towards[:, 1], towards[:, 0])])
+        fits = footprints_free(grid, poses) if len(poses) else np.zeros(0, bool)
+        if not fits.any():
+            return None
+        best = int(fits.argmax())
+        return FacingPlace(poses[best], float(reach.easy[tuple(cells[order[best]])]), False)
+
+
+def _before(
+    grid: OccupancyGrid2D,
+    standing: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    views: Sequence[np.ndarray],
+    reach: float,
+) -> np.ndarray | None:
+    """(2,) the place nearest to the box, on a line along which it was seen, where the robot may be able to stand."""
+    for view in views:
+        eye = np.asarray(view, np.float64)[:2, 3]
+        box = np.clip(eye, low, high)
+        away = float(np.linalg.norm(eye - box))
+        if away < grid.resolution:
+            continue
+        steps = np.arange(0.0, min(reach, away), grid.resolution / 2.0)
+        points = box + steps[:, None] * (eye - box) / away
+        cells = grid.cells_of(points)
+        inside = grid.contains(cells)
+        cells = np.where(inside[:, None], cells, 0)
+        free = inside & standing[tuple(cells.T)]
+        if free.any():
+            return np.asarray(points[int(free.argmax())])
+    return None

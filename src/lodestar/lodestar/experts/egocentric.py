@@ -9,13 +9,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.experts.annotating import AnnotationConfig, annotated_jpeg, draw_points, grid_points
-from lodestar.experts.approaching import ApproachConfig, place_towards
+from lodestar.experts.approaching import ApproachConfig, place_to_face, place_towards
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.lifting import LiftConfig, LiftedDetection, lift
 from lodestar.experts.looking import TURNS, TurnConfig, TurnMemory
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.recalling import Recall, RecallConfig
 from lodestar.experts.tasks import TaskWatch
+from lodestar.experts.worth import Worth, WorthConfig, as_entity, name_of
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -24,17 +26,15 @@ from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.language.views import GO, ViewAnswer, ViewPoint, ViewQuestion
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
-from lodestar.query.scoring import QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.records import EntityState
 
 __all__ = ["AnnotatedPoint", "EgocentricConfig", "EgocentricExpert", "SceneDescription"]
 
 
 @dataclass(frozen=True)
 class EgocentricConfig:
-    """max_age: seconds after which a view is no longer the current one. promising: semantic score from
-    which a detection whose relations do not hold in view is worth going to, at `promising_confidence` of it.
+    """max_age: seconds after which a view is no longer the current one.
     same_place: metres between a detection and the box of an entity that make them one thing.
     turn_confidence: of a turn towards nothing but open space; openness adds as much again. go_from: score of a mark
     from which a reasoner's wish to go there is followed. afar_share: of the confidence that is left where the way up
@@ -43,8 +43,6 @@ class EgocentricConfig:
     """
 
     max_age: float = 2.0
-    promising: float = 0.6
-    promising_confidence: float = 0.5
     same_place: float = 0.2
     turn_confidence: float = 0.1
     go_from: float = 0.2
@@ -55,10 +53,11 @@ class EgocentricConfig:
     lifting: LiftConfig = field(default_factory=LiftConfig)
     annotation: AnnotationConfig = field(default_factory=AnnotationConfig)
     approach: ApproachConfig = field(default_factory=ApproachConfig)
+    worth: WorthConfig = field(default_factory=WorthConfig)
+    recall: RecallConfig = field(default_factory=RecallConfig)
     turning: TurnConfig = field(default_factory=TurnConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
-    query: QueryConfig = field(default_factory=QueryConfig)
 
 
 class EgocentricExpert:
@@ -82,6 +81,8 @@ class EgocentricExpert:
         self._lifted: list[LiftedDetection] = []
         self._places: list[ViewPoint] = []
         self._turns = TurnMemory(config.turning)
+        self._worth = Worth(config.worth, phrases)
+        self._recall = Recall(config.recall, self._worth)
         self._answer: ViewAnswer | None = None
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
@@ -98,6 +99,7 @@ class EgocentricExpert:
             return
         self._frame = frame
         self._lifted = sorted(lift(frame, segmented, self.config.lifting), key=lambda thing: thing.distance)
+        self._recall.glimpses.see(frame, self._lifted)
         self._places = grid_points(frame, len(self._lifted) + 1, self.config.annotation)
         pose = frame.map_from_camera
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
@@ -117,12 +119,16 @@ class EgocentricExpert:
         self._task.see(request)
         try:
             question = self._question(request, frame)
+            recalled = self._recall.candidates(request, self._mirror)
         except MissingPhrases as missing:
             return self._reject(request, RejectionReason.NO_DATA, str(missing))
         answer = self._answer = self._reasoner.judge_view(question)
         going, blocked = self._go(request, answer) if answer.action == GO else (None, "")
         if going is not None:
             return going
+        back = self._recall.going_back(self.name, request, self._grid, frame.stamp, recalled)
+        if back is not None:
+            return back
         action = self._turn_of(answer, question, request.robot_pose)
         if action is not None:
             return self._turn(request, action, answer)
@@ -145,7 +151,7 @@ class EgocentricExpert:
             AnnotatedPoint(p.number, p.pixel, p.position, scores.get(p.number, -1.0))
             for p in (*self._things([0.0] * len(self._lifted)), *self._places)
         ]
-        parts = [f"{_name(thing)} {thing.distance:.1f} m {_side(thing.bearing)}" for thing in self._lifted]
+        parts = [f"{name_of(thing)} {thing.distance:.1f} m {_side(thing.bearing)}" for thing in self._lifted]
         text = f"In view: {'; '.join(parts)}." if parts else "Nothing recognisable is in view."
         if answer is not None and answer.description and self._is_near(answer):
             text = f"{answer.description} {text}"
@@ -161,7 +167,7 @@ class EgocentricExpert:
 
     def _question(self, request: ProposalRequest, frame: RgbdFrame) -> ViewQuestion:
         """The view with its marks. Raises MissingPhrases."""
-        points = (*self._things(self._worth(request)), *self._places)
+        points = (*self._things(self._in_view(request)), *self._places)
         subtask = request.subtask
         return ViewQuestion(
             stamp=frame.stamp,
@@ -182,28 +188,19 @@ class EgocentricExpert:
             box = thing.detection.box
             pixel = (box.x + box.width / 2.0, box.y + box.height / 2.0)
             point = ViewPoint(
-                number, _name(thing), pixel, thing.center, thing.distance, thing.bearing, float(score),
+                number, name_of(thing), pixel, thing.center, thing.distance, thing.bearing, float(score),
                 thing.detection.label, thing.box_min, thing.box_max,
             )  # fmt: skip
             points.append(point)
         return points
 
-    def _worth(self, request: ProposalRequest) -> np.ndarray:
+    def _in_view(self, request: ProposalRequest) -> np.ndarray:
         """How much each detection is worth going to by the query, (N,) in [0, 1]. Raises MissingPhrases."""
-        worth = np.zeros(len(self._lifted))
-        if not self._lifted:
-            return worth
         assert self._frame is not None
-        stamp, config = self._frame.stamp, self.config
-        entities = {i + 1: _as_entity(i + 1, t, stamp, self._mirror) for i, t in enumerate(self._lifted)}
-        regions = None if self._mirror is None else self._mirror.regions
-        for candidate in score_query(request.subtask.graphs, entities, self._phrases, config.query, regions):
-            score = float(candidate.score)
-            if score < config.query.accept:
-                promising = candidate.semantic_score >= config.promising
-                score = config.promising_confidence * float(candidate.semantic_score) if promising else 0.0
-            worth[candidate.entity_id - 1] = min(max(score, 0.0), 1.0)
-        return worth
+        stamp = self._frame.stamp
+        entities = {i: as_entity(i, t, stamp, self._mirror) for i, t in enumerate(self._lifted, start=1)}
+        worth = self._worth.of(request, entities, self._mirror)
+        return np.array([worth.get(i, 0.0) for i in entities])
 
     def _go(self, request: ProposalRequest, answer: ViewAnswer) -> tuple[Proposal | None, str]:
         """The proposal for the best mark that can be faced or approached, or None and why not."""
@@ -233,10 +230,16 @@ class EgocentricExpert:
         problem = ""
         if mark.box_min is not None and mark.box_max is not None:
             try:
-                viewpoint = reach.viewpoint(
-                    mark.box_min, mark.box_max, [view], request.excluded_goals, self.config.viewpoints
+                place = place_to_face(
+                    reach,
+                    request.robot_pose,
+                    (mark.box_min, mark.box_max),
+                    [view],
+                    request.excluded_goals,
+                    self.config.viewpoints,
+                    self.config.approach,
                 )
-                return np.asarray(viewpoint.pose, np.float64), ""
+                return place.pose, "" if place.faces else "the floor before it is not known yet"
             except NoViewpoint as none:
                 if none.reason in (NoViewpointReason.EXCLUDED, NoViewpointReason.OTHER_SIDE):
                     return None, str(none)
@@ -322,32 +325,6 @@ class EgocentricExpert:
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)
-
-
-def _name(thing: LiftedDetection) -> str:
-    return thing.detection.caption or thing.detection.label
-
-
-def _as_entity(identity: int, thing: LiftedDetection, stamp: float, mirror: SceneMirror | None) -> Entity:
-    """A detection dressed as an entity, so that the same query scores it; it has no identity beyond the
-    view.
-    """
-    half = (thing.box_max - thing.box_min) / 2.0
-    middle = (thing.box_min + thing.box_max) / 2.0
-    return Entity(
-        id=identity,
-        label=thing.detection.label,
-        caption=thing.detection.caption,
-        mean=middle,
-        covariance=np.diag(np.maximum(half, 0.02) ** 2 / 3.0),
-        box_min=thing.box_min,
-        box_max=thing.box_max,
-        region_id=0 if mirror is None else mirror.region_at(middle),
-        confidence=thing.detection.score,
-        observation_count=1,
-        first_seen=stamp,
-        last_seen=stamp,
-    )
 
 
 def _side(bearing: float) -> str:

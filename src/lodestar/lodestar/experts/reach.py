@@ -46,17 +46,24 @@ class Reach:
         """By any way that the robot fits through."""
         return path_lengths(self.grid, self._start, self._config.travel)
 
-    def viewpoint(
+    def viewpoints(
         self,
         box_min: np.ndarray,
         box_max: np.ndarray,
         views: Sequence[np.ndarray],
         excluded: Sequence[Sequence[float]],
         config: ViewpointConfig,
-    ) -> Viewpoint:
-        """The best viewpoint of a box that is reached with ease, else the best at all. Raises NoViewpoint."""
+    ) -> list[Viewpoint]:
+        """Viewpoints of a box, best first: those that are reached with ease, then all that are reached at all.
+
+        Raises NoViewpoint.
+        """
         poses = [np.array(pose) for pose in excluded]
-        try:
-            return find_viewpoints(self.grid, self.easy, box_min, box_max, views, poses, config)[0]
-        except NoViewpoint:
-            return find_viewpoints(self.grid, self.possible, box_min, box_max, views, poses, config)[0]
+        found: list[Viewpoint] = []
+        for lengths in (self.easy, self.possible):
+            try:
+                found += find_viewpoints(self.grid, lengths, box_min, box_max, views, poses, config)
+            except NoViewpoint:
+                if lengths is self.possible and not found:
+                    raise
+        return found

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.experts.approaching import ApproachConfig, FacingPlace, place_to_face
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
 from lodestar.experts.likely import LikelyConfig, LikelyPlaces, unknown_share
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.experts.tasks import TaskWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, ViewpointConfig
+from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
 from lodestar.language.directive import Subtask
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
@@ -50,6 +51,7 @@ class SemanticMapConfig:
     saved_distance: float = 0.75
     sure: float = 0.6
     unsure: float = 0.2
+    approach: ApproachConfig = field(default_factory=ApproachConfig)
     likely: LikelyConfig = field(default_factory=LikelyConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
@@ -165,7 +167,7 @@ class SemanticMapExpert:
         reach = Reach(self._grid, request.robot_pose, self.config.reach)
         failures = []
         for group in (accepted, promising):
-            options: list[tuple[float, _Choice, Viewpoint | AnswerPose]] = []
+            options: list[tuple[float, _Choice, FacingPlace | AnswerPose]] = []
             for choice in group[: self.config.top_n]:
                 try:
                     viewpoint = self._viewpoint(request, reach, entities[choice.entity_id])
@@ -180,7 +182,7 @@ class SemanticMapExpert:
         reason = RejectionReason.NO_VIEWPOINT if accepted else RejectionReason.NO_PROPOSAL
         return self._reject(request, reason, "; ".join(failures))
 
-    def _viewpoint(self, request: ProposalRequest, reach: Reach, entity: Entity) -> Viewpoint | AnswerPose:
+    def _viewpoint(self, request: ProposalRequest, reach: Reach, entity: Entity) -> FacingPlace | AnswerPose:
         """The saved view that it was best seen from where that will do, else the best viewpoint around it."""
         assert self._grid is not None
         posing = PosingConfig(self.config.saved_distance, self.config.viewpoints)
@@ -188,8 +190,14 @@ class SemanticMapExpert:
         if saved is not None:
             return saved
         views = [view.map_from_camera for view in entity.views]
-        return reach.viewpoint(
-            entity.box_min, entity.box_max, views, request.excluded_goals, self.config.viewpoints
+        return place_to_face(
+            reach,
+            request.robot_pose,
+            (entity.box_min, entity.box_max),
+            views,
+            request.excluded_goals,
+            self.config.viewpoints,
+            self.config.approach,
         )
 
     def _is_promising(self, choice: _Choice, entities: Mapping[int, Entity]) -> bool:
@@ -231,7 +239,7 @@ class SemanticMapExpert:
         self,
         request: ProposalRequest,
         choice: _Choice,
-        viewpoint: Viewpoint | AnswerPose,
+        viewpoint: FacingPlace | AnswerPose,
         entities: Mapping[int, Entity],
         accepted: bool,
     ) -> Proposal:

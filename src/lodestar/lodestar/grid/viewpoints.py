@@ -28,15 +28,18 @@ class ViewpointConfig:
     the heading. ignore_last: metres before the box that may be furniture. strict_ignore: the same where a
     viewpoint lies beyond `side_angle` of every saved view, up to `wide_angle`, radians in plan.
     camera_forward, camera_height: metres, of the camera from base_link; camera_pitch, up, and half_vfov: radians.
-    excluded_radius: metres around excluded poses. spacing: metres between viewpoints that are returned.
+    set_back: metres by which a thing is taken to stand behind the edge of a table or shelf that is higher than the
+    camera. excluded_radius: metres around excluded poses. spacing: metres between viewpoints that are returned.
     limit: viewpoints returned at most.
-    visible_weight, view_weight, turning_weight, clearance_weight: score for the share of the thing's height in
-    the camera's field, for alignment with a saved view, for room to turn, for clearance.
+    visible_weight, view_weight, turning_weight, plain_weight, clearance_weight: score for the share of the thing's
+    height in the camera's field, for alignment with a saved view, for room to turn, for a plain sight (nothing stands
+    before it), for clearance.
     path_weight: score lost per metre of path, distance_weight: per metre off `best_distance`.
     """
 
     max_distance: float = 0.75
     far_distance: float = 0.90
+    high_distance: float = 0.85
     min_distance: float = 0.08
     max_bearing: float = math.radians(20.0)
     turning_clearance: float = 0.40
@@ -48,12 +51,14 @@ class ViewpointConfig:
     camera_height: float = 0.45
     camera_pitch: float = math.radians(10.0)
     half_vfov: float = math.radians(32.0)
+    set_back: float = 0.2
     excluded_radius: float = 0.3
     spacing: float = 0.25
-    limit: int = 24
+    limit: int = 48
     visible_weight: float = 1.0
     view_weight: float = 0.5
     turning_weight: float = 0.4
+    plain_weight: float = 0.3
     clearance_weight: float = 0.3
     path_weight: float = 0.05
     distance_weight: float = 0.4
@@ -63,13 +68,16 @@ class ViewpointConfig:
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """pose: (3,) x, y, yaw in map. path_length, distance (footprint to box), clearance: metres."""
+    """pose: (3,) x, y, yaw in map. path_length, distance (footprint to box), clearance: metres. is_plain: nothing at
+    all stands before the thing; where something does, it may be a wall.
+    """
 
     pose: np.ndarray
     path_length: float
     distance: float
     clearance: float
     score: float
+    is_plain: bool = True
 
 
 class NoViewpointReason(Enum):
@@ -111,23 +119,31 @@ def _headings(points: np.ndarray, low: np.ndarray, high: np.ndarray, slack: floa
     return wrap_angle(to_nearest + np.clip(wrap_angle(to_middle - to_nearest), -slack, slack))
 
 
-def _max_distance(top: float, config: ViewpointConfig) -> float:
-    """Metres from the footprint to a thing of this height within which it may be faced."""
+def _max_distance(bottom: float, top: float, config: ViewpointConfig) -> float:
+    """Metres from the footprint to a thing between these heights within which it may be faced."""
     from_camera = config.max_distance + config.footprint.length / 2.0 - config.camera_forward
     lowest = config.camera_height + from_camera * math.tan(config.camera_pitch - config.half_vfov)
-    return config.far_distance if top < lowest else config.max_distance
+    if top < lowest:
+        return config.far_distance
+    return config.high_distance if bottom > config.camera_height else config.max_distance
 
 
 def _visible_share(
     poses: np.ndarray, box_min: np.ndarray, box_max: np.ndarray, config: ViewpointConfig
 ) -> np.ndarray:
-    """Share (N,) of the box's height that lies within the camera's vertical field at its nearest side."""
+    """Share (N,) of the box's height that lies within the camera's vertical field at its nearest side, and that the
+    edge of what it stands on does not hide.
+    """
     forward = np.stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])], 1) * config.camera_forward
     eyes = poses[:, :2] + forward
     distance = np.linalg.norm(eyes - np.clip(eyes, box_min[:2], box_max[:2]), axis=1)
     lowest = config.camera_height + distance * math.tan(config.camera_pitch - config.half_vfov)
     highest = config.camera_height + distance * math.tan(config.camera_pitch + config.half_vfov)
     height = max(float(box_max[2] - box_min[2]), 0.02)
+    raised = float(box_min[2]) - config.camera_height
+    if raised > 0.0:  # the camera looks up, past an edge `set_back` before the thing
+        to_edge = np.maximum(distance - config.set_back, 0.05)
+        lowest = np.maximum(lowest, config.camera_height + raised * (1.0 + config.set_back / to_edge))
     seen = np.minimum(box_max[2], highest) - np.maximum(box_min[2], lowest)
     return np.clip(seen / height, 0.0, 1.0)
 
@@ -162,7 +178,7 @@ def find_viewpoints(
         raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
     box_min, box_max = np.asarray(box_min, np.float64), np.asarray(box_max, np.float64)
     low, high = box_min[:2], box_max[:2]
-    maximum = _max_distance(float(box_max[2]), config)
+    maximum = _max_distance(float(box_min[2]), float(box_max[2]), config)
     reach = maximum + config.footprint.circumscribed_radius
     cells, points = _candidates(grid, lengths, low, high, reach)
     poses = np.column_stack([points, _headings(points, low, high, config.max_bearing * 0.75)])
@@ -185,15 +201,15 @@ def find_viewpoints(
     if not sight.any():
         raise NoViewpoint(NoViewpointReason.NO_SIGHT)
     kept = sight & ((angle <= config.side_angle) | (strict & (angle <= config.wide_angle)))
-    cells, poses, distance, clearance, turning, angle = _keep(
-        kept, NoViewpointReason.OTHER_SIDE, cells, poses, distance, clearance, turning, angle
+    cells, poses, distance, clearance, turning, angle, strict = _keep(
+        kept, NoViewpointReason.OTHER_SIDE, cells, poses, distance, clearance, turning, angle, strict
     )
 
     allowed = np.ones(len(poses), bool)
     for pose in excluded:
         allowed &= np.linalg.norm(poses[:, :2] - np.asarray(pose)[:2], axis=1) > config.excluded_radius
-    cells, poses, distance, clearance, turning, angle = _keep(
-        allowed, NoViewpointReason.EXCLUDED, cells, poses, distance, clearance, turning, angle
+    cells, poses, distance, clearance, turning, angle, strict = _keep(
+        allowed, NoViewpointReason.EXCLUDED, cells, poses, distance, clearance, turning, angle, strict
     )
 
     path = lengths[cells[:, 0], cells[:, 1]].astype(np.float64)
@@ -201,11 +217,12 @@ def find_viewpoints(
         config.visible_weight * _visible_share(poses, box_min, box_max, config)
         + config.view_weight * (1.0 - angle / config.wide_angle)
         + config.turning_weight * turning
+        + config.plain_weight * strict
         + config.clearance_weight * np.minimum(clearance, 0.6) / 0.6
         - config.path_weight * path
         - config.distance_weight * np.abs(distance - config.best_distance)
     )
-    return _spaced(poses, path, distance, clearance, score, config)
+    return _spaced(poses, path, distance, clearance, score, strict, config)
 
 
 def _keep(mask: np.ndarray, reason: NoViewpointReason, *arrays: np.ndarray) -> list[np.ndarray]:
@@ -220,6 +237,7 @@ def _spaced(
     distance: np.ndarray,
     clearance: np.ndarray,
     score: np.ndarray,
+    plain: np.ndarray,
     config: ViewpointConfig,
 ) -> list[Viewpoint]:
     """Best first, no two nearer to each other than the spacing."""
@@ -231,6 +249,6 @@ def _spaced(
             if len(chosen) == config.limit:
                 break
     return [
-        Viewpoint(poses[i], float(path[i]), float(distance[i]), float(clearance[i]), float(score[i]))
+        Viewpoint(poses[i], float(path[i]), float(distance[i]), float(clearance[i]), float(score[i]), bool(plain[i]))
         for i in chosen
     ]

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from expert_worlds import Block, photograph, red_chair, request
+import pytest
+from expert_worlds import Block, camera_pose, photograph, red_chair, request
 
-from lodestar.experts.approaching import ApproachConfig, place_towards
+from lodestar.experts.approaching import ApproachConfig, place_to_face, place_towards
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.grid.facing import is_facing
+from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, ViewpointConfig
 from lodestar.models.phrases import PhraseBook
 
 POSE = (1.0, 4.0, 0.0)
@@ -58,3 +62,74 @@ def test_where_no_place_is_nearer_or_none_sees_it_there_is_none():
     assert place_towards(reach, np.array(POSE), np.array([7.0, 4.0]), (), ApproachConfig()) is None
     blind = place_towards(reach, np.array(POSE), np.array([7.0, 4.0]), (), ApproachConfig(), sight=False)
     assert blind is not None and blind[0] < 4.0
+
+
+WARDROBE = np.array([5.6, 2.1, 0.0]), np.array([6.6, 2.6, 1.9])  # behind the wall of the hall, beside the door
+
+
+def hall(room_is_known: bool) -> OccupancyGrid2D:
+    """A hall of 8 x 2 m above a room; its wall is at y = 3.1, its door at x = 4.0 to 4.9; there is the wardrobe."""
+    cells = np.zeros((60, 80), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1], cells[31:33] = 100, 100, 100, 100, 100
+    cells[31:33, 40:49] = 0
+    cells[21:26, 56:66] = 100
+    if not room_is_known:
+        cells[1:31] = -1
+    return OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+
+
+def to_face(grid, pose, box=WARDROBE, views=(), excluded=()):
+    reach = Reach(grid, np.array(pose), ReachConfig())
+    return place_to_face(reach, np.array(pose), box, views, excluded, ViewpointConfig(), ApproachConfig())
+
+
+def test_what_was_seen_through_a_door_is_gone_to_through_the_door():
+    seen = [camera_pose(1.5, 5.0, math.atan2(-2.4, 4.1))]  # from the hall, past the door post
+    place = to_face(hall(False), (2.0, 5.0, 0.0), views=seen)
+    assert not place.faces and footprint_free(hall(False), place.pose)
+    assert 4.0 < place.pose[0] < 4.9 and 3.0 < place.pose[1] < 4.0, "on the threshold"
+    assert place.path_length == pytest.approx(math.dist((2.0, 5.0), place.pose[:2]), rel=0.15)
+    across_the_wall = Reach(hall(False), np.array([2.0, 5.0]), ReachConfig())
+    assert across_the_wall.viewpoints(*WARDROBE, seen, (), ViewpointConfig())[0].pose[1] > 3.4
+    known = to_face(hall(True), (2.0, 5.0, 0.0), views=seen)
+    assert known.faces and known.pose[1] < 3.1 and is_facing(known.pose, *WARDROBE)
+
+
+def test_what_stands_against_a_wall_is_not_faced_through_the_wall():
+    grid = hall(True)
+    grid.cells[21:26, 56:66] = 0
+    grid.cells[26:31, 60:63] = 100
+    sink = np.array([6.0, 2.6, 0.0]), np.array([6.3, 3.2, 1.0])  # its box reaches into the wall
+    grid.cells[16:31, 58] = grid.cells[16:31, 65] = 100  # the robot is too wide for the niche in which it stands
+    seen = [camera_pose(6.1, 0.8, math.pi / 2)]
+    here = 6.0, 5.0, 0.0
+    assert Reach(grid, np.array(here), ReachConfig()).viewpoints(*sink, (), (), ViewpointConfig())[0].pose[1] > 3.4
+    place = to_face(grid, here, sink, seen)
+    assert place.pose[1] < 3.0, "in the room, not in the hall"
+
+
+def test_past_furniture_it_is_faced_where_no_place_is_nearer():
+    grid = hall(True)
+    grid.cells[16:19, 52:70] = 100  # a bench before the wardrobe
+    grid.cells[19:31, 50:52] = 100  # and no way in from the side
+    seen = [camera_pose(6.0, 1.0, math.pi / 2)]
+    place = to_face(grid, (6.0, 1.0, 1.57), views=seen)
+    assert place.faces and place.pose[1] < 1.6 and is_facing(place.pose, *WARDROBE)
+
+
+def test_what_stands_on_a_table_is_faced_over_the_table():
+    grid = half_known(8.0)
+    grid.cells[35:45, 60:70] = 100
+    lamp = np.array([6.4, 3.9, 0.75]), np.array([6.6, 4.1, 1.1])
+    place = to_face(grid, POSE, lamp, [camera_pose(*POSE)])
+    assert place.faces and is_facing(place.pose, *lamp)
+
+
+def test_without_a_look_or_when_all_was_tried_nothing_is_made_up():
+    with pytest.raises(NoViewpoint):
+        to_face(half_known(1.6), POSE, (np.array([6.8, 3.8, 0.0]), np.array([7.2, 4.2, 1.0])))
+    tried, grid, chair = [], half_known(8.0), (np.array([6.8, 3.8, 0.0]), np.array([7.2, 4.2, 1.0]))
+    with pytest.raises(NoViewpoint) as none:
+        for _ in range(300):
+            tried.append(to_face(grid, POSE, chair, excluded=tried).pose)
+    assert none.value.reason is NoViewpointReason.EXCLUDED and len(tried) > 5

@@ -30,7 +30,7 @@ def test_a_gap_is_easy_possible_or_neither(gap, easy, possible):
 def test_a_thing_behind_a_gap_is_faced_whichever_way_leads_there(gap):
     chair = thing(1, 6.0, 4.0, "red chair")
     reach = Reach(divided(gap), np.array([2.0, 4.0, 0.0]), ReachConfig())
-    viewpoint = reach.viewpoint(chair.box_min, chair.box_max, (), (), ViewpointConfig())
+    viewpoint = reach.viewpoints(chair.box_min, chair.box_max, (), (), ViewpointConfig())[0]
     assert viewpoint.pose[0] > 4.2 and viewpoint.path_length > 2.0
 
 
@@ -38,7 +38,7 @@ def test_a_thing_behind_a_wall_cannot_be_faced():
     chair = thing(1, 6.0, 4.0, "red chair")
     reach = Reach(divided(0), np.array([2.0, 4.0, 0.0]), ReachConfig())
     with pytest.raises(NoViewpoint):
-        reach.viewpoint(chair.box_min, chair.box_max, (), (), ViewpointConfig())
+        reach.viewpoints(chair.box_min, chair.box_max, (), (), ViewpointConfig())
 
 
 def test_out_of_a_narrow_place_the_rest_is_reached_with_ease():

@@ -83,6 +83,25 @@ def test_a_thing_on_a_table_is_seen_over_the_table():
     check(grid, lengths, viewpoints, cup_low, cup_high)
 
 
+def test_what_stands_above_the_camera_is_faced_from_farther_away():
+    grid = room((slice(28, 32), slice(30, 34)))
+    lengths = path_lengths(grid, (1.0, 3.0))
+    low, high = np.array([3.1, 2.9, 0.75]), np.array([3.3, 3.1, 0.91])  # a laptop on a desk
+    views = [view_from(1.0, 3.0)]
+    assert find_viewpoints(grid, lengths, low, high, views)[0].distance > 0.65
+    over_the_edge = ViewpointConfig(set_back=0.0, high_distance=0.75)
+    assert find_viewpoints(grid, lengths, low, high, views, config=over_the_edge)[0].distance < 0.6
+
+
+def test_a_plain_sight_is_told_from_one_past_something():
+    fence = (slice(23, 25), slice(0, 60))
+    before_it = find_viewpoints(room(CHAIR), path_lengths(room(CHAIR), (1.0, 1.0)), LOW, HIGH)
+    assert before_it[0].is_plain
+    grid = room(CHAIR, fence)
+    past_it = find_viewpoints(grid, path_lengths(grid, (1.0, 1.0)), LOW, HIGH)
+    assert past_it and not any(v.is_plain for v in past_it)
+
+
 def test_excluded_places_are_not_offered_again():
     grid = room(CHAIR)
     lengths = path_lengths(grid, (1.0, 1.0))

@@ -193,7 +193,7 @@ def _compared(
             picks.setdefault((setting, policy), []).extend(picks_of(decisions))
             for decision in decisions if log is not None else ():
                 DecisionLog(log).write(decision)
-    metrics = tables.row_metrics(rows) | tables.learning_metrics(picks)
+    metrics = tables.row_metrics(rows) | tables.kind_metrics(rows) | tables.learning_metrics(picks)
     plots = []
     if not plan.is_plain:
         save_paths(plan, buildings[:: max(len(buildings) // 3, 1)][:3], plan.folder / "paths.png")
@@ -205,7 +205,8 @@ def _compared(
         metrics=result.metrics | metrics,
         bars=(*result.bars, *(tables.row_bars(metrics) if not plan.is_plain else ())),
         tables=(
-            tables.main_table(rows, metrics), tables.way_table(rows), tables.allocation_table(rows),
+            tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics), tables.way_table(rows),
+            tables.allocation_table(rows),
             *tables.stage_tables(picks), *result.tables,
         ),
         plots=(*plots, *result.plots),
@@ -214,7 +215,7 @@ def _compared(
 
 def _line(outcome: EpisodeOutcome, done: int, count: int, plain: bool = True) -> str:
     found = "found " if outcome.success else "FAILED"
-    row = "" if plain else f"{outcome.world} {outcome.setting} {outcome.policy}, "
+    row = f"{outcome.world} " if plain else f"{outcome.world} {outcome.setting} {outcome.policy}, "
     return (
         f"[{done:3d}/{count}] {row}seed {outcome.seed:3d} {found} {outcome.directive!r}: "
         f"{outcome.duration:.0f} s, {outcome.path_length:.1f} m, SPL {outcome.spl:.2f}, {outcome.speed:.1f}x"
@@ -286,13 +287,14 @@ def _result(
     metrics["wall_s"] = wall
     rows = tuple(
         (
-            str(o.seed), o.directive, _yes(o.success), _yes(o.claimed),
+            o.world, str(o.seed), o.directive, _yes(o.success), _yes(o.claimed),
             f"{o.duration:.0f}", f"{o.path_length:.1f}", f"{o.shortest:.1f}", f"{o.spl:.2f}",
             str(o.collisions), f"{o.speed:.1f}", o.failure,
         )
         for o in outcomes
     )  # fmt: skip
     columns = (
+        "building",
         "seed",
         "directive",
         "found",

@@ -1,0 +1,75 @@
+"""How much detections are worth going to, by the query that scores the map too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.experts.lifting import LiftedDetection
+from lodestar.experts.protocol import ProposalRequest
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.scoring import QueryConfig, score_query
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity
+
+
+@dataclass(frozen=True)
+class WorthConfig:
+    """promising: semantic score from which a detection whose relations do not hold is worth going to, at
+    `promising_confidence` of it.
+    """
+
+    promising: float = 0.6
+    promising_confidence: float = 0.5
+    query: QueryConfig = field(default_factory=QueryConfig)
+
+
+class Worth:
+    """Scores of things for a request."""
+
+    def __init__(self, config: WorthConfig, phrases: PhraseBook) -> None:
+        self.config = config
+        self.phrases = phrases
+
+    def of(
+        self, request: ProposalRequest, entities: Mapping[int, Entity], mirror: SceneMirror | None
+    ) -> dict[int, float]:
+        """By id, in [0, 1]; what the query says nothing of is missing. Raises MissingPhrases."""
+        if not entities:
+            return {}
+        worth, config = {}, self.config
+        regions = None if mirror is None else mirror.regions
+        for candidate in score_query(request.subtask.graphs, entities, self.phrases, config.query, regions):
+            score = float(candidate.score)
+            if score < config.query.accept:
+                promising = candidate.semantic_score >= config.promising
+                score = config.promising_confidence * float(candidate.semantic_score) if promising else 0.0
+            worth[candidate.entity_id] = min(max(score, 0.0), 1.0)
+        return worth
+
+
+def as_entity(identity: int, thing: LiftedDetection, stamp: float, mirror: SceneMirror | None) -> Entity:
+    """A detection dressed as an entity, so that the same query scores it; it has no identity beyond the view."""
+    half = (thing.box_max - thing.box_min) / 2.0
+    middle = (thing.box_min + thing.box_max) / 2.0
+    return Entity(
+        id=identity,
+        label=thing.detection.label,
+        caption=thing.detection.caption,
+        mean=middle,
+        covariance=np.diag(np.maximum(half, 0.02) ** 2 / 3.0),
+        box_min=thing.box_min,
+        box_max=thing.box_max,
+        region_id=0 if mirror is None else mirror.region_at(middle),
+        confidence=thing.detection.score,
+        observation_count=1,
+        first_seen=stamp,
+        last_seen=stamp,
+    )
+
+
+def name_of(thing: LiftedDetection) -> str:
+    """What a detection is called, in the detector's words."""
+    return thing.detection.caption or thing.detection.label

@@ -1,0 +1,129 @@
+"""What was seen in passing is gone back to, until the map knows it or a second look refutes it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from expert_worlds import Block, furnished, photograph, red_chair, request, thing
+
+from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
+from lodestar.experts.glimpses import GlimpseConfig, GlimpseMemory
+from lodestar.experts.lifting import LiftConfig, lift
+from lodestar.experts.protocol import ActionKind, Proposal
+from lodestar.grid.facing import is_facing
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import SceneDelta
+
+POSE = (2.0, 4.0, 0.0)
+AWAY = (2.0, 4.0, math.pi)
+CHAIR = Block(5.0, 4.0, "chair", "red chair")
+CONFIG = GlimpseConfig()
+
+
+def see(memory: GlimpseMemory, pose, *blocks: Block, **changes) -> None:
+    frame, segmented = photograph(pose, *blocks, **changes)
+    memory.see(frame, lift(frame, segmented, LiftConfig()))
+
+
+def scene(*entities) -> SceneMirror:
+    mirror = SceneMirror()
+    mirror.apply(SceneDelta(0.0, 1, 0, tuple(entities)))
+    return mirror
+
+
+def memory_of(*poses) -> GlimpseMemory:
+    memory = GlimpseMemory()
+    for pose in poses:
+        see(memory, pose, CHAIR)
+    return memory
+
+
+def test_the_nearest_look_is_kept_and_the_newest_time():
+    memory = memory_of((1.0, 4.0, 0.0), (3.0, 4.0, 0.0))
+    see(memory, (2.0, 4.0, 0.0), CHAIR, stamp=12.0)
+    (glimpse,) = memory.unknown_to(None)
+    assert glimpse.view[0, 3] == pytest.approx(3.0) and glimpse.stamp == 12.0
+
+
+def test_what_the_map_knows_is_no_glimpse():
+    assert memory_of(POSE).unknown_to(scene(thing(1, 5.0, 4.0, "red chair"))) == []
+    others = scene(thing(1, 5.0, 4.0, "green plant"), thing(2, 5.0, 6.0, "red chair"))
+    assert len(memory_of(POSE).unknown_to(others)) == 1
+
+
+def test_looks_that_do_not_show_it_refute_it():
+    memory = memory_of(POSE)
+    for _ in range(CONFIG.refuted - 1):
+        see(memory, POSE)
+    assert len(memory.unknown_to(None)) == 1
+    see(memory, POSE, CHAIR)  # there it is again: the detector had missed it
+    for _ in range(CONFIG.refuted):
+        assert len(memory.unknown_to(None)) == 1
+        see(memory, POSE)
+    assert memory.unknown_to(None) == []
+
+
+@pytest.mark.parametrize(
+    ("pose", "background"),
+    [(AWAY, 6.0), ((2.0, 4.0, 0.66), 6.0), ((0.6, 4.0, 0.0), 6.0), (POSE, 1.5), (POSE, math.nan)],
+    ids=["looks away", "at the edge", "from too far", "something before it", "no depth"],
+)
+def test_looks_that_could_not_show_it_say_nothing(pose, background):
+    memory = memory_of(POSE)
+    for _ in range(CONFIG.refuted + 2):
+        see(memory, pose, background=background)
+    assert len(memory.unknown_to(None)) == 1
+
+
+def test_memory_is_bounded_and_keeps_the_newest():
+    memory = GlimpseMemory(GlimpseConfig(memory=3))
+    for k in range(6):
+        see(memory, (2.0, 1.0 + k, 0.0), Block(4.0, 1.0 + k, "chair", f"chair {k}"), stamp=float(k))
+    assert [g.thing.detection.caption for g in memory.unknown_to(None)] == ["chair 3", "chair 4", "chair 5"]
+
+
+def expert_that_saw(*blocks: Block, entities=(), then=AWAY) -> EgocentricExpert:
+    expert = EgocentricExpert(EgocentricConfig(), PhraseBook())
+    expert.set_grid(furnished(*(thing(i, b.x, b.y, b.caption) for i, b in enumerate(blocks, 1))))
+    expert.set_scene(scene(*entities))
+    expert.set_view(*photograph(POSE, *blocks, stamp=8.0))
+    expert.set_view(*photograph(then, stamp=9.9))
+    return expert
+
+
+def test_the_robot_goes_back_to_what_fits():
+    answer = expert_that_saw(CHAIR).propose(request(AWAY, red_chair()))
+    assert isinstance(answer, Proposal) and answer.action is ActionKind.GO
+    assert is_facing(answer.goal, np.array([4.75, 3.75, 0.0]), np.array([5.25, 4.25, 0.5]))
+    assert "red chair in passing 2 s ago" in answer.rationale and answer.confidence > 0.6
+
+
+def test_it_does_not_go_back_to_what_does_not_fit_is_known_or_was_given_up():
+    blue = Block(5.0, 4.0, "chair", "blue chair")
+    answers = [
+        expert_that_saw(blue).propose(request(AWAY, red_chair())),
+        expert_that_saw(CHAIR, entities=[thing(1, 5.0, 4.0, "red chair")]).propose(request(AWAY, red_chair())),
+        expert_that_saw(CHAIR).propose(
+            request(AWAY, red_chair(), excluded_goals=((4.0, 4.0, 0.0), (4.5, 3.2, 1.2)))
+        ),
+    ]
+    assert all(getattr(answer, "action", None) is not ActionKind.GO for answer in answers)
+
+
+def test_what_it_stands_by_may_be_in_the_map():
+    desk = thing(1, 5.8, 4.0, "brown desk")
+    alone = expert_that_saw(CHAIR).propose(request(AWAY, red_chair("NextTo")))
+    beside = expert_that_saw(CHAIR, entities=[desk]).propose(request(AWAY, red_chair("NextTo")))
+    assert isinstance(alone, Proposal) and isinstance(beside, Proposal)
+    assert beside.confidence > alone.confidence + 0.2
+
+
+def test_what_is_in_view_comes_before_what_was_seen_before():
+    other = Block(1.0, 4.0, "chair", "red chair")
+    expert = expert_that_saw(CHAIR)
+    expert.set_view(*photograph((3.0, 4.0, math.pi), other, stamp=9.95))
+    answer = expert.propose(request((3.0, 4.0, math.pi), red_chair()))
+    assert "I see" in answer.rationale and answer.goal[0] < 3.0

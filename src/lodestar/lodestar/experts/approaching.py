@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.experts.reach import Reach
-from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -34,6 +33,7 @@ class ApproachConfig:
     front: float = 2.0
     stands_below: float = 0.4
     detour: float = 0.75
+    roomy: float = 0.40
 
 
 @dataclass(frozen=True)
@@ -76,10 +76,7 @@ def place_towards(
     if sight and len(order):
         ends = np.repeat(target[None], len(order), axis=0)
         order = order[sight_between(grid, points[order], ends, config.ignore_last)]
-    if not len(order):
-        return None
-    x, y = points[order[0]]
-    return np.array([x, y, float(wrap_angle(math.atan2(target[1] - y, target[0] - x)))])
+    return _first_that_fits(grid, points[order], target)
 
 
 def place_to_face(
@@ -162,7 +159,7 @@ class _Front:
         """
         grid, ways, here = self.grid, self.ways, np.asarray(robot, np.float64)[:2]
         own = grid.cells_of(here)
-        roomy = obstacle_distance(grid) >= config.clearance
+        roomy = obstacle_distance(grid) >= config.roomy
         cells = np.argwhere(np.isfinite(reach.easy) & np.isfinite(ways) & roomy)
         if not len(cells) or not grid.contains(own):
             return None
@@ -172,15 +169,12 @@ class _Front:
         for goal in excluded:
             away = np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1)
             allowed &= away > config.excluded_radius
-        cells, points, left = cells[allowed], points[allowed], left[allowed]
+        points, left = points[allowed], left[allowed]
         order = np.argsort(left, kind="stable")[: config.candidates]
-        towards = np.clip(points[order], *self.box) - points[order]
-        poses = np.column_stack([points[order], np.arctan2(towards[:, 1], towards[:, 0])])
-        fits = footprints_free(grid, poses) if len(poses) else np.zeros(0, bool)
-        if not fits.any():
+        pose = _first_that_fits(grid, points[order], np.clip(points[order], *self.box))
+        if pose is None:
             return None
-        best = int(fits.argmax())
-        return FacingPlace(poses[best], float(reach.easy[tuple(cells[order[best]])]), False)
+        return FacingPlace(pose, float(reach.easy[tuple(grid.cells_of(pose[:2]))]), False)
 
 
 def _before(
@@ -207,3 +201,13 @@ def _before(
         if free.any():
             return np.asarray(points[int(free.argmax())])
     return None
+
+
+def _first_that_fits(grid: OccupancyGrid2D, points: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
+    """The pose (3,) at the first of points (N, 2) at which the robot fits, looking at its target (2,) or (N, 2)."""
+    if len(points) == 0:
+        return None
+    towards = targets - points
+    poses = np.column_stack([points, np.arctan2(towards[:, 1], towards[:, 0])])
+    fits = footprints_free(grid, poses)
+    return poses[int(fits.argmax())] if fits.any() else None

@@ -60,7 +60,7 @@ class ViewpointConfig:
     turning_weight: float = 0.4
     plain_weight: float = 0.3
     clearance_weight: float = 0.3
-    path_weight: float = 0.05
+    path_weight: float = 0.12
     distance_weight: float = 0.4
     best_distance: float = 0.45
     footprint: Footprint = GO2

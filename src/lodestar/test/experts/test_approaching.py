@@ -64,6 +64,14 @@ def test_where_no_place_is_nearer_or_none_sees_it_there_is_none():
     assert blind is not None and blind[0] < 4.0
 
 
+def test_the_robot_fits_at_a_place_on_the_way():
+    grid = half_known(8.0)
+    grid.cells[33] = grid.cells[46] = 100  # two fences; nearest to the target it would touch one, looking across
+    here, target = np.array(POSE), np.array([5.0, 7.0])
+    pose = place_towards(Reach(grid, here, ReachConfig()), here, target, (), ApproachConfig(), sight=False)
+    assert pose is not None and footprint_free(grid, pose)
+
+
 WARDROBE = np.array([5.6, 2.1, 0.0]), np.array([6.6, 2.6, 1.9])  # behind the wall of the hall, beside the door
 
 

@@ -17,12 +17,14 @@ from lodestar.scene.records import Entity
 
 @dataclass(frozen=True)
 class WorthConfig:
-    """promising: semantic score from which a detection whose relations do not hold is worth going to, at
-    `promising_confidence` of it.
+    """promising: semantic score from which a detection whose relations do not hold (yet) is worth going to, at
+    `promising_confidence` of it, or at `described_confidence` where the task says how it looks: what is of that kind
+    and of that look is mostly the one that is meant.
     """
 
     promising: float = 0.6
     promising_confidence: float = 0.5
+    described_confidence: float = 0.65
     query: QueryConfig = field(default_factory=QueryConfig)
 
 
@@ -39,13 +41,15 @@ class Worth:
         """By id, in [0, 1]; what the query says nothing of is missing. Raises MissingPhrases."""
         if not entities:
             return {}
-        worth, config = {}, self.config
+        worth, config, graphs = {}, self.config, request.subtask.graphs
+        described = all(any(p.name == "HasAttribute" and p.arguments == (0,) for p in g.predicates) for g in graphs)
+        hope = config.described_confidence if described else config.promising_confidence
         regions = None if mirror is None else mirror.regions
-        for candidate in score_query(request.subtask.graphs, entities, self.phrases, config.query, regions):
+        for candidate in score_query(graphs, entities, self.phrases, config.query, regions):
             score = float(candidate.score)
             if score < config.query.accept:
                 promising = candidate.semantic_score >= config.promising
-                score = config.promising_confidence * float(candidate.semantic_score) if promising else 0.0
+                score = hope * float(candidate.semantic_score) if promising else 0.0
             worth[candidate.entity_id] = min(max(score, 0.0), 1.0)
         return worth
 

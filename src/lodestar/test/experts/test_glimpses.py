@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from lodestar.experts.glimpses import GlimpseConfig, GlimpseMemory
 from lodestar.experts.lifting import LiftConfig, lift
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.grid.facing import is_facing
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -113,12 +115,24 @@ def test_it_does_not_go_back_to_what_does_not_fit_is_known_or_was_given_up():
     assert all(getattr(answer, "action", None) is not ActionKind.GO for answer in answers)
 
 
+CHAIR_BY_DESK = QueryGraph(
+    (QueryVariable("chair", "chair"), QueryVariable("desk", "desk")), (Predicate("NextTo", (0, 1)),)
+)
+
+
 def test_what_it_stands_by_may_be_in_the_map():
-    desk = thing(1, 5.8, 4.0, "brown desk")
-    alone = expert_that_saw(CHAIR).propose(request(AWAY, red_chair("NextTo")))
-    beside = expert_that_saw(CHAIR, entities=[desk]).propose(request(AWAY, red_chair("NextTo")))
+    task = replace(red_chair("NextTo"), graphs=(CHAIR_BY_DESK,))
+    alone = expert_that_saw(CHAIR).propose(request(AWAY, task))
+    beside = expert_that_saw(CHAIR, entities=[thing(1, 5.8, 4.0, "brown desk")]).propose(request(AWAY, task))
     assert isinstance(alone, Proposal) and isinstance(beside, Proposal)
-    assert beside.confidence > alone.confidence + 0.2
+    assert beside.confidence > alone.confidence + 0.15
+
+
+def test_what_is_described_and_fits_is_worth_more_before_its_relation_is_known():
+    bare = replace(red_chair("NextTo"), graphs=(CHAIR_BY_DESK,))
+    described = expert_that_saw(CHAIR).propose(request(AWAY, red_chair("NextTo")))
+    kind_only = expert_that_saw(CHAIR).propose(request(AWAY, bare))
+    assert 0.3 < kind_only.confidence < described.confidence < 0.65
 
 
 def test_what_is_in_view_comes_before_what_was_seen_before():

@@ -15,6 +15,7 @@ from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Na
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival, Evidence, inspect
 from lodestar.agent.words import name_of, nothing_here, place_of
+from lodestar.grid.facing import is_facing
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 
@@ -64,7 +65,7 @@ class Arriving(Homing):
                 self._claim_or_compare(run, faced, view)
             elif waited > self.config.verify_time:
                 run.goals.exclude(arrival.goal, UNCONFIRMED, self._grid)
-                self._spend_viewpoint(run, faced, UNCONFIRMED)
+                self._spend_viewpoint(run, faced, arrival.goal, UNCONFIRMED)
                 self._leave(run, view, f"{name_of(faced)} was not seen again from here")
             return
         entity = self._entity(arrival.entity_id)
@@ -80,15 +81,19 @@ class Arriving(Homing):
             return
         run.goals.exclude(arrival.goal, "it does not show the target as it should", self._grid)
         if view.is_accepted(entity.id):  # known better by now, and not faced from here
-            self._spend_viewpoint(run, entity, UNREACHABLE)
+            self._spend_viewpoint(run, entity, arrival.goal, UNREACHABLE)
             self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
         else:
             run.excluded[entity.id] = BELOW_ACCEPT
             why = view.explanation(entity.id)
             self._leave(run, view, f"{name_of(entity)} is not it{': ' + why if why else ''}")
 
-    def _spend_viewpoint(self, run: Run, entity: Entity, reason: str) -> None:
-        """One viewpoint of the entity is used up; with the last of them the entity is excluded."""
+    def _spend_viewpoint(self, run: Run, entity: Entity, goal: np.ndarray, reason: str) -> None:
+        """One viewpoint of the entity is used up; with the last of them the entity is excluded. A goal that does not
+        face it is a place on the way, and none.
+        """
+        if not is_facing(goal, entity.box_min, entity.box_max):
+            return
         run.viewpoints[entity.id] += 1
         if run.viewpoints[entity.id] >= self.config.max_viewpoints:
             run.excluded[entity.id] = reason

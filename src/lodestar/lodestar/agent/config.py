@@ -47,7 +47,8 @@ class LoopConfig:
     slowest_speed: float = 0.12  # m/s, below which a goal is late
     max_navigation_failures: int = 6  # in a row, at different goals
     # Verification.
-    max_viewpoints: int = 3  # per entity, before it is excluded
+    max_viewpoints: int = 5  # per entity, before it is excluded
+    second_viewpoints: int = 2  # further ones when everything is explored
     target_check_interval: float = 0.5
     confirm_distance: float = 0.95  # DESIGN section 3 has 1.0; the rest is for the error of the perceived box
     confirm_bearing: float = math.radians(25.0)  # DESIGN section 3 has 30; the rest likewise

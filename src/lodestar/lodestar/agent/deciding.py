@@ -77,7 +77,7 @@ class Deciding(Driving):
             self._take_stock(run, admission)
         elif self._waits_for_thinkers(run):
             self._redecide(run, self.config.retry_interval)
-        elif run.goals.forgive():
+        elif run.second_chance():
             self._redecide(run)
         else:
             blind = self._blind_for(run, entities.values())

@@ -64,7 +64,7 @@ class Driving(Arriving):
         run.goals.exclude(navigation.proposal.goal, why, self._grid)
         entity = self._entity(navigation.proposal.entity_id)
         if entity is not None:
-            self._spend_viewpoint(run, entity, UNREACHABLE)
+            self._spend_viewpoint(run, entity, navigation.proposal.goal, UNREACHABLE)
         if run.failures >= self.config.max_navigation_failures:
             self._given_up(run, navigation, why)
             return

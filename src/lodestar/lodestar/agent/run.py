@@ -62,6 +62,7 @@ class Run:
     found_here: int = 0
     excluded: dict[int, str] = field(default_factory=dict)
     viewpoints: Counter[int] = field(default_factory=Counter)
+    forgiven: set[int] = field(default_factory=set)  # things that had their second chance
     doubt: Doubt = field(default_factory=Doubt)
     events: list[NavigationEvent] = field(default_factory=list)
     ask_after: float = 0.0
@@ -106,11 +107,22 @@ class Run:
             self.idle_since = now
         return now - self.idle_since
 
+    def second_chance(self) -> bool:
+        """Goals that were given up before all was explored may be tried once more, and things from `second_viewpoints`
+        further places; whether there is any.
+        """
+        given_up = {i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED)} - self.forgiven
+        for identity in given_up:
+            del self.excluded[identity]
+            self.viewpoints[identity] -= self.config.second_viewpoints
+        self.forgiven |= given_up
+        return self.goals.forgive() or bool(given_up)
+
     def begin_subtask(self, index: int) -> None:
         """Go on to step `index` with nothing excluded."""
         self.subtask_index = index
         self.found_here = 0
-        self.excluded, self.viewpoints, self.doubt = {}, Counter(), Doubt()
+        self.excluded, self.viewpoints, self.forgiven, self.doubt = {}, Counter(), set(), Doubt()
         self.goals = GoalMemory(self.config)
         self.known_targets = frozenset()
         self.explored_at = None

@@ -50,13 +50,15 @@ def test_without_the_rule_a_known_target_is_one_goal_among_others(known_target):
 
 def test_success_is_not_claimed_unless_the_target_is_seen_again(known_target):
     known_target.sees = False
+    config = known_target.loop.config = replace(known_target.config, max_viewpoints=3)
     known_target.loop.start(find(), 0.0)
     known_target.run()
     assert known_target.result.error_code is ErrorCode.TARGET_NOT_CONFIRMED
     assert not known_target.result.success
     towards = [g for g in known_target.of(SendGoal) if g.entity_id == 7]
-    assert len(towards) == known_target.config.max_viewpoints
-    assert len({tuple(g.goal) for g in towards}) == len(towards)
+    tries = [decision for decision in known_target.decisions if decision.chosen == "semantic_map"]
+    assert len(tries) == config.max_viewpoints + config.second_viewpoints
+    assert len({tuple(g.goal) for g in towards[: config.max_viewpoints]}) == config.max_viewpoints
 
 
 def test_success_is_not_claimed_where_the_robot_does_not_face_the_target(known_target):
@@ -67,6 +69,25 @@ def test_success_is_not_claimed_where_the_robot_does_not_face_the_target(known_t
     known_target.run()
     assert known_target.result.success
     assert len([g for g in known_target.of(SendGoal) if g.entity_id == 7]) == 2
+
+
+def test_a_place_on_the_way_to_a_target_uses_up_no_viewpoint(known_target):
+    on_the_way = [proposal(2.0 + 0.5 * k, 5.0, 0.0, 0.9, 7) for k in range(2 * known_target.config.max_viewpoints)]
+    known_target.answers["semantic_map"] = lambda r: (
+        on_the_way[len(r.excluded_goals)] if len(r.excluded_goals) < len(on_the_way) else towards_target(r)
+    )
+    known_target.loop.start(find(), 0.0)
+    known_target.run()
+    assert known_target.result.success
+
+
+def test_what_was_given_up_is_tried_again_when_all_is_explored(known_target):
+    known_target.sees = False
+    known_target.loop.start(find(), 0.0)
+    known_target.run(until=lambda: 7 in known_target.loop._run.excluded)
+    known_target.sees = True
+    known_target.run()
+    assert known_target.result.success
 
 
 def test_a_merged_target_is_confirmed_under_its_new_id(known_target):

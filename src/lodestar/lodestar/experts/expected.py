@@ -24,7 +24,8 @@ from lodestar.scene.records import Entity, EntityState
 class ExpectedConfig:
     """spread: metres, sigma around a thing within which it tells of its surroundings. doubt: things that the common
     case counts for where few are known. anchor_spread, anchor_weight: around a thing that the target is said to be
-    near, its sigma in metres and how many times likelier than elsewhere the target is there. bounds: of the weight
+    near, or one that has its kind and look but not (yet) its surroundings, the sigma in metres and how many times
+    likelier than elsewhere what decides it is there. bounds: of the weight
     of a cell. cell: metres, of the lattice on which it is reckoned.
     """
 
@@ -56,21 +57,27 @@ class Expectation:
             return None
         target, anchors = request.subtask.graphs[0].target.category, tuple(request.subtask.neighbors)
         named = tuple(n for n in (target, *anchors) if n and not load_lexicon().is_generic(n))
-        key = named, mirror.since, grid.cells.shape, grid.origin
+        alike = _likenesses(request) if anchors else ()
+        key = named, alike, mirror.since, grid.cells.shape, grid.origin
         if self._newest is not None and self._newest[0] == key:
             return self._newest[1]
         things = [t for t in mirror.entities.values() if t.state is EntityState.ACTIVE and t.label]
         if not named or not things:
             return None
         try:
-            weights = self._weights(named, anchors, grid, things)
+            weights = self._weights(named, anchors, alike, grid, things)
         except MissingPhrases:
             return None
         self._newest = key, weights
         return weights
 
     def _weights(
-        self, named: Sequence[str], anchors: Sequence[str], grid: OccupancyGrid2D, things: Sequence[Entity]
+        self,
+        named: Sequence[str],
+        anchors: Sequence[str],
+        alike: Sequence[tuple[str, Sequence[str]]],
+        grid: OccupancyGrid2D,
+        things: Sequence[Entity],
     ) -> np.ndarray:
         config = self._config
         labels = [thing.label for thing in things]
@@ -88,6 +95,9 @@ class Expectation:
         if anchors:
             captions = [thing.caption for thing in things]
             fits = np.max([category_scores(a, labels, captions, self._phrases) for a in anchors], axis=0)
+            for kind, looks in alike:  # it may be this one: what it should stand by may be hidden next to it
+                has = [all(word in caption.casefold() for word in looks) for caption in captions]
+                fits = np.maximum(fits, category_scores(kind, labels, captions, self._phrases) * np.array(has))
             beside = np.zeros(shape, np.float32)
             np.maximum.at(beside, tuple(at.T), np.where(fits > 0.5, fits, 0.0).astype(np.float32))
             near = np.clip(_blurred(beside, config.anchor_spread / (grid.resolution * step)), 0.0, 1.0)
@@ -100,6 +110,17 @@ class Expectation:
         if name not in self._usual:
             self._usual[name] = max(float(self._sense.near(name, everyday_words()).mean()), 1e-3)
         return self._usual[name]
+
+
+def _likenesses(request: ProposalRequest) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Kind and look, in words, of what is looked for, by each reading of the task that says how it looks."""
+    found = []
+    for graph in request.subtask.graphs:
+        own = (p for p in graph.predicates if p.name == "HasAttribute" and p.arguments == (0,))
+        looks = tuple(p.value.casefold() for p in own)
+        if looks and graph.target.category and not load_lexicon().is_generic(graph.target.category):
+            found.append((graph.target.category, looks))
+    return tuple(found)
 
 
 def _blurred(image: np.ndarray, sigma: float) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from expert_worlds import request, thing
@@ -11,6 +13,7 @@ from lodestar.experts.expected import Expectation, ExpectedConfig
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import DirectiveKind, Subtask
+from lodestar.language.query_graph import Predicate
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -53,6 +56,14 @@ def test_where_the_task_says_it_stands_weighs_much():
     found, before = weights(FRIDGE, BED, subtask=by_the_bed), weights(FRIDGE, BED)
     assert found[30, 180] > 3.0 and before[30, 180] < 1.0
     assert found[30, 120] == pytest.approx(before[30, 120], abs=0.1)
+
+
+def test_around_what_may_be_it_weighs_much_until_its_surroundings_are_known():
+    (graph,) = KETTLE.graphs
+    red = replace(graph, predicates=(*graph.predicates, Predicate("HasAttribute", (0,), "red")))
+    asked = Subtask("red kettle", ("stove",), graphs=(red,))
+    found = weights(thing(1, 18.0, 3.0, "red kettle"), thing(2, 6.0, 3.0, "blue kettle"), subtask=asked)
+    assert found[30, 180] > found[30, 60] + 1.5
 
 
 def test_it_says_nothing_where_nothing_particular_is_looked_for_or_words_are_missing():

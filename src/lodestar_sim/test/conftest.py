@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from lodestar_sim.worlds.world import Event, Room, Slab, Wall, World, WorldObject
+
+sys.path.insert(0, str(Path(__file__).parent))  # navigator_drives
 
 RED_CHAIR = WorldObject(
     7, "chair", "red chair", "red", "plastic", (0.5, 0.5, 0.9), "param:chair", (1.5, 0.0, 0.0, 3.14159)

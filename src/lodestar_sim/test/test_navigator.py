@@ -3,73 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from navigator_drives import Drive, blocked, free_room
 
-from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar_sim.following import Clearance, FollowerConfig
+from lodestar.grid.occupancy import UNKNOWN
+from lodestar_sim.following import FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
-
-RESOLUTION = 0.1
-
-
-def _grid(width: float = 8.0, height: float = 6.0) -> OccupancyGrid2D:
-    """A free room with its corner at the origin and walls one cell thick."""
-    cells = np.full((round(height / RESOLUTION), round(width / RESOLUTION)), FREE, np.int8)
-    cells[[0, -1]] = cells[:, [0, -1]] = OCCUPIED
-    return OccupancyGrid2D(cells, RESOLUTION, (0.0, 0.0))
-
-
-def _block(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float, value: int = OCCUPIED):
-    """The grid with a rectangle filled."""
-    cells = grid.cells.copy()
-    cells[round(y0 / RESOLUTION) : round(y1 / RESOLUTION), round(x0 / RESOLUTION) : round(x1 / RESOLUTION)] = value
-    return replace(grid, cells=cells)
-
-
-@dataclass
-class Drive:
-    """A point robot that does at once what it is told, and what came of it."""
-
-    pose: np.ndarray
-    grid: OccupancyGrid2D
-    navigator: Navigator = field(default_factory=Navigator)
-    now: float = 0.0
-    track: list = field(default_factory=list)
-    commands: list = field(default_factory=list)
-    stuck: bool = False
-
-    def __post_init__(self):
-        self.pose = np.array(self.pose, float)
-
-    def step(self, dt: float = 0.05):
-        result = self.navigator.update(self.now, self.grid, self.pose, np.zeros(3))
-        vx, vy, wz = result.command
-        c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
-        if not self.stuck:
-            self.pose = self.pose + np.array([c * vx - s * vy, s * vx + c * vy, wz]) * dt
-        self.now += dt
-        self.track.append(self.pose.copy())
-        self.commands.append(result.command)
-        return result
-
-    def until_done(self, limit: float = 120.0):
-        while self.now < limit:
-            result = self.step()
-            if result.status is not NavigatorStatus.ACTIVE:
-                return result
-        raise AssertionError(f"still {result.status} after {limit} s at {self.pose}")
-
-    def to(self, goal, **kwargs):
-        self.navigator.set_goal(goal)
-        return self.until_done(**kwargs)
-
-    def touched(self) -> int:
-        """Occupied cells that the bare footprint covered on the way, at most."""
-        config = FollowerConfig(padding=0.0)
-        return int(Clearance(self.grid, config).covered(np.array(self.track))[:, 0].max())
 
 
 @pytest.mark.parametrize("direction", np.arange(8) * math.pi / 4)
@@ -77,14 +18,14 @@ def test_a_step_aside_is_a_step_without_turning(direction):
     """What holds the robot may not show on the grid; turning would press against it."""
     start = np.array([4.0, 3.0, -1.05])
     goal = start + 0.48 * np.array([math.cos(direction), math.sin(direction), 0.0])
-    drive = Drive(start, _grid())
+    drive = Drive(start, free_room())
     assert drive.to(goal).status is NavigatorStatus.SUCCEEDED
     assert np.abs(np.array(drive.track)[:, 2] - start[2]).max() < 0.1
 
 
 @pytest.mark.parametrize("goal", [(6.5, 4.5, 1.0), (1.0, 4.8, -2.5), (1.3, 1.0, 3.1), (1.0, 1.0, -1.5)])
 def test_it_reaches_a_pose_within_the_tolerances(goal):
-    drive = Drive((1.0, 1.0, 0.0), _grid())
+    drive = Drive((1.0, 1.0, 0.0), free_room())
     result = drive.to(goal)
     assert result.status is NavigatorStatus.SUCCEEDED
     assert result.error_code == 0
@@ -94,7 +35,7 @@ def test_it_reaches_a_pose_within_the_tolerances(goal):
 
 
 def test_it_goes_around_what_stands_in_the_way_and_faces_its_motion():
-    grid = _block(_grid(), 3.5, 0.0, 4.0, 4.6)
+    grid = blocked(free_room(), 3.5, 0.0, 4.0, 4.6)
     drive = Drive((1.0, 1.0, 0.0), grid)
     assert drive.to((7.0, 1.0, 0.0)).status is NavigatorStatus.SUCCEEDED
     assert max(pose[1] for pose in drive.track) > 4.6
@@ -105,22 +46,22 @@ def test_it_goes_around_what_stands_in_the_way_and_faces_its_motion():
 
 
 def test_it_passes_a_door_of_0_9_metres():
-    grid = _block(_block(_grid(), 3.9, 0.0, 4.1, 2.6), 3.9, 3.5, 4.1, 6.0)
+    grid = blocked(blocked(free_room(), 3.9, 0.0, 4.1, 2.6), 3.9, 3.5, 4.1, 6.0)
     drive = Drive((1.0, 1.0, 1.5), grid)
     assert drive.to((7.0, 5.0, 0.0)).status is NavigatorStatus.SUCCEEDED
     assert drive.touched() == 0
 
 
 def test_it_is_slower_beside_obstacles():
-    free, narrow = Drive((1.0, 3.0, 0.0), _grid()), Drive((1.0, 3.0, 0.0), _block(_block(
-        _grid(), 2.0, 0.0, 6.0, 2.6), 2.0, 3.4, 6.0, 6.0))  # fmt: skip
+    free, narrow = Drive((1.0, 3.0, 0.0), free_room()), Drive((1.0, 3.0, 0.0), blocked(blocked(
+        free_room(), 2.0, 0.0, 6.0, 2.6), 2.0, 3.4, 6.0, 6.0))  # fmt: skip
     for drive in (free, narrow):
         assert drive.to((7.0, 3.0, 0.0)).status is NavigatorStatus.SUCCEEDED
     assert narrow.now > 1.3 * free.now
 
 
 def test_speed_and_turn_stay_in_their_limits():
-    drive = Drive((1.0, 1.0, 3.0), _grid())
+    drive = Drive((1.0, 1.0, 3.0), free_room())
     drive.to((6.5, 4.5, 1.0))
     commands = np.array(drive.commands)
     config = FollowerConfig()
@@ -130,7 +71,7 @@ def test_speed_and_turn_stay_in_their_limits():
 
 
 def test_it_never_enters_unknown_space():
-    grid = _block(_grid(), 3.5, 0.0, 4.0, 4.6, UNKNOWN)
+    grid = blocked(free_room(), 3.5, 0.0, 4.0, 4.6, UNKNOWN)
     drive = Drive((1.0, 1.0, 0.0), grid)
     assert drive.to((7.0, 1.0, 0.0)).status is NavigatorStatus.SUCCEEDED
     x, y = np.array(drive.track)[:, 0], np.array(drive.track)[:, 1]
@@ -139,17 +80,17 @@ def test_it_never_enters_unknown_space():
 
 
 def test_it_replans_when_a_new_obstacle_appears():
-    drive = Drive((1.0, 3.0, 0.0), _grid())
+    drive = Drive((1.0, 3.0, 0.0), free_room())
     drive.navigator.set_goal((7.0, 3.0, 0.0))
     while drive.pose[0] < 2.5:
         drive.step()
-    drive.grid = _block(_grid(), 4.5, 1.5, 5.0, 4.5)
+    drive.grid = blocked(free_room(), 4.5, 1.5, 5.0, 4.5)
     assert drive.until_done().status is NavigatorStatus.SUCCEEDED
     assert drive.touched() == 0
 
 
 def test_it_gets_out_of_the_inflation_it_starts_in():
-    grid = _block(_grid(), 3.0, 2.0, 5.0, 4.0)
+    grid = blocked(free_room(), 3.0, 2.0, 5.0, 4.0)
     drive = Drive((4.0, 1.78, 0.0), grid)  # 0.27 m from the centres of the block's cells, along it
     assert drive.to((1.0, 5.0, 0.0)).status is NavigatorStatus.SUCCEEDED
     assert drive.touched() == 0
@@ -158,83 +99,8 @@ def test_it_gets_out_of_the_inflation_it_starts_in():
 # --- keep-out zones ------------------------------------------------------------------------------------
 
 
-def _zoned(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float) -> OccupancyGrid2D:
-    """The grid with a rectangle to keep out of."""
-    zone = _block(OccupancyGrid2D(np.zeros_like(grid.cells), RESOLUTION, (0.0, 0.0)), x0, y0, x1, y1).occupied
-    return replace(grid, keep_out=zone)
-
-
-def _inside(grid: OccupancyGrid2D, track) -> np.ndarray:
-    """Which poses have their centre in the zone."""
-    cells = grid.cells_of(np.array(track))
-    return grid.keep_out[cells[:, 0], cells[:, 1]]
-
-
-def _covered_zone(grid: OccupancyGrid2D, track) -> int:
-    """Cells of the zone that the bare footprint covered, at most."""
-    zone = OccupancyGrid2D(np.where(grid.keep_out, np.int8(OCCUPIED), np.int8(FREE)), RESOLUTION, (0.0, 0.0))
-    return int(Clearance(zone, FollowerConfig(padding=0.0)).covered(np.array(track))[:, 0].max())
-
-
-def test_keep_out_zones_are_gone_around_with_the_whole_body():
-    grid = _zoned(_grid(), 3.5, 1.0, 4.0, 4.6)
-    drive = Drive((1.0, 3.0, 0.0), grid)
-    assert drive.to((7.0, 3.0, 0.0)).status is NavigatorStatus.SUCCEEDED
-    assert _covered_zone(grid, drive.track) == 0
-
-
-def test_a_mask_counts_as_the_grids_own_zone():
-    grid = _zoned(_grid(), 3.5, 1.0, 4.0, 4.6)
-    navigator = Navigator()
-    navigator.set_goal((7.0, 3.0, 0.0))
-    pose = np.array([1.0, 3.0, 0.0])
-    with_mask = navigator.update(0.0, _grid(), pose, np.zeros(3), grid.keep_out).path
-    assert not _inside(grid, with_mask).any()
-
-
-def test_a_goal_in_a_keep_out_zone_is_refused_with_the_reason():
-    drive = Drive((1.0, 3.0, 0.0), _zoned(_grid(), 5.0, 2.0, 7.0, 4.0))
-    result = drive.to((6.0, 3.0, 0.0))
-    assert (result.status, result.error_code) == (NavigatorStatus.ABORTED, NavigatorError.GOAL_OCCUPIED)
-    assert "keep-out" in result.error_msg
-
-
-def test_a_goal_behind_a_keep_out_zone_is_refused_with_the_reason():
-    drive = Drive((1.0, 3.0, 0.0), _zoned(_grid(), 4.0, 0.0, 5.0, 6.0))
-    result = drive.to((7.0, 3.0, 0.0))
-    assert (result.status, result.error_code) == (NavigatorStatus.ABORTED, NavigatorError.NO_VALID_PATH)
-    assert "keep-out" in result.error_msg
-    walled = Drive((1.0, 3.0, 0.0), _block(_zoned(_grid(), 1.0, 5.0, 2.0, 6.0), 4.0, 0.0, 5.0, 6.0))
-    assert "keep-out" not in walled.to((7.0, 3.0, 0.0)).error_msg
-
-
-@pytest.mark.parametrize(("start", "leaves_to"), [((3.4, 3.0), "left"), ((5.6, 3.1), "right"), ((4.5, 4.7), "top")])
-def test_a_robot_in_a_new_keep_out_zone_leaves_it_by_the_shortest_way(start, leaves_to):
-    grid = _zoned(_grid(9.0, 7.0), 3.0, 1.0, 6.0, 5.0)
-    drive = Drive((*start, math.pi / 2), grid)
-    assert drive.to((1.5, 6.2, math.pi)).status is NavigatorStatus.SUCCEEDED
-    track = np.array(drive.track)
-    inside = _inside(grid, track)
-    left_at = int(np.flatnonzero(inside)[-1]) + 1
-    assert inside[:left_at].all(), "once out, it stays out"
-    x, y = track[left_at, :2]
-    assert {"left": x < 3.0, "right": x > 6.0, "top": y > 5.0}[leaves_to]
-    way = float(np.linalg.norm(np.diff(track[: left_at + 1, :2], axis=0), axis=1).sum())
-    shortest = {"left": start[0] - 3.0, "right": 6.0 - start[0], "top": 5.0 - start[1]}[leaves_to]
-    assert way < shortest + 0.3
-
-
-def test_a_zone_that_comes_over_the_robot_does_not_stop_it():
-    drive = Drive((1.0, 3.0, 0.0), _grid())
-    drive.navigator.set_goal((7.0, 3.0, 0.0))
-    while drive.pose[0] < 3.5:
-        drive.step()
-    drive.grid = _zoned(drive.grid, 3.0, 2.0, 4.5, 4.0)
-    assert drive.until_done().status is NavigatorStatus.SUCCEEDED
-
-
 def test_feedback_counts_down_and_carries_the_path():
-    drive = Drive((1.0, 3.0, 0.0), _grid())
+    drive = Drive((1.0, 3.0, 0.0), free_room())
     drive.navigator.set_goal((7.0, 3.0, 0.0))
     first = drive.step()
     assert first.distance_remaining == pytest.approx(6.0, abs=0.3)
@@ -245,7 +111,7 @@ def test_feedback_counts_down_and_carries_the_path():
 
 
 def test_cancel_stops_at_once():
-    drive = Drive((1.0, 3.0, 0.0), _grid())
+    drive = Drive((1.0, 3.0, 0.0), free_room())
     drive.navigator.set_goal((7.0, 3.0, 0.0))
     for _ in range(40):
         drive.step()
@@ -257,7 +123,7 @@ def test_cancel_stops_at_once():
 
 
 def test_a_new_goal_takes_the_place_of_the_old_one():
-    drive = Drive((1.0, 3.0, 0.0), _grid())
+    drive = Drive((1.0, 3.0, 0.0), free_room())
     drive.navigator.set_goal((7.0, 3.0, 0.0))
     for _ in range(60):
         drive.step()
@@ -272,17 +138,17 @@ def test_a_goal_that_is_no_pose_is_refused(goal):
 
 
 def _codes():
-    room = _grid()
-    walled = _block(room, 3.9, 0.0, 4.1, 6.0)
+    room = free_room()
+    walled = blocked(room, 3.9, 0.0, 4.1, 6.0)
     boxed = room
     for x0, y0, x1, y1 in ((0.3, 0.3, 1.7, 0.9), (0.3, 1.1, 1.7, 1.7), (0.3, 0.9, 0.6, 1.1), (1.4, 0.9, 1.7, 1.1)):
-        boxed = _block(boxed, x0, y0, x1, y1)
+        boxed = blocked(boxed, x0, y0, x1, y1)
     return {
         NavigatorError.NO_VALID_PATH: (walled, (1.0, 1.0, 0.0), (7.0, 1.0, 0.0)),
-        NavigatorError.GOAL_OCCUPIED: (_block(room, 5.0, 2.0, 7.0, 4.0), (1.0, 1.0, 0.0), (6.0, 3.0, 0.0)),
+        NavigatorError.GOAL_OCCUPIED: (blocked(room, 5.0, 2.0, 7.0, 4.0), (1.0, 1.0, 0.0), (6.0, 3.0, 0.0)),
         NavigatorError.GOAL_OUTSIDE_MAP: (room, (1.0, 1.0, 0.0), (30.0, 1.0, 0.0)),
         NavigatorError.START_OUTSIDE_MAP: (room, (-3.0, 1.0, 0.0), (3.0, 1.0, 0.0)),
-        NavigatorError.START_OCCUPIED: (_block(room, 0.0, 0.0, 2.5, 2.5), (1.0, 1.0, 0.0), (6.0, 3.0, 0.0)),
+        NavigatorError.START_OCCUPIED: (blocked(room, 0.0, 0.0, 2.5, 2.5), (1.0, 1.0, 0.0), (6.0, 3.0, 0.0)),
     }
 
 
@@ -299,21 +165,21 @@ def test_the_planner_gives_up_with_its_reason(code):
 
 
 def test_a_heading_that_does_not_fit_is_a_goal_that_is_occupied():
-    grid = _block(_block(_grid(), 0.0, 0.0, 8.0, 2.7), 0.0, 3.3, 8.0, 6.0)  # a corridor of 0.6 m
+    grid = blocked(blocked(free_room(), 0.0, 0.0, 8.0, 2.7), 0.0, 3.3, 8.0, 6.0)  # a corridor of 0.6 m
     across, along = Drive((1.0, 3.0, 0.0), grid), Drive((1.0, 3.0, 0.0), grid)
     assert across.to((5.0, 3.0, math.pi / 2)).error_code == NavigatorError.GOAL_OCCUPIED
     assert along.to((5.0, 3.0, 0.0)).status is NavigatorStatus.SUCCEEDED
 
 
 def test_a_robot_that_does_not_move_makes_no_progress():
-    drive = Drive((1.0, 1.0, 0.0), _grid(), stuck=True)
+    drive = Drive((1.0, 1.0, 0.0), free_room(), stuck=True)
     result = drive.to((6.0, 4.0, 0.0))
     assert result.error_code == NavigatorError.FAILED_TO_MAKE_PROGRESS
     assert NavigatorConfig().progress_time <= drive.now < NavigatorConfig().progress_time + 2.0
 
 
 def test_a_robot_that_is_closed_in_has_no_valid_control():
-    drive = Drive((4.0, 3.0, 0.0), _grid())
+    drive = Drive((4.0, 3.0, 0.0), free_room())
     drive.navigator.set_goal((7.0, 3.0, 0.0))
     for _ in range(10):
         drive.step()
@@ -321,7 +187,7 @@ def test_a_robot_that_is_closed_in_has_no_valid_control():
     grid = drive.grid
     sides = ((-0.7, -0.5, 0.7, -0.3), (-0.7, 0.3, 0.7, 0.5), (-0.7, -0.5, -0.5, 0.5), (0.5, -0.5, 0.7, 0.5))
     for x0, y0, x1, y1 in sides:
-        grid = _block(grid, x + x0, y + y0, x + x1, y + y1)
+        grid = blocked(grid, x + x0, y + y0, x + x1, y + y1)
     drive.grid, drive.track = grid, []
     result = drive.until_done()
     assert result.status is NavigatorStatus.ABORTED
@@ -340,7 +206,7 @@ def test_a_robot_that_is_closed_in_has_no_valid_control():
     ],
 )
 def test_missing_inputs_stop_it_and_then_end_the_goal(lost, planned, code):
-    drive = Drive((1.0, 1.0, 0.0), _grid())
+    drive = Drive((1.0, 1.0, 0.0), free_room())
     drive.navigator.set_goal((6.0, 4.0, 0.0))
     if planned:
         for _ in range(30):
@@ -356,7 +222,7 @@ def test_missing_inputs_stop_it_and_then_end_the_goal(lost, planned, code):
 
 
 def test_a_short_loss_of_the_pose_is_survived():
-    drive = Drive((1.0, 1.0, 0.0), _grid())
+    drive = Drive((1.0, 1.0, 0.0), free_room())
     drive.navigator.set_goal((6.0, 4.0, 0.0))
     for _ in range(30):
         drive.step()

@@ -64,8 +64,12 @@ class Arriving(Homing):
             if inspect(faced, self._pose, self._grid, settled, self.config) is Evidence.CONFIRMED:
                 self._claim_or_compare(run, faced, view)
             elif waited > self.config.verify_time:
-                run.goals.exclude(arrival.goal, UNCONFIRMED, self._grid)
-                self._spend_viewpoint(run, faced, arrival.goal, UNCONFIRMED)
+                if faced.last_seen > arrival.stamp - self.config.sight_before_arrival:
+                    self._claim_or_compare(run, faced, view)  # from here the edge of a table may hide it
+                    return
+                for place in (arrival.goal, self._pose):  # it may have come to stand elsewhere
+                    run.goals.exclude(place, UNCONFIRMED, self._grid)
+                self._spend_viewpoint(run, faced, UNCONFIRMED)
                 self._leave(run, view, f"{name_of(faced)} was not seen again from here")
             return
         entity = self._entity(arrival.entity_id)
@@ -81,19 +85,16 @@ class Arriving(Homing):
             return
         run.goals.exclude(arrival.goal, "it does not show the target as it should", self._grid)
         if view.is_accepted(entity.id):  # known better by now, and not faced from here
-            self._spend_viewpoint(run, entity, arrival.goal, UNREACHABLE)
+            if is_facing(arrival.goal, entity.box_min, entity.box_max):  # else it was a place on the way
+                self._spend_viewpoint(run, entity, UNREACHABLE)
             self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
         else:
             run.excluded[entity.id] = BELOW_ACCEPT
             why = view.explanation(entity.id)
             self._leave(run, view, f"{name_of(entity)} is not it{': ' + why if why else ''}")
 
-    def _spend_viewpoint(self, run: Run, entity: Entity, goal: np.ndarray, reason: str) -> None:
-        """One viewpoint of the entity is used up; with the last of them the entity is excluded. A goal that does not
-        face it is a place on the way, and none.
-        """
-        if not is_facing(goal, entity.box_min, entity.box_max):
-            return
+    def _spend_viewpoint(self, run: Run, entity: Entity, reason: str) -> None:
+        """One viewpoint of the entity is used up; with the last of them the entity is excluded."""
         run.viewpoints[entity.id] += 1
         if run.viewpoints[entity.id] >= self.config.max_viewpoints:
             run.excluded[entity.id] = reason

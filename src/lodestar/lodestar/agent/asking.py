@@ -165,6 +165,7 @@ class Asking(LoopCore):
                     run.goals.active(),
                     ViewpointConfig(),
                     ApproachConfig(),
+                    self._mirror,
                 )
             except NoViewpoint:
                 continue

@@ -49,7 +49,8 @@ class Driving(Arriving):
     def _failed(self, run: Run, navigation: Navigation, why: str) -> None:
         """The goal is excluded, unless the robot already faces a target from where it stands."""
         view = self._look(run)
-        if self._faced(view) is not None:
+        assert self._pose is not None
+        if self._faced(view) is not None and not run.goals.reason(self._pose):
             self._queue.append(CancelGoal(why))
             self._arrived(run, navigation)
             return
@@ -64,7 +65,7 @@ class Driving(Arriving):
         run.goals.exclude(navigation.proposal.goal, why, self._grid)
         entity = self._entity(navigation.proposal.entity_id)
         if entity is not None:
-            self._spend_viewpoint(run, entity, navigation.proposal.goal, UNREACHABLE)
+            self._spend_viewpoint(run, entity, UNREACHABLE)
         if run.failures >= self.config.max_navigation_failures:
             self._given_up(run, navigation, why)
             return

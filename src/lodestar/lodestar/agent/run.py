@@ -108,8 +108,8 @@ class Run:
         return now - self.idle_since
 
     def second_chance(self) -> bool:
-        """Goals that were given up before all was explored may be tried once more, and things from `second_viewpoints`
-        further places; whether there is any.
+        """Goals that were given up before all was explored may be tried once more, and things
+        `second_viewpoints` times; whether there is any.
         """
         given_up = {i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED)} - self.forgiven
         for identity in given_up:

@@ -8,21 +8,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lodestar.experts.reach import Reach
+from lodestar.experts.reach import HOPED, Reach
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import TravelConfig, path_lengths
+from lodestar.grid.paths import path_lengths
 from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, Viewpoint, ViewpointConfig
 from lodestar.grid.visibility import sight_between
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import EntityState
 
 
 @dataclass(frozen=True)
 class ApproachConfig:
     """Metres. gain: by how much nearer than the robot a place must be. clearance: of the place from obstacles.
     ignore_last: before the thing that may be furniture. excluded_radius: around goals that are not to be proposed.
-    candidates: places nearest to the thing that are looked from. front: before the thing, along the look at it, within
-    which a place to stand is looked for.
+    candidates: places nearest to the thing that are looked from.
+    front: before the thing, along the look at it, within which a place to stand is looked for.
+    stands_below: height of a thing's lowest point, below which a viewpoint past something else may be one from behind a
+    wall. detour: by which the way from a viewpoint to the front may be longer than the straight line: around a table it
+    is, around a wall it is longer. roomy: clearance of a place on the way to the front.
     """
 
     gain: float = 0.75
@@ -38,8 +43,8 @@ class ApproachConfig:
 
 @dataclass(frozen=True)
 class FacingPlace:
-    """pose: (3,) x, y, yaw in map. path_length: metres. faces: the thing is faced from there, as far as is known;
-    otherwise it is a place on the way.
+    """pose: (3,) x, y, yaw in map. faces: the thing is faced from there, as far as is known; otherwise it is a place on
+    the way. path_length: metres to the pose and, from a place on the way, on to the front of the thing.
     """
 
     pose: np.ndarray
@@ -87,30 +92,50 @@ def place_to_face(
     excluded: Sequence[Sequence[float]],
     viewpoints: ViewpointConfig,
     config: ApproachConfig,
+    mirror: SceneMirror | None = None,
 ) -> FacingPlace:
     """The best viewpoint of a box (least and greatest corner, (3,) each) on the side of the walls that was seen, or a
     place on the way to it where there is none yet, or only one past something that may be a wall.
 
-    views: map_from_camera (4, 4) of looks at the thing, the best first. Raises NoViewpoint.
+    views: map_from_camera (4, 4) of looks at the thing, the best first. mirror: the scene, which may know what the
+    thing stands on. Raises NoViewpoint.
     """
     none: NoViewpoint | None = None
     found: list[Viewpoint] = []
     try:
-        found = reach.viewpoints(*box, views, excluded, viewpoints)
+        found = reach.viewpoints(*box, views, excluded, viewpoints, support_of(box, mirror))
     except NoViewpoint as error:
         if error.reason is NoViewpointReason.EXCLUDED:
             raise
         none = error
-    front = _Front.of(reach.grid, robot, box, views, config)
+    front = _Front.of(reach, box, views, config)
     same_side = [viewpoint for viewpoint in found if front is not None and front.is_before(viewpoint.pose, config)]
-    if same_side and (same_side[0].is_plain or float(box[0][2]) > config.stands_below):
-        return _facing(same_side[0])
+    raised = float(box[0][2]) > config.stands_below
+    plain = next((viewpoint for viewpoint in same_side if viewpoint.is_plain or raised), None)
+    if plain is not None:
+        return _facing(plain)
     nearer = front.place_before(reach, robot, excluded, config) if front is not None else None
     if nearer is not None:
         return nearer
     if none is not None:
         raise none
     return _facing((same_side or found)[0])
+
+
+def support_of(
+    box: tuple[np.ndarray, np.ndarray], mirror: SceneMirror | None, gap: float = 0.2
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The box of the larger thing on which a box stands: its top within `gap` metres of the box's bottom."""
+    low, high = (np.asarray(corner, np.float64) for corner in box)
+    middle, size = (low + high)[:2] / 2.0, float(np.prod((high - low)[:2]))
+    best: tuple[float, tuple[np.ndarray, np.ndarray]] | None = None
+    for entity in mirror.entities.values() if mirror is not None else ():
+        under = entity.state is EntityState.ACTIVE and (entity.box_min[:2] <= middle).all()
+        under = under and (middle <= entity.box_max[:2]).all() and np.prod((entity.box_max - entity.box_min)[:2]) > size
+        away = abs(float(entity.box_max[2]) - float(low[2]))
+        if under and away <= gap and (best is None or away < best[0]):
+            best = away, (entity.box_min, entity.box_max)
+    return None if best is None else best[1]
 
 
 def _facing(viewpoint: Viewpoint) -> FacingPlace:
@@ -131,15 +156,15 @@ class _Front:
     @classmethod
     def of(
         cls,
-        grid: OccupancyGrid2D,
-        robot: np.ndarray,
+        reach: Reach,
         box: tuple[np.ndarray, np.ndarray],
         views: Sequence[np.ndarray],
         config: ApproachConfig,
     ) -> _Front | None:
         """None where no look at the box is known, or along none of them is a place to which the robot may get."""
-        travel = TravelConfig(unknown_ok=True, start_snap=grid.resolution, pocket_area=0.0)
-        standing = np.isfinite(path_lengths(grid, np.asarray(robot)[:2], replace(travel, start_snap=0.5)))
+        grid = reach.grid
+        travel = replace(HOPED, start_snap=grid.resolution)
+        standing = np.isfinite(reach.hoped)
         corners = tuple(np.asarray(corner, np.float64)[:2] for corner in box)
         place = _before(grid, standing, corners[0], corners[1], views, config.front)
         if place is None:
@@ -174,7 +199,8 @@ class _Front:
         pose = _first_that_fits(grid, points[order], np.clip(points[order], *self.box))
         if pose is None:
             return None
-        return FacingPlace(pose, float(reach.easy[tuple(grid.cells_of(pose[:2]))]), False)
+        cell = tuple(grid.cells_of(pose[:2]))
+        return FacingPlace(pose, float(reach.easy[cell] + ways[cell]), False)
 
 
 def _before(

@@ -99,7 +99,7 @@ class EgocentricExpert:
             return
         self._frame = frame
         self._lifted = sorted(lift(frame, segmented, self.config.lifting), key=lambda thing: thing.distance)
-        self._recall.glimpses.see(frame, self._lifted)
+        self._recall.glimpses.see(frame, segmented, self._lifted)
         self._places = grid_points(frame, len(self._lifted) + 1, self.config.annotation)
         pose = frame.map_from_camera
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
@@ -119,7 +119,7 @@ class EgocentricExpert:
         self._task.see(request)
         try:
             question = self._question(request, frame)
-            recalled = self._recall.candidates(request, self._mirror)
+            recalled = self._recall.candidates(request, frame.stamp, self._mirror)
         except MissingPhrases as missing:
             return self._reject(request, RejectionReason.NO_DATA, str(missing))
         answer = self._answer = self._reasoner.judge_view(question)
@@ -238,6 +238,7 @@ class EgocentricExpert:
                     request.excluded_goals,
                     self.config.viewpoints,
                     self.config.approach,
+                    self._mirror,
                 )
                 return place.pose, "" if place.faces else "the floor before it is not known yet"
             except NoViewpoint as none:

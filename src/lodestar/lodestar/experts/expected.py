@@ -96,7 +96,7 @@ class Expectation:
             captions = [thing.caption for thing in things]
             fits = np.max([category_scores(a, labels, captions, self._phrases) for a in anchors], axis=0)
             for kind, looks in alike:  # it may be this one: what it should stand by may be hidden next to it
-                has = [all(word in caption.casefold() for word in looks) for caption in captions]
+                has = [set(looks) <= set(caption.casefold().split()) for caption in captions]
                 fits = np.maximum(fits, category_scores(kind, labels, captions, self._phrases) * np.array(has))
             beside = np.zeros(shape, np.float32)
             np.maximum.at(beside, tuple(at.T), np.where(fits > 0.5, fits, 0.0).astype(np.float32))

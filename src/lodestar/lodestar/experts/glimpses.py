@@ -6,26 +6,28 @@ such moments a search goes on elsewhere and comes back last, or never.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from lodestar.experts.lifting import LiftedDetection
-from lodestar.geometry.boxes import point_box_distance
+from lodestar.geometry.boxes import point_box_distance, transform_box
+from lodestar.geometry.corrections import JumpWatch
 from lodestar.geometry.poses import inverse
-from lodestar.perception.frames import RgbdFrame
+from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
 
 
 @dataclass(frozen=True)
 class GlimpseConfig:
-    """Metres. same_place: between two detections of one kind that are one thing, or between one and the box of a thing
-    in the map. memory: glimpses that are kept. refuted: views of the place in which nothing of the kind was detected,
-    after which it was a mistake; they count within `near`, with nothing before it by more than `slack`, and not
-    within `margin` (share of the image) of the edge. tried: goals within `around` that were given up, after which it is
-    left alone.
+    """Metres. same_place: between a detection and the box of one of its kind that is the same thing, in the map or not.
+    memory: glimpses that are kept. refuted: frames that show the place and nothing of the kind, after which it was a
+    mistake; they count within `near`, with nothing before it by more than `slack`, and not within `margin` (share of
+    the image) of the edge. tried: goals that were chosen to look at it again and brought nothing, after which it is
+    left alone; goals within `same_goal` are one.
     """
 
     same_place: float = 0.5
@@ -34,76 +36,114 @@ class GlimpseConfig:
     near: float = 4.0
     slack: float = 0.3
     margin: float = 0.08
-    tried: int = 2
-    around: float = 1.5
+    tried: int = 3
+    same_goal: float = 0.25
 
 
 @dataclass
 class Glimpse:
-    """A detection in map, from where it was seen (map_from_camera), when, and how often it was not seen since."""
+    """A detection in map, from where it was seen (map_from_camera), when, how often it was not seen since, and the
+    goals (x, y) that were proposed for another look.
+    """
 
     thing: LiftedDetection
     view: np.ndarray
     stamp: float
     missed: int = 0
+    goals: list[tuple[float, float]] = field(default_factory=list)
 
 
 class GlimpseMemory:
-    """Detections by place, the nearest look at each, until the map knows the thing or another look refutes it."""
+    """Detections by place, the nearest look at each, until the map knows the thing or other looks refute it.
+
+    Follows the jumps of the map. What was seen in one map is forgotten in another.
+    """
 
     def __init__(self, config: GlimpseConfig = GlimpseConfig()) -> None:
         self._config = config
         self._glimpses: list[Glimpse] = []
+        self._jumps = JumpWatch()
+        self._map: tuple[int, str] | None = None
 
-    def see(self, frame: RgbdFrame, things: Sequence[LiftedDetection]) -> None:
-        """A view with what was detected in it."""
-        seen = {id(glimpse): False for glimpse in self._glimpses}
+    def see(self, frame: RgbdFrame, segmented: SegmentedFrame, things: Sequence[LiftedDetection]) -> None:
+        """A view with what was detected in it, and what of that could be lifted."""
+        if frame.depth.shape != segmented.labels.shape or not np.isfinite(frame.map_from_camera).all():
+            return
+        self._follow(frame)
+        fresh: list[Glimpse] = []
+        seen: set[int] = set()
         for thing in things:
             glimpse = self._at(thing)
             if glimpse is None:
-                self._glimpses.append(Glimpse(thing, frame.map_from_camera, frame.stamp))
+                fresh.append(Glimpse(thing, frame.map_from_camera, frame.stamp))
                 continue
-            seen[id(glimpse)] = True
+            seen.add(id(glimpse))
             glimpse.missed, glimpse.stamp = 0, frame.stamp
             if thing.distance <= glimpse.thing.distance:
                 glimpse.thing, glimpse.view = thing, frame.map_from_camera
-        for glimpse, shows in zip(self._glimpses, self._shows(frame)):
-            if shows and not seen.get(id(glimpse), True):
-                glimpse.missed += 1
-        kept = [glimpse for glimpse in self._glimpses if glimpse.missed < self._config.refuted]
-        self._glimpses = sorted(kept, key=lambda glimpse: glimpse.stamp)[-self._config.memory :]
+        for glimpse, pixel in zip(self._glimpses, self._shown_at(frame)):
+            if pixel is None or id(glimpse) in seen:
+                continue
+            label = glimpse.thing.detection.label
+            glimpse.missed += not any(d.label == label and _covers(d, *pixel) for d in segmented.detections)
+        kept = [g for g in self._glimpses if g.missed < self._config.refuted] + fresh
+        self._glimpses = sorted(kept, key=lambda g: g.stamp)[-self._config.memory :]
 
     def unknown_to(self, mirror: SceneMirror | None) -> list[Glimpse]:
         """Those of which the map has nothing of their kind at their place; the others are forgotten."""
-        if mirror is not None:
-            present = [e for e in mirror.entities.values() if e.state is not EntityState.ARCHIVED]
-            self._glimpses = [
-                glimpse
-                for glimpse in self._glimpses
-                if not any(
-                    entity.label == glimpse.thing.detection.label
-                    and float(point_box_distance(glimpse.thing.center, entity.box_min, entity.box_max))
-                    <= self._config.same_place
-                    for entity in present
-                )
-            ]
+        if mirror is None:
+            return list(self._glimpses)
+        here = (mirror.map_id, mirror.session_id)
+        if self._map is not None and here != self._map:
+            self._glimpses = []
+        self._map = here
+        boxes: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {g.thing.detection.label: [] for g in self._glimpses}
+        for entity in mirror.entities.values():
+            if entity.state is not EntityState.ARCHIVED and entity.label in boxes:
+                boxes[entity.label].append((entity.box_min, entity.box_max))
+        corners = {label: np.array(found).transpose(1, 0, 2) for label, found in boxes.items() if found}
+        self._glimpses = [g for g in self._glimpses if not self._is_among(g, corners.get(g.thing.detection.label))]
         return list(self._glimpses)
 
-    def is_spent(self, glimpse: Glimpse, goals: Sequence[Sequence[float]]) -> bool:
-        """Whether enough goals (x, y, ...) around it were given up."""
-        where = glimpse.thing.center[:2]
-        near = [g for g in goals if np.hypot(g[0] - where[0], g[1] - where[1]) <= self._config.around]
-        return len(near) >= self._config.tried
+    def is_spent(self, glimpse: Glimpse, given_up: Sequence[Sequence[float]]) -> bool:
+        """Whether enough of its own goals were given up (x, y, ...)."""
+        near = (any(math.dist(g, e[:2]) <= self._config.same_goal for e in given_up) for g in glimpse.goals)
+        return sum(near) >= self._config.tried
+
+    def propose(self, glimpse: Glimpse, goal: np.ndarray) -> None:
+        """This goal (3,) was proposed for another look at it."""
+        place = (float(goal[0]), float(goal[1]))
+        if all(math.dist(place, known) > self._config.same_goal for known in glimpse.goals):
+            glimpse.goals.append(place)
+
+    def _follow(self, frame: RgbdFrame) -> None:
+        jump = self._jumps.jump(frame.map_from_odom, frame.odom_from_camera)
+        for glimpse in self._glimpses if jump is not None else ():
+            assert jump is not None
+            thing = glimpse.thing
+            low, high = transform_box(jump, thing.box_min, thing.box_max)
+            center = jump[:3, :3] @ thing.center + jump[:3, 3]
+            glimpse.thing = replace(thing, center=center, box_min=low, box_max=high)
+            glimpse.view = jump @ glimpse.view
+            glimpse.goals = []
+
+    def _is_among(self, glimpse: Glimpse, boxes: np.ndarray | None) -> bool:
+        """Whether one of boxes (2, N, 3) is at its place."""
+        if boxes is None:
+            return False
+        return float(point_box_distance(glimpse.thing.center, *boxes).min()) <= self._config.same_place
 
     def _at(self, thing: LiftedDetection) -> Glimpse | None:
-        label = thing.detection.label
-        alike = [g for g in self._glimpses if g.thing.detection.label == label]
-        away = [float(np.linalg.norm(g.thing.center - thing.center)) for g in alike]
-        best = int(np.argmin(away)) if away else -1
-        return alike[best] if alike and away[best] <= self._config.same_place else None
+        alike = [g for g in self._glimpses if g.thing.detection.label == thing.detection.label]
+        if not alike:
+            return None
+        low, high = (np.array([getattr(g.thing, name) for g in alike]) for name in ("box_min", "box_max"))
+        away = point_box_distance(thing.center, low, high)
+        best = int(away.argmin())
+        return alike[best] if away[best] <= self._config.same_place else None
 
-    def _shows(self, frame: RgbdFrame) -> np.ndarray:
-        """(N,) bool: whether a view shows the place of each glimpse, with nothing before it."""
+    def _shown_at(self, frame: RgbdFrame) -> list[tuple[float, float] | None]:
+        """The pixel (u, v) at which a view shows each glimpse's place, with nothing before it; None = nowhere."""
         config, camera = self._config, frame.camera
         centers = np.array([glimpse.thing.center for glimpse in self._glimpses]).reshape(-1, 3)
         camera_from_map = inverse(frame.map_from_camera)
@@ -115,4 +155,10 @@ class GlimpseMemory:
         wide, high = config.margin * columns, config.margin * rows
         inside = ahead & (u >= wide) & (u < columns - wide) & (v >= high) & (v < rows - high)
         measured = frame.depth[np.where(inside, v, 0).astype(int), np.where(inside, u, 0).astype(int)]
-        return inside & np.isfinite(measured) & (measured >= depth - config.slack)
+        shows = inside & np.isfinite(measured) & (measured > 0.0) & (measured >= depth - config.slack)
+        return [(float(a), float(b)) if shown else None for a, b, shown in zip(u, v, shows)]
+
+
+def _covers(detection: Detection, u: float, v: float) -> bool:
+    box = detection.box
+    return box.x <= u <= box.x + box.width and box.y <= v <= box.y + box.height

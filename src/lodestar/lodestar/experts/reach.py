@@ -23,6 +23,9 @@ class ReachConfig:
     travel: TravelConfig = field(default_factory=TravelConfig)
 
 
+HOPED = TravelConfig(unknown_ok=True, start_snap=0.5, pocket_area=0.0)  # what is unknown counts as free
+
+
 class Reach:
     """Path lengths from one place on one grid, (rows, columns) float32 metres, inf = unreachable."""
 
@@ -46,6 +49,11 @@ class Reach:
         """By any way that the robot fits through."""
         return path_lengths(self.grid, self._start, self._config.travel)
 
+    @cached_property
+    def hoped(self) -> np.ndarray:
+        """By any way that nothing known bars."""
+        return path_lengths(self.grid, self._start, HOPED)
+
     def viewpoints(
         self,
         box_min: np.ndarray,
@@ -53,6 +61,7 @@ class Reach:
         views: Sequence[np.ndarray],
         excluded: Sequence[Sequence[float]],
         config: ViewpointConfig,
+        support: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> list[Viewpoint]:
         """Viewpoints of a box, best first: those that are reached with ease, then all that are reached at all.
 
@@ -62,7 +71,7 @@ class Reach:
         found: list[Viewpoint] = []
         for lengths in (self.easy, self.possible):
             try:
-                found += find_viewpoints(self.grid, lengths, box_min, box_max, views, poses, config)
+                found += find_viewpoints(self.grid, lengths, box_min, box_max, views, poses, config, support)
             except NoViewpoint:
                 if lengths is self.possible and not found:
                     raise

@@ -22,11 +22,12 @@ from lodestar.scene.records import EntityState
 @dataclass(frozen=True)
 class RecallConfig:
     """alike: score of the kind from which a glimpse is asked about at all. share: of its worth that is the confidence
-    of going back to it.
+    of going back to it. top_n: candidates for which a place is looked for, best first.
     """
 
     alike: float = 0.5
     share: float = 0.9
+    top_n: int = 3
     glimpses: GlimpseConfig = field(default_factory=GlimpseConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
@@ -41,12 +42,13 @@ class Recall:
         self.glimpses = GlimpseMemory(config.glimpses)
         self._worth = worth
 
-    def candidates(self, request: ProposalRequest, mirror: SceneMirror | None) -> list[tuple[float, Glimpse]]:
-        """What is not in the map and may be what is looked for, with its worth, the best first.
-
-        What it stands by may be in the map. Raises MissingPhrases.
+    def candidates(
+        self, request: ProposalRequest, now: float, mirror: SceneMirror | None
+    ) -> list[tuple[float, Glimpse]]:
+        """What is not in the map, not in the view of `now` (seconds) and may be what is looked for, with its worth, the
+        best first. What it stands by may be in the map. Raises MissingPhrases.
         """
-        glimpses = self.glimpses.unknown_to(mirror)
+        glimpses = [g for g in self.glimpses.unknown_to(mirror) if g.stamp < now]
         glimpses = [g for g in glimpses if not self.glimpses.is_spent(g, request.excluded_goals)]
         labels = [g.thing.detection.label for g in glimpses]
         captions = [g.thing.detection.caption for g in glimpses]
@@ -74,7 +76,7 @@ class Recall:
         """To where the best of the candidates can be looked at again, for this expert; None where that is nowhere."""
         config = self.config
         reach = Reach(grid, request.robot_pose, config.reach)
-        for worth, glimpse in candidates:
+        for worth, glimpse in candidates[: config.top_n]:
             box = glimpse.thing.box_min, glimpse.thing.box_max
             given_up = request.excluded_goals
             try:
@@ -83,6 +85,7 @@ class Recall:
                 )
             except NoViewpoint:
                 continue
+            self.glimpses.propose(glimpse, place.pose)
             ago = max(now - glimpse.stamp, 0.0)
             return Proposal(
                 expert=expert,

@@ -48,7 +48,7 @@ class SemanticMapConfig:
     prefilter_from: int = 400
     target_similarity: float = 0.3
     neighbor_similarity: float = 0.3
-    saved_distance: float = 0.75
+    saved_distance: float = 0.85
     sure: float = 0.6
     unsure: float = 0.2
     approach: ApproachConfig = field(default_factory=ApproachConfig)
@@ -198,6 +198,7 @@ class SemanticMapExpert:
             request.excluded_goals,
             self.config.viewpoints,
             self.config.approach,
+            self._mirror,
         )
 
     def _is_promising(self, choice: _Choice, entities: Mapping[int, Entity]) -> bool:

@@ -232,12 +232,6 @@ def _way_out(
     return wider & possible
 
 
-def lengths_over(passable: np.ndarray, start: tuple[int, int], resolution: float) -> np.ndarray:
-    """(rows, columns) float32 metres of the shortest 8-connected way over passable cells, inf = none."""
-    no_cost, no_parents = np.empty((0, 0), np.float32), np.empty((0, 0), np.int8)
-    return _spread(passable, no_cost, start[0], start[1], -1, -1, no_parents) * np.float32(resolution)
-
-
 def path_lengths(
     grid: OccupancyGrid2D, start_xy: ArrayLike, config: TravelConfig = TravelConfig()
 ) -> np.ndarray:
@@ -249,11 +243,12 @@ def path_lengths(
     passable, _, start = _passable_from(grid, start_xy, config)
     if start is None:
         return np.full(grid.cells.shape, np.inf, np.float32)
-    lengths = lengths_over(passable, start, grid.resolution)
+    no_cost, no_parents = np.empty((0, 0), np.float32), np.empty((0, 0), np.int8)
+    lengths = _spread(passable, no_cost, start[0], start[1], -1, -1, no_parents)
     extra = float(np.linalg.norm(grid.points_of(np.array(start)) - np.asarray(start_xy, np.float64)[:2]))
     if extra <= grid.resolution:  # within its own cell
         extra = 0.0
-    return lengths + np.float32(extra)
+    return lengths * np.float32(grid.resolution) + np.float32(extra)
 
 
 def plan_path(

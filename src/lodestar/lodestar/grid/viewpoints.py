@@ -29,7 +29,8 @@ class ViewpointConfig:
     viewpoint lies beyond `side_angle` of every saved view, up to `wide_angle`, radians in plan.
     camera_forward, camera_height: metres, of the camera from base_link; camera_pitch, up, and half_vfov: radians.
     set_back: metres by which a thing is taken to stand behind the edge of a table or shelf that is higher than the
-    camera. excluded_radius: metres around excluded poses. spacing: metres between viewpoints that are returned.
+    camera and not known. excluded_radius: metres around excluded poses. spacing: metres between viewpoints that are
+    returned.
     limit: viewpoints returned at most.
     visible_weight, view_weight, turning_weight, plain_weight, clearance_weight: score for the share of the thing's
     height in the camera's field, for alignment with a saved view, for room to turn, for a plain sight (nothing stands
@@ -68,8 +69,8 @@ class ViewpointConfig:
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """pose: (3,) x, y, yaw in map. path_length, distance (footprint to box), clearance: metres. is_plain: nothing at
-    all stands before the thing; where something does, it may be a wall.
+    """pose: (3,) x, y, yaw in map. path_length, distance (footprint to box), clearance: metres. is_plain: nothing
+    stands before the thing but in its last centimetres (`strict_ignore`), where it may lean on a wall.
     """
 
     pose: np.ndarray
@@ -129,23 +130,44 @@ def _max_distance(bottom: float, top: float, config: ViewpointConfig) -> float:
 
 
 def _visible_share(
-    poses: np.ndarray, box_min: np.ndarray, box_max: np.ndarray, config: ViewpointConfig
+    poses: np.ndarray,
+    box_min: np.ndarray,
+    box_max: np.ndarray,
+    support: tuple[np.ndarray, np.ndarray] | None,
+    config: ViewpointConfig,
 ) -> np.ndarray:
     """Share (N,) of the box's height that lies within the camera's vertical field at its nearest side, and that the
     edge of what it stands on does not hide.
     """
     forward = np.stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])], 1) * config.camera_forward
     eyes = poses[:, :2] + forward
-    distance = np.linalg.norm(eyes - np.clip(eyes, box_min[:2], box_max[:2]), axis=1)
+    nearest = np.clip(eyes, box_min[:2], box_max[:2])
+    distance = np.linalg.norm(eyes - nearest, axis=1)
     lowest = config.camera_height + distance * math.tan(config.camera_pitch - config.half_vfov)
     highest = config.camera_height + distance * math.tan(config.camera_pitch + config.half_vfov)
     height = max(float(box_max[2] - box_min[2]), 0.02)
     raised = float(box_min[2]) - config.camera_height
-    if raised > 0.0:  # the camera looks up, past an edge `set_back` before the thing
-        to_edge = np.maximum(distance - config.set_back, 0.05)
-        lowest = np.maximum(lowest, config.camera_height + raised * (1.0 + config.set_back / to_edge))
+    if raised > 0.0:  # the camera looks up, past the edge of what it stands on
+        set_back = _set_back(nearest, eyes, support, config)
+        to_edge = np.maximum(distance - set_back, 0.05)
+        lowest = np.maximum(lowest, config.camera_height + raised * (1.0 + set_back / to_edge))
     seen = np.minimum(box_max[2], highest) - np.maximum(box_min[2], lowest)
     return np.clip(seen / height, 0.0, 1.0)
+
+
+def _set_back(
+    points: np.ndarray, eyes: np.ndarray, support: tuple[np.ndarray, np.ndarray] | None, config: ViewpointConfig
+) -> np.ndarray:
+    """Metres (N,) from points (N, 2) to the edge of the support on the way to the eyes (N, 2)."""
+    if support is None:
+        return np.full(len(points), config.set_back)
+    low, high = np.asarray(support[0])[:2], np.asarray(support[1])[:2]
+    away = eyes - points
+    towards = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
+    room = np.where(towards > 0.0, high - points, low - points)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steps = np.where(np.abs(towards) > 1e-9, room / towards, np.inf)
+    return np.maximum(steps.min(axis=1), 0.0)
 
 
 def _side_angles(points: np.ndarray, middle: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
@@ -167,11 +189,13 @@ def find_viewpoints(
     views: Sequence[np.ndarray] = (),
     excluded: Sequence[np.ndarray] = (),
     config: ViewpointConfig = ViewpointConfig(),
+    support: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> list[Viewpoint]:
     """Reachable poses that face the box from a side it was seen from, best first, never empty.
 
     lengths: (rows, columns) of `path_lengths` on this grid. box_min, box_max: (3,) in map.
     views: map_from_camera (4, 4) of looks at the thing; none = any side. excluded: poses (3,) not to be offered.
+    support: box of what it stands on, whose edge may hide it; None = not known.
     Raises NoViewpoint, and ValueError for lengths of another grid.
     """
     if lengths.shape != grid.cells.shape:
@@ -214,7 +238,7 @@ def find_viewpoints(
 
     path = lengths[cells[:, 0], cells[:, 1]].astype(np.float64)
     score = (
-        config.visible_weight * _visible_share(poses, box_min, box_max, config)
+        config.visible_weight * _visible_share(poses, box_min, box_max, support, config)
         + config.view_weight * (1.0 - angle / config.wide_angle)
         + config.turning_weight * turning
         + config.plain_weight * strict

@@ -5,10 +5,18 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from agent_fakes import FACING, TARGET, World, entity, exploring, find, proposal, towards_target
 
-from lodestar.agent.commands import RecordDecision, RequestProposals, SendGoal, State
+from lodestar.agent.commands import (
+    NavigationEvent,
+    NavigationKind,
+    RecordDecision,
+    RequestProposals,
+    SendGoal,
+    State,
+)
 from lodestar.agent.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
 from lodestar.selection.decision_log import Outcome
@@ -69,6 +77,58 @@ def test_success_is_not_claimed_where_the_robot_does_not_face_the_target(known_t
     known_target.run()
     assert known_target.result.success
     assert len([g for g in known_target.of(SendGoal) if g.entity_id == 7]) == 2
+
+
+@pytest.mark.parametrize(("last_seen_at", "is_found"), [(0.15, True), (2.5, False)])
+def test_what_is_hidden_from_the_goal_was_seen_just_before(known_target, last_seen_at, is_found):
+    known_target.loop.config = replace(known_target.config, max_viewpoints=1, second_viewpoints=0)
+    known_target.answers["semantic_map"] = lambda r: (
+        proposal(*FACING, 0.9, 7) if not r.excluded_goals else None  # the fake does not stop short on the way to it
+    )
+    known_target.loop.start(find(), 0.0)
+    known_target.run(until=lambda: math.dist(known_target.pose[:2], FACING[:2]) < last_seen_at)
+    known_target.sees = False
+    known_target.run()
+    assert known_target.result.success == is_found
+
+
+def test_a_phantom_before_the_robot_is_given_up_though_its_goals_fail():
+    world = World(sees=False, answers={"semantic_map": None, "frontier": exploring(*[(k, 9.0, 0.0) for k in range(9)])})
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.9
+    world.pose = np.array(FACING)
+    world.loop.on_pose(world.pose, 0.0)
+    world.abort_with = (1, "no way")
+    world.loop.start(find(), 0.0)
+    world.run(120.0)
+    assert world.result is not None and not world.result.success
+    assert len(world.of(SendGoal)) < 30
+
+
+def test_a_target_that_nobody_can_drive_to_leaves_the_search_to_others():
+    on_the_way = [(2.0 + 0.5 * k, 5.0, 0.0) for k in range(9)]
+
+    def towards(asked):
+        left = [g for g in on_the_way if not any(math.dist(g[:2], e[:2]) < 0.3 for e in asked.excluded_goals)]
+        return proposal(*left[0], 0.9, 7) if left and 7 not in asked.excluded_entities else None
+
+    world = World(answers={"semantic_map": towards, "frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))})
+    world.mirror.put(TARGET)
+    world.targets.scores[7] = 0.9
+    drive = world._drive
+
+    def refuse_the_way():
+        if world.goal is not None and abs(world.goal[1] - 5.0) < 1e-6:
+            world.goal = None
+            world.loop.on_navigation(NavigationEvent(NavigationKind.ABORTED, 1, "no way"))
+        else:
+            drive()
+
+    world._drive = refuse_the_way
+    world.loop.start(find(), 0.0)
+    world.run()
+    assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
+    assert world.result.distance_travelled > 9.0, "it explored"
 
 
 def test_a_place_on_the_way_to_a_target_uses_up_no_viewpoint(known_target):

@@ -96,7 +96,8 @@ def test_what_was_seen_through_a_door_is_gone_to_through_the_door():
     place = to_face(hall(False), (2.0, 5.0, 0.0), views=seen)
     assert not place.faces and footprint_free(hall(False), place.pose)
     assert 4.0 < place.pose[0] < 4.9 and 3.0 < place.pose[1] < 4.0, "on the threshold"
-    assert place.path_length == pytest.approx(math.dist((2.0, 5.0), place.pose[:2]), rel=0.15)
+    there = math.dist((2.0, 5.0), place.pose[:2])
+    assert there + 1.0 < place.path_length < there + 2.5, "the way on to the wardrobe counts"
     across_the_wall = Reach(hall(False), np.array([2.0, 5.0]), ReachConfig())
     assert across_the_wall.viewpoints(*WARDROBE, seen, (), ViewpointConfig())[0].pose[1] > 3.4
     known = to_face(hall(True), (2.0, 5.0, 0.0), views=seen)
@@ -118,7 +119,7 @@ def test_what_stands_against_a_wall_is_not_faced_through_the_wall():
 
 def test_past_furniture_it_is_faced_where_no_place_is_nearer():
     grid = hall(True)
-    grid.cells[16:19, 52:70] = 100  # a bench before the wardrobe
+    grid.cells[16:19, 52:79] = 100  # a bench before the wardrobe
     grid.cells[19:31, 50:52] = 100  # and no way in from the side
     seen = [camera_pose(6.0, 1.0, math.pi / 2)]
     place = to_face(grid, (6.0, 1.0, 1.57), views=seen)

@@ -15,6 +15,8 @@ from lodestar.experts.lifting import LiftConfig, lift
 from lodestar.experts.protocol import ActionKind, Proposal
 from lodestar.grid.facing import is_facing
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
+from lodestar.language.reasoner import OfflineReasoner
+from lodestar.language.views import ViewAnswer
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -27,7 +29,7 @@ CONFIG = GlimpseConfig()
 
 def see(memory: GlimpseMemory, pose, *blocks: Block, **changes) -> None:
     frame, segmented = photograph(pose, *blocks, **changes)
-    memory.see(frame, lift(frame, segmented, LiftConfig()))
+    memory.see(frame, segmented, lift(frame, segmented, LiftConfig()))
 
 
 def scene(*entities) -> SceneMirror:
@@ -70,8 +72,8 @@ def test_looks_that_do_not_show_it_refute_it():
 
 @pytest.mark.parametrize(
     ("pose", "background"),
-    [(AWAY, 6.0), ((2.0, 4.0, 0.66), 6.0), ((0.6, 4.0, 0.0), 6.0), (POSE, 1.5), (POSE, math.nan)],
-    ids=["looks away", "at the edge", "from too far", "something before it", "no depth"],
+    [(AWAY, 6.0), ((2.0, 4.0, 0.66), 6.0), ((0.6, 4.0, 0.0), 6.0), (POSE, 1.5), (POSE, math.nan), (POSE, 0.0)],
+    ids=["looks away", "at the edge", "from too far", "something before it", "no depth", "invalid depth"],
 )
 def test_looks_that_could_not_show_it_say_nothing(pose, background):
     memory = memory_of(POSE)
@@ -80,11 +82,54 @@ def test_looks_that_could_not_show_it_say_nothing(pose, background):
     assert len(memory.unknown_to(None)) == 1
 
 
+def test_a_detection_without_usable_depth_or_an_image_of_another_size_is_no_refutation():
+    memory = memory_of(POSE)
+    _, segmented = photograph(POSE, CHAIR)
+    other, nothing = photograph(POSE)
+    for _ in range(CONFIG.refuted + 2):
+        memory.see(other, segmented, [])  # the detector sees it; its pixels have no depth
+        memory.see(replace(other, depth=other.depth[::2, ::2]), nothing, [])
+    assert len(memory.unknown_to(None)) == 1
+
+
+def test_glimpses_jump_with_the_map_and_are_forgotten_in_another():
+    memory = memory_of(POSE)
+    shift = np.eye(4)
+    shift[0, 3] = 1.0
+    frame, segmented = photograph(AWAY)
+    memory.see(replace(frame, map_from_odom=shift), segmented, [])
+    (glimpse,) = memory.unknown_to(scene())
+    assert glimpse.thing.center[0] == pytest.approx(5.75, abs=0.1) and glimpse.view[0, 3] == pytest.approx(3.0)
+    assert glimpse.thing.box_min[0] == pytest.approx(glimpse.thing.center[0], abs=0.1)
+    another = scene()
+    another.map_id = 2
+    assert memory.unknown_to(another) == []
+
+
+def test_it_is_left_alone_after_its_own_goals_brought_nothing():
+    memory = memory_of(POSE)
+    (glimpse,) = memory.unknown_to(None)
+    goals = [(4.0 - k, 4.0, 0.0) for k in range(CONFIG.tried)]
+    for goal in goals:
+        assert not memory.is_spent(glimpse, goals)
+        memory.propose(glimpse, np.array(goal))
+        memory.propose(glimpse, np.array(goal))  # asked again on the way: one goal
+    assert memory.is_spent(glimpse, goals) and not memory.is_spent(glimpse, goals[1:])
+    assert not memory.is_spent(memory_of(POSE).unknown_to(None)[0], goals), "goals of others do not count"
+
+
 def test_memory_is_bounded_and_keeps_the_newest():
     memory = GlimpseMemory(GlimpseConfig(memory=3))
     for k in range(6):
         see(memory, (2.0, 1.0 + k, 0.0), Block(4.0, 1.0 + k, "chair", f"chair {k}"), stamp=float(k))
     assert [g.thing.detection.caption for g in memory.unknown_to(None)] == ["chair 3", "chair 4", "chair 5"]
+
+
+class Refusing(OfflineReasoner):
+    """Thinks nothing of whatever is in view."""
+
+    def judge_view(self, question):
+        return ViewAnswer(question, {point.number: 0.0 for point in question.points}, "TURN_AROUND")
 
 
 def expert_that_saw(*blocks: Block, entities=(), then=AWAY) -> EgocentricExpert:
@@ -108,11 +153,24 @@ def test_it_does_not_go_back_to_what_does_not_fit_is_known_or_was_given_up():
     answers = [
         expert_that_saw(blue).propose(request(AWAY, red_chair())),
         expert_that_saw(CHAIR, entities=[thing(1, 5.0, 4.0, "red chair")]).propose(request(AWAY, red_chair())),
-        expert_that_saw(CHAIR).propose(
-            request(AWAY, red_chair(), excluded_goals=((4.0, 4.0, 0.0), (4.5, 3.2, 1.2)))
-        ),
     ]
     assert all(getattr(answer, "action", None) is not ActionKind.GO for answer in answers)
+
+
+def test_it_does_not_go_back_for_ever():
+    expert, given_up = expert_that_saw(CHAIR), []
+    for _ in range(CONFIG.tried + 3):
+        answer = expert.propose(request(AWAY, red_chair(), excluded_goals=tuple(given_up)))
+        if getattr(answer, "action", None) is ActionKind.GO:
+            given_up.append(tuple(answer.goal))
+    assert len(given_up) == CONFIG.tried
+
+
+def test_what_is_in_view_is_not_in_passing():
+    expert = EgocentricExpert(EgocentricConfig(), PhraseBook(), Refusing())
+    expert.set_grid(furnished(thing(1, CHAIR.x, CHAIR.y, CHAIR.caption)))
+    expert.set_view(*photograph(POSE, CHAIR))
+    assert getattr(expert.propose(request(POSE, red_chair())), "action", None) is not ActionKind.GO
 
 
 CHAIR_BY_DESK = QueryGraph(

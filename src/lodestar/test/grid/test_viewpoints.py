@@ -93,6 +93,18 @@ def test_what_stands_above_the_camera_is_faced_from_farther_away():
     assert find_viewpoints(grid, lengths, low, high, views, config=over_the_edge)[0].distance < 0.6
 
 
+def test_where_what_it_stands_on_is_known_it_is_faced_from_the_near_edge():
+    grid = room((slice(26, 40), slice(26, 40)))
+    lengths = path_lengths(grid, (1.0, 1.0))
+    low, high = np.array([3.0, 2.75, 0.75]), np.array([3.2, 2.9, 0.95])  # a mug near the southern edge of the table
+    table = np.array([2.6, 2.6, 0.0]), np.array([4.0, 4.0, 0.75])
+    views = [view_from(1.0, 1.0)]
+    found = find_viewpoints(grid, lengths, low, high, views, support=table)
+    assert found[0].pose[1] < 2.4 and abs(found[0].pose[0] - 3.1) < 0.5
+    west = [v for v in found if v.pose[1] > 2.6]
+    assert all(v.score < found[0].score - 0.2 for v in west)
+
+
 def test_a_plain_sight_is_told_from_one_past_something():
     fence = (slice(23, 25), slice(0, 60))
     before_it = find_viewpoints(room(CHAIR), path_lengths(room(CHAIR), (1.0, 1.0)), LOW, HIGH)

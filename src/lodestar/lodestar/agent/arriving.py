@@ -64,9 +64,6 @@ class Arriving(Homing):
             if inspect(faced, self._pose, self._grid, settled, self.config) is Evidence.CONFIRMED:
                 self._claim_or_compare(run, faced, view)
             elif waited > self.config.verify_time:
-                if faced.last_seen > arrival.stamp - self.config.sight_before_arrival:
-                    self._claim_or_compare(run, faced, view)  # from here the edge of a table may hide it
-                    return
                 for place in (arrival.goal, self._pose):  # it may have come to stand elsewhere
                     run.goals.exclude(place, UNCONFIRMED, self._grid)
                 self._spend_viewpoint(run, faced, UNCONFIRMED)

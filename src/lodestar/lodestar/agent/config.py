@@ -16,10 +16,7 @@ class LoopConfig:
     seen, or a search has been blind; no_expert_timeout, without any proposal though not explored;
     navigator_timeout, without a navigator; accept_timeout, without a word about a goal; verify_time, how long
     a target may take to be seen again on arrival; settle_time, how long it must be in view there at least,
-    because its box still grows; sight_before_arrival, how long before the arrival it may have been seen last where it
-    is not seen again, hidden perhaps by the edge of the table that the robot now stands at; look_time, how long a goal
-    without a
-    target is looked around at;
+    because its box still grows; look_time, how long a goal without a target is looked around at;
     thinking_patience, after which an expert that never answered is asked anew; late_answer_age, the oldest question
     whose late answer may still be used.
     """
@@ -38,7 +35,6 @@ class LoopConfig:
     accept_timeout: float = 5.0
     verify_time: float = 3.0
     settle_time: float = 0.7
-    sight_before_arrival: float = 1.0
     look_time: float = 0.6
     # Where a target is known and somebody heads for it, only goals that do are considered. Off, every valid proposal is
     # an arm, as in RoboAtlas Algorithm 1, and the policy has to learn by itself that a known target comes first.

@@ -79,19 +79,6 @@ def test_success_is_not_claimed_where_the_robot_does_not_face_the_target(known_t
     assert len([g for g in known_target.of(SendGoal) if g.entity_id == 7]) == 2
 
 
-@pytest.mark.parametrize(("last_seen_at", "is_found"), [(0.15, True), (2.5, False)])
-def test_what_is_hidden_from_the_goal_was_seen_just_before(known_target, last_seen_at, is_found):
-    known_target.loop.config = replace(known_target.config, max_viewpoints=1, second_viewpoints=0)
-    known_target.answers["semantic_map"] = lambda r: (
-        proposal(*FACING, 0.9, 7) if not r.excluded_goals else None  # the fake does not stop short on the way to it
-    )
-    known_target.loop.start(find(), 0.0)
-    known_target.run(until=lambda: math.dist(known_target.pose[:2], FACING[:2]) < last_seen_at)
-    known_target.sees = False
-    known_target.run()
-    assert known_target.result.success == is_found
-
-
 def test_a_phantom_before_the_robot_is_given_up_though_its_goals_fail():
     world = World(sees=False, answers={"semantic_map": None, "frontier": exploring(*[(k, 9.0, 0.0) for k in range(9)])})
     world.mirror.put(TARGET)

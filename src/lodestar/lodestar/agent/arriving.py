@@ -64,6 +64,9 @@ class Arriving(Homing):
             if inspect(faced, self._pose, self._grid, settled, self.config) is Evidence.CONFIRMED:
                 self._claim_or_compare(run, faced, view)
             elif waited > self.config.verify_time:
+                if self._hidden_from_here(faced, arrival.stamp):
+                    self._claim_or_compare(run, faced, view)
+                    return
                 for place in (arrival.goal, self._pose):  # it may have come to stand elsewhere
                     run.goals.exclude(place, UNCONFIRMED, self._grid)
                 self._spend_viewpoint(run, faced, UNCONFIRMED)
@@ -89,6 +92,13 @@ class Arriving(Homing):
             run.excluded[entity.id] = BELOW_ACCEPT
             why = view.explanation(entity.id)
             self._leave(run, view, f"{name_of(entity)} is not it{': ' + why if why else ''}")
+
+    def _hidden_from_here(self, entity: Entity, arrived: float) -> bool:
+        """Whether it stands higher than the camera, so that the edge of a table may hide it from so near, and was seen
+        until just before the arrival.
+        """
+        high = float(entity.box_min[2]) > self.config.camera_height
+        return high and entity.last_seen > arrived - self.config.sight_before_arrival
 
     def _spend_viewpoint(self, run: Run, entity: Entity, reason: str) -> None:
         """One viewpoint of the entity is used up; with the last of them the entity is excluded."""

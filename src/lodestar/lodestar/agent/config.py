@@ -35,6 +35,8 @@ class LoopConfig:
     accept_timeout: float = 5.0
     verify_time: float = 3.0
     settle_time: float = 0.7
+    sight_before_arrival: float = 1.0  # of what stands above camera_height (m): an edge hides it from near
+    camera_height: float = 0.45
     look_time: float = 0.6
     # Where a target is known and somebody heads for it, only goals that do are considered. Off, every valid proposal is
     # an arm, as in RoboAtlas Algorithm 1, and the policy has to learn by itself that a known target comes first.

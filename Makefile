@@ -32,7 +32,7 @@ test: setup lint unit ## lint and every test (TESTS=path narrows it)
 lint: setup ## ruff, and mypy on the core
 	@$(ENVIRONMENT) && python -m ruff check . && python -m mypy
 
-unit: setup
+unit: setup ## every test, without lint (TESTS=path narrows it)
 	@$(ENVIRONMENT) && exec python scripts/run_tests.py $(TESTS)
 
 replay: setup ## play a recording through the running nodes: DATA=folder or bag

@@ -23,7 +23,8 @@ class ViewpointConfig:
 
     max_distance, min_distance: metres in plan from the footprint to the box; the maximum is below the 1.0 m of
     success, for errors of the box and of the drive. far_distance: the maximum for things so low that the camera
-    looks over them from nearer. max_bearing: radians to the box's nearest point.
+    looks over them from nearer; high_distance: for things that lie wholly above it, which what they stand on hides
+    from nearer. max_bearing: radians to the box's nearest point.
     turning_clearance: metres from obstacles at which the robot turns freely; nearer, its footprint must fit at
     the heading. ignore_last: metres before the box that may be furniture. strict_ignore: the same where a
     viewpoint lies beyond `side_angle` of every saved view, up to `wide_angle`, radians in plan.

@@ -31,9 +31,10 @@ class WaySplit:
     """Metres of an episode's path; the first five add up to its length. NaN never; 0 where nothing was driven.
 
     unseen: before the target first showed to the camera. unmapped: from there until the map held it; unknown: until
-    it met the query; elsewhere: until it was headed for the last time; approach: from there to the end.
-    wrong: of all that, towards things that were not meant. direct: shortest way from where it was first headed for
-    the last time. after_seen: shortest way from where the target first showed, -1 where it never did.
+    it met the query; elsewhere: until it was headed for the last time; approach: from there to the end. A goal beside
+    a target that has not shown yet is luck and no approach. wrong: of all that, towards things that were not meant.
+    direct: shortest way from where the approach began. after_seen: shortest way from where the target first showed,
+    -1 where it never did.
     """
 
     unseen: float = 0.0
@@ -118,7 +119,7 @@ class WayWatcher:
         if feedback.goal is None:
             return
         if self._is_theirs(feedback.goal):
-            if self._headed is None:
+            if self._headed is None and "seen" in self._marks:
                 self._headed = (way, episode.simulator.true_pose.copy())
             return
         self._headed = None

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from lodestar.scene.mirror import SceneMirror
 from lodestar_eval.episode import EpisodeRunner, phrase_book
 from lodestar_eval.reference import ReferenceConfig, ReferenceSearcher
 from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.ways import Sight
+from lodestar_eval.ways import Sight, WayWatcher
 from lodestar_sim.tasks import default_task
 from lodestar_sim.worlds import world_from_spec
 
@@ -57,3 +60,21 @@ def test_the_way_of_an_episode_adds_up(world, task):
     assert way["way_wrong"] <= run.outcome.path_length
     assert sum(run.outcome.driven.values()) == pytest.approx(run.outcome.path_length, abs=0.01)
     assert len(run.drivers) == len(run.path)
+
+
+def test_a_goal_beside_what_has_not_shown_yet_is_no_approach(world, task):
+    thing = next(t for t in world.objects if t.id == task.target_ids[0])
+    view = world.truth.views(thing, 0.2)[0]
+    away = view + np.array([0.0, 0.0, np.pi])
+    episode = SimpleNamespace(
+        world_now=world, task=task, phrases=phrase_book(), path_length=0.0, frames=0,
+        simulator=SimpleNamespace(true_pose=away), pipeline=SimpleNamespace(mirror=SceneMirror()),
+        loop=SimpleNamespace(directive=None, feedback=lambda: SimpleNamespace(goal=view, phase="EXPLORING")),
+    )  # fmt: skip
+    watcher = WayWatcher(episode)
+    for way, pose in ((1.0, away), (2.0, view), (3.5, view)):
+        episode.frames, episode.path_length, episode.simulator.true_pose = episode.frames + 1, way, pose
+        watcher.observe(episode)
+    way = watcher.split(episode)
+    assert way.unseen == 2.0  # the goal was beside it from the first metre on
+    assert way.unseen + way.unmapped + way.unknown + way.elsewhere + way.approach == 3.5

@@ -17,6 +17,7 @@ from lodestar.scene.records import Entity
 
 _NEAR = 2.0  # metres to the box, beyond which it cannot be faced
 _IN_PLAIN_SIGHT = ViewpointConfig(ignore_last=ViewpointConfig.strict_ignore)  # furniture before it may be a wall
+_SHOWS = 0.3  # share of its height that must show from here; the goal was chosen for where more does
 _TURN_STEPS = 6  # headings at which the footprint must fit while it turns
 
 
@@ -54,10 +55,12 @@ def pose_here(
     excluded: Sequence[Sequence[float]],
     goal: np.ndarray,
     config: LoopConfig,
+    support: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> np.ndarray | None:
     """The pose (3,) at the robot's place that faces the entity as a viewpoint must, and that it can turn to.
 
-    None where there is none, or where the goal is so near that nothing is saved.
+    support: box of what the entity stands on. None where there is no such pose, where little of the entity would show
+    from it, or where the goal is so near that nothing is saved.
     """
     nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
     if math.dist(pose[:2], nearest) > _NEAR or math.dist(pose[:2], goal[:2]) < config.worth_stopping:
@@ -70,11 +73,14 @@ def pose_here(
     views = [view.map_from_camera for view in entity.views]
     tried = [np.asarray(one, np.float64) for one in excluded]
     try:
-        heading = find_viewpoints(
-            grid, lengths, entity.box_min, entity.box_max, views, tried, _IN_PLAIN_SIGHT
-        )[0].pose[2]
+        best = find_viewpoints(
+            grid, lengths, entity.box_min, entity.box_max, views, tried, _IN_PLAIN_SIGHT, support
+        )[0]
     except NoViewpoint:
         return None
+    if best.visible < _SHOWS:
+        return None
+    heading = best.pose[2]
     turn = (heading - pose[2] + math.pi) % (2.0 * math.pi) - math.pi
     steps = pose[2] + turn * np.linspace(0.0, 1.0, _TURN_STEPS)
     turning = np.column_stack([np.tile(pose[:2], (_TURN_STEPS, 1)), steps])

@@ -64,7 +64,7 @@ class Arriving(Homing):
             if inspect(faced, self._pose, self._grid, settled, self.config) is Evidence.CONFIRMED:
                 self._claim_or_compare(run, faced, view)
             elif waited > self.config.verify_time:
-                if self._hidden_from_here(faced, arrival.stamp):
+                if run.viewpoints[faced.id] > 0 and self._hidden_from_here(faced, arrival.stamp):
                     self._claim_or_compare(run, faced, view)
                     return
                 for place in (arrival.goal, self._pose):  # it may have come to stand elsewhere
@@ -95,7 +95,7 @@ class Arriving(Homing):
 
     def _hidden_from_here(self, entity: Entity, arrived: float) -> bool:
         """Whether it stands higher than the camera, so that the edge of a table may hide it from so near, and was seen
-        until just before the arrival.
+        until just before the arrival. The first place from which it is hidden is not the last word: another is tried.
         """
         high = float(entity.box_min[2]) > self.config.camera_height
         return high and entity.last_seen > arrived - self.config.sight_before_arrival

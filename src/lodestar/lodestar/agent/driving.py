@@ -17,6 +17,7 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.agent.retreat import retreat
 from lodestar.agent.run import UNREACHABLE, Navigation, Run
 from lodestar.agent.words import name_of
+from lodestar.experts.approaching import support_of
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import wrap_angle
 from lodestar.scene.records import Entity
@@ -162,7 +163,9 @@ class Driving(Arriving):
         assert self._pose is not None and self._grid is not None
         if navigation.shortened or not navigation.accepted:
             return
-        goal = pose_here(self._grid, self._pose, entity, run.goals.active(), navigation.proposal.goal, self.config)
+        support = support_of((entity.box_min, entity.box_max), self._mirror)
+        target = navigation.proposal.goal
+        goal = pose_here(self._grid, self._pose, entity, run.goals.active(), target, self.config, support)
         if goal is None:
             return
         run.text = f"{name_of(entity)[:1].upper()}{name_of(entity)[1:]} can be faced from here; turning to it."

@@ -26,8 +26,10 @@ class ApproachConfig:
     candidates: places nearest to the thing that are looked from.
     front: before the thing, along the look at it, within which a place to stand is looked for.
     stands_below: height of a thing's lowest point, below which a viewpoint past something else may be one from behind a
-    wall. detour: by which the way from a viewpoint to the front may be longer than the straight line: around a table it
-    is, around a wall it is longer. roomy: clearance of a place on the way to the front.
+    wall. detour: by which the way from a viewpoint to the front may be longer than the straight line, and by as much
+    more as what the thing stands on is long and wide: around a table it is longer, around a wall by more.
+    shows: share of the thing's height that shows past the edge of what it stands on, where there is such a viewpoint.
+    roomy: clearance of a place on the way to the front.
     """
 
     gain: float = 0.75
@@ -38,6 +40,7 @@ class ApproachConfig:
     front: float = 2.0
     stands_below: float = 0.4
     detour: float = 0.75
+    shows: float = 0.1
     roomy: float = 0.40
 
 
@@ -102,14 +105,19 @@ def place_to_face(
     """
     none: NoViewpoint | None = None
     found: list[Viewpoint] = []
+    support = support_of(box, mirror)
     try:
-        found = reach.viewpoints(*box, views, excluded, viewpoints, support_of(box, mirror))
+        found = reach.viewpoints(*box, views, excluded, viewpoints, support)
     except NoViewpoint as error:
         if error.reason is NoViewpointReason.EXCLUDED:
             raise
         none = error
     front = _Front.of(reach, box, views, config)
-    same_side = [viewpoint for viewpoint in found if front is not None and front.is_before(viewpoint.pose, config)]
+    detour = config.detour
+    if support is not None:  # from where its edge hides the thing is no place to face it, and the way leads around it
+        found = [viewpoint for viewpoint in found if viewpoint.visible >= config.shows] or found
+        detour += float((support[1] - support[0])[:2].sum())
+    same_side = [viewpoint for viewpoint in found if front is not None and front.is_before(viewpoint.pose, detour)]
     raised = float(box[0][2]) > config.stands_below
     plain = next((viewpoint for viewpoint in same_side if viewpoint.is_plain or raised), None)
     if plain is not None:
@@ -171,10 +179,12 @@ class _Front:
             return None
         return cls(grid, (corners[0], corners[1]), place, path_lengths(grid, place, travel))
 
-    def is_before(self, pose: np.ndarray, config: ApproachConfig) -> bool:
-        """Whether the way from a pose to the front is about as long as the straight line."""
+    def is_before(self, pose: np.ndarray, detour: float) -> bool:
+        """Whether the way from a pose to the front is longer than the straight line by no more than the detour, in
+        metres.
+        """
         way = float(self.ways[tuple(self.grid.cells_of(np.asarray(pose)[:2]))])
-        return way <= float(np.linalg.norm(np.asarray(pose)[:2] - self.place)) + config.detour
+        return way <= float(np.linalg.norm(np.asarray(pose)[:2] - self.place)) + detour
 
     def place_before(
         self, reach: Reach, robot: np.ndarray, excluded: Sequence[Sequence[float]], config: ApproachConfig

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.shifting import carried_over
 from lodestar.grid.visibility import ray_buffers, ray_cells
 
 SECTORS = 36  # of 10 degrees, the headings that are told apart
@@ -101,21 +102,8 @@ class LookedAt:
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Follow the grid as it grows or moves its origin; what was looked at stays looked at."""
-        old, self._grid = self._grid, grid
-        if old is not None and old.cells.shape == grid.cells.shape and old.origin == grid.origin:
-            return
-        nearest: np.ndarray = np.full(grid.cells.shape, np.inf, np.float32)
-        if old is not None and abs(old.resolution - grid.resolution) < 1e-9:
-            row = round((old.origin[1] - grid.origin[1]) / grid.resolution)
-            column = round((old.origin[0] - grid.origin[0]) / grid.resolution)
-            rows, columns = self._nearest.shape
-            top, left = max(row, 0), max(column, 0)
-            bottom, right = min(row + rows, nearest.shape[0]), min(column + columns, nearest.shape[1])
-            if top < bottom and left < right:
-                nearest[top:bottom, left:right] = self._nearest[
-                    top - row : bottom - row, left - column : right - column
-                ]
-        self._nearest = nearest
+        self._nearest = carried_over(self._nearest, self._grid, grid, np.inf)
+        self._grid = grid
 
     def look(self, xy: np.ndarray, heading: float, fov: float) -> None:
         """The camera looked from `xy` along `heading` (map) with `fov` (radians)."""

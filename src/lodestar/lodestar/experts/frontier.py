@@ -14,6 +14,7 @@ from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.experts.stops import Stop, StopConfig, Survey
+from lodestar.experts.walls import SteadyWalls
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -75,6 +76,7 @@ class FrontierExpert:
         self._expectation = Expectation(phrases, config.expected) if phrases is not None else None
         self._mirror: SceneMirror | None = None
         self.looked = LookedAt(max(config.look_ranges))
+        self._walls = SteadyWalls()
         self._grid: OccupancyGrid2D | None = None
         self._fov = config.fov
         self._tracker = FrontierTracker(config.pieces)
@@ -86,8 +88,8 @@ class FrontierExpert:
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
-        self._grid = grid
-        self.looked.set_grid(grid)
+        self._grid = self._walls.closed(grid)
+        self.looked.set_grid(self._grid)
 
     def set_energy(self, budget: EnergyBudget) -> None:
         """Goals are feasible with this budget from now on; without a charger the robot comes back to where it was

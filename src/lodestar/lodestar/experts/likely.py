@@ -27,7 +27,7 @@ class LikelyConfig:
     anchor: score of a place by what the task says the target is near. room_weight: share of the score that depends on
     the room. surroundings, border: a place is worth a look while at least `border` metres of the border between free
     and unknown lie within `surroundings` metres of its box; what is unknown behind a wall is none. max_distance: metres
-    straight to a place; farther ones are left to the frontier expert. distance_weight: score per metre straight to it.
+    of path to a place; farther ones are left to the frontier expert. distance_weight: score per metre straight to it.
     top_n: places that are tried.
     """
 
@@ -85,7 +85,7 @@ class LikelyPlaces:
             thing, near = open_things[i]
             middle = near[np.argmin(np.linalg.norm(near - np.median(near, axis=0), axis=1))]
             goal = place_towards(reach, pose, middle, request.excluded_goals, config.approach)
-            if goal is not None:
+            if goal is not None and reach.easy[tuple(grid.cells_of(goal[:2]))] <= config.max_distance:
                 return self._proposal(expert, request, thing, float(scores[i]), goal)
         return None
 

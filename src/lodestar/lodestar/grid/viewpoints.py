@@ -71,7 +71,8 @@ class ViewpointConfig:
 @dataclass(frozen=True)
 class Viewpoint:
     """pose: (3,) x, y, yaw in map. path_length, distance (footprint to box), clearance: metres. is_plain: nothing
-    stands before the thing but in its last centimetres (`strict_ignore`), where it may lean on a wall.
+    stands before the thing but in its last centimetres (`strict_ignore`), where it may lean on a wall. visible: share
+    of its height in the camera's field that the edge of what it stands on does not hide.
     """
 
     pose: np.ndarray
@@ -80,6 +81,7 @@ class Viewpoint:
     clearance: float
     score: float
     is_plain: bool = True
+    visible: float = 1.0
 
 
 class NoViewpointReason(Enum):
@@ -238,8 +240,9 @@ def find_viewpoints(
     )
 
     path = lengths[cells[:, 0], cells[:, 1]].astype(np.float64)
+    visible = _visible_share(poses, box_min, box_max, support, config)
     score = (
-        config.visible_weight * _visible_share(poses, box_min, box_max, support, config)
+        config.visible_weight * visible
         + config.view_weight * (1.0 - angle / config.wide_angle)
         + config.turning_weight * turning
         + config.plain_weight * strict
@@ -247,7 +250,7 @@ def find_viewpoints(
         - config.path_weight * path
         - config.distance_weight * np.abs(distance - config.best_distance)
     )
-    return _spaced(poses, path, distance, clearance, score, strict, config)
+    return _spaced(poses, path, distance, clearance, score, strict, visible, config)
 
 
 def _keep(mask: np.ndarray, reason: NoViewpointReason, *arrays: np.ndarray) -> list[np.ndarray]:
@@ -263,6 +266,7 @@ def _spaced(
     clearance: np.ndarray,
     score: np.ndarray,
     plain: np.ndarray,
+    visible: np.ndarray,
     config: ViewpointConfig,
 ) -> list[Viewpoint]:
     """Best first, no two nearer to each other than the spacing."""
@@ -273,7 +277,5 @@ def _spaced(
             chosen.append(int(i))
             if len(chosen) == config.limit:
                 break
-    return [
-        Viewpoint(poses[i], float(path[i]), float(distance[i]), float(clearance[i]), float(score[i]), bool(plain[i]))
-        for i in chosen
-    ]
+    measures = [array.tolist() for array in (path, distance, clearance, score, plain, visible)]
+    return [Viewpoint(poses[i], *(measure[i] for measure in measures)) for i in chosen]

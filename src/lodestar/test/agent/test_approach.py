@@ -94,3 +94,11 @@ def test_behind_a_wall_the_way_goes_on():
         is None
     )
 
+
+def test_where_the_edge_of_its_table_hides_it_the_way_goes_on():
+    bag = replace(entity(1, 5.0, 5.0), box_min=np.array([4.9, 4.9, 0.75]), box_max=np.array([5.1, 5.1, 1.05]))
+    here, goal = np.array([3.8, 5.0, 0.0]), np.array([5.0, 4.0, math.pi / 2])
+    small = np.array([4.85, 4.5, 0.0]), np.array([5.15, 5.5, 0.74])  # its edge is right before the bag
+    large = np.array([4.2, 4.5, 0.0]), np.array([5.15, 5.5, 0.74])
+    assert pose_here(room(), here, bag, (), goal, CONFIG, small) is not None
+    assert pose_here(room(), here, bag, (), goal, CONFIG, large) is None

@@ -17,6 +17,8 @@ from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, ViewpointConfig
 from lodestar.models.phrases import PhraseBook
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity, SceneDelta
 
 POSE = (1.0, 4.0, 0.0)
 CHAIR = Block(7.0, 4.0, "chair", "red chair")
@@ -86,9 +88,9 @@ def hall(room_is_known: bool) -> OccupancyGrid2D:
     return OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
 
 
-def to_face(grid, pose, box=WARDROBE, views=(), excluded=()):
+def to_face(grid, pose, box=WARDROBE, views=(), excluded=(), mirror=None):
     reach = Reach(grid, np.array(pose), ReachConfig())
-    return place_to_face(reach, np.array(pose), box, views, excluded, ViewpointConfig(), ApproachConfig())
+    return place_to_face(reach, np.array(pose), box, views, excluded, ViewpointConfig(), ApproachConfig(), mirror)
 
 
 def test_what_was_seen_through_a_door_is_gone_to_through_the_door():
@@ -132,6 +134,26 @@ def test_what_stands_on_a_table_is_faced_over_the_table():
     lamp = np.array([6.4, 3.9, 0.75]), np.array([6.6, 4.1, 1.1])
     place = to_face(grid, POSE, lamp, [camera_pose(*POSE)])
     assert place.faces and is_facing(place.pose, *lamp)
+
+
+def test_what_stands_at_the_far_end_of_a_table_is_not_looked_for_from_under_the_table():
+    grid = half_known(8.0)  # of the table only the legs are in the way
+    for x, y in ((4.5, 3.5), (4.5, 4.4), (5.9, 3.5), (5.9, 4.4)):
+        row, column = grid.cells_of(np.array([x, y]) + 0.05)
+        grid.cells[row, column] = 100
+    bag = np.array([5.75, 3.9, 0.74]), np.array([5.95, 4.1, 1.05])
+    desk = Entity(7, "desk", "brown desk", np.array([5.25, 4.0, 0.37]), np.eye(3), np.array([4.5, 3.5, 0.0]),
+                  np.array([6.0, 4.5, 0.74]))  # fmt: skip
+    scene = SceneMirror()
+    scene.apply(SceneDelta(0.0, 1, 0, (desk,)))
+
+    def is_under(pose) -> bool:
+        return 4.5 < pose[0] + 0.3 * math.cos(pose[2]) < 6.0 and 3.5 < pose[1] + 0.3 * math.sin(pose[2]) < 4.5
+
+    seen = [camera_pose(*POSE)]
+    assert is_under(to_face(grid, POSE, bag, seen).pose)  # so it is where nothing is known of the table
+    place = to_face(grid, POSE, bag, seen, mirror=scene)
+    assert place.faces and is_facing(place.pose, *bag) and not is_under(place.pose)
 
 
 def test_without_a_look_or_when_all_was_tried_nothing_is_made_up():

@@ -61,6 +61,17 @@ def test_a_far_place_is_left_to_the_frontier_expert():
     assert answer.reason is RejectionReason.NO_PROPOSAL
 
 
+def test_a_place_behind_a_wall_is_as_far_as_the_way_to_it():
+    expert = expert_of(FRIDGE, BED, unknown=AROUND_BOTH)
+    cells = expert._grid.cells.copy()
+    cells[1:76, 20] = 100  # a wall between the robot and the refrigerator, open at its far end
+    cells[26:80, 1:26] = 0
+    expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
+    assert expert.propose(request(START, KETTLE)).reason is RejectionReason.NO_PROPOSAL
+    near = expert.propose(request((3.0, 1.0, 0.0), KETTLE))
+    assert isinstance(near, Proposal) and "likely near refrigerator" in near.rationale
+
+
 def test_not_where_all_was_looked_at_and_not_near_anything():
     assert expert_of(FRIDGE, BED).propose(request(START, KETTLE)).reason is RejectionReason.NO_PROPOSAL
     only_bed = expert_of(BED, unknown=AROUND_BOTH).propose(request(START, KETTLE))

@@ -9,15 +9,17 @@ import numpy as np
 
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.targets import TargetView
+from lodestar.experts.approaching import support_of
 from lodestar.geometry.boxes import nearest_point_on_box
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig, find_viewpoints
+from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 
 _NEAR = 2.0  # metres to the box, beyond which it cannot be faced
 _IN_PLAIN_SIGHT = ViewpointConfig(ignore_last=ViewpointConfig.strict_ignore)  # furniture before it may be a wall
-_SHOWS = 0.3  # share of its height that must show from here; the goal was chosen for where more does
+_SHOWS = 0.3  # share of its height that must show from here past the edge of what it stands on
 _TURN_STEPS = 6  # headings at which the footprint must fit while it turns
 
 
@@ -55,12 +57,12 @@ def pose_here(
     excluded: Sequence[Sequence[float]],
     goal: np.ndarray,
     config: LoopConfig,
-    support: tuple[np.ndarray, np.ndarray] | None = None,
+    mirror: SceneMirror | None = None,
 ) -> np.ndarray | None:
     """The pose (3,) at the robot's place that faces the entity as a viewpoint must, and that it can turn to.
 
-    support: box of what the entity stands on. None where there is no such pose, where little of the entity would show
-    from it, or where the goal is so near that nothing is saved.
+    mirror: the scene, which may know what the entity stands on. None where there is no such pose, where the edge of
+    that would hide much of the entity, or where the goal is so near that nothing is saved.
     """
     nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
     if math.dist(pose[:2], nearest) > _NEAR or math.dist(pose[:2], goal[:2]) < config.worth_stopping:
@@ -72,13 +74,15 @@ def pose_here(
     lengths[cells[0, 0], cells[0, 1]] = 0.0
     views = [view.map_from_camera for view in entity.views]
     tried = [np.asarray(one, np.float64) for one in excluded]
+    raised = float(entity.box_min[2]) > config.camera_height
+    support = support_of((entity.box_min, entity.box_max), mirror) if raised else None
     try:
         best = find_viewpoints(
             grid, lengths, entity.box_min, entity.box_max, views, tried, _IN_PLAIN_SIGHT, support
         )[0]
     except NoViewpoint:
         return None
-    if best.visible < _SHOWS:
+    if support is not None and best.visible < _SHOWS:
         return None
     heading = best.pose[2]
     turn = (heading - pose[2] + math.pi) % (2.0 * math.pi) - math.pi

@@ -64,9 +64,11 @@ class Arriving(Homing):
             if inspect(faced, self._pose, self._grid, settled, self.config) is Evidence.CONFIRMED:
                 self._claim_or_compare(run, faced, view)
             elif waited > self.config.verify_time:
-                if run.viewpoints[faced.id] > 0 and self._hidden_from_here(faced, arrival.stamp):
+                if faced.id in run.hidden and self._is_high(faced):
                     self._claim_or_compare(run, faced, view)
                     return
+                if self._is_high(faced) and faced.last_seen > arrival.stamp - self.config.sight_before_arrival:
+                    run.hidden.add(faced.id)  # the first place from which it is hidden is not the last word
                 for place in (arrival.goal, self._pose):  # it may have come to stand elsewhere
                     run.goals.exclude(place, UNCONFIRMED, self._grid)
                 self._spend_viewpoint(run, faced, UNCONFIRMED)
@@ -93,12 +95,9 @@ class Arriving(Homing):
             why = view.explanation(entity.id)
             self._leave(run, view, f"{name_of(entity)} is not it{': ' + why if why else ''}")
 
-    def _hidden_from_here(self, entity: Entity, arrived: float) -> bool:
-        """Whether it stands higher than the camera, so that the edge of a table may hide it from so near, and was seen
-        until just before the arrival. The first place from which it is hidden is not the last word: another is tried.
-        """
-        high = float(entity.box_min[2]) > self.config.camera_height
-        return high and entity.last_seen > arrived - self.config.sight_before_arrival
+    def _is_high(self, entity: Entity) -> bool:
+        """Whether it stands higher than the camera, so that the edge of a table may hide it from nearby."""
+        return float(entity.box_min[2]) > self.config.camera_height
 
     def _spend_viewpoint(self, run: Run, entity: Entity, reason: str) -> None:
         """One viewpoint of the entity is used up; with the last of them the entity is excluded."""

@@ -17,7 +17,6 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.agent.retreat import retreat
 from lodestar.agent.run import UNREACHABLE, Navigation, Run
 from lodestar.agent.words import name_of
-from lodestar.experts.approaching import support_of
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection
 from lodestar.geometry.poses import wrap_angle
 from lodestar.scene.records import Entity
@@ -163,9 +162,8 @@ class Driving(Arriving):
         assert self._pose is not None and self._grid is not None
         if navigation.shortened or not navigation.accepted:
             return
-        support = support_of((entity.box_min, entity.box_max), self._mirror)
-        target = navigation.proposal.goal
-        goal = pose_here(self._grid, self._pose, entity, run.goals.active(), target, self.config, support)
+        target, tried = navigation.proposal.goal, run.goals.active()
+        goal = pose_here(self._grid, self._pose, entity, tried, target, self.config, self._mirror)
         if goal is None:
             return
         run.text = f"{name_of(entity)[:1].upper()}{name_of(entity)[1:]} can be faced from here; turning to it."

@@ -63,6 +63,7 @@ class Run:
     excluded: dict[int, str] = field(default_factory=dict)
     viewpoints: Counter[int] = field(default_factory=Counter)
     forgiven: set[int] = field(default_factory=set)  # things that had their second chance
+    hidden: set[int] = field(default_factory=set)  # things seen until just before an arrival, and not from there
     doubt: Doubt = field(default_factory=Doubt)
     events: list[NavigationEvent] = field(default_factory=list)
     ask_after: float = 0.0
@@ -122,7 +123,8 @@ class Run:
         """Go on to step `index` with nothing excluded."""
         self.subtask_index = index
         self.found_here = 0
-        self.excluded, self.viewpoints, self.forgiven, self.doubt = {}, Counter(), set(), Doubt()
+        self.excluded, self.viewpoints, self.doubt = {}, Counter(), Doubt()
+        self.forgiven, self.hidden = set(), set()
         self.goals = GoalMemory(self.config)
         self.known_targets = frozenset()
         self.explored_at = None

@@ -11,7 +11,7 @@ import numpy as np
 from lodestar.experts.reach import HOPED, Reach
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
-from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, Viewpoint, ViewpointConfig
 from lodestar.grid.visibility import sight_between
@@ -26,9 +26,10 @@ class ApproachConfig:
     candidates: places nearest to the thing that are looked from.
     front: before the thing, along the look at it, within which a place to stand is looked for.
     stands_below: height of a thing's lowest point, below which a viewpoint past something else may be one from behind a
-    wall. detour: by which the way from a viewpoint to the front may be longer than the straight line, and by as much
-    more as what the thing stands on is long and wide: around a table it is longer, around a wall by more.
-    shows: share of the thing's height that shows past the edge of what it stands on, where there is such a viewpoint.
+    wall. detour: by which the way from a viewpoint to the front may be longer than the straight line: around furniture
+    it is, around a wall it is longer. shows: share of a raised thing's height that must show past the edge of what it
+    stands on; where none of the side that was seen shows so much, other sides of that furniture will do, to which a way
+    leads that stays `beside` metres from it at most and is longer by no more than its length and width besides.
     roomy: clearance of a place on the way to the front.
     """
 
@@ -41,6 +42,7 @@ class ApproachConfig:
     stands_below: float = 0.4
     detour: float = 0.75
     shows: float = 0.1
+    beside: float = 0.6
     roomy: float = 0.40
 
 
@@ -113,12 +115,10 @@ def place_to_face(
             raise
         none = error
     front = _Front.of(reach, box, views, config)
-    detour = config.detour
-    if support is not None:  # from where its edge hides the thing is no place to face it, and the way leads around it
-        found = [viewpoint for viewpoint in found if viewpoint.visible >= config.shows] or found
-        detour += float((support[1] - support[0])[:2].sum())
-    same_side = [viewpoint for viewpoint in found if front is not None and front.is_before(viewpoint.pose, detour)]
+    same_side = [v for v in found if front is not None and front.is_before(v.pose, config.detour)]
     raised = float(box[0][2]) > config.stands_below
+    if raised and front is not None and support is not None:
+        same_side = _past_the_edge(same_side, found, front, support, config)
     plain = next((viewpoint for viewpoint in same_side if viewpoint.is_plain or raised), None)
     if plain is not None:
         return _facing(plain)
@@ -144,6 +144,30 @@ def support_of(
         if under and away <= gap and (best is None or away < best[0]):
             best = away, (entity.box_min, entity.box_max)
     return None if best is None else best[1]
+
+
+def _past_the_edge(
+    same_side: list[Viewpoint],
+    found: list[Viewpoint],
+    front: _Front,
+    support: tuple[np.ndarray, np.ndarray],
+    config: ApproachConfig,
+) -> list[Viewpoint]:
+    """Those of the same side from which the edge of the support lets the thing show, with nothing but the support in
+    between; where there are none, those on its other sides; where there are none either, the same side as it is.
+    """
+    clear = front.without(support)
+    showing = [v for v in found if v.visible >= config.shows]
+    ends = np.array([np.clip(v.pose[:2], *front.box) for v in showing]).reshape(-1, 2)
+    starts = np.array([v.pose[:2] for v in showing]).reshape(-1, 2)
+    plain = sight_between(clear, starts, ends, ViewpointConfig.strict_ignore)
+    showing = [v for v, is_seen in zip(showing, plain) if is_seen]
+    shown = [v for v in showing if front.is_before(v.pose, config.detour)]
+    if showing and not shown:
+        around = front.around(support, config.beside)
+        detour = config.detour + float((support[1] - support[0])[:2].sum())
+        shown = [v for v in showing if around.is_before(v.pose, detour)]
+    return shown or same_side
 
 
 def _facing(viewpoint: Viewpoint) -> FacingPlace:
@@ -185,6 +209,28 @@ class _Front:
         """
         way = float(self.ways[tuple(self.grid.cells_of(np.asarray(pose)[:2]))])
         return way <= float(np.linalg.norm(np.asarray(pose)[:2] - self.place)) + detour
+
+    def without(self, support: tuple[np.ndarray, np.ndarray]) -> OccupancyGrid2D:
+        """The grid without what stands within the support's box."""
+        low, high = (np.asarray(corner)[:2] for corner in support)
+        occupied = np.argwhere(self.grid.occupied)
+        points = self.grid.points_of(occupied)
+        inside = occupied[((points >= low) & (points <= high)).all(axis=1)]
+        cells = self.grid.cells.copy()
+        cells[inside[:, 0], inside[:, 1]] = FREE
+        return replace(self.grid, cells=cells)
+
+    def around(self, support: tuple[np.ndarray, np.ndarray], margin: float) -> _Front:
+        """The same with ways that stay within a margin, in metres, of the support: none leads through a door."""
+        grid = self.grid
+        corners = [np.asarray(corner)[:2] for corner in (*support, *self.box)] + [self.place]
+        low, high = np.min(corners, axis=0) - margin, np.max(corners, axis=0) + margin
+        rows, columns = grid.cells_of(np.stack([low, high])).T
+        cells = np.full(grid.cells.shape, np.int8(OCCUPIED))
+        near = np.s_[max(rows[0], 0) : max(rows[1] + 1, 0), max(columns[0], 0) : max(columns[1] + 1, 0)]
+        cells[near] = grid.barred_cells[near]
+        fenced = replace(grid, cells=cells, keep_out=None)
+        return replace(self, ways=path_lengths(fenced, self.place, replace(HOPED, start_snap=grid.resolution)))
 
     def place_before(
         self, reach: Reach, robot: np.ndarray, excluded: Sequence[Sequence[float]], config: ApproachConfig

@@ -77,6 +77,7 @@ class FrontierExpert:
         self._mirror: SceneMirror | None = None
         self.looked = LookedAt(max(config.look_ranges))
         self._walls = SteadyWalls()
+        self._as_seen: OccupancyGrid2D | None = None  # the grid with the holes of walls open
         self._grid: OccupancyGrid2D | None = None
         self._fov = config.fov
         self._tracker = FrontierTracker(config.pieces)
@@ -88,8 +89,12 @@ class FrontierExpert:
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
-        self._grid = self._walls.closed(grid)
-        self.looked.set_grid(self._grid)
+        self._as_seen = grid
+        self._plan_on(self._walls.closed(grid))
+
+    def _plan_on(self, grid: OccupancyGrid2D) -> None:
+        self._grid = grid
+        self.looked.set_grid(grid)
 
     def set_energy(self, budget: EnergyBudget) -> None:
         """Goals are feasible with this budget from now on; without a charger the robot comes back to where it was
@@ -136,21 +141,32 @@ class FrontierExpert:
         if self._budget.limited and self._budget.must_return(self._length_at(grid, back, request.robot_pose)):
             return self._homeward(request, reach, "the battery says to go back")
         self._progress.advance(request)
-        search = request.directive.kind in _SEARCHES and self.looked.count > 0
-        for narrow in (False, True):  # through narrow places only when nothing else is left
-            lengths = reach.possible if narrow else reach.easy
-            for look in self._passes(search):
-                if self._progress.barren(grid, self.looked, look):
-                    continue
-                stop = self._best(request, grid, lengths, back, look)
-                if stop is not None:
-                    return self._proposal(request, stop, look)
+        proposal = self._look_on(request, reach, back)
+        if proposal is None and self._as_seen is not None and self._as_seen is not grid:
+            self._plan_on(self._as_seen)  # a door that opened while nobody looked, or a hole: when nothing else is left
+            reach = Reach(self._as_seen, request.robot_pose, self.config.reach)
+            proposal = self._look_on(request, reach, self._ways_back(self._as_seen))
+        if proposal is not None:
+            return proposal
         self._last_goal = None
         if any(f.reason == TOO_FAR for f in self._frontiers):
             return self._homeward(request, reach, "the battery does not last for what is left to explore")
         hidden = sum(not f.reachable for f in self._frontiers)
         message = "no reachable place would show anything new" + (f"; {hidden} unreachable" if hidden else "")
         return self._reject(request, RejectionReason.EXPLORED, message)
+
+    def _look_on(self, request: ProposalRequest, reach: Reach, back: np.ndarray | None) -> Proposal | None:
+        """The best viewpoint of the first pass that has any."""
+        search = request.directive.kind in _SEARCHES and self.looked.count > 0
+        for narrow in (False, True):  # through narrow places only when nothing else is left
+            lengths = reach.possible if narrow else reach.easy
+            for look in self._passes(search):
+                if self._progress.barren(reach.grid, self.looked, look):
+                    continue
+                stop = self._best(request, reach.grid, lengths, back, look)
+                if stop is not None:
+                    return self._proposal(request, stop, look)
+        return None
 
     def _passes(self, search: bool) -> list[Pass]:
         """What exploring is content with, one after the other; only a search looks from nearer and into corners."""

@@ -15,6 +15,8 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.targets import TargetView
 from lodestar.grid.facing import is_facing
 from lodestar.query.scoring import Candidate
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import SceneDelta
 
 CONFIG = LoopConfig()
 NEAR, FAR = entity(1, 4.0, 2.0), entity(2, 9.0, 2.0)
@@ -98,7 +100,12 @@ def test_behind_a_wall_the_way_goes_on():
 def test_where_the_edge_of_its_table_hides_it_the_way_goes_on():
     bag = replace(entity(1, 5.0, 5.0), box_min=np.array([4.9, 4.9, 0.75]), box_max=np.array([5.1, 5.1, 1.05]))
     here, goal = np.array([3.8, 5.0, 0.0]), np.array([5.0, 4.0, math.pi / 2])
-    small = np.array([4.85, 4.5, 0.0]), np.array([5.15, 5.5, 0.74])  # its edge is right before the bag
-    large = np.array([4.2, 4.5, 0.0]), np.array([5.15, 5.5, 0.74])
-    assert pose_here(room(), here, bag, (), goal, CONFIG, small) is not None
-    assert pose_here(room(), here, bag, (), goal, CONFIG, large) is None
+
+    def on_a_table_from(x: float) -> np.ndarray | None:
+        table = replace(entity(2, 5.0, 5.0), box_min=np.array([x, 4.5, 0.0]), box_max=np.array([5.15, 5.5, 0.74]))
+        scene = SceneMirror()
+        scene.apply(SceneDelta(0.0, 1, 0, (bag, table)))
+        return pose_here(room(), here, bag, (), goal, CONFIG, scene)
+
+    assert on_a_table_from(4.85) is not None  # its edge is right before the bag
+    assert on_a_table_from(4.2) is None

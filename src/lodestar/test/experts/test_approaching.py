@@ -164,3 +164,20 @@ def test_without_a_look_or_when_all_was_tried_nothing_is_made_up():
         for _ in range(300):
             tried.append(to_face(grid, POSE, chair, excluded=tried).pose)
     assert none.value.reason is NoViewpointReason.EXCLUDED and len(tried) > 5
+
+
+def test_what_stands_on_a_desk_against_a_wall_is_not_faced_through_the_wall_by_a_door_beside_it():
+    cells = np.zeros((80, 120), np.int8)
+    cells[0], cells[-1], cells[:, 0], cells[:, -1] = 100, 100, 100, 100
+    cells[40] = 100
+    cells[40, 58:68] = 0  # a wall at y = 4.0 with a door beside the desk
+    cells[32:40, 73:87] = 100
+    grid = OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
+    low, high = np.array([7.3, 3.2, 0.0]), np.array([8.7, 4.0, 0.74])
+    bag = np.array([7.7, 3.56, 0.74]), np.array([7.9, 3.76, 1.05])
+    desk = Entity(7, "desk", "brown desk", (low + high) / 2.0, np.eye(3), low, high)
+    scene = SceneMirror()
+    scene.apply(SceneDelta(0.0, 1, 0, (desk,)))
+    seen = [camera_pose(1.9, 5.5, math.atan2(-1.9, 5.9))]
+    for here in ((1.9, 5.5, 0.0), (7.8, 5.0, -1.57), (7.8, 1.5, 1.57)):
+        assert to_face(grid, here, bag, seen, mirror=scene).pose[1] < 4.0

@@ -70,7 +70,7 @@ class Arriving(Homing):
                 if self._is_high(faced) and faced.last_seen > arrival.stamp - self.config.sight_before_arrival:
                     run.hidden.add(faced.id)  # the first place from which it is hidden is not the last word
                 for place in (arrival.goal, self._pose):  # it may have come to stand elsewhere
-                    run.goals.exclude(place, UNCONFIRMED, self._grid)
+                    run.goals.exclude(place, UNCONFIRMED, self._grid, lasting=True)
                 self._spend_viewpoint(run, faced, UNCONFIRMED)
                 self._leave(run, view, f"{name_of(faced)} was not seen again from here")
             return

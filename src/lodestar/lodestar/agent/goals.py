@@ -37,6 +37,7 @@ class _Exclusion:
     goal: tuple[float, float, float]
     reason: str
     before: np.ndarray | None
+    lasting: bool = False
     active: bool = True
     retries: int = 0
 
@@ -51,20 +52,28 @@ class GoalMemory:
     def __len__(self) -> int:
         return len(self._exclusions)
 
-    def exclude(self, goal: Sequence[float] | np.ndarray, reason: str, grid: OccupancyGrid2D | None) -> None:
-        """The goal (x, y, yaw) is excluded while the map around it stays as it is now."""
+    def exclude(
+        self,
+        goal: Sequence[float] | np.ndarray,
+        reason: str,
+        grid: OccupancyGrid2D | None,
+        lasting: bool = False,
+    ) -> None:
+        """The goal (x, y, yaw) is excluded while the map around it stays as it is now; a lasting exclusion until it is
+        forgiven.
+        """
         key = (float(goal[0]), float(goal[1]), float(goal[2]))
         before = surroundings(grid, key, self._config.retry_radius) if grid is not None else None
         for known in self._exclusions:
             if self._same(known.goal, key):
-                known.active, known.reason, known.before = True, reason, before
+                known.active, known.reason, known.before, known.lasting = True, reason, before, lasting
                 return
-        self._exclusions.append(_Exclusion(key, reason, before))
+        self._exclusions.append(_Exclusion(key, reason, before, lasting))
 
     def refresh(self, grid: OccupancyGrid2D) -> None:
         """Goals where enough of the map changed may be proposed again, `max_retries` times each."""
         for known in self._exclusions:
-            if not known.active or known.retries >= self._config.max_retries:
+            if not known.active or known.lasting or known.retries >= self._config.max_retries:
                 continue
             now = surroundings(grid, known.goal, self._config.retry_radius)
             comparable = known.before is not None and now.shape == known.before.shape

@@ -42,7 +42,7 @@ class ApproachConfig:
     stands_below: float = 0.4
     detour: float = 0.75
     shows: float = 0.1
-    beside: float = 0.6
+    beside: float = 1.2
     roomy: float = 0.40
 
 

@@ -49,6 +49,14 @@ def test_a_goal_that_fails_time_and_again_is_retried_only_so_often():
     assert len(memory) == 1
 
 
+def test_a_lasting_exclusion_outlives_changes_of_the_map_and_is_forgiven():
+    memory, grid = GoalMemory(LoopConfig()), room()
+    memory.exclude(GOAL, "not seen from there", grid, lasting=True)
+    memory.refresh(changed(grid, 0.5))
+    assert memory.active() == (GOAL,)
+    assert memory.forgive() and memory.active() == ()
+
+
 def test_every_goal_is_forgiven_once():
     memory = GoalMemory(LoopConfig())
     memory.exclude(GOAL, "blocked", None)

@@ -66,13 +66,15 @@ class NavigatorConfig:
 
 @dataclass(frozen=True)
 class NavigatorStep:
-    """What to do now. command: (3,) vx, vy, wz in the body frame; path: (N, 2) metres, frame of the grid."""
+    """What to do now. command: (3,) vx, vy, wz in the body frame; path: (N, 2) metres, frame of the grid.
+    distance_remaining: metres by path, NaN where nothing is followed at this moment.
+    """
 
     command: np.ndarray
     status: NavigatorStatus
     error_code: int = 0
     error_msg: str = ""
-    distance_remaining: float = 0.0
+    distance_remaining: float = math.nan
     path: np.ndarray | None = None
 
 

@@ -110,6 +110,14 @@ def test_feedback_counts_down_and_carries_the_path():
     assert later.distance_remaining < first.distance_remaining - 2.0
 
 
+def test_of_a_way_that_is_not_planned_it_says_nothing():
+    drive = Drive((1.0, 3.0, 0.0), free_room())
+    drive.navigator.set_goal((7.0, 3.0, 0.0))
+    waiting = drive.navigator.update(drive.now, None, drive.pose, np.zeros(3))
+    assert waiting.status is NavigatorStatus.ACTIVE and np.isnan(waiting.distance_remaining)
+    assert drive.step().distance_remaining > 5.0
+
+
 def test_cancel_stops_at_once():
     drive = Drive((1.0, 3.0, 0.0), free_room())
     drive.navigator.set_goal((7.0, 3.0, 0.0))

@@ -127,9 +127,10 @@ class SimNavigatorNode(LodestarNode):
             self._path = step.path
         if step.status is not NavigatorStatus.ACTIVE:
             self._conclude(step.status, step.error_code, step.error_msg)
-        elif pose is not None and self._updates % FEEDBACK_EVERY == 0:
-            self._goal.publish_feedback(feedback_to_msg(pose, self._now, self._now - self._started, step))
-        self._updates += 1
+        elif pose is not None and math.isfinite(step.distance_remaining):  # nothing is said of a way without a plan
+            if self._updates % FEEDBACK_EVERY == 0:
+                self._goal.publish_feedback(feedback_to_msg(pose, self._now, self._now - self._started, step))
+            self._updates += 1
 
     def _check_odometry(self) -> None:
         if self._goal is not None and time.monotonic() - self._heard > ODOMETRY_PATIENCE:

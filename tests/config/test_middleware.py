@@ -1,4 +1,4 @@
-"""Whole images cross between processes with the shipped middleware profile, best effort included."""
+"""With the shipped middleware profiles whole images cross between processes, and bursts of discovery have room."""
 
 from __future__ import annotations
 
@@ -66,6 +66,39 @@ for number in range({IMAGES}):
         break
 print(",".join(answers))
 """
+
+SOCKETS = """
+import os, socket, rclpy
+rclpy.init()
+node = rclpy.create_node("sockets")
+for number in os.listdir("/proc/self/fd"):
+    try:
+        with socket.socket(fileno=os.dup(int(number))) as one:
+            if one.family == socket.AF_INET and one.type == socket.SOCK_DGRAM and one.getsockname()[1] >= 7400:
+                print(one.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF))
+    except OSError:
+        continue
+"""
+
+
+@pytest.mark.parametrize("profile", ["fastdds.xml", "fastdds_small.xml"])
+def test_sockets_of_discovery_have_room_for_a_burst(profile: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SOCKETS],
+        env={
+            **os.environ,
+            "FASTDDS_DEFAULT_PROFILES_FILE": str(ROOT / "config" / profile),
+            "ROS_DOMAIN_ID": str(100 + os.getpid() % 100),
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    allowed = int(Path("/proc/sys/net/core/rmem_max").read_text())
+    room = [int(size) for size in done.stdout.split()]
+    listening = [size for size in room if size >= min(4 << 20, allowed)]
+    assert len(listening) >= 2, f"of {room} bytes, with {allowed} allowed"  # multicast and unicast
 
 
 @pytest.mark.parametrize("readers_profile", ["fastdds.xml", "fastdds_small.xml"])

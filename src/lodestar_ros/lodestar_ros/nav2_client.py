@@ -18,6 +18,7 @@ from rclpy.node import Node
 
 from lodestar.agent.commands import NavigationEvent, NavigationKind
 from lodestar_ros.conversions import planar_to_stamped
+from lodestar_ros.sent_goal import SentGoal
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class _Goal:
 
     epoch: int
     heard: float
+    sent: SentGoal | None = None
     handle: Any = None
     cancel: bool = False
 
@@ -86,18 +88,18 @@ class Nav2Client:
             pose=planar_to_stamped(goal, stamp), behavior_tree=self._config.behavior_tree
         )
         request.pose.header.stamp.sec = request.pose.header.stamp.nanosec = 0  # the newest transform is meant
-        future = self._client.send_goal_async(
-            request, feedback_callback=lambda message: self._on_feedback(current, message.feedback)
+        current.sent = SentGoal(
+            self._client, NavigateToPose, request, lambda message: self._on_feedback(current, message.feedback)
         )
-        future.add_done_callback(lambda done: self._on_answer(current, done))
+        current.sent.answer.add_done_callback(lambda done: self._on_answer(current, done))
 
     def cancel(self) -> None:
         """Take the goal back, also one whose acceptance is still under way."""
         if self._goal is None:
             return
-        self._goal.cancel = True
-        if self._goal.handle is not None:
-            self._goal.handle.cancel_goal_async()
+        self._goal.cancel = True  # once more when it is accepted: the navigator may not know it yet
+        if self._goal.sent is not None:
+            self._goal.sent.cancel()
 
     def check(self) -> None:
         """Give up a navigator that went silent; to be called a few times a second."""
@@ -107,6 +109,8 @@ class Nav2Client:
         silent = time.monotonic() - goal.heard
         if goal.handle is None and silent > self._config.answer_timeout:
             self._goal = None
+            if goal.sent is not None:
+                goal.sent.cancel()  # it may be on its way, though nothing is heard of it
             self._report(
                 NavigationKind.UNAVAILABLE, goal.epoch, message=f"no answer to the goal in {silent:.1f} s"
             )

@@ -23,6 +23,7 @@ from sensor_msgs.msg import CompressedImage
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Heartbeat
 from lodestar_ros import qos
+from lodestar_ros.sent_goal import SentGoal
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 # Seconds of wall time.
@@ -69,7 +70,7 @@ class _Sender:
 
     def run(self, directive: str, time_limit: float, images: Sequence[CompressedImage] = ()) -> int:
         """The exit status."""
-        handle = None
+        sent = handle = None
         try:
             if not self._client.wait_for_server(_SERVER_TIMEOUT):
                 return _complain(
@@ -78,20 +79,21 @@ class _Sender:
                 )
             limit = Duration(seconds=time_limit).to_msg()
             goal = FollowDirective.Goal(text=directive, images=list(images), time_limit=limit)
-            sent = self._client.send_goal_async(goal, feedback_callback=self._on_feedback)
-            self._wait(sent, _ANSWER_TIMEOUT)
-            if not sent.done():
+            sent = SentGoal(self._client, FollowDirective, goal, self._on_feedback)
+            self._wait(sent.answer, _ANSWER_TIMEOUT)
+            if not sent.answer.done():
+                self._wait(sent.cancel(), _POLL)  # it may have heard the directive though nothing is heard of it
                 return _complain(
                     f"The goal selector is gone: it did not answer within {_ANSWER_TIMEOUT:.0f} s. "
                     f"{not_heard(self._node)}"
                 )
-            handle = sent.result()
+            handle = sent.answer.result()
             if not handle.accepted:
                 print("The goal selector refused the directive; its log says why.", file=sys.stderr)
                 return EXIT_FAILED
             return self._follow(handle)
         except KeyboardInterrupt:
-            return self._cancel(handle)
+            return self._cancel(sent, handle)
 
     def _follow(self, handle: Any) -> int:
         finished = handle.get_result_async()
@@ -113,8 +115,10 @@ class _Sender:
             print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
         return 0 if result.success else EXIT_FAILED
 
-    def _cancel(self, handle: Any) -> int:
+    def _cancel(self, sent: SentGoal | None, handle: Any) -> int:
         if handle is None:
+            if sent is not None:
+                self._wait(sent.cancel(), _CANCEL_TIMEOUT)
             print("Interrupted before the goal selector had answered.", file=sys.stderr)
             return EXIT_CANCELLED
         print("Cancelling; the robot stops.", file=sys.stderr)

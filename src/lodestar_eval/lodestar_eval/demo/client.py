@@ -26,6 +26,7 @@ from lodestar_interfaces.srv import EmbedTexts, GetEntities
 from lodestar_ros import conversions, qos
 from lodestar_ros.conversions_agent import decision_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
+from lodestar_ros.sent_goal import SentGoal
 
 _EXPERTS = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert")
 _ACCEPT_TIMEOUT = 20.0  # s of wall time for an answer to the goal
@@ -124,11 +125,12 @@ class DemoClient:
         """The directive runs; `finished` is set when it is over. Raises DirectiveRejected."""
         goal = FollowDirective.Goal(text=directive, time_limit=conversions.duration_to_msg(time_limit))
         answered = threading.Event()
-        future = self._follow.send_goal_async(goal, feedback_callback=self._on_feedback)
-        future.add_done_callback(lambda _: answered.set())
+        sent = SentGoal(self._follow, FollowDirective, goal, self._on_feedback)
+        sent.answer.add_done_callback(lambda _: answered.set())
         if not answered.wait(_ACCEPT_TIMEOUT):
+            sent.cancel()
             raise DirectiveRejected(f"the goal selector did not answer within {_ACCEPT_TIMEOUT:.0f} s")
-        self._goal_handle = future.result()
+        self._goal_handle = sent.answer.result()
         if not self._goal_handle.accepted:
             raise DirectiveRejected("the goal selector refused the directive; its log says why")
         self._goal_handle.get_result_async().add_done_callback(self._on_result)

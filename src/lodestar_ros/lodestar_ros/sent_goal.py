@@ -1,0 +1,57 @@
+"""A goal of an action that is held from the moment it is sent.
+
+A server may know a client's requests seconds before it knows where to send its answers, and what it answers in between
+is lost ("client will not receive response"). The goal runs then, and who waits for the answer could not cancel it. So
+the goal's id is made here: who hears feedback of it knows that it was accepted, and can cancel it without an answer.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
+from rclpy.task import Future
+from unique_identifier_msgs.msg import UUID
+
+
+class SentGoal:
+    """`answer` is done with the goal's handle as soon as the server has answered, or shows by feedback that it works on
+    the goal. Everything happens on the executor.
+
+    on_feedback: called with every feedback message of this goal.
+    """
+
+    def __init__(
+        self,
+        client: ActionClient,
+        action: Any,
+        goal: Any,
+        on_feedback: Callable[[Any], None],
+    ) -> None:
+        self.answer: Future = Future()
+        identity = UUID(uuid=list(uuid.uuid4().bytes))
+        self._handle = ClientGoalHandle(client, identity, action.Impl.SendGoalService.Response(accepted=True))
+        self._on_feedback = on_feedback
+        sent = client.send_goal_async(goal, feedback_callback=self._hear, goal_uuid=identity)
+        sent.add_done_callback(self._answered)
+
+    def cancel(self) -> Future:
+        """Take the goal back, whether it was answered or not."""
+        return self._handle.cancel_goal_async()
+
+    def _hear(self, message: Any) -> None:
+        if not self.answer.done():
+            self.answer.set_result(self._handle)
+        self._on_feedback(message)
+
+    def _answered(self, sent: Future) -> None:
+        if self.answer.done():
+            return
+        error = sent.exception()
+        if error is not None:
+            self.answer.set_exception(error)
+        else:
+            self.answer.set_result(sent.result())

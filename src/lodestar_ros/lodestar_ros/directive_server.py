@@ -113,9 +113,18 @@ class DirectiveServer:
             self._refuse(handle, ErrorCode.UNKNOWN, f"{error.__class__.__name__}: {error}")
         else:
             if directive is not None:
-                self._current = handle
-                self._said.publish(directive_to_msg(directive))
-                self._on_started(directive)
+                self._announce(handle, directive)
+
+    def _announce(self, handle: Any, directive: Directive) -> None:
+        """The loop has begun it: everybody is told; what cannot be told is not followed."""
+        try:
+            self._said.publish(directive_to_msg(directive))
+        except Exception as error:
+            self._loop.cancel(self._now())
+            self._refuse(handle, ErrorCode.UNKNOWN, f"it cannot be told: {error.__class__.__name__}: {error}")
+            return
+        self._current = handle
+        self._on_started(directive)
 
     def _read_and_start(self, handle: Any) -> Directive | None:
         """The directive that has begun; None where its pictures have to be described first."""

@@ -125,6 +125,23 @@ def test_what_breaks_unexpectedly_has_a_code_too(bench, monkeypatch):
     assert "ZeroDivisionError" in handle.result.error_msg
 
 
+def test_what_cannot_be_told_to_others_is_not_followed(bench, monkeypatch):
+    bench.clock = 5.0
+
+    def unserializable(message):
+        raise SystemError("error return without exception set")
+
+    monkeypatch.setattr(bench.node.create_publisher(), "publish", unserializable)
+    handle = Handle("find the red chair")
+    bench.server._on_accepted(handle)
+    assert handle.ending == "aborted" and handle.result.error_code == FollowDirective.Result.UNKNOWN
+    assert bench.loop.cancelled == 1
+    monkeypatch.undo()
+    bench.loop.started.clear()
+    bench.server._on_accepted(Handle("find the red chair"))
+    assert [message.text for message in bench.said] == ["find the red chair"]
+
+
 def structured(**fields):
     handle = Handle("")
     handle.request = FollowDirective.Goal(directive=Directive(**fields))

@@ -299,14 +299,15 @@ class EgocentricExpert:
 
     def _turn(self, request: ProposalRequest, action: ActionKind, answer: ViewAnswer) -> Proposal:
         assert self._frame is not None
-        self._turns.take()
         x, y, yaw = (float(v) for v in request.robot_pose)
+        heading = float(wrap_angle(yaw + TURNS[action]))
+        self._turns.propose(heading)
         openness = answer.question.openness.get(action.name, 0.0)
         why = f" ({answer.rationale})" if answer.rationale else ""
         return Proposal(
             expert=self.name,
             epoch=request.epoch,
-            goal=np.array([x, y, float(wrap_angle(yaw + TURNS[action]))]),
+            goal=np.array([x, y, heading]),
             confidence=self.config.turn_confidence * (1.0 + openness),
             rationale=f"Nothing in view fits; {action.name.lower().replace('_', ' ')} to look there{why}",
             action=action,

@@ -152,7 +152,11 @@ class FrontierExpert:
         if any(f.reason == TOO_FAR for f in self._frontiers):
             return self._homeward(request, reach, "the battery does not last for what is left to explore")
         hidden = sum(not f.reachable for f in self._frontiers)
-        message = "no reachable place would show anything new" + (f"; {hidden} unreachable" if hidden else "")
+        message = "no reachable place would show anything new"
+        if self._progress.is_given_up:
+            way = f"{self.config.barren_way:.0f} m of way"
+            message = f"what is left is hoped for from afar, and {way} have shown nothing of it"
+        message += f"; {hidden} unreachable" if hidden else ""
         return self._reject(request, RejectionReason.EXPLORED, message)
 
     def _look_on(self, request: ProposalRequest, reach: Reach, back: np.ndarray | None) -> Proposal | None:
@@ -165,6 +169,7 @@ class FrontierExpert:
                     continue
                 stop = self._best(request, reach.grid, lengths, back, look)
                 if stop is not None:
+                    self._progress.aim(look, stop.length)
                     return self._proposal(request, stop, look)
         return None
 

@@ -21,26 +21,32 @@ TURNS = {
 @dataclass(frozen=True)
 class TurnConfig:
     """horizon: turns in a row at one place (RoboAtlas IV-F, H = 3). place: metres within which it is one
-    place. looked_angle: radians within which a heading was looked along already.
+    place. looked_angle: radians within which a heading was looked along already; made_angle: within which a
+    turn was made.
     """
 
     horizon: int = 3
     place: float = 2.0
     looked_angle: float = math.radians(40.0)
+    made_angle: float = math.radians(15.0)
     memory: int = 500  # views that are remembered
 
 
 class TurnMemory:
-    """Headings looked along, by place, and the turns proposed there."""
+    """Headings looked along, by place, and the turns made there. Each turn that was made is a step of the horizon; one
+    that was proposed, where the robot then did something else, is none.
+    """
 
     def __init__(self, config: TurnConfig) -> None:
         self._config = config
         self._views: list[tuple[float, float, float]] = []
         self._anchor: tuple[float, float] | None = None
         self._turns = 0
+        self._proposed: float | None = None
 
     def looked(self, x: float, y: float, heading: float) -> None:
         """The camera looked along `heading` from (x, y)."""
+        self._count(x, y, heading)
         last = self._views[-1] if self._views else None
         still = last is not None and math.hypot(last[0] - x, last[1] - y) < 0.1
         if last is not None and still and abs(float(wrap_angle(last[2] - heading))) < math.radians(5.0):
@@ -58,11 +64,19 @@ class TurnMemory:
         """Turns that would show something new from here; none once the horizon is reached."""
         here = (float(pose[0]), float(pose[1]))
         if self._anchor is None or math.dist(here, self._anchor) > self._config.place:
-            self._anchor, self._turns = here, 0
+            self._anchor, self._turns, self._proposed = here, 0, None
         if self._turns >= self._config.horizon:
             return ()
         return tuple(a for a in TURNS if not self.has_looked(*here, float(wrap_angle(pose[2] + TURNS[a]))))
 
-    def take(self) -> None:
-        """A turn at this place was proposed: it is a step of the horizon."""
-        self._turns += 1
+    def propose(self, heading: float) -> None:
+        """A turn to this heading was proposed at this place."""
+        self._proposed = heading
+
+    def _count(self, x: float, y: float, heading: float) -> None:
+        """A step of the horizon, where the proposed turn was made."""
+        if self._proposed is None or self._anchor is None or math.dist((x, y), self._anchor) > self._config.place:
+            return
+        if abs(float(wrap_angle(heading - self._proposed))) <= self._config.made_angle:
+            self._turns += 1
+            self._proposed = None

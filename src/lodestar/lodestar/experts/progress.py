@@ -22,7 +22,11 @@ class Pass:
 
 
 class Progress:
-    """What each pass of one directive has shown for the way that was driven."""
+    """What each pass of one directive has shown for the way that was driven.
+
+    A pass is over after `barren_way` metres that showed nothing. Where the first stop since the last news lies further
+    away, as at the other end of a building that is known, the way to it and half of `barren_way` besides.
+    """
 
     def __init__(self, barren_way: float, barren_area: float) -> None:
         self._barren_way, self._barren_area = barren_way, barren_area  # metres, m^2
@@ -31,19 +35,29 @@ class Progress:
         self._driven = 0.0
         self._passes: dict[Pass, tuple[float, float]] = {}  # m^2 seen at most, and the way driven until then
         self._over: set[Pass] = set()
+        self._aims: dict[Pass, float] = {}  # metres to the first stop since the last news
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether any pass of this task is over because a long way showed nothing."""
+        return bool(self._over)
 
     def advance(self, request: ProposalRequest) -> None:
         """The robot is where the request says; another task starts anew."""
         task = (request.directive.text, request.subtask_index)
         if task != self._task:
-            self._task, self._pose, self._passes, self._over = task, None, {}, set()
+            self._task, self._pose, self._passes, self._over, self._aims = task, None, {}, set(), {}
         pose = np.asarray(request.robot_pose, np.float64)[:2]
         if self._pose is not None:
             self._driven += float(np.hypot(*(pose - self._pose)))
         self._pose = pose
 
+    def aim(self, look: Pass, length: float) -> None:
+        """This pass has chosen a stop, so many metres of path away."""
+        self._aims.setdefault(look, length)
+
     def barren(self, grid: OccupancyGrid2D, looked: LookedAt, look: Pass) -> bool:
-        """Whether this pass is over because the last `barren_way` metres showed nothing worth the name."""
+        """Whether this pass is over because a long way showed nothing worth the name."""
         if look in self._over:
             return True
         known = ~looked.unseen(look.range) & ~grid.unknown
@@ -51,7 +65,8 @@ class Progress:
         most, since = self._passes.get(look, (-math.inf, 0.0))
         if seen > most + self._barren_area:
             self._passes[look] = (seen, self._driven)
-        elif self._driven - since > self._barren_way:
+            self._aims.pop(look, None)
+        elif self._driven - since > max(self._barren_way, self._aims.get(look, 0.0) + self._barren_way / 2.0):
             self._over.add(look)
             return True
         return False

@@ -10,6 +10,7 @@ from expert_worlds import Block, furnished, photograph, red_chair, request, thin
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
 from lodestar.experts.lifting import LiftConfig, lift
+from lodestar.experts.looking import TurnConfig, TurnMemory
 from lodestar.experts.protocol import ActionKind, Proposal, RejectionReason
 from lodestar.grid.facing import is_facing
 from lodestar.models.phrases import PhraseBook
@@ -83,6 +84,24 @@ def test_it_turns_at_most_three_times_at_a_place_and_never_where_it_has_looked()
         expert.set_view(*photograph(pose))
     assert answer.reason is RejectionReason.NO_PROPOSAL
     assert 1 <= len(headings) <= 3
+
+
+def test_a_turn_that_is_not_made_is_no_step_of_the_horizon():
+    expert = expert_at(POSE)
+    asked = [expert.propose(request(POSE, red_chair())) for _ in range(6)]
+    assert all(isinstance(answer, Proposal) for answer in asked)
+
+
+def test_three_turns_that_were_made_at_a_place_are_the_horizon():
+    turns, heading = TurnMemory(TurnConfig(looked_angle=math.radians(5.0))), 0.0
+    for made in range(3):
+        assert turns.fresh(np.array([1.0, 1.0, heading])), made
+        heading += math.radians(75.0)
+        turns.propose(heading)
+        turns.looked(1.1, 1.0, heading - math.radians(8.0))
+        turns.looked(1.1, 1.0, heading - math.radians(1.0))  # still the same turn
+    assert turns.fresh(np.array([1.0, 1.0, heading])) == ()
+    assert turns.fresh(np.array([4.0, 1.0, heading])), "at another place it begins anew"
 
 
 def test_it_turns_to_the_more_open_side():

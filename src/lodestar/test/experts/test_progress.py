@@ -51,3 +51,31 @@ def test_another_task_begins_anew():
     other = replace(request((1.0, 1.0, 0.0)), subtask_index=1)
     progress.advance(other)
     assert not progress.barren(two_rooms(), _looked(0.0), FAR)
+
+
+def test_a_first_stop_at_the_far_end_is_driven_to():
+    progress, looked = Progress(20.0, 1.0), _looked(0.0)
+    assert not _drive(progress, looked, 2.0)
+    progress.aim(FAR, 50.0)
+    progress.aim(FAR, 90.0)  # what comes after it brings no further way
+    assert not progress.is_given_up
+    assert not _drive(progress, looked, 54.0)
+    assert _drive(progress, looked, 10.0)
+    assert progress.is_given_up
+
+
+def test_a_near_stop_brings_no_further_way():
+    progress, looked = Progress(20.0, 1.0), _looked(0.0)
+    assert not _drive(progress, looked, 2.0)
+    progress.aim(FAR, 5.0)
+    assert _drive(progress, looked, 22.0)
+
+
+def test_news_on_the_way_set_a_new_first_stop():
+    progress, looked = Progress(20.0, 1.0), _looked(0.0)
+    _drive(progress, looked, 2.0)
+    progress.aim(FAR, 50.0)
+    looked.look(np.array([2.0, 2.0]), 2.4, 1.4)
+    assert not _drive(progress, looked, 2.0)
+    progress.aim(FAR, 5.0)
+    assert _drive(progress, looked, 24.0)

@@ -13,7 +13,7 @@ from lodestar_eval.metrics import bootstrap_interval, mean, paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar, Table
 from lodestar_eval.report import number
-from lodestar_eval.trials import COLD, SINGLES
+from lodestar_eval.trials import COLD, LED, SINGLES
 
 Row = tuple[str, str]  # setting, policy
 _BOUNDS = {"unexplored": (0.95, 0.70), "pre_explored": (0.97, 0.85)}  # SR, SPL of the bandit; issue's bars
@@ -73,15 +73,16 @@ def _against(
 
 
 def row_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
-    """The issue's bars on whatever was run."""
+    """The issue's bars on whatever was run. Of the rivals, only LED also goes to what it has found."""
     bars = []
     for setting, bounds in _BOUNDS.items():
         for name, bound in zip(("sr", "spl"), bounds):
             key = f"{name}.{setting}.bandit"
             if key in metrics:
                 bars.append(Bar(key, metrics[key], bound))
-    for single in SINGLES:
-        key = f"spl_low.unexplored.bandit_minus_{single}"
+    rivals = [("unexplored", single) for single in SINGLES] + [(setting, LED) for setting in _BOUNDS]
+    for setting, rival in rivals:
+        key = f"spl_low.{setting}.bandit_minus_{rival}"
         if key in metrics:
             bars.append(Bar(key, metrics[key], _ABOVE_ZERO))
     if "frontier_share.high" in metrics:

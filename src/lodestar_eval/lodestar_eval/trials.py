@@ -188,15 +188,22 @@ def policy_named(name: str, learned: dict[str, Any]) -> PolicyFactory:
 
 
 def learn(plan: Plan, buildings: Sequence[Building]) -> dict[str, Any]:
-    """State of a bandit that has worked in these buildings, one after the other, from a map that is empty."""
+    """State of a bandit that has worked in these buildings, one after the other, from a map that is empty.
+
+    Those in which nothing makes a task are left out, as in `run_building`.
+    """
     from lodestar.selection.linucb import LinUcb
     from lodestar_eval.episode import EpisodeRunner, phrase_book
     from lodestar_eval.tasks import prepare
+    from lodestar_sim.worlds import WorldError
 
     policy = policy_named("bandit", {})(np.random.default_rng(0))
     assert isinstance(policy, LinUcb)
     runner = EpisodeRunner(phrase_book(), plan.episode, lambda _: policy)
     for building in buildings:
-        prepared = prepare(building.world, building.seed, plan.directive)
+        try:
+            prepared = prepare(building.world, building.seed, plan.directive)
+        except WorldError:
+            continue
         runner.run(prepared.world, prepared.task, building.seed)
     return policy.state()

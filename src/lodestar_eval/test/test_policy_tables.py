@@ -77,6 +77,16 @@ def test_an_equal_rival_is_not_beaten():
     assert not {bar.name: bar for bar in row_bars(metrics)}["spl_low.unexplored.bandit_minus_ego_vlm"].holds
 
 
+@pytest.mark.parametrize("setting", ["unexplored", "pre_explored"])
+@pytest.mark.parametrize(("theirs", "holds"), [(12.5, True), (10.0, False), (8.0, False)])
+def test_the_geometric_rival_has_a_bar_that_it_can_win(setting, theirs, holds):
+    metrics = row_metrics(rows_of([*runs("bandit", [10.0] * 3, setting), *runs("frontier_led", [theirs] * 3, setting)]))
+    (bar,) = (bar for bar in row_bars(metrics) if "minus" in bar.name)
+    assert bar.name == f"spl_low.{setting}.bandit_minus_frontier_led" and bar.holds is holds
+    alone = row_metrics(rows_of(runs("bandit", [10.0], setting)))
+    assert not any("frontier_led" in bar.name for bar in row_bars(alone))
+
+
 def test_worlds_that_only_one_of_them_was_in_make_no_pair():
     rows = rows_of([*runs("bandit", [10.0, 10.0]), *runs("frontier", [20.0])])
     assert row_metrics(rows)["spl.unexplored.bandit_minus_frontier"] == pytest.approx(0.5)
@@ -134,6 +144,22 @@ def test_one_row_keeps_the_files_where_they_were():
     )
 
 
+def test_apartments_and_offices_are_the_default_of_both_searches(tmp_path):
+    from lodestar_eval.benchmarks import lifelong
+    from lodestar_eval.benchmarks.episodes import _planned
+
+    parsers = [argparse.ArgumentParser(), argparse.ArgumentParser()]
+    for parser, benchmark in zip(parsers, (BENCHMARK, lifelong.BENCHMARK)):
+        benchmark.add_options(parser)
+    plan, buildings = _planned(parsers[0].parse_args(["--seeds", "1-2"]), tmp_path)
+    assert [(b.world, b.seed) for b in buildings] == [
+        ("apartment", 1), ("apartment", 2), ("office", 1), ("office", 2),
+    ]  # fmt: skip
+    files = {plan.file("maps", b.tag, "unexplored", "bandit", b.seed, ".png") for b in buildings}
+    assert len(files) == 4, "no building's map is written over by another's"
+    assert parsers[0].parse_args([]).world == parsers[1].parse_args([]).worlds
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -153,12 +179,19 @@ def test_options_that_make_no_sense_are_refused(words, message, tmp_path):
 
 
 def test_a_building_in_which_nothing_makes_a_task_is_left_out(monkeypatch):
-    from lodestar_eval import tasks
-    from lodestar_eval.trials import Building, run_building
+    from embedders import SingleLetters
+
+    from lodestar.models.phrases import PhraseBook
+    from lodestar_eval import episode, tasks
+    from lodestar_eval.settings import EpisodeSettings
+    from lodestar_eval.trials import Building, learn, policy_named, run_building
     from lodestar_sim.worlds import WorldError
 
     def nothing(spec, seed, directive):
         raise WorldError(f"{spec} {seed}: no object makes a default task")
 
     monkeypatch.setattr(tasks, "prepare", nothing)
+    monkeypatch.setattr(episode, "phrase_book", lambda: PhraseBook(SingleLetters()))
     assert run_building(Plan(None), Building("office", 3)) == []
+    fresh = policy_named("bandit", {})(np.random.default_rng(0))
+    assert learn(Plan(EpisodeSettings()), [Building("office", 3)])["response"] == fresh.state()["response"]

@@ -84,7 +84,7 @@ def test_the_report_compares_the_rows(tmp_path):
     parser = argparse.ArgumentParser()
     BENCHMARK.add_options(parser)
     words = ["--policies", "bandit,frontier", "--seeds", "7", "--limit-time", "5", "--answer-time", "0.05"]
-    options = parser.parse_args([*words, "--log", str(tmp_path / "all.jsonl")])
+    options = parser.parse_args([*words, "--world", "apartment", "--log", str(tmp_path / "all.jsonl")])
     lines: list[str] = []
     result = BENCHMARK.run(options, tmp_path, lines.append)
     assert {"sr.unexplored.bandit", "spl.unexplored.frontier", "spl.unexplored.bandit_minus_frontier"} <= set(

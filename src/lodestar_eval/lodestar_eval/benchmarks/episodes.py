@@ -46,12 +46,14 @@ def _settings(text: str) -> tuple[str, ...]:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--world", "--worlds", default="apartment",
-        help="apartment, office, warehouse, a world file, a real map; several with commas between them",
+        "--world", "--worlds", default="apartment,office",
+        help="apartment, office, warehouse, a world file, a real map; with commas between them "
+        "(default apartment,office)",
     )  # fmt: skip
     parser.add_argument(
-        "--seeds", type=seed_list, default="1-30", help="such as 1-30 or 1,4,9-12 (default 1-30)"
-    )
+        "--seeds", type=seed_list, default="1-30",
+        help="such as 1-30 or 1,4,9-12, of every kind (default 1-30: 60 buildings)",
+    )  # fmt: skip
     parser.add_argument(
         "--policies", type=_names, default="bandit",
         help="core (the bandit, each expert alone, frontier_led, the reference), all, or names (default bandit)",

@@ -31,15 +31,16 @@ from lodestar.language.directive import Directive
 from lodestar.language.priors import everyday_words
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
-from lodestar.selection.context import FEATURES
+from lodestar.selection.config import policy_of
 from lodestar.selection.decision_log import Decision, DecisionLog
-from lodestar.selection.linucb import LinUcb, LinUcbConfig
+from lodestar.selection.linucb import LinUcbConfig
 from lodestar.selection.policy import Policy
+from lodestar.selection.reward import make_reward
 from lodestar_eval.coverage import reachable_share
 from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.pipeline import Pipeline
-from lodestar_eval.settings import EXPERTS, REASONERS, EpisodeSettings
+from lodestar_eval.settings import REASONERS, EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_eval.ways import WaySplit, WayWatcher
 from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
@@ -53,9 +54,9 @@ PolicyFactory = Callable[[np.random.Generator], Policy]
 _DEFAULTS = EpisodeSettings()
 
 
-def linucb(rng: np.random.Generator) -> Policy:
-    """The selector of the goal_selector node, fresh."""
-    return LinUcb(LinUcbConfig(), EXPERTS, FEATURES, rng)
+def selector_of(settings: EpisodeSettings) -> PolicyFactory:
+    """Makes the policy of the goal_selector node with these settings' `selection`, fresh."""
+    return lambda rng: policy_of(settings.selection, LinUcbConfig(), settings.experts, rng)
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,8 @@ class EpisodeRun:
 class EpisodeRunner:
     """Runs episodes one after the other; only the phrase book, which is a cache, passes from one to the next.
 
-    policy: makes the selector of each episode; one that learns across episodes is returned every time.
+    policy: makes the selector of each episode, by default that of the settings; one that learns across episodes is
+    returned every time.
     observer: called with the episode after every control step.
     """
 
@@ -104,12 +106,12 @@ class EpisodeRunner:
         self,
         phrases: PhraseBook,
         settings: EpisodeSettings = _DEFAULTS,
-        policy: PolicyFactory = linucb,
+        policy: PolicyFactory | None = None,
         observer: Callable[[Episode], None] | None = None,
     ) -> None:
         self.settings = settings
         self.phrases = phrases
-        self._policy = policy
+        self.policy = policy or selector_of(settings)
         self._observer = observer
 
     def run(self, world: World, task: Task, seed: int, saved: SavedMap | None = None) -> EpisodeRun:
@@ -118,7 +120,7 @@ class EpisodeRunner:
         saved: the map that the robot goes on from; none by default.
         """
         began = time.process_time()
-        episode = Episode(world, task, seed, self.settings, self.phrases, self._policy, saved)
+        episode = Episode(world, task, seed, self.settings, self.phrases, self.policy, saved)
         return self.follow(episode, time.process_time() - began)
 
     def follow(self, episode: Episode, setup: float = 0.0) -> EpisodeRun:
@@ -162,7 +164,10 @@ class Episode:
             self.pipeline.go_on_from(saved, self.simulator.time)
         self.navigator = Navigator(settings.navigator)
         self.phrases = phrases
-        self.loop = DecisionLoop(settings.loop, policy(policy_rng), phrases, settings.experts)
+        self.loop = DecisionLoop(
+            settings.loop, policy(policy_rng), phrases, settings.experts,
+            features=settings.selection.features, rewards=make_reward(settings.selection.reward),
+        )  # fmt: skip
         self._next_frame = 0.0
         self.begin(task, directive)
 

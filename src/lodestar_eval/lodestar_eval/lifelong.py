@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lodestar_eval.episode import Episode, EpisodeRunner, linucb, phrase_book
+from lodestar_eval.episode import Episode, EpisodeRunner, phrase_book
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.subtasks import Asked, subtasks_of
@@ -44,7 +44,7 @@ def follow_all(
         if episode is None:
             task = Task(one.words, one.target_ids, world.start)
             episode = Episode(
-                world, task, seed, runner.settings, runner.phrases, linucb, directive=one.directive
+                world, task, seed, runner.settings, runner.phrases, runner.policy, directive=one.directive
             )
         else:
             if not remembers:

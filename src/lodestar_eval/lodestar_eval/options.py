@@ -6,6 +6,10 @@ import argparse
 import math
 from dataclasses import dataclass
 
+from lodestar.selection.config import SelectionConfig
+from lodestar.selection.context import FEATURE_SETS
+from lodestar.selection.reward import REWARDS
+
 
 @dataclass(frozen=True)
 class SeedList:
@@ -61,3 +65,21 @@ def positive_seconds(text: str) -> float:
     if not (math.isfinite(value) and value > 0.0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a time in seconds above 0")
     return value
+
+
+def add_selection_options(parser: argparse.ArgumentParser) -> None:
+    """`--features` and `--reward`, named as the parameters of goal_selector, with its defaults."""
+    default = SelectionConfig()
+    parser.add_argument(
+        "--features", choices=FEATURE_SETS, default=default.features,
+        help=f"what the policy learns of: RoboAtlas IV-A or App. A (default {default.features})",
+    )  # fmt: skip
+    parser.add_argument(
+        "--reward", choices=REWARDS, default=default.reward,
+        help=f"what it learns from: eq. 5, or App. A for several subtasks (default {default.reward})",
+    )  # fmt: skip
+
+
+def selection_of(options: argparse.Namespace) -> SelectionConfig:
+    """What `add_selection_options` asked for."""
+    return SelectionConfig(features=options.features, reward=options.reward)

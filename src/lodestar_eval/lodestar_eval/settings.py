@@ -9,6 +9,7 @@ from lodestar.mapping.scan_grid import ScanGridConfig
 from lodestar.mapping.semantic_voxels import VoxelConfig
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar.scene.dictionary import SceneConfig
+from lodestar.selection.config import SelectionConfig
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 
@@ -32,6 +33,8 @@ class EpisodeSettings:
     answer_delay: seconds for which experts that ask the reasoner keep their answer back, as if it thought within them.
     patience: how long the loop may go on after its own time limit before the episode is called stuck.
     experts: who is asked at all. expectation: whether the frontier expert knows where the target is likely.
+    selection: the features and the reward of every row, as the parameters `selection.*` of goal_selector; where rows
+    have policies of their own, its policy does not count.
     """
 
     time_limit: float = 600.0
@@ -55,3 +58,4 @@ class EpisodeSettings:
     scene: SceneConfig = field(default_factory=SceneConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
     loop: LoopConfig = field(default_factory=LoopConfig)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)

@@ -18,6 +18,7 @@ import numpy as np
 from lodestar_eval.outcomes import EpisodeOutcome
 
 if TYPE_CHECKING:
+    from lodestar.selection.config import SelectionConfig
     from lodestar_eval.episode import PolicyFactory
     from lodestar_eval.settings import EpisodeSettings
     from lodestar_eval.tasks import Prepared
@@ -138,7 +139,7 @@ def _one(
         settings = replace(settings, experts=(policy,))
     elif policy == LED:
         settings = replace(settings, expectation=False)
-    runner = EpisodeRunner(phrase_book(), settings, policy_named(policy, plan.learned))
+    runner = EpisodeRunner(phrase_book(), settings, policy_named(policy, plan.learned, settings.selection))
     run = runner.run(prepared.world, prepared.task, building.seed, saved)
     outcome = run.outcome.under(setting, policy, building.world, toured)
     names = (building.tag, setting, policy, building.seed)
@@ -164,22 +165,26 @@ def _reference(prepared: Prepared, building: Building) -> EpisodeOutcome:
     )  # fmt: skip
 
 
-def policy_named(name: str, learned: dict[str, Any]) -> PolicyFactory:
-    """Makes the selector of one episode; WARM begins with `learned`, which stays as it is."""
-    from lodestar.selection.context import FEATURES
+def policy_named(name: str, learned: dict[str, Any], selection: SelectionConfig | None = None) -> PolicyFactory:
+    """Makes the selector of one episode over the features of `selection`, by default goal_selector's. WARM begins with
+    `learned`, which stays as it is.
+    """
+    from lodestar.selection.config import SelectionConfig
+    from lodestar.selection.context import feature_names
     from lodestar.selection.linucb import LinUcb
     from lodestar.selection.policies import make_policy
     from lodestar.selection.policy import Policy
     from lodestar_eval.settings import EXPERTS
 
+    arms = (name,) if name in SINGLES else EXPERTS
+    features = feature_names((selection or SelectionConfig()).features, arms)
+
     def make(rng: np.random.Generator) -> Policy:
         if name == COLD:
-            return make_policy("bandit", EXPERTS, FEATURES, rng, prior="cold", alpha=COLD_ALPHA)
-        if name in SINGLES:
-            return make_policy(name, (name,), FEATURES, rng)
+            return make_policy("bandit", arms, features, rng, prior="cold", alpha=COLD_ALPHA)
         if name != WARM:
-            return make_policy("frontier" if name == LED else name, EXPERTS, FEATURES, rng)
-        policy = make_policy("bandit", EXPERTS, FEATURES, rng)
+            return make_policy("frontier" if name == LED else name, arms, features, rng)
+        policy = make_policy("bandit", arms, features, rng)
         assert isinstance(policy, LinUcb)
         policy.restore({**learned, "rng": rng.bit_generator.state})
         return policy
@@ -197,7 +202,7 @@ def learn(plan: Plan, buildings: Sequence[Building]) -> dict[str, Any]:
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
 
-    policy = policy_named("bandit", {})(np.random.default_rng(0))
+    policy = policy_named("bandit", {}, plan.episode.selection)(np.random.default_rng(0))
     assert isinstance(policy, LinUcb)
     runner = EpisodeRunner(phrase_book(), plan.episode, lambda _: policy)
     for building in buildings:

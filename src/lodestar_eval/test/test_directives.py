@@ -10,7 +10,7 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
 from lodestar.language.grammar import parse_directive
 from lodestar.models.phrases import PhraseBook
-from lodestar_eval.episode import Episode, linucb
+from lodestar_eval.episode import Episode, selector_of
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.tasks import Task, default_task
@@ -31,7 +31,7 @@ def task(world) -> Task:
 
 def episode_of(world: World, task: Task) -> Episode:
     settings = EpisodeSettings(time_limit=300.0, thinking=0.05)
-    return Episode(world, task, SEED, settings, PhraseBook(LetterEmbedder()), linucb)
+    return Episode(world, task, SEED, settings, PhraseBook(LetterEmbedder()), selector_of(settings))
 
 
 def follow(episode: Episode, text: str = "") -> None:

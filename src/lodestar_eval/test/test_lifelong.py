@@ -9,8 +9,11 @@ import pytest
 from embedders import SingleLetters
 
 from lodestar.models.phrases import PhraseBook
+from lodestar.selection.config import SelectionConfig
+from lodestar.selection.offline import features_of
+from lodestar_eval import lifelong
 from lodestar_eval.benchmarks.lifelong import result_of, save_progress
-from lodestar_eval.episode import EpisodeRunner
+from lodestar_eval.episode import Episode, EpisodeRunner
 from lodestar_eval.explored import explored
 from lodestar_eval.lifelong import SubtaskOutcome, follow_all
 from lodestar_eval.metrics import cluster_interval
@@ -87,6 +90,18 @@ def test_a_robot_goes_on_from_the_map_of_a_tour(world):
     again = EpisodeRunner(book, settings).run(world, task, SEED, saved)
     assert len(known.pipeline.mirror.entities) > len(fresh.pipeline.mirror.entities)
     assert known.outcome.path_length == again.outcome.path_length  # the saved map did not change
+
+
+def test_the_robot_learns_in_all_subtasks_by_the_settings_it_was_given(world, asked, monkeypatch):
+    made = []
+    monkeypatch.setattr(lifelong, "Episode", lambda *a, **k: made.append(Episode(*a, **k)) or made[-1])
+    settings = EpisodeSettings(
+        time_limit=4.0, thinking=0.05, selection=SelectionConfig(features="app_a", reward="sequence")
+    )
+    follow_all(world, asked[:2], SEED, EpisodeRunner(PhraseBook(SingleLetters()), settings), remembers=True)
+    (episode,) = made
+    assert episode.decisions and all(features_of(d)[0] == "app_a" for d in episode.decisions)
+    assert all("displacement" in d.reward for d in episode.decisions if d.reward)
 
 
 def subtask(seed: int, number: int, success: bool, remembers: bool, modality: str = "category"):

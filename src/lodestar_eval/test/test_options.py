@@ -6,7 +6,9 @@ import argparse
 
 import pytest
 
-from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar.selection.config import SelectionConfig
+from lodestar_eval.benchmarks import episodes, lifelong
+from lodestar_eval.options import positive_int, positive_seconds, seed_list, selection_of
 
 
 @pytest.mark.parametrize(
@@ -38,3 +40,15 @@ def test_what_is_no_time(text):
 
 def test_what_is_a_count_and_a_time():
     assert positive_int("3") == 3 and positive_seconds("2.5") == 2.5
+
+
+@pytest.mark.parametrize("benchmark", [episodes.BENCHMARK, lifelong.BENCHMARK])
+def test_features_and_reward_are_chosen_by_the_names_of_goal_selector(benchmark, capsys):
+    parser = argparse.ArgumentParser()
+    benchmark.add_options(parser)
+    assert selection_of(parser.parse_args([])) == SelectionConfig()
+    chosen = selection_of(parser.parse_args(["--features", "app_a", "--reward", "sequence"]))
+    assert chosen == SelectionConfig(features="app_a", reward="sequence")
+    with pytest.raises(SystemExit):
+        parser.parse_args(["--reward", "double"])
+    assert "sequence" in capsys.readouterr().err

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from embedders import SingleLetters
 
 from lodestar.models.phrases import PhraseBook
+from lodestar.selection.config import SelectionConfig
+from lodestar.selection.context import feature_names
 from lodestar.selection.decision_log import read_decisions
+from lodestar.selection.offline import features_of
 from lodestar_eval import episode
+from lodestar_eval.arms import picks_of
 from lodestar_eval.benchmarks.episodes import BENCHMARK
-from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.settings import EXPERTS, EpisodeSettings
 from lodestar_eval.trials import COLD, LED, SINGLES, WARM, Building, Plan, learn, policy_named, run_building
 
 
@@ -67,6 +72,29 @@ def test_the_geometric_rival_goes_to_what_is_known_and_guesses_nothing(tmp_path,
     assert {decision.chosen for decision in decisions} == {"frontier"}
     assert all(len(decision.arms) == 3 for decision in decisions)
     assert kept.last.frontier._expectation is None
+
+
+@pytest.mark.parametrize("policy", ["bandit", COLD, LED, "frontier", "thompson"])
+def test_the_features_and_the_reward_of_appendix_a_are_those_of_every_row(tmp_path, policy):
+    settings = replace(SHORT, selection=SelectionConfig(features="app_a", reward="sequence"))
+    plan = Plan(settings, policies=(policy,), folder=tmp_path)
+    run_building(plan, Building("apartment", 7))
+    (log,) = (tmp_path / "decisions").rglob("*.jsonl")
+    decisions = list(read_decisions(log))
+    arms = ("frontier",) if policy == "frontier" else EXPERTS
+    assert decisions and all(features_of(d) == ("app_a", feature_names("app_a", arms)) for d in decisions)
+    paid = [decision.reward for decision in decisions if decision.reward]
+    assert paid and all({"discovery", "displacement"} <= set(reward) and "vlm" not in reward for reward in paid)
+    assert len(picks_of(decisions)) > 0
+
+
+def test_a_warm_start_is_learned_of_the_features_it_is_used_with(tmp_path):
+    settings = replace(SHORT, selection=SelectionConfig(features="app_a", reward="sequence"))
+    state = learn(Plan(settings), [Building("apartment", 7)])
+    warm = policy_named(WARM, state, settings.selection)(np.random.default_rng(5))
+    assert warm.names == feature_names("app_a", EXPERTS)
+    with pytest.raises(ValueError, match="features"):
+        policy_named(WARM, state)(np.random.default_rng(5))
 
 
 class Kept:

@@ -12,7 +12,13 @@ from pathlib import Path
 import numpy as np
 
 from lodestar_eval.metrics import bootstrap_interval, mean, share
-from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.options import (
+    add_selection_options,
+    positive_int,
+    positive_seconds,
+    seed_list,
+    selection_of,
+)
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 from lodestar_eval.stages import StageClock
@@ -97,6 +103,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="simulated seconds for which experts that ask the reasoner keep their answer back (default 0)",
     )
+    add_selection_options(parser)
     parser.add_argument("--directive", default=None, help="instead of each seed's own")
     parser.add_argument(
         "--log", type=Path, default=None, metavar="FILE", help="all decisions in one file, for replay-log"
@@ -152,6 +159,7 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         thinking=options.answer_time,
         reasoner_delay=options.think,
         answer_delay=options.late,
+        selection=selection_of(options),
     )
     plan = Plan(settings, options.settings, policies, folder, options.directive)
     buildings = [

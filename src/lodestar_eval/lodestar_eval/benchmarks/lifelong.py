@@ -15,7 +15,13 @@ import numpy as np
 
 from lodestar_eval.benchmarks.episodes import NOISE_NAMES
 from lodestar_eval.metrics import bootstrap_interval, cluster_interval, mean
-from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.options import (
+    add_selection_options,
+    positive_int,
+    positive_seconds,
+    seed_list,
+    selection_of,
+)
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 from lodestar_eval.trials import SINGLES, worker_pool
 
@@ -47,6 +53,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
     parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+    add_selection_options(parser)
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
@@ -60,8 +67,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     except WorldError as error:
         raise BadOptions(str(error)) from error
     settings = EpisodeSettings(
-        time_limit=options.limit_time, noise=NOISES[options.noise], thinking=options.answer_time
-    )
+        time_limit=options.limit_time, noise=NOISES[options.noise], thinking=options.answer_time,
+        selection=selection_of(options),
+    )  # fmt: skip
     jobs = [
         (kind, seed, settings, remembers)
         for seed in options.seeds.values

@@ -30,6 +30,7 @@ REFERENCE = "reference"  # nearest frontier with eyes that never err; no policy
 COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with what it learned in other buildings
 COLD_ALPHA = 1.0  # who knows nothing has to try: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
 CORE = ("bandit", *SINGLES, LED, REFERENCE)
+UNDELAYED = "_undelayed"  # ends the name of a row that is its policy's without a delay of reasoner or experts
 ALL = (*CORE, COLD, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
 
 
@@ -132,7 +133,10 @@ def _one(
 ) -> EpisodeOutcome:
     from lodestar_eval.episode import EpisodeRunner, phrase_book
 
-    settings = plan.episode
+    settings, row = plan.episode, policy
+    if row.endswith(UNDELAYED):
+        policy = row.removesuffix(UNDELAYED)
+        settings = replace(settings, reasoner_delay=0.0, answer_delay=0.0)
     if policy == COLD:  # it is not told either that a known target comes first
         settings = replace(settings, loop=replace(settings.loop, known_first=False))
     elif policy in SINGLES:
@@ -141,9 +145,9 @@ def _one(
         settings = replace(settings, expectation=False)
     runner = EpisodeRunner(phrase_book(), settings, policy_named(policy, plan.learned, settings.selection))
     run = runner.run(prepared.world, prepared.task, building.seed, saved)
-    outcome = run.outcome.under(setting, policy, building.world, toured)
-    names = (building.tag, setting, policy, building.seed)
-    if policy == plan.policies[0] or not outcome.success:
+    outcome = run.outcome.under(setting, row, building.world, toured)
+    names = (building.tag, setting, row, building.seed)
+    if row == plan.policies[0] or not outcome.success:
         run.save_map(plan.file("maps", *names, ".png"))
     run.save_decisions(plan.file("decisions", *names, ".jsonl"))
     run.save_path(plan.file("paths", *names, ".npz"))

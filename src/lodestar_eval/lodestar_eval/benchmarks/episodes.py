@@ -22,7 +22,18 @@ from lodestar_eval.options import (
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 from lodestar_eval.stages import StageClock
-from lodestar_eval.trials import ALL, CORE, REFERENCE, SETTINGS, WARM, Building, Plan, learn, run_buildings
+from lodestar_eval.trials import (
+    ALL,
+    CORE,
+    REFERENCE,
+    SETTINGS,
+    UNDELAYED,
+    WARM,
+    Building,
+    Plan,
+    learn,
+    run_buildings,
+)
 
 NOISE_NAMES = ("none", "mild", "strong")  # of settings.NOISES, which is slow to import
 _SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in buildings nobody mapped; the bars
@@ -103,6 +114,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="simulated seconds for which experts that ask the reasoner keep their answer back (default 0)",
     )
+    parser.add_argument(
+        "--against-undelayed", action="store_true",
+        help="with --think or --late: adds a row without that delay for every policy, and compares the times",
+    )  # fmt: skip
     add_selection_options(parser)
     parser.add_argument("--directive", default=None, help="instead of each seed's own")
     parser.add_argument(
@@ -153,6 +168,10 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         if options.warm_seeds is None:
             raise BadOptions(f"{WARM} has to have worked somewhere: give --warm-seeds")
         policies = (*policies, WARM)
+    if options.against_undelayed:
+        if not options.think and not options.late:
+            raise BadOptions("--against-undelayed compares with a delay: give --think or --late")
+        policies = (*policies, *(f"{policy}{UNDELAYED}" for policy in policies if policy != REFERENCE))
     settings = EpisodeSettings(
         time_limit=options.limit_time,
         noise=NOISES[options.noise],
@@ -190,6 +209,7 @@ def _compared(
     from lodestar.selection.decision_log import DecisionLog, read_decisions
     from lodestar_eval import policy_tables as tables
     from lodestar_eval.arms import Pick, picks_of
+    from lodestar_eval.delay_tables import delay_bars, delay_metrics, delay_tables
     from lodestar_eval.plots import save_paths
 
     rows = tables.rows_of(outcomes)
@@ -204,6 +224,7 @@ def _compared(
             for decision in decisions if log is not None else ():
                 DecisionLog(log).write(decision)
     metrics = tables.row_metrics(rows) | tables.kind_metrics(rows) | tables.learning_metrics(picks)
+    metrics |= delay_metrics(rows)
     plots = []
     if not plan.is_plain:
         save_paths(plan, buildings[:: max(len(buildings) // 3, 1)][:3], plan.folder / "paths.png")
@@ -213,9 +234,13 @@ def _compared(
     return replace(
         result,
         metrics=result.metrics | metrics,
-        bars=(*result.bars, *(tables.row_bars(metrics) if not plan.is_plain else ())),
+        bars=(
+            *result.bars, *(tables.row_bars(metrics) if not plan.is_plain else ()),
+            *delay_bars(metrics, plan.episode.reasoner_delay, plan.episode.answer_delay),
+        ),
         tables=(
-            tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics), tables.way_table(rows),
+            tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics), *delay_tables(rows, metrics),
+            tables.way_table(rows),
             tables.allocation_table(rows),
             *tables.stage_tables(picks), *result.tables,
         ),

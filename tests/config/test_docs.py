@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import yaml
 
 from lodestar_bringup.stack import stack
+from lodestar_eval.registry import all_benchmarks
 from lodestar_eval.tasks import prepare
 
 PAGES = sorted(path for where in ("*.md", "docs/**/*.md", "src/*/*.md") for path in declared.ROOT.glob(where))
@@ -83,6 +85,8 @@ def defined_options(module: str, words: str) -> set[str]:
     if module == "lodestar_eval" and names and names[0] != "NAME":
         folder = declared.ROOT / "src/lodestar_eval/lodestar_eval/benchmarks"
         files.append(folder / f"{names[0].replace('-', '_')}.py")
+        if "add_selection_options" in files[-1].read_text():
+            files.append(folder.parent / "options.py")
     return {name for file in files for name in declared.names_in(file) if name.startswith("--")}
 
 
@@ -92,6 +96,16 @@ def test_a_command_exists_and_has_the_options_that_a_page_gives_it(page: str, wo
     assert module in OPTIONS, f"{page}: {module}"
     given = re.findall(r"(?<!\S)--[a-z-]+", words.split("--ros-args")[0])
     assert [name for name in given if name not in defined_options(module, words)] == []
+
+
+@pytest.mark.parametrize("benchmark", ["episodes", "lifelong", "coverage"])
+def test_the_page_on_measuring_names_every_option(benchmark: str) -> None:
+    page = (HOW_TO / "measure-the-search.md").read_text()
+    assert f"\npython -m lodestar_eval {benchmark} " in page
+    parser = argparse.ArgumentParser(add_help=False)
+    all_benchmarks()[benchmark].add_options(parser)
+    options = set(re.findall(r"--[a-z-]+", parser.format_usage()))
+    assert len(options) >= 4 and [name for name in options if name not in page] == []
 
 
 def examples() -> Iterator[tuple[str, str, int, str]]:

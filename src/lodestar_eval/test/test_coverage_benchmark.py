@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -115,6 +116,12 @@ def test_the_benchmark_reports_gain_bars_and_curves(tmp_path):
     assert status == (0 if all(bar["holds"] for bar in report["bars"]) else 1)
     assert report["metrics"]["auc_gain"] == pytest.approx(report["metrics"]["auc_gain.laser"])
     assert set(report["metrics"]) >= {"auc_gain.laser.one", "propose_p95_ms.two"}
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "measure-the-search.md").read_text()
+    for key in report["metrics"]:
+        for name, word in (("laser", "SENSOR"), ("one", "FLOOR"), ("two", "FLOOR")):
+            key = key.replace(f".{name}", f".{word}")
+        documented = key.replace("_nearest_frontier", "_EXPLORER").replace("_frontier", "_EXPLORER")
+        assert f"`{documented}`" in page, key
     assert (out / "coverage.png").stat().st_size > 10_000
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import random
 import threading
 import time
@@ -14,13 +13,13 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from lodestar.models.chat_answers import BrokenAnswer, parse_answer
+from lodestar.models.chat_key import KEY_VARIABLE, NoKey, check_variable, holds_key, read_key
 from lodestar.models.chat_retries import RetryConfig, pause_before, retry_after
 from lodestar.models.chat_spending import CHARACTERS_PER_TOKEN, Spending, SpendingConfig, tokens_of
 from lodestar.models.images import data_url
 
 _log = logging.getLogger(__name__)
 
-KEY_VARIABLE = "OPENAI_API_KEY"
 OPENAI_URL = "https://api.openai.com/v1"
 MAX_BYTES = 4_000_000  # of a response that is read
 LONGEST_REST = 600.0  # s, whatever an endpoint wishes
@@ -41,7 +40,7 @@ class ChatCancelled(ChatUnavailable):
 
 
 class BadAnswer(ChatUnavailable):
-    """The model answered, twice, but with nothing of the schema."""
+    """The model answered, twice, but with nothing of the schema, or its endpoint answered with the key in it."""
 
 
 class ChatModel(Protocol):
@@ -68,6 +67,9 @@ class ChatConfig:
     key_variable: str = KEY_VARIABLE
     retries: RetryConfig = field(default_factory=RetryConfig)
     spending: SpendingConfig = field(default_factory=SpendingConfig)
+
+    def __post_init__(self) -> None:
+        check_variable(self.key_variable)
 
 
 @dataclass(frozen=True)
@@ -97,11 +99,12 @@ class OpenAiChat:
     def __init__(self, config: ChatConfig = ChatConfig(), rng: random.Random | None = None) -> None:
         parts = urlsplit(config.base_url)
         if parts.username or parts.password:
-            raise ValueError(f"base_url holds credentials; put the key into ${config.key_variable}")
+            raise ValueError("base_url holds credentials; put the key into the variable that key_variable names")
         self._config = config
         self._rng = rng or random.Random(0)
         self._lock = threading.Lock()
         self._client: Any = None
+        self._holds_key: Callable[[str], bool] = lambda text: False
         self._form = _Form()
         self._spending = Spending(config.spending)
         self._open_calls: set[_Call] = set()
@@ -205,6 +208,8 @@ class OpenAiChat:
             spending.settle(reserved, used)
         if not isinstance(text, str):
             raise ValueError("there is no text in the answer")
+        if self._holds_key(text):  # an endpoint that shows what it was sent: it would go into messages and files
+            raise BadAnswer("the language model's answer is rejected: the endpoint put the key into it")
         return text
 
     def _gives_up(self, reason: str, wished: float) -> ChatUnavailable:
@@ -223,13 +228,13 @@ class OpenAiChat:
         config = self._config
         with self._lock:
             if self._client is None:
-                key = os.environ.get(config.key_variable, "")
-                if not key and not config.base_url:
-                    raise ChatUnavailable(f"{config.key_variable} is not set")
+                try:
+                    key = read_key(config.key_variable, needed=not config.base_url)
+                except NoKey as error:
+                    raise ChatUnavailable(str(error)) from None
                 url = config.base_url or OPENAI_URL
-                self._client = openai.OpenAI(
-                    api_key=key or "none", base_url=url, timeout=config.timeout, max_retries=0
-                )
+                self._client = openai.OpenAI(api_key=key, base_url=url, timeout=config.timeout, max_retries=0)
+                self._holds_key = lambda text: holds_key(text, key)
             return self._client, openai
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from lodestar.language.directive import Subtask
 from lodestar.language.views import GO, ViewQuestion
+from lodestar.models.chat_spending import CHARACTERS_PER_TOKEN, tokens_in
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
 
@@ -76,11 +77,15 @@ def view_schema(turns: Sequence[str]) -> dict[str, Any]:
     )
 
 
+class NothingFits(ValueError):
+    """The budget of a question does not hold the task and a single candidate."""
+
+
 @dataclass(frozen=True)
 class RankPromptConfig:
-    """characters: of the list of candidates, about four per token (N_max of RoboAtlas eq. 17). radius: metres within
-    which things count as near a candidate (r_N of eq. 19), near: at most so many of them. views: descriptions of
-    earlier views that are told, at most.
+    """characters: of the question as it is sent, four per token (N_max of RoboAtlas eq. 17); a byte outside ASCII
+    counts as two of them. radius: metres within which things count as near a candidate (r_N of eq. 19), near: at most
+    so many of them. views: descriptions of earlier views that are told, at most.
     """
 
     characters: int = 24_000
@@ -89,12 +94,22 @@ class RankPromptConfig:
     views: int = 5
 
 
-
-
 def data_block(records: Iterable[Mapping[str, Any]]) -> str:
     """Records as JSON lines between delimiters that nothing inside can close."""
-    lines = [json.dumps(record, ensure_ascii=False).replace("<", "\\u003c") for record in records]
+    return _block(_line(record) for record in records)
+
+
+def _block(lines: Iterable[str]) -> str:
     return "\n".join(["<data>", *lines, "</data>"])
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False).replace("<", "\\u003c")
+
+
+def _length(line: str) -> float:
+    """Of a line with its end, in characters of four to a token."""
+    return CHARACTERS_PER_TOKEN * tokens_in(line) + 1
 
 
 def task_record(target: str, neighbors: Sequence[str], constraints: Sequence[str]) -> dict[str, Any]:
@@ -106,6 +121,76 @@ def task_record(target: str, neighbors: Sequence[str], constraints: Sequence[str
     }
 
 
+@dataclass(frozen=True)
+class RankQuestion:
+    """Which of the candidates is meant? ids: of those on the list.
+
+    Two that are equal ask the same: what was described of earlier views is told with them, but makes no new question of
+    an old one.
+    """
+
+    head: str
+    task: str
+    lines: tuple[str, ...]
+    ids: frozenset[int]
+    left: float  # characters of four to a token that descriptions may take
+    views: int
+
+    def text(self, context: Sequence[str] = ()) -> str:
+        """What is sent: the newest descriptions of `context`, newest last, as far as there is room for them."""
+        told: list[str] = []
+        left = self.left
+        for text in reversed(context[-self.views :] if self.views else ()):
+            line = _line({"seen_earlier": clean_text(text)})
+            left -= _length(line)
+            if left < 0.0:
+                break
+            told.insert(0, line)
+        return f"{self.head}\n{_block([self.task, *told, *self.lines])}"
+
+
+def rank_question(
+    candidates: Sequence[Any],
+    subtask: Subtask,
+    entities: Mapping[int, Entity],
+    config: RankPromptConfig,
+    described: bool = False,
+) -> RankQuestion:
+    """The question about those candidates that fit into the budget beside the task, in falling order of occupancy
+    probability (RoboAtlas eq. 17); one that is too long gives way to the next. A quarter of the budget is kept for
+    descriptions of earlier views where there are some (`described`). Raises NothingFits.
+    """
+    known = [(c, entities[c.entity_id]) for c in candidates if c.entity_id in entities]
+    known.sort(key=lambda pair: (-pair[1].occupancy_probability, pair[1].id))
+    surroundings = _Surroundings(entities, config)
+    task = _line(task_record(subtask.target, subtask.neighbors, subtask.constraints))
+    longest = f"Which of these {len(known)} of {len(known)} candidates is meant?\n{_block([task])}"
+    left = config.characters - _length(longest)
+    kept_back = max(min(config.characters / 4.0, left), 0.0) if described and config.views else 0.0
+    left -= kept_back
+    lines, ids = [], set()
+    for candidate, entity in known:
+        record = {
+            **_entity_record(entity),
+            "fit_target": round(float(candidate.semantic_score), 2),
+            "fit_task": round(float(candidate.score), 2),
+            "near": [],
+        }
+        if _length(_line(record)) > left:
+            continue
+        line = _line({**record, "near": surroundings.of(entity)})
+        length = _length(line)
+        if length <= left:
+            lines.append(line)
+            ids.add(entity.id)
+            left -= length
+    if not ids:
+        raise NothingFits(f"{config.characters} characters do not hold the task and one candidate (prompt.characters)")
+    shown = f"{len(ids)} of {len(known)} candidates" if len(ids) < len(known) else f"{len(ids)} candidates"
+    head = f"Which of these {shown} is meant?"
+    return RankQuestion(head, task, tuple(lines), frozenset(ids), left + kept_back, config.views)
+
+
 def rank_prompt(
     candidates: Sequence[Any],
     subtask: Subtask,
@@ -113,29 +198,9 @@ def rank_prompt(
     context: Sequence[str],
     config: RankPromptConfig,
 ) -> tuple[str, frozenset[int]]:
-    """The question and the ids on its list, which holds those candidates that fit into the budget, in falling order
-    of occupancy probability (RoboAtlas eq. 17).
-    """
-    known = [(c, entities[c.entity_id]) for c in candidates if c.entity_id in entities]
-    known.sort(key=lambda pair: (-pair[1].occupancy_probability, pair[1].id))
-    surroundings = _Surroundings(entities, config)
-    records: list[dict[str, Any]] = [task_record(subtask.target, subtask.neighbors, subtask.constraints)]
-    records += [{"seen_earlier": clean_text(text)} for text in context[-config.views :]]
-    used, ids = 0, set()
-    for candidate, entity in known:
-        record = {
-            **_entity_record(entity),
-            "fit_target": round(float(candidate.semantic_score), 2),
-            "fit_task": round(float(candidate.score), 2),
-            "near": surroundings.of(entity),
-        }
-        used += len(json.dumps(record, ensure_ascii=False)) + 1
-        if used > config.characters:
-            break
-        records.append(record)
-        ids.add(entity.id)
-    shown = f"{len(ids)} of {len(known)} candidates" if len(ids) < len(known) else f"{len(ids)} candidates"
-    return f"Which of these {shown} is meant?\n{data_block(records)}", frozenset(ids)
+    """What is sent of `rank_question`, with descriptions of earlier views, and the ids on its list."""
+    question = rank_question(candidates, subtask, entities, config, bool(context))
+    return question.text(context), question.ids
 
 
 class _Surroundings:

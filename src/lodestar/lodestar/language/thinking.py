@@ -11,7 +11,7 @@ from typing import Any
 
 from lodestar.language.directive import Subtask
 from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, with_reason
-from lodestar.language.prompts import RankPromptConfig, rank_prompt
+from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_prompt
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
 from lodestar.language.views import ViewAnswer, ViewQuestion
 from lodestar.scene.records import Entity
@@ -73,10 +73,12 @@ class BackgroundReasoner:
         offline = self._offline.rank(candidates, subtask, entities, context)
         if not offline or not entities:
             return offline
-        text, ids = rank_prompt(candidates, subtask, entities, context, self._prompt)
+        try:
+            text, ids = rank_prompt(candidates, subtask, entities, context, self._prompt)
+        except NothingFits as error:
+            return [with_reason(judgement, str(error)) for judgement in offline]
         topic = ("rank", subtask.target, subtask.graphs)
-        if ids:
-            self._thinker.submit(topic, text, lambda: self._model.ask_ranked(text, ids))
+        self._thinker.submit(topic, text, lambda: self._model.ask_ranked(text, ids))
         judged, reason = self._thinker.answer(topic, self._config.rank_age)
         if judged is None:
             return [with_reason(judgement, reason) for judgement in offline]

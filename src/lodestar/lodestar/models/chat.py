@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from lodestar.models.chat_answers import BrokenAnswer, parse_answer
 from lodestar.models.chat_key import KEY_VARIABLE, NoKey, check_variable, holds_key, read_key
 from lodestar.models.chat_retries import RetryConfig, pause_before, retry_after
-from lodestar.models.chat_spending import CHARACTERS_PER_TOKEN, Spending, SpendingConfig, tokens_of
+from lodestar.models.chat_spending import Spending, SpendingConfig, tokens_in, tokens_of
 from lodestar.models.images import data_url
 
 _log = logging.getLogger(__name__)
@@ -350,7 +350,7 @@ def _usage(response: dict[str, Any], sent: int, text: str) -> tuple[int, int]:
         counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
         if all(type(count) is int and 0 <= count < 10_000_000 for count in counts):
             return counts[0], counts[1]  # type: ignore[return-value]
-    return sent, int(len(text) / CHARACTERS_PER_TOKEN) + 1
+    return sent, int(tokens_in(text)) + 1
 
 
 def user_content(text: str, images: Sequence[bytes]) -> str | list[dict[str, Any]]:

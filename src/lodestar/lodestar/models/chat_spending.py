@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 CHARACTERS_PER_TOKEN = 4.0  # of English text, a rule of thumb where the endpoint counts nothing
+BYTES_PER_TOKEN = 2.0  # of UTF-8 outside ASCII, rather too few than too many: a Chinese character is a token or two
 TOKENS_PER_IMAGE = 1100  # of a 1024 x 768 image in high detail, OpenAI's tiles
 
 
@@ -68,15 +69,24 @@ class Spending:
         return (sent * config.price_sent + received * config.price_received) / 1e6
 
 
+def tokens_in(text: str) -> float:
+    """About how many tokens a text has, not too few in any language."""
+    if text.isascii():
+        return len(text) / CHARACTERS_PER_TOKEN
+    plain = len(text.encode("ascii", "ignore"))
+    other = len(text.encode("utf-8", "surrogatepass")) - plain
+    return plain / CHARACTERS_PER_TOKEN + other / BYTES_PER_TOKEN
+
+
 def tokens_of(messages: Sequence[dict[str, Any]], schema_characters: int = 0) -> int:
     """About how many tokens messages have."""
-    characters, pictures = schema_characters, 0
+    tokens, pictures = schema_characters / CHARACTERS_PER_TOKEN, 0
     for message in messages:
         content = message["content"]
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         for part in parts:
             if part["type"] == "text":
-                characters += len(part["text"])
+                tokens += tokens_in(part["text"])
             else:
                 pictures += 1
-    return int(characters / CHARACTERS_PER_TOKEN) + 1 + pictures * TOKENS_PER_IMAGE
+    return int(tokens) + 1 + pictures * TOKENS_PER_IMAGE

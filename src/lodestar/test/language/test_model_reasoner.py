@@ -96,7 +96,7 @@ def test_earlier_views_and_neighbours_are_told():
 
 def test_the_surest_come_first_within_the_budget():
     scene = {1: entity(1, probability=0.5), 2: entity(2, probability=0.99), 3: entity(3, probability=0.7)}
-    ranked, _, model = rank(judged((1, 1.0), (2, 0.2)), scene=scene, prompt=RankPromptConfig(characters=450))
+    ranked, _, model = rank(judged((1, 1.0), (2, 0.2)), scene=scene, prompt=RankPromptConfig(characters=560))
     assert [r["id"] for r in records(model.asked[0][1]) if "id" in r] == [2, 3]
     assert [j.entity_id for j in ranked if j.by == "model"] == [2]  # 1 was not on the list
 

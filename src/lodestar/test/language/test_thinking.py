@@ -10,6 +10,7 @@ from reasoning import FakeModel, Scored, entity, judged, point, seen, view
 
 from lodestar.language.directive import Subtask
 from lodestar.language.model_reasoner import ModelReasoner
+from lodestar.language.prompts import RankPromptConfig
 from lodestar.language.thinking import BackgroundReasoner, ThinkingConfig
 from lodestar.models.chat import ChatUnavailable
 
@@ -22,10 +23,10 @@ CANDIDATES = [Scored(1, 0.9, 0.9), Scored(2, 0.8, 0.8)]
 def reasoner_of():
     made = []
 
-    def make(*answers, clock=time.monotonic, **config):
+    def make(*answers, clock=time.monotonic, prompt=None, **config):
         model = FakeModel(*answers)
         settings = ThinkingConfig(**{"interval": 0.0, **config})
-        reasoner = BackgroundReasoner(ModelReasoner(model), config=settings, clock=clock)
+        reasoner = BackgroundReasoner(ModelReasoner(model), config=settings, prompt=prompt, clock=clock)
         made.append(reasoner)
         return reasoner, model
 
@@ -98,6 +99,15 @@ def test_an_unknown_entity_of_an_old_answer_is_left_out(reasoner_of):
     reasoner, _ = reasoner_of(judged((2, 0.9)))
     until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
     assert [j.entity_id for j in reasoner.rank(CANDIDATES[:1], TASK, SCENE)] == [1]
+
+
+def test_a_budget_too_small_for_the_task_is_said_and_nothing_is_asked(reasoner_of):
+    reasoner, model = reasoner_of(judged((2, 0.9)), prompt=RankPromptConfig(characters=60))
+    ranked = reasoner.rank(CANDIDATES, TASK, SCENE)
+    assert [j.entity_id for j in ranked] == [1, 2]
+    assert "60 characters do not hold the task" in ranked[0].rationale
+    until(lambda: reasoner.judge_view(view(point(1))) and model.asked)  # a view is asked about; the list was not
+    assert "seen_earlier" not in model.asked[0][1] and "Turns" in model.asked[0][1]
 
 
 def test_after_closing_nothing_is_asked(reasoner_of):

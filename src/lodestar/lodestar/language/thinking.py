@@ -11,7 +11,7 @@ from typing import Any
 
 from lodestar.language.directive import Subtask
 from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, with_reason
-from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_prompt
+from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_question
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
 from lodestar.language.views import ViewAnswer, ViewQuestion
 from lodestar.scene.records import Entity
@@ -21,9 +21,12 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ThinkingConfig:
-    """Seconds. interval: between two questions. rank_age, view_age: after which an answer is no longer used."""
+    """Seconds. interval: between two questions. retry: until one that failed is asked again unchanged. rank_age,
+    view_age: after which an answer to an earlier question is no longer used.
+    """
 
     interval: float = 1.0
+    retry: float = 10.0
     rank_age: float = 60.0
     view_age: float = 30.0
 
@@ -32,7 +35,8 @@ class BackgroundReasoner:
     """Answers at once: with what the model last said of this task while that is fresh, else offline and says why.
 
     One thread asks the model one question at a time, the newest; an unchanged question is not asked again (RoboAtlas
-    IV-E: the worker is invoked only when the scene changes). clock: seconds, monotonic.
+    IV-E: the worker is invoked only when the scene changes). A question about candidates changes with the task and what
+    the dictionary says of them, not with what is said of views; its answer stands as long. clock: seconds, monotonic.
     """
 
     name = "model"
@@ -50,7 +54,7 @@ class BackgroundReasoner:
         self._offline = offline or OfflineReasoner()
         self._config = config
         self._prompt = prompt or RankPromptConfig()
-        self._thinker = _Thinker(config.interval, clock)
+        self._thinker = _Thinker(config, clock)
 
     def close(self) -> None:
         """No further question is asked; one under way is cancelled and left behind."""
@@ -74,12 +78,13 @@ class BackgroundReasoner:
         if not offline or not entities:
             return offline
         try:
-            text, ids = rank_prompt(candidates, subtask, entities, context, self._prompt)
+            question = rank_question(candidates, subtask, entities, self._prompt, bool(context))
         except NothingFits as error:
             return [with_reason(judgement, str(error)) for judgement in offline]
         topic = ("rank", subtask.target, subtask.graphs)
-        self._thinker.submit(topic, text, lambda: self._model.ask_ranked(text, ids))
-        judged, reason = self._thinker.answer(topic, self._config.rank_age)
+        told = tuple(context)
+        self._thinker.submit(topic, question, lambda: self._model.ask_ranked(question.text(told), question.ids))
+        judged, reason = self._thinker.answer(topic, question, self._config.rank_age)
         if judged is None:
             return [with_reason(judgement, reason) for judgement in offline]
         return merged(judged, offline)
@@ -88,7 +93,7 @@ class BackgroundReasoner:
         """See Reasoner; the answer's question may be an earlier one."""
         topic = ("view", question.target, question.neighbors)
         self._thinker.submit(topic, question.stamp, lambda: self._model.ask_view(question))
-        answer, reason = self._thinker.answer(topic, self._config.view_age)
+        answer, reason = self._thinker.answer(topic, None, self._config.view_age)
         if answer is None:
             return replace(self._offline.judge_view(question), rationale=f"offline: {reason}")
         return answer
@@ -101,6 +106,7 @@ class BackgroundReasoner:
 @dataclass
 class _Answer:
     topic: Any
+    version: Any
     value: Any
     at: float
 
@@ -108,23 +114,30 @@ class _Answer:
 class _Thinker:
     """One thread, one question under way, one that waits: a newer one takes its place."""
 
-    def __init__(self, interval: float, clock: Callable[[], float]) -> None:
-        self._interval, self._clock = interval, clock
+    def __init__(self, config: ThinkingConfig, clock: Callable[[], float]) -> None:
+        self._config, self._clock = config, clock
         self._wake = threading.Condition()
         self._waiting: tuple[Any, Any, Callable[[], Any]] | None = None
         self._asked: tuple[Any, Any] | None = None
         self._answer: _Answer | None = None
         self._problem = ""
+        self._failed_at = 0.0
         self._since = clock()
         self._task = 0
         self._busy = self._closed = False
         self._thread: threading.Thread | None = None
 
     def submit(self, topic: Any, version: Any, ask: Callable[[], Any]) -> None:
-        """Have this asked soon, unless it is the last one that was."""
+        """Have this asked soon, unless it is the last one that was and did not fail a while ago."""
         with self._wake:
-            if self._closed or self._asked == (topic, version):
+            if self._closed:
                 return
+            if self._asked == (topic, version):
+                rested = not self._busy and self._clock() - self._failed_at >= self._config.retry
+                if not self._problem or not rested:
+                    if self._waiting is not None and self._waiting[0] == topic:
+                        self._waiting = None  # it was as it is now, changed, and is so again
+                    return
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="thinking", daemon=True)
                 self._thread.start()
@@ -133,12 +146,12 @@ class _Thinker:
             self._waiting = (topic, version, ask)
             self._wake.notify_all()
 
-    def answer(self, topic: Any, age: float) -> tuple[Any, str]:
-        """The newest answer on the topic, or None and why there is none."""
+    def answer(self, topic: Any, version: Any, age: float) -> tuple[Any, str]:
+        """The newest answer on the topic if it is to this version or fresh, or None and why there is none."""
         with self._wake:
             now = self._clock()
             answer = self._answer
-            if answer is not None and answer.topic == topic and now - answer.at <= age:
+            if answer is not None and answer.topic == topic and (answer.version == version or now - answer.at <= age):
                 return answer.value, ""
             if self._problem:
                 return None, self._problem
@@ -171,10 +184,10 @@ class _Thinker:
             with self._wake:
                 self._busy = False
                 if task == self._task:
-                    self._problem = problem
+                    self._problem, self._failed_at = problem, self._clock()
                     if value is not None:
-                        self._answer = _Answer(topic, value, self._clock())
-                self._wake.wait_for(lambda: self._closed, self._interval)
+                        self._answer = _Answer(topic, version, value, self._clock())
+                self._wake.wait_for(lambda: self._closed, self._config.interval)
 
 
 def _asked(ask: Callable[[], Any]) -> tuple[Any, str]:

@@ -69,12 +69,62 @@ def test_the_model_s_word_is_used_once_it_is_there_and_not_asked_for_again(reaso
     until(lambda: len(model.asked) == 2)
 
 
-def test_an_answer_gets_old(reasoner_of):
+def test_an_answer_to_an_earlier_question_gets_old(reasoner_of):
     now = [0.0]
-    reasoner, _ = reasoner_of(judged((2, 0.9)), clock=lambda: now[0], rank_age=10.0)
+    release = threading.Event()
+    reasoner, model = reasoner_of(
+        judged((2, 0.9)), lambda: str(release.wait(20.0)), clock=lambda: now[0], rank_age=10.0
+    )
     until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    changed = {**SCENE, 2: entity(2, "blue chair")}
+    now[0] = 9.0
+    assert reasoner.rank(CANDIDATES, TASK, changed)[0].by == "model"
+    until(lambda: len(model.asked) == 2)  # and that is not answered
     now[0] = 11.0
-    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "offline"
+    assert reasoner.rank(CANDIDATES, TASK, changed)[0].by == "offline"
+    release.set()
+
+
+def test_an_answer_stands_while_nothing_changes(reasoner_of):
+    now = [0.0]
+    reasoner, model = reasoner_of(judged((2, 0.9)), clock=lambda: now[0], rank_age=10.0)
+    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    now[0] = 3600.0
+    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model"
+    assert len(model.asked) == 1
+
+
+def all_asked(reasoner, model, *calls):
+    """How many questions the calls have become, when the last of them has been dealt with."""
+    for call in calls:
+        call()
+        until(lambda: reasoner._thinker._waiting is None and not reasoner._thinker._busy)
+    return len(model.asked)
+
+
+def test_what_is_said_of_the_newest_view_is_no_new_question(reasoner_of):
+    reasoner, model = reasoner_of(judged((2, 0.9)))
+    views = [[], *(["a kitchen", f"a hall, {i} steps on"] for i in range(20))]
+    calls = [lambda told=told: reasoner.rank(CANDIDATES, TASK, SCENE, told) for told in views]
+    assert all_asked(reasoner, model, *calls) == 1
+    moved = {**SCENE, 2: entity(2, probability=0.7)}
+    assert all_asked(reasoner, model, lambda: reasoner.rank(CANDIDATES, TASK, moved, ["a kitchen"])) == 2
+    assert "a kitchen" in model.asked[1][1]  # told with the next one
+    fits = [Scored(1, 0.9, 0.9), Scored(2, 0.2, 0.8)]
+    assert all_asked(reasoner, model, lambda: reasoner.rank(fits, TASK, moved, ["a kitchen"])) == 3
+    avoiding = Subtask("red chair", constraints=("stairs",))
+    assert all_asked(reasoner, model, lambda: reasoner.rank(fits, avoiding, moved, ["a kitchen"])) == 4
+
+
+def test_what_failed_is_asked_again_after_a_while_though_nothing_changed(reasoner_of):
+    now = [0.0]
+    reasoner, model = reasoner_of(ChatUnavailable("503"), judged((2, 0.9)), clock=lambda: now[0], retry=10.0)
+    calls = [lambda: reasoner.rank(CANDIDATES, TASK, SCENE)] * 5
+    assert all_asked(reasoner, model, *calls) == 1
+    assert "503" in reasoner.rank(CANDIDATES, TASK, SCENE)[0].rationale
+    now[0] = 10.0
+    assert all_asked(reasoner, model, *calls) == 2
+    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model"
 
 
 def test_answers_of_another_task_or_target_are_not_used(reasoner_of):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,6 +77,27 @@ def test_a_saved_state_is_judged_as_it_is(log, tmp_path, capsys):
     state.write_text("{}")
     assert run(file, "--policy", "bandit", "--state", state, "--out", tmp_path / "a") == 2
     assert "no state for this policy" in capsys.readouterr().err
+
+
+def judged_by(terms, given):
+    """The decisions with these terms in their reward, where they have one."""
+    for decision in given:
+        reward = {**dict.fromkeys(terms, 0.0), **decision.reward} if decision.reward else {}
+        yield replace(decision, reward=reward)
+
+
+def test_a_saved_state_stands_for_its_own_policy_and_reward_only(log, tmp_path, capsys):
+    file, state = log(*judged_by(("vlm", "not_reached"), decisions(300))), tmp_path / "policy.json"
+    learned_by = {"features": "iv_a", "reward": "single"}
+    make_policy("bandit", ARMS, FEATURES, np.random.default_rng(0), **learned_by).save(state)
+    assert run(file, "--policy", "bandit,thompson", "--state", state, "--out", tmp_path / "a") == 0
+    assert "learned by policy bandit" in (tmp_path / "a" / "replay-log.md").read_text()
+    other = log(*judged_by(("discovery", "stuck"), decisions(300)))
+    sequence = tmp_path / "sequence.jsonl"
+    sequence.write_text("\n".join(Path(other).read_text().splitlines()[600:]) + "\n")
+    capsys.readouterr()
+    assert run(sequence, "--policy", "bandit", "--state", state, "--out", tmp_path / "b") == 2
+    assert "reward sequence" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

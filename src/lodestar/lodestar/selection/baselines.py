@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.selection.linucb import LinUcb
+from lodestar.selection.linucb import LinUcb, Origin
 from lodestar.selection.policy import Choice
 
 #: Who stands in where the wanted arm is inadmissible, in this order; arms that it does not name follow in the
@@ -120,6 +120,9 @@ class UniformRandom(Untaught):
         return Choice(arm, nothing, nothing.copy(), propensities)
 
 
+THOMPSON = Origin("thompson")
+
+
 @dataclass
 class Thompson(LinUcb):
     """Linear Thompson sampling (Agrawal and Goyal 2013) with exact propensities.
@@ -128,6 +131,8 @@ class Thompson(LinUcb):
     arms; the probability that an arm's draw is the greatest is integrated and the arm is drawn from that, which
     is the same as comparing draws. `Choice.bounds` are the means plus alpha s.
     """
+
+    origin: Origin = THOMPSON
 
     def _greedy(self, estimates: np.ndarray, bounds: np.ndarray, admissible: np.ndarray) -> np.ndarray:
         shares = np.zeros(len(self.arms))

@@ -19,7 +19,8 @@ from lodestar.selection.reward import REWARDS
 class SelectionConfig:
     """policy: of POLICIES. features: of FEATURE_SETS. reward: of REWARDS (ADR 0017 says which when). schedule: of
     the policy "fixed". policy_state: file of what was learned, read at the start where it exists and written after
-    every directive; empty = none is kept.
+    every directive; empty = none is kept. A file says by which policy, features and reward it was learned, and is
+    refused by another.
     """
 
     policy: str = "bandit"
@@ -51,7 +52,9 @@ def policy_of(
             del options["alpha"]
     elif config.policy == "fixed":
         options = {"schedule": config.schedule}
-    policy = make_policy(config.policy, arms, names, rng, **options)
+    policy = make_policy(
+        config.policy, arms, names, rng, features=config.features, reward=config.reward, **options
+    )
     if config.policy_state and Path(config.policy_state).exists() and isinstance(policy, LinUcb):
         policy.load(config.policy_state)
     return policy

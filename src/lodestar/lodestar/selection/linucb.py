@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,8 @@ import numpy as np
 from lodestar.selection.policy import Choice
 from lodestar.storage.archive import write_file
 
-STATE_FORMAT = "lodestar policy state 1"
+STATE_FORMAT = "lodestar policy state 2"
+UNSIGNED_FORMAT = "lodestar policy state 1"  # did not say by which policy and reward it was learned
 
 #: Named prior of expected reward per arm and feature, in units of the reward (RoboAtlas Table I), of which a success
 #: is worth most: "directed" says before any evidence that frontiers pay by what they would show, the less the more is
@@ -55,18 +56,42 @@ class LinUcbConfig:
     prior_strength: float = 10.0
 
 
+class ForeignState(ValueError):
+    """A state is sound, but of another kind of policy, other features or another reward."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a state was learned by, each by its name: kind of policy, set of features, reward; "" = not known here."""
+
+    policy: str = ""
+    features: str = ""
+    reward: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} {value or '(not said)'}" for name, value in vars(self).items())
+
+    def takes(self, other: Origin) -> bool:
+        """Whether what was learned so counts here; what is not known here is not asked for."""
+        return all(not mine or mine == its for mine, its in zip(vars(self).values(), vars(other).values()))
+
+
+BANDIT = Origin("bandit")
+
+
 @dataclass
 class LinUcb:
     """One ridge regression per arm.
 
-    names: of the d features, in order. The statistics are kept as A^-1 (A, d, d) and b (A, d); A^-1 follows
-    A by rank-one updates (Sherman-Morrison).
+    names: of the d features, in order. origin: what its state is marked with, and asks of one that it takes up.
+    The statistics are kept as A^-1 (A, d, d) and b (A, d); A^-1 follows A by rank-one updates (Sherman-Morrison).
     """
 
     config: LinUcbConfig
     arms: tuple[str, ...]
     names: tuple[str, ...]
     rng: np.random.Generator
+    origin: Origin = BANDIT
     inverse: np.ndarray = field(init=False)
     response: np.ndarray = field(init=False)
 
@@ -130,6 +155,7 @@ class LinUcb:
         """Everything learned, as JSON's types; random choices go on by the policy's own generator."""
         return {
             "format": STATE_FORMAT,
+            **vars(self.origin),
             "arms": list(self.arms),
             "names": list(self.names),
             "inverse": self.inverse.tolist(),
@@ -137,21 +163,31 @@ class LinUcb:
         }
 
     def restore(self, state: Any) -> None:
-        """Take up what `state` gave. Raises ValueError where it is none, is damaged, or speaks of other arms or
-        features; nothing has changed then.
+        """Take up what `state` gave. Raises ValueError where it is none or is damaged, ForeignState where it was
+        learned by another kind of policy or reward, or for other arms or features; nothing has changed then.
         """
+        if isinstance(state, dict) and state.get("format") == UNSIGNED_FORMAT:
+            raise ValueError(
+                f"it is a {UNSIGNED_FORMAT}, which does not say by which policy and reward it was learned; delete it "
+                f'to begin anew, or, where you know, write "{STATE_FORMAT}" and {_json(self.origin)} into it'
+            )
         if not isinstance(state, dict) or state.get("format") != STATE_FORMAT:
             raise ValueError(f"it is not a {STATE_FORMAT}")
         try:
             arms, names = tuple(state["arms"]), tuple(state["names"])
+            origin = Origin(*(str(state[item.name]) for item in fields(Origin)))
             inverse = np.array(state["inverse"], np.float64)
             response = np.array(state["response"], np.float64)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"it is damaged: {type(error).__name__} {error}") from error
         if arms != self.arms or names != self.names:
-            raise ValueError(
+            raise ForeignState(
                 f"it is for arms {', '.join(map(str, arms))} and features {', '.join(map(str, names))}; "
                 f"these are {', '.join(self.arms)} and {', '.join(self.names)}"
+            )
+        if not self.origin.takes(origin):
+            raise ForeignState(
+                f"it was learned by {origin}; this is {self.origin}, and what these learn is not comparable"
             )
         if inverse.shape != self.inverse.shape or response.shape != self.response.shape:
             raise ValueError(f"it is damaged: shapes {inverse.shape} and {response.shape}")
@@ -164,11 +200,14 @@ class LinUcb:
         save_state(self.state(), path)
 
     def load(self, path: str | Path) -> None:
-        """Take up a saved state. Raises ValueError with the reason where the file holds none for this policy."""
+        """Take up a saved state. Raises ValueError with the reason where the file holds none for this policy, which is
+        ForeignState where it is sound but another's.
+        """
         try:
             self.restore(json.loads(Path(path).read_bytes()))
         except (ValueError, RecursionError) as error:  # JSON's and Unicode's errors are ValueErrors
-            raise ValueError(f"{path} is no state for this policy: {error}") from error
+            kind = ForeignState if isinstance(error, ForeignState) else ValueError
+            raise kind(f"{path} is no state for this policy: {error}") from error
 
 
 def save_state(state: dict[str, Any], path: str | Path) -> None:
@@ -176,6 +215,10 @@ def save_state(state: dict[str, Any], path: str | Path) -> None:
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_file(file, [json.dumps(state).encode()])
+
+
+def _json(origin: Origin) -> str:
+    return json.dumps(vars(origin))[1:-1]
 
 
 def _positive(matrices: np.ndarray) -> bool:

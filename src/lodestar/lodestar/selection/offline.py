@@ -15,7 +15,7 @@ import numpy as np
 from lodestar.selection.context import ARM_FEATURES, FEATURE_SETS, feature_names
 from lodestar.selection.decision_log import Decision
 from lodestar.selection.policy import Policy
-from lodestar.selection.reward import credit_shares
+from lodestar.selection.reward import REWARDS, Turn, credit_shares, make_reward
 
 
 class NoSupport(ValueError):
@@ -93,6 +93,13 @@ def features_of(decision: Decision) -> tuple[str, tuple[str, ...]]:
         if all(name in decision.context for name in names):
             return features, names
     raise ValueError(f"the context of epoch {decision.epoch} has none of the known feature sets")
+
+
+def reward_of(decisions: Iterable[Decision]) -> str:
+    """Name of the one reward that judged all the decisions, told by its terms; "" where they do not tell."""
+    terms = {name for decision in decisions for name in decision.reward} - {"success", "total"}
+    found = [name for name in REWARDS if terms and terms <= make_reward(name).turn(Turn()).keys()]
+    return found[0] if len(found) == 1 else ""
 
 
 def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[Sample], tuple[str, ...], str]:

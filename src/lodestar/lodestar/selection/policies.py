@@ -14,7 +14,7 @@ from lodestar.selection.baselines import (
     Thompson,
     UniformRandom,
 )
-from lodestar.selection.linucb import LinUcb, LinUcbConfig
+from lodestar.selection.linucb import LinUcb, LinUcbConfig, Origin
 from lodestar.selection.policy import Policy
 
 #: Policies that always follow one expert; each is the name of its arm.
@@ -32,10 +32,18 @@ _OPTIONS = tuple(field.name for field in fields(LinUcbConfig))
 
 
 def make_policy(
-    name: str, arms: tuple[str, ...], names: tuple[str, ...], rng: np.random.Generator, **options: Any
+    name: str,
+    arms: tuple[str, ...],
+    names: tuple[str, ...],
+    rng: np.random.Generator,
+    *,
+    features: str = "",
+    reward: str = "",
+    **options: Any,
 ) -> Policy:
     """The policy of a name over `arms` whose contexts have the features `names`.
 
+    features, reward: names of the set of features and of the reward that it learns by, which mark its state.
     options: fields of LinUcbConfig for "bandit" and "thompson"; the same without alpha for "epsilon_greedy",
     whose epsilon is `mixing` (default 0.1); `schedule` for "fixed". Raises ValueError for a name or an option
     that there is not.
@@ -48,12 +56,13 @@ def make_policy(
         raise ValueError(
             f"policy {name!r} has no option {', '.join(foreign)}; it has: {', '.join(known) or 'none'}"
         )
+    origin = Origin(name, features, reward)
     if name == "bandit":
-        return LinUcb(LinUcbConfig(**options), arms, names, rng)
+        return LinUcb(LinUcbConfig(**options), arms, names, rng, origin)
     if name == "thompson":
-        return Thompson(LinUcbConfig(**options), arms, names, rng)
+        return Thompson(LinUcbConfig(**options), arms, names, rng, origin)
     if name == "epsilon_greedy":
-        return LinUcb(LinUcbConfig(**{"mixing": 0.1, **options, "alpha": 0.0}), arms, names, rng)
+        return LinUcb(LinUcbConfig(**{"mixing": 0.1, **options, "alpha": 0.0}), arms, names, rng, origin)
     if name in SINGLE_EXPERTS:
         return SingleExpert(arms, names, name)
     if name == "round_robin":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
 from lodestar.selection.config import SelectionConfig, policy_of
-from lodestar.selection.linucb import LinUcbConfig
-from lodestar.selection.policies import POLICIES
+from lodestar.selection.linucb import PRIORS, ForeignState, LinUcbConfig
+from lodestar.selection.policies import LEARNERS, POLICIES
+from lodestar.selection.reward import REWARDS
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
 
@@ -42,3 +45,53 @@ def test_what_was_learned_is_taken_up_where_the_file_exists(tmp_path):
     assert policy().state() != cold.state()
     with pytest.raises(ValueError, match="features"):
         policy(policy_state=str(file), features="app_a")
+
+
+CHANGES = {
+    "kind": {"policy": "thompson"},
+    "kin": {"policy": "epsilon_greedy"},
+    "reward": {"reward": "sequence"},
+    "features": {"features": "app_a"},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_what_another_learned_is_refused_and_kept(change, tmp_path):
+    file = tmp_path / "policy.json"
+    for first, second in (({}, change), (change, {})):
+        policy(**first).save(file)
+        before = file.read_bytes()
+        assert policy(policy_state=str(file), **first).state() == policy(**first).state()
+        with pytest.raises(ForeignState, match=r"policy\.json is no state for this policy: it (was learned by|is for)"):
+            policy(policy_state=str(file), **second)
+        assert file.read_bytes() == before
+
+
+def test_a_state_says_by_what_it_was_learned(tmp_path):
+    policy(policy="thompson", reward="sequence", features="app_a").save(tmp_path / "policy.json")
+    told = json.loads((tmp_path / "policy.json").read_text())
+    assert (told["policy"], told["features"], told["reward"]) == ("thompson", "app_a", "sequence")
+
+
+def test_a_file_of_the_earlier_format_is_refused_until_somebody_says_how_it_was_learned(tmp_path):
+    file, learned = tmp_path / "policy.json", policy(reward="sequence")
+    learned.update(np.ones(10), 2, 5.0)
+    old = {name: learned.state()[name] for name in ("arms", "names", "inverse", "response")}
+    file.write_text(json.dumps({"format": "lodestar policy state 1", **old}))
+    with pytest.raises(ValueError, match=r"does not say by which policy and reward.*delete it") as refused:
+        policy(reward="sequence", policy_state=str(file))
+    added = '"policy": "bandit", "features": "iv_a", "reward": "sequence"'
+    assert f'"lodestar policy state 2" and {added} into it' in str(refused.value)
+    text = file.read_text().replace("policy state 1", "policy state 2").replace("{", f"{{{added}, ", 1)
+    file.write_text(text)
+    assert policy(reward="sequence", policy_state=str(file)).state() == learned.state()
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("reward", REWARDS)
+def test_every_named_prior_goes_with_every_learner_and_reward(prior, reward):
+    for name in LEARNERS:
+        config = SelectionConfig(policy=name, reward=reward)
+        one = policy_of(config, LinUcbConfig(prior=prior), ARMS, np.random.default_rng(0))
+        weights = dict(zip(one.names, one.weights[1]))
+        assert weights["confidence"] == pytest.approx(PRIORS[prior].get("semantic_map", {}).get("confidence", 0.0))

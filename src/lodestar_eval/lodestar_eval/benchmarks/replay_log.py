@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.selection.context import feature_names
 from lodestar.selection.decision_log import read_decisions
-from lodestar.selection.linucb import LinUcb
+from lodestar.selection.linucb import ForeignState, LinUcb
 from lodestar.selection.offline import (
     Estimate,
     Evaluation,
@@ -18,6 +18,7 @@ from lodestar.selection.offline import (
     OfflineConfig,
     Sample,
     evaluate,
+    reward_of,
     samples_of,
 )
 from lodestar.selection.policies import POLICIES, make_policy
@@ -80,11 +81,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     except (ValueError, OSError) as error:
         raise BadOptions(str(error)) from error
     config = OfflineConfig(min_effective=float(options.min_effective))
+    reward = reward_of(decision for log in logs for decision in log)
     found: dict[str, Evaluation] = {}
     refused: dict[str, str] = {}
     for name in names:
         try:
-            found[name] = _evaluate(name, samples, arms, feature_names(features, arms), options, config)
+            found[name] = _evaluate(name, samples, arms, feature_names(features, arms), reward, options, config)
         except NoSupport as reason:
             refused[name] = str(reason)
             progress(f"{name}: refused: {reason}")
@@ -94,7 +96,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
             f"{name}: doubly robust {_text(one.doubly_robust)}, effective sample size {one.effective:.0f}"
         )
     if not found:
-        raise BadOptions(f"the log supports none of these policies; {names[0]}: {refused[names[0]]}")
+        raise BadOptions(f"none of these policies can be judged; {names[0]}: {refused[names[0]]}")
     return _result(found, refused, samples, features)
 
 
@@ -103,13 +105,17 @@ def _evaluate(
     samples: list[Sample],
     arms: tuple[str, ...],
     names: tuple[str, ...],
+    reward: str,
     options: argparse.Namespace,
     config: OfflineConfig,
 ) -> Evaluation:
-    policy = make_policy(name, arms, names, np.random.default_rng(options.seed))
+    """Raises NoSupport where the log or the given state says nothing of the policy, BadOptions."""
+    policy = make_policy(name, arms, names, np.random.default_rng(options.seed), reward=reward)
     if options.state is not None and isinstance(policy, LinUcb):
         try:
             policy.load(options.state)
+        except ForeignState as error:
+            raise NoSupport(str(error)) from error
         except (ValueError, OSError) as error:
             raise BadOptions(str(error)) from error
     return evaluate(samples, policy, config, options.state is None, np.random.default_rng(options.seed))

@@ -90,6 +90,16 @@ def test_the_list_gives_only_parameters_that_its_nodes_have(use: str, options: S
 
 
 @pytest.mark.parametrize("use", USES)
+def test_pictures_of_a_target_are_read_by_the_detector_of_perception(use: str) -> None:
+    profile = load(CONFIG / f"{use}.yaml")
+    perception, selector = profile.get("perception", {}), profile.get("goal_selector", {})
+    sees = perception.get("adapter") == "ultralytics"
+    assert selector.get("pictures.adapter", "none") == ("detector" if sees else "none")
+    told = {name: selector.get(f"pictures.detector.{name}") for name in ("adapter", "model")}
+    assert told == {name: perception.get(name) if sees else None for name in ("adapter", "model")}
+
+
+@pytest.mark.parametrize("use", USES)
 def test_every_node_declares_its_configuration(use: str) -> None:
     """The scanner reads each node: one that declares nothing is one that it cannot see into."""
     bare = [

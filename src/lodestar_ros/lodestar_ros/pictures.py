@@ -3,45 +3,83 @@
 from __future__ import annotations
 
 import queue
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from lodestar.language.directive import Directive, Subtask
 from lodestar.language.model_reasoner import ModelPictures
-from lodestar.language.picture_goals import PictureReader, pictures_only, with_pictures
+from lodestar.language.picture_goals import DetectedPictures, PictureReader, pictures_only, with_pictures
 from lodestar.models.chat import ChatConfig, ChatUnavailable, OpenAiChat
+from lodestar.perception.frames import Detector
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture
+from lodestar.perception.ultralytics import UltralyticsConfig, UltralyticsDetector
 from lodestar_ros.workers import QueueWorker
 
-ADAPTERS = ("none", "model")
+ADAPTERS = ("none", "detector", "model")
+
+#: Detectors of perception that cannot look at a picture file, and why.
+_BLIND = {
+    "ground_truth": "it knows only the label images of a simulator",
+    "geometric": "it needs depth, and names nothing",
+}
+
+
+@dataclass(frozen=True)
+class PictureDetectorConfig:
+    """The detector that reads pictures, as `perception` is told its own. model: path of weights."""
+
+    adapter: str = "ultralytics"
+    model: str = ""
+    ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
+
+    def __post_init__(self) -> None:
+        if self.adapter != "ultralytics" and self.adapter not in _BLIND:
+            raise ValueError(f"adapter is {self.adapter!r}; only ultralytics can read a picture")
 
 
 @dataclass(frozen=True)
 class PicturesConfig:
     """Who says what a picture of the target shows. limit: pictures of one directive at most."""
 
-    adapter: str = "none"  # none: pictures are refused with a reason; model: a vision model behind `chat`
+    # none: pictures are refused with a reason; detector: one such as perception's; model: a vision model behind `chat`
+    adapter: str = "none"
     limit: int = 5
     file: PictureConfig = field(default_factory=PictureConfig)
+    detector: PictureDetectorConfig = field(default_factory=PictureDetectorConfig)
     chat: ChatConfig = field(default_factory=ChatConfig)
 
     def __post_init__(self) -> None:
         if self.adapter not in ADAPTERS:
             raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
+        if self.adapter != "detector":
+            return
+        if self.detector.adapter in _BLIND:
+            raise ValueError(
+                f"detector.adapter {self.detector.adapter} cannot read a picture: {_BLIND[self.detector.adapter]}; "
+                "set detector.adapter to ultralytics and detector.model to the path of weights, or adapter to model "
+                "or none"
+            )
+        if not self.detector.model:
+            raise ValueError("adapter detector needs detector.model, such as yoloe-11s-seg.pt")
 
 
-def picture_reader(config: PicturesConfig) -> PictureReader:
-    """Makes a subtask of a picture file, or says why it cannot."""
+def picture_reader(
+    config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] = UltralyticsDetector
+) -> PictureReader:
+    """Makes a subtask of a picture file, or says why it cannot. Nothing is loaded or connected to before the first."""
     if config.adapter == "model":
         return ModelPictures(OpenAiChat(config.chat), config.file)
+    if config.adapter == "detector":
+        return DetectedPictures(detector_of(config.detector.model, config.detector.ultralytics), config.file)
     return lambda image: _unread(image, config.file)
 
 
 def _unread(image: bytes, config: PictureConfig) -> Subtask:
     decode_picture(image, config)
     raise BadPicture(
-        "nothing here can say what the picture shows: set pictures.adapter to model (docs/how-to/language-model.md), "
-        "or say in words what to find"
+        "nothing here can say what the picture shows: set pictures.adapter of goal_selector to detector or model "
+        "(docs/how-to/send-a-goal.md), or say in words what to find"
     )
 
 

@@ -12,9 +12,10 @@ import numpy as np
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.lexicon import load_lexicon
-from lodestar.perception.frames import Detection, SegmentedFrame
-from lodestar.perception.pictures import BadPicture
+from lodestar.perception.frames import Detection, Detector, SegmentedFrame
+from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture
 from lodestar.perception.segments import border_share
+from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar.scene.captions import clean_text
 
 _POINTED_AT = re.compile(r"\b(?:this|that|it)(?: one)?\b(?=\s*(?:$|[.,;!?]|and\b|then\b|but\b))", re.IGNORECASE)
@@ -85,6 +86,30 @@ def subtask_of(shown: Described, config: PictureGoalConfig = PictureGoalConfig()
     weight = 1.0 / (1.0 + config.alone_weight)
     related = QueryGraph((target, *anchors), (*attributes, *near), weight)
     return Subtask(phrase, neighbors, graphs=(related, replace(alone, weight=1.0 - weight)))
+
+
+class DetectedPictures:
+    """Reads pictures of a target with a detector such as perception has; it may load its model with the first."""
+
+    def __init__(
+        self,
+        detector: Detector,
+        file: PictureConfig | None = None,
+        config: PictureGoalConfig | None = None,
+    ) -> None:
+        self._detector = detector
+        self._file, self._config = file or PictureConfig(), config or PictureGoalConfig()
+
+    def __call__(self, image: bytes) -> Subtask:
+        """To find what the middle of the picture shows. Raises BadPicture."""
+        rgb = decode_picture(image, self._file)
+        try:
+            segmented = self._detector.detect(0.0, rgb)
+        except DetectorUnavailable as error:
+            raise BadPicture(
+                f"the detector that reads pictures cannot run: {error}; or say in words what to find"
+            ) from error
+        return goal_of(segmented, self._config)
 
 
 def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureReader) -> Directive:

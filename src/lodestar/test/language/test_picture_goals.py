@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
@@ -11,6 +12,7 @@ from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.grammar import parse_directive
 from lodestar.language.picture_goals import (
     Described,
+    DetectedPictures,
     goal_of,
     parse_beside_picture,
     pictures_only,
@@ -18,7 +20,8 @@ from lodestar.language.picture_goals import (
     with_pictures,
 )
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
-from lodestar.perception.pictures import BadPicture
+from lodestar.perception.pictures import BadPicture, PictureConfig
+from lodestar.perception.ultralytics import DetectorUnavailable
 
 
 def segmented(*things):
@@ -133,3 +136,47 @@ def test_a_picture_for_nothing_and_a_bad_one_are_refused(kind):
         with_pictures(Directive(kind, "t", ()), [b"chair"], read)
     with pytest.raises(BadPicture):
         pictures_only([b"chair", b"bad"], read)
+
+
+def file_of(rgb):
+    done, data = cv2.imencode(".png", rgb)
+    assert done
+    return data.tobytes()
+
+
+class FakeDetector:
+    """Sees the things that it is given in any image; raises what is an exception."""
+
+    name = "fake"
+
+    def __init__(self, *things):
+        self.things, self.images = things, []
+
+    def detect(self, stamp, rgb):
+        self.images.append(rgb)
+        if isinstance(self.things[0], Exception):
+            raise self.things[0]
+        return segmented(*self.things)
+
+
+def test_a_detector_reads_a_picture_as_perception_sees_the_world():
+    detector = FakeDetector(PLANT, DESK, CHAIR)
+    image = np.zeros((240, 320, 3), np.uint8)
+    image[..., 2] = 200  # red, as OpenCV writes it
+    goal = DetectedPictures(detector)(file_of(image))
+    assert goal == goal_of(segmented(PLANT, DESK, CHAIR)) and goal.target == "red chair"
+    (rgb,) = detector.images
+    assert rgb.shape == (240, 320, 3) and rgb.dtype == np.uint8 and tuple(rgb[0, 0]) == (200, 0, 0)
+
+
+def test_a_detector_is_asked_only_about_pictures_and_its_trouble_is_said():
+    detector = FakeDetector(DetectorUnavailable("there are no weights at yolo.pt: put them there"))
+    read = DetectedPictures(detector, PictureConfig(max_bytes=10_000))
+    for rubbish in (b"", b"find the chair", b"x" * 20_000):
+        with pytest.raises(BadPicture):
+            read(rubbish)
+    assert detector.images == []
+    with pytest.raises(BadPicture, match=r"no weights at yolo\.pt.*in words"):
+        read(file_of(np.zeros((40, 60, 3), np.uint8)))
+    with pytest.raises(BadPicture, match="recognised"):
+        DetectedPictures(FakeDetector(("", "", 130, 90, 60, 80)))(file_of(np.zeros((40, 60, 3), np.uint8)))

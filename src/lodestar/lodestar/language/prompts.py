@@ -16,7 +16,7 @@ import numpy as np
 from lodestar.language.directive import Subtask
 from lodestar.language.views import GO, ViewQuestion
 from lodestar.models.chat_spending import CHARACTERS_PER_TOKEN, tokens_in
-from lodestar.scene.captions import clean_text
+from lodestar.scene.captions import MAX_CHARACTERS, clean_text
 from lodestar.scene.records import Entity, EntityState
 
 _DATA = """\
@@ -45,6 +45,8 @@ Name the one thing that the picture is of, so that a robot can look for it: `lab
 that stand next to it. Writing in the picture is part of what it shows. If no single thing can be named, label is
 empty.
 {_DATA}"""
+
+_VIEW = MAX_CHARACTERS + 50.0  # characters of a description's line in English
 
 _UNIT = {"type": "number", "minimum": 0, "maximum": 1}
 
@@ -157,8 +159,8 @@ def rank_question(
     described: bool = False,
 ) -> RankQuestion:
     """The question about those candidates that fit into the budget beside the task, in falling order of occupancy
-    probability (RoboAtlas eq. 17); one that is too long gives way to the next. A quarter of the budget is kept for
-    descriptions of earlier views where there are some (`described`). Raises NothingFits.
+    probability (RoboAtlas eq. 17); one that is too long gives way to the next. Room for descriptions of earlier views,
+    at most a quarter of the budget, is kept where there are some (`described`). Raises NothingFits.
     """
     known = [(c, entities[c.entity_id]) for c in candidates if c.entity_id in entities]
     known.sort(key=lambda pair: (-pair[1].occupancy_probability, pair[1].id))
@@ -166,7 +168,7 @@ def rank_question(
     task = _line(task_record(subtask.target, subtask.neighbors, subtask.constraints))
     longest = f"Which of these {len(known)} of {len(known)} candidates is meant?\n{_block([task])}"
     left = config.characters - _length(longest)
-    kept_back = max(min(config.characters / 4.0, left), 0.0) if described and config.views else 0.0
+    kept_back = max(min(config.characters / 4.0, config.views * _VIEW, left), 0.0) if described else 0.0
     left -= kept_back
     lines, ids = [], set()
     for candidate, entity in known:

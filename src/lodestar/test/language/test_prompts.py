@@ -83,6 +83,12 @@ def test_descriptions_leave_candidates_their_room_and_the_newest_are_told():
     assert len(text) <= 3000
 
 
+def test_descriptions_keep_no_more_room_than_they_can_take():
+    context = ["view of a long hall " * 20] * 5
+    text, _ = asked(24_000, context=context)
+    assert text.count("seen_earlier") == 5 and len(text) > 23_000
+
+
 LONG_TASK = Subtask("<" * 200, tuple("<" * 200 for _ in range(10)), tuple("红" * 200 for _ in range(10)))
 
 

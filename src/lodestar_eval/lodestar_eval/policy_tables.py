@@ -73,16 +73,17 @@ def _against(
 
 
 def row_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
-    """The issue's bars on whatever was run. Of the rivals, only LED also goes to what it has found."""
+    """The issue's bars on whatever was run. Of the rivals, only LED also goes to what it has found; in a building that
+    is known both do nothing else.
+    """
     bars = []
     for setting, bounds in _BOUNDS.items():
         for name, bound in zip(("sr", "spl"), bounds):
             key = f"{name}.{setting}.bandit"
             if key in metrics:
                 bars.append(Bar(key, metrics[key], bound))
-    rivals = [("unexplored", single) for single in SINGLES] + [(setting, LED) for setting in _BOUNDS]
-    for setting, rival in rivals:
-        key = f"spl_low.{setting}.bandit_minus_{rival}"
+    for rival in (*SINGLES, LED):
+        key = f"spl_low.unexplored.bandit_minus_{rival}"
         if key in metrics:
             bars.append(Bar(key, metrics[key], _ABOVE_ZERO))
     if "frontier_share.high" in metrics:

@@ -11,7 +11,7 @@ from sensor_msgs.msg import CompressedImage
 from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import DEFAULT_KEEP_AWAY, Directive, DirectiveKind, Subtask
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar_interfaces import action, msg
@@ -91,27 +91,26 @@ def directive_to_msg(directive: Directive) -> msg.Directive:
 
 
 def directive_from_msg(message: msg.Directive) -> Directive:
-    """Raises BadMessage."""
+    """No count travels as 0, which is one; no distance as 0, which is the default. Raises BadMessage."""
     try:
-        kind = DirectiveKind(message.kind)
+        return Directive(
+            DirectiveKind(message.kind),
+            message.text,
+            tuple(
+                Subtask(
+                    subtask.target,
+                    tuple(subtask.neighbors),
+                    tuple(subtask.constraints),
+                    tuple(graph_from_msg(graph) for graph in subtask.graphs),
+                    tuple(bytes(image.data) for image in subtask.images),
+                    subtask.count or 1,
+                )
+                for subtask in message.subtasks
+            ),
+            message.keep_away_distance or DEFAULT_KEEP_AWAY,
+        )
     except ValueError as error:
         raise BadMessage(str(error)) from error
-    return Directive(
-        kind,
-        message.text,
-        tuple(
-            Subtask(
-                subtask.target,
-                tuple(subtask.neighbors),
-                tuple(subtask.constraints),
-                tuple(graph_from_msg(graph) for graph in subtask.graphs),
-                tuple(bytes(image.data) for image in subtask.images),
-                subtask.count or 1,
-            )
-            for subtask in message.subtasks
-        ),
-        message.keep_away_distance,
-    )
 
 
 # --- experts -------------------------------------------------------------------------------------------

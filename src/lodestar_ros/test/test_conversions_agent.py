@@ -70,6 +70,28 @@ def test_broken_directives_are_refused():
         c.directive_from_msg(message)
 
 
+@pytest.mark.parametrize("distance", [-1.0, 10.5, 200.0, math.inf, math.nan])
+def test_a_distance_out_of_bounds_is_refused(distance):
+    message = c.directive_to_msg(DIRECTIVE)
+    message.keep_away_distance = distance
+    with pytest.raises(BadMessage, match="no distance to keep away"):
+        c.directive_from_msg(message)
+
+
+def test_a_count_out_of_bounds_is_refused():
+    message = c.directive_to_msg(DIRECTIVE)
+    message.subtasks[0].count = 4_000_000_000
+    with pytest.raises(BadMessage, match="more than 100 of one thing"):
+        c.directive_from_msg(message)
+
+
+def test_what_a_message_leaves_out_is_the_default():
+    message = c.directive_to_msg(DIRECTIVE)
+    message.subtasks[0].count, message.keep_away_distance = 0, 0.0
+    directive = c.directive_from_msg(message)
+    assert (directive.subtasks[0].count, directive.keep_away_distance) == (1, 1.0)
+
+
 @pytest.mark.parametrize("deadline", [math.inf, 12.5])
 def test_request(deadline, assert_same):
     request = ProposalRequest(

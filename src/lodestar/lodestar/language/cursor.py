@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lodestar.language.words import SEPARATOR, PhraseTable, load_words
+from lodestar.language.words import SEPARATOR, PhraseTable, is_number, load_words
 from lodestar.models.lexicon import load_lexicon
 
 
@@ -51,7 +51,7 @@ class TokenCursor:
         """Consume a number in digits or words; a known noun such as "first aid kit" is none."""
         token = self.peek() or ""
         try:
-            value = float(token) if token[:1].isdigit() else None
+            value = float(token) if is_number(token) else None
         except ValueError:
             value = None
         if value is not None:
@@ -98,7 +98,7 @@ class TokenCursor:
             return True
         match = words.avoid_distance.match(self.tokens, i)
         return (
-            match is not None and i + match[0] < len(self.tokens) and self.tokens[i + match[0]][:1].isdigit()
+            match is not None and i + match[0] < len(self.tokens) and is_number(self.tokens[i + match[0]])
         )
 
     def _noun_length(self, i: int) -> int:

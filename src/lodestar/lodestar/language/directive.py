@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 
 from lodestar.language.query_graph import QueryGraph
+
+MAX_COUNT = 100  # of one thing: more than a building holds of what is gone to one by one
+DEFAULT_KEEP_AWAY = 1.0  # m
+MAX_KEEP_AWAY = 10.0  # m: a wider zone closes every building to the robot
 
 
 class DirectiveKind(IntEnum):
@@ -21,7 +26,8 @@ class DirectiveKind(IntEnum):
 class Subtask:
     """One step: target phrase Q_T, neighbour phrases Q_N, constraint phrases Q_C (RoboAtlas IV-C).
 
-    kind: None = the directive's; "find the mug and come back" has a last step of another kind.
+    kind: None = the directive's; "find the mug and come back" has a last step of another kind. Raises OutOfBounds for
+    a count outside 1 to MAX_COUNT.
     """
 
     target: str = ""
@@ -32,15 +38,31 @@ class Subtask:
     count: int = 1
     kind: DirectiveKind | None = None
 
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise OutOfBounds("it asks for none of a thing; ask for one at least")
+        if self.count > MAX_COUNT:
+            raise OutOfBounds(f"it asks for more than {MAX_COUNT} of one thing; ask for {MAX_COUNT} at most")
+
 
 @dataclass(frozen=True)
 class Directive:
-    """Ordered subtasks. `kind` is that of every step that names none. `text` is as given: untrusted."""
+    """Ordered subtasks. `kind` is that of every step that names none. `text` is as given: untrusted.
+
+    Raises OutOfBounds for a distance that is not more than 0 and at most MAX_KEEP_AWAY.
+    """
 
     kind: DirectiveKind
     text: str
     subtasks: tuple[Subtask, ...]
-    keep_away_distance: float = 1.0  # m
+    keep_away_distance: float = DEFAULT_KEEP_AWAY  # m
+
+    def __post_init__(self) -> None:
+        distance = self.keep_away_distance
+        if not (math.isfinite(distance) and 0.0 < distance <= MAX_KEEP_AWAY):
+            raise OutOfBounds(
+                f"{distance:g} m is no distance to keep away; say more than 0 m and at most {MAX_KEEP_AWAY:g} m"
+            )
 
     def kind_of(self, index: int) -> DirectiveKind:
         """The kind of step `index`; the directive's where there is no such step."""
@@ -62,3 +84,7 @@ class StopRequested(DirectiveError):
 
 class NotUnderstood(DirectiveError):
     """There is text, but no task in it."""
+
+
+class OutOfBounds(NotUnderstood):
+    """It asks for more, or less, than can be done."""

@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 
 from lodestar.language.contradictions import contradiction
 from lodestar.language.directive import (
+    DEFAULT_KEEP_AWAY,
     Directive,
     DirectiveKind,
     EmptyDirective,
     NotUnderstood,
+    OutOfBounds,
     StopRequested,
     Subtask,
 )
@@ -27,7 +29,6 @@ from lodestar.models.lexicon import load_lexicon
 MAX_CHARACTERS = 1000
 #: Verbs that ask for another rule instead of a thing; what a directive keeps away from stands.
 _OVERRIDES = frozenset({"ignore", "disregard", "forget", "override", "overrule", "bypass", "disable"})
-DEFAULT_KEEP_AWAY = 1.0  # m, as Directive.keep_away_distance
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 
 
@@ -120,7 +121,10 @@ class _DirectiveParser(NounPhraseParser):
             self._step()
             if self.position == before:
                 raise self._not_understood()
-        return self._assemble()
+        try:
+            return self._assemble()
+        except OutOfBounds as error:
+            raise self._not_understood(str(error)) from None
 
     def _not_understood(self, why: str = "") -> NotUnderstood:
         reason = why or "no task was found in it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lodestar.language.cursor import TokenCursor
-from lodestar.language.directive import NotUnderstood
+from lodestar.language.directive import MAX_COUNT, NotUnderstood
 from lodestar.language.noun_phrases import (
     GENERIC,
     MAX_VARIABLES,
@@ -112,7 +112,8 @@ class NounPhraseParser(TokenCursor):
             return None
         if collected and not ordinal and self._counted_after():
             ordinal = self._take_ordinal()
-        phrase = self._phrase(collected, max(1, round(number)) if number else 1, determiner, ordinal)
+        count = 1 if number is None else round(min(max(number, 0.0), MAX_COUNT + 1.0))  # further out says no more
+        phrase = self._phrase(collected, count, determiner, ordinal)
         if self.take_word({"of"}):
             whole = self.noun_phrase()
             if whole is not None and phrase.category == GENERIC:  # "the smaller of the two cabinets"

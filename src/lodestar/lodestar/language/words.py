@@ -132,10 +132,15 @@ def load_words() -> GrammarWords:
     )
 
 
+def is_number(token: str) -> bool:
+    """Whether a token begins as a number in digits does, with a sign or without."""
+    return token.removeprefix("-")[:1].isdigit()
+
+
 def tokenise(text: str) -> list[str]:
     """Words and separators of a directive; quotes and brackets vanish, "/" reads as "or".
 
-    A dot between digits stays in its number.
+    A dot between digits stays in its number, and a minus before them.
     """
     text = unicodedata.normalize("NFKC", text).casefold()
     pieces: list[str] = []
@@ -156,8 +161,12 @@ def tokenise(text: str) -> list[str]:
         if tokens and tokens[-1] != SEPARATOR:
             tokens.append(SEPARATOR)
         for chunk in part.split():
+            chunk = chunk.replace("\u2212", "-")
             if "\x00" in chunk:
                 tokens.append(chunk.replace("\x00", "."))
+            elif chunk.startswith("-") and is_number(chunk):
+                first, *others = words_of(chunk)
+                tokens.extend(["-" + first, *others])
             else:
                 tokens.extend(words_of(chunk))
     while tokens and tokens[-1] == SEPARATOR:

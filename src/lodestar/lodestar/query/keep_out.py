@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -22,13 +23,15 @@ def keep_out_mask(
     """(rows, columns) bool on the grid: cells within `distance` metres of one where the field is `accept` or more.
 
     field: (rows, columns) of the pillars, scores in [0, 1]. Half the diagonal of a cell is added on either side,
-    so that the distance holds between what lies in the cells.
+    so that the distance holds between what lies in the cells. What lies farther from the grid than its diagonal has
+    no zone on it.
     """
     mask = np.zeros(grid.cells.shape, bool)
     cells = np.argwhere(field >= accept)
     if not len(cells):
         return mask
-    margin = max(1, int(np.ceil(distance / grid.resolution)) + 1)
+    widest = math.hypot(*mask.shape)
+    margin = max(1, int(np.ceil(min(distance / grid.resolution, widest))) + 1)
     points = np.array(pillars.origin) + (cells[:, ::-1] + 0.5) * pillars.resolution
     places = grid.cells_of(points) + margin  # zones reach onto the grid from outside of it
     wide = np.pad(mask, margin)

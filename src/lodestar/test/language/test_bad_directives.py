@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from lodestar.language.directive import DirectiveKind, NotUnderstood
+from lodestar.language.directive import (
+    MAX_COUNT,
+    Directive,
+    DirectiveKind,
+    NotUnderstood,
+    OutOfBounds,
+    Subtask,
+)
 from lodestar.language.grammar import parse_directive
 
 
@@ -69,3 +76,46 @@ def test_constraints_hold_for_every_step():
     directive = parse_directive("find the chair, then the lamp; keep away from the stairs")
     assert directive.kind is DirectiveKind.FIND
     assert [subtask.constraints for subtask in directive.subtasks] == [("stairs",), ("stairs",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("find 99999999999999999999999 chairs", "more than 100 of one thing"),
+        ("find " + "9" * 400 + " chairs", "more than 100 of one thing"),
+        ("find 101 chairs in the kitchen", "more than 100 of one thing"),
+        ("list 4000000000 chairs", "more than 100 of one thing"),
+        ("find a mug, then 5000 chairs", "more than 100 of one thing"),
+        ("find 0 chairs", "none of a thing"),
+        ("find -3 chairs", "none of a thing"),
+        ("find the mug, keep 200 m away from the dog", "200 m is no distance to keep away"),
+        ("find the mug, keep 1000000 m away from the dog", "no distance to keep away"),
+        ("find the mug, keep " + "9" * 400 + " m away from the dog", "inf m is no distance"),
+        ("find the mug, keep 1100 cm away from the dog", "11 m is no distance"),
+        ("find the mug, keep 0 m away from the dog", "0 m is no distance"),
+        ("find the mug, keep -5 m away from the dog", "-5 m is no distance"),
+        ("find the mug, keep \u22125 m away from the dog", "-5 m is no distance"),
+        ("find the mug, keep -2.5 m away from the dog", "-2.5 m is no distance"),
+    ],
+)
+def test_a_number_that_nobody_can_mean_is_refused_with_its_bound(text, why):
+    with pytest.raises(NotUnderstood, match=why):
+        parse_directive(text)
+
+
+def test_numbers_up_to_their_bounds_stand():
+    assert parse_directive("find 100 chairs").subtasks[0].count == MAX_COUNT
+    assert parse_directive("find the mug, keep 10 m away from the dog").keep_away_distance == 10.0
+    assert parse_directive("find the mug, keep 1 cm away from the dog").keep_away_distance == 0.01
+
+
+@pytest.mark.parametrize("count", [0, -1, 101, 10**23])
+def test_no_subtask_has_a_count_out_of_bounds(count):
+    with pytest.raises(OutOfBounds):
+        Subtask("chair", count=count)
+
+
+@pytest.mark.parametrize("distance", [0.0, -5.0, 10.5, 1e6, float("inf"), float("-inf"), float("nan")])
+def test_no_directive_has_a_distance_out_of_bounds(distance):
+    with pytest.raises(OutOfBounds, match="no distance to keep away"):
+        Directive(DirectiveKind.FIND, "find the mug", (), distance)

@@ -225,3 +225,14 @@ def test_a_zone_reaches_onto_the_grid_from_outside():
     mask = keep_out_mask(np.ones(pillars.ids.shape[1:]), pillars, 0.6, 1.0, open_grid())
     row, column = open_grid().cells_of(np.array([[-1.7, 0.0]]))[0]
     assert mask[row, column] and not mask[:, 20:].any()
+
+
+@pytest.mark.parametrize("distance", [200.0, 1e6, np.inf])
+def test_a_distance_beyond_the_grid_costs_no_more_than_the_grid(distance):
+    pillars, seen = build_pillars(np.array([[0.0, 0.0, 0.0]]), np.array([1], np.int32), 0.1), []
+    pad = np.pad
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(np, "pad", lambda *args: seen.append(pad(*args)) or seen[-1])
+        mask = keep_out_mask(np.ones(pillars.ids.shape[1:]), pillars, 0.6, distance, open_grid())
+    assert mask.shape == open_grid().cells.shape and mask.all()
+    assert seen[0].size < 20 * mask.size

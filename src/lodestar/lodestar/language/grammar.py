@@ -20,15 +20,17 @@ from lodestar.language.directive import (
     Subtask,
 )
 from lodestar.language.expressions import is_sentence, parse_expression
-from lodestar.language.noun_phrases import NounPhrase, to_graphs
+from lodestar.language.noun_phrases import GENERIC, NounPhrase, to_graphs
 from lodestar.language.phrase_parser import NounPhraseParser
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.words import SEPARATOR, PhraseTable, tokenise
+from lodestar.language.words import SEPARATOR, PhraseTable, is_number, tokenise
 from lodestar.models.lexicon import load_lexicon
 
 MAX_CHARACTERS = 1000
 #: Verbs that ask for another rule instead of a thing; what a directive keeps away from stands.
 _OVERRIDES = frozenset({"ignore", "disregard", "forget", "override", "overrule", "bypass", "disable"})
+#: Determiners of a thing that the speaker points at, or shows a picture of.
+_POINTING = frozenset({"the", "this", "that", "these", "those"})
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 
 
@@ -112,13 +114,13 @@ class _DirectiveParser(NounPhraseParser):
 
     def parse(self) -> Directive:
         while True:
-            self._skip_links()
+            linked = self._skip_links()
             if self.done:
                 break
             if self._take_stop():
                 continue
             before = self.position
-            self._step()
+            self._step(linked)
             if self.position == before:
                 raise self._not_understood()
         try:
@@ -130,20 +132,32 @@ class _DirectiveParser(NounPhraseParser):
         reason = why or "no task was found in it"
         return NotUnderstood(f'"{_shown(self._text)}" was not understood: {reason}; {EXAMPLE}')
 
-    def _skip_links(self) -> None:
-        """Past separators, "then", politeness and fillers."""
+    def _not_understood_from(self, start: int) -> NotUnderstood:
+        """That the words from token `start` to the next separator say nothing that is understood."""
+        if not self._steps and not self._constraints:
+            return self._not_understood()
+        end = start + 1
+        while end < len(self.tokens) and self.tokens[end] != SEPARATOR:
+            end += 1
+        return self._not_understood(f'what to make of "{_shown(" ".join(self.tokens[start:end]))}" is not known')
+
+    def _skip_links(self) -> bool:
+        """Past separators, "then", politeness and fillers; whether a step without a verb may stand here."""
         words = self.words
-        moved = True
+        linked, moved = self.position == 0, True
         while moved and not self.done:
+            joined = self.take_word({SEPARATOR, *words.conjunctions}) or self.take(words.then) is not None
+            linked = linked or joined
             moved = (
-                self.take_word({SEPARATOR, *words.conjunctions, *words.constraint_links})
-                or self.take(words.then) is not None
-                or (self.take_unless_verb(words.polite))
-                or (self.take_unless_verb(words.fillers))
+                joined
+                or self.take_word(words.constraint_links)
+                or self.take_unless_verb(words.polite)
+                or self.take_unless_verb(words.fillers)
             )
             if self.take(words.purposes) is not None:
                 self.skip_to_separator()
                 moved = True
+        return linked
 
     def take_unless_verb(self, table: PhraseTable) -> bool:
         """Consume a phrase of the table unless a longer verb, relation or noun begins at the same place."""
@@ -157,7 +171,7 @@ class _DirectiveParser(NounPhraseParser):
         self.position += match[0]
         return True
 
-    def _step(self) -> None:
+    def _step(self, linked: bool) -> None:
         if self._take_distance_constraint():
             return
         match = self.words.verbs.match(self.tokens, self.position)
@@ -165,7 +179,7 @@ class _DirectiveParser(NounPhraseParser):
             if self.peek() in _OVERRIDES:
                 why = f'"{self.peek()}": what is to be kept away from cannot be lifted, only left out'
                 raise self._not_understood(why)
-            self._bare_phrase()
+            self._bare_phrase(linked)
             return
         length, kind = match
         verb = " ".join(self.tokens[self.position : self.position + length])
@@ -189,16 +203,35 @@ class _DirectiveParser(NounPhraseParser):
         while self.take_word({"please", "back", "now", "quickly", "carefully"}):
             pass
 
-    def _bare_phrase(self) -> None:
-        """A step without a verb stands where its noun is a known one, or after another step."""
-        alternatives = self._noun_phrases()
+    def _ends_phrase(self, i: int) -> bool:
+        return self.tokens[i] in self.words.closed or super()._ends_phrase(i)
+
+    def _bare_phrase(self, linked: bool) -> None:
+        """A step without a verb begins the directive or follows a link. Its noun is known, or after another step has
+        an article or a number. Anything else was not understood, and is not looked for.
+        """
+        start = self.position
+        alternatives = self._of_use(self._noun_phrases()) if linked else ()
         known = any(phrase.is_known for phrase in alternatives)
-        if not alternatives or not (known or self._steps):
-            raise self._not_understood()
-        kind = self._steps[-1].kind if self._steps else DirectiveKind.FIND
-        if kind in (DirectiveKind.EXPLORE, DirectiveKind.RETURN):
-            kind = DirectiveKind.FIND
-        self._steps.append(_Step(kind, alternatives))
+        if not alternatives or not (known or (self._steps and self._begins_as_thing(start))):
+            raise self._not_understood_from(start)
+        kind = self._steps[-1].kind if self._steps and not self._ends_search(start) else DirectiveKind.FIND
+        if kind is DirectiveKind.EXPLORE:
+            self._of_everything(start, alternatives[0])
+        elif kind is DirectiveKind.INVENTORY:
+            self._steps.append(_Step(kind, alternatives))
+        else:
+            self._steps.append(self._search(alternatives))
+
+    def _begins_as_thing(self, start: int) -> bool:
+        """Whether an article, a number or "until you find" says that a thing is named at token `start`."""
+        words, tokens = self.words, self.tokens
+        numbered = is_number(tokens[start]) or words.numbers.match(tokens, start) is not None
+        return numbered or words.determiners.match(tokens, start) is not None or self._ends_search(start)
+
+    def _ends_search(self, start: int) -> bool:
+        """Whether a link such as "to find" or "until you see" stands before token `start`."""
+        return start > 0 and self.tokens[start - 1] in ("find", "for", "see")
 
     def _noun_phrases(self) -> tuple[NounPhrase, ...]:
         first = self.noun_phrase()
@@ -220,32 +253,72 @@ class _DirectiveParser(NounPhraseParser):
         alternatives = self._noun_phrases()
         if not alternatives:
             raise self._not_understood(f'"{verb}" what?')
+        self._steps.append(self._search(alternatives))
+
+    def _search(self, alternatives: tuple[NounPhrase, ...]) -> _Step:
+        """The step to find one of the alternatives. Raises NotUnderstood where one is no thing, or any thing."""
+        alternatives = self._of_use(alternatives)
         if len(alternatives) == 1 and alternatives[0].is_place(self.words.places):
             raise self._not_understood(f'"{alternatives[0].phrase}" is not an object')
-        self._steps.append(_Step(DirectiveKind.FIND, tuple(a.in_its_region() for a in alternatives)))
+        for phrase in alternatives:
+            if phrase.is_anything and not phrase.relations and phrase.determiner not in _POINTING:
+                raise self._not_understood("any thing at all would do; say what kind of thing")
+        return _Step(DirectiveKind.FIND, tuple(a.in_its_region() for a in alternatives))
+
+    def _of_use(self, alternatives: tuple[NounPhrase, ...]) -> tuple[NounPhrase, ...]:
+        """The alternatives, or for "something to sit on in the kitchen" the kinds of things there that serve for it."""
+        match = self.words.purposes.match(self.tokens, self.position)
+        kinds = () if match is None else self.words.uses.get(match[1], ())
+        if match is None or not kinds or not all(a.category == GENERIC for a in alternatives):
+            return alternatives
+        self.position += match[0]
+        where = self.relations_of(NounPhrase.anything())
+        return tuple(
+            replace(
+                a,
+                phrase=a.phrase.removesuffix(GENERIC) + kind,
+                category=kind,
+                relations=(*a.relations, *where.relations),
+            )
+            for a in alternatives
+            for kind in kinds
+        )
 
     def _find_in(self, verb: str) -> None:
         """After "search": "the kitchen for a mug", "the area", "the red chair"."""
+        start = self.position
         place = self.noun_phrase()
         if place is not None and self.take_word({"for"}):
             alternatives = self._noun_phrases()
             if not alternatives:
                 raise self._not_understood(f'"{verb}" for what?')
             within = place.as_region()
-            self._steps.append(
-                _Step(
-                    DirectiveKind.FIND,
-                    tuple(a.related("InRegion", within) if within else a for a in alternatives),
-                )
-            )
-        elif place is None or place.is_place(self.words.places) or place.room is not None:
-            self._steps.append(_Step(DirectiveKind.EXPLORE))
+            if within:
+                alternatives = tuple(phrase.related("InRegion", within) for phrase in alternatives)
+            self._steps.append(self._search(alternatives))
+        elif place is None or self._is_everything(place) or place.room is not None:
+            self._of_everything(start, place)
         else:
-            self._steps.append(_Step(DirectiveKind.FIND, (place,)))
+            self._steps.append(self._search((place,)))
 
     def _explore(self, verb: str) -> None:
-        self.noun_phrase()
+        self._of_everything(self.position, self.noun_phrase())
+
+    def _of_everything(self, start: int, place: NounPhrase | None) -> None:
+        """The step to explore, which goes over everything: a single room or thing, read from token `start`, cannot be
+        explored.
+        """
+        if place is not None and not self._is_everything(place):
+            said = _shown(" ".join(self.tokens[start : self.position]))
+            raise self._not_understood(f'"{said}" cannot be explored, only everything together')
         self._steps.append(_Step(DirectiveKind.EXPLORE))
+
+    def _is_everything(self, place: NounPhrase) -> bool:
+        """Whether it means the whole of where the robot is, as "the whole building" and "the office" do."""
+        words = self.words
+        *before, last = place.category.split()
+        named = last in words.places or place.category in words.places or (not before and last in words.further)
+        return not place.relations and (place.is_anything or (named and words.extents.issuperset(before)))
 
     def _inventory(self, verb: str) -> None:
         self._of_inventory(self._noun_phrases())

@@ -42,6 +42,7 @@ class GrammarWords:
     polite: PhraseTable
     fillers: PhraseTable
     purposes: PhraseTable
+    uses: dict[str, tuple[str, ...]]  # of `purposes`: kinds of things that serve them
     verbs: PhraseTable
     relations: PhraseTable  # value: "name", "name!" negated, "name^" inverse
     relative: PhraseTable
@@ -64,6 +65,9 @@ class GrammarWords:
     exclusions: PhraseTable
     others: frozenset[str]
     places: frozenset[str]
+    extents: frozenset[str]
+    further: frozenset[str]
+    closed: frozenset[str]
     conjunctions: frozenset[str]
     constraint_links: frozenset[str]
     pronouns: frozenset[str]
@@ -96,12 +100,16 @@ def load_words() -> GrammarWords:
         if not name.endswith(("!", "^")):
             relations.setdefault(f"not {phrase}", name + "!")
     verbs = {p: kind for kind, phrases in data["verbs"].items() for p in phrases}
+    for said in data["avoid_acts"]:
+        verbs.update({f"{negator} {act}": "avoid" for negator in said["negators"] for act in said["acts"]})
+    uses = {f"to {p}": tuple(entry["things"]) for entry in data["uses"] for p in entry["to"]}
     frames = {p: kind for kind, phrases in data["frames"].items() for p in phrases}
     singled = {p: spec for spec, phrases in data["single_out"].items() for p in phrases}
     return GrammarWords(
         polite=_table(data["polite"]),
         fillers=_table(data["fillers"]),
-        purposes=_table(data["purposes"]),
+        purposes=_table([*data["purposes"], *uses]),
+        uses=uses,
         verbs=PhraseTable(verbs),
         relations=PhraseTable(relations),
         relative=_table(data["relative"]),
@@ -124,6 +132,9 @@ def load_words() -> GrammarWords:
         exclusions=_table(data["exclusions"]),
         others=frozenset(data["others"]),
         places=frozenset(data["places"]),
+        extents=frozenset(data["extents"]),
+        further=frozenset(data["further"]),
+        closed=frozenset(data["closed"]),
         conjunctions=frozenset(data["conjunctions"]),
         constraint_links=frozenset(data["constraint_links"]),
         pronouns=frozenset(data["pronouns"]),

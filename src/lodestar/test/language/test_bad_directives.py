@@ -13,6 +13,8 @@ from lodestar.language.directive import (
     Subtask,
 )
 from lodestar.language.grammar import parse_directive
+from lodestar.language.words import load_words
+from lodestar.models.lexicon import load_lexicon
 
 
 @pytest.mark.parametrize(
@@ -119,3 +121,140 @@ def test_no_subtask_has_a_count_out_of_bounds(count):
 def test_no_directive_has_a_distance_out_of_bounds(distance):
     with pytest.raises(OutOfBounds, match="no distance to keep away"):
         Directive(DirectiveKind.FIND, "find the mug", (), distance)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("find the mug despite the wet floor", "despite the wet floor"),
+        ("find the mug despite wet floor", "despite wet floor"),
+        ("find the mug through the wet floor", "through the wet floor"),
+        ("find the mug across the wet floor, then the cup", "across the wet floor"),
+        ("find the mug past the wet floor", "past the wet floor"),
+        ("find the mug even if you must cross the wet floor", "even if you must cross the wet floor"),
+        ("find the mug, even if you must cross the wet floor", "even if you must cross the wet floor"),
+        ("find the mug rather than the cup", "rather than the cup"),
+        ("find the mug except the red one", "except the red one"),
+        ("find the mug but not the cup", "not the cup"),
+        ("find the mug, never the cup", "never the cup"),
+        ("find the mug and never wash mugs", "never wash mugs"),
+        ("find the mug, don't find the cup", "don't find the cup"),
+        ("find the mug sing a song", "a song"),
+        ("find the mug, sing a song", "sing a song"),
+        ("find the mug; dance", "dance"),
+        ("explore everything except the kitchen", "except the kitchen"),
+        ("list all chairs except the red ones", "except the red ones"),
+        ("list all chairs rather than tables", "rather than tables"),
+    ],
+)
+def test_words_that_are_not_understood_are_named_and_nothing_is_looked_for(text, words):
+    with pytest.raises(NotUnderstood, match=f'what to make of "{words}" is not known'):
+        parse_directive(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("explore the kitchen", "the kitchen"),
+        ("explore xyzzy", "xyzzy"),
+        ("explore the kitchen and the bathroom", "the kitchen"),
+        ("explore the building and the garden", "the garden"),
+        ("explore everything in the kitchen", "everything in the kitchen"),
+        ("explore the area around the desk", "the area around the desk"),
+        ("look around the kitchen", "the kitchen"),
+        ("search the kitchen", "the kitchen"),
+    ],
+)
+def test_a_part_of_the_building_cannot_be_explored(text, said):
+    with pytest.raises(NotUnderstood, match=f'"{said}" cannot be explored'):
+        parse_directive(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "explore everything", "explore the whole building", "explore the entire apartment carefully", "map the office",
+        "explore everything in this building", "explore further", "explore all the rooms",
+        "explore the rest of the house", "explore as much as you can", "explore the building as fast as possible",
+        "search everywhere",
+        "explore the unknown area", "explore the building and the whole floor",
+    ],
+)  # fmt: skip
+def test_everything_can_be_explored(text):
+    directive = parse_directive(text)
+    assert directive.kind is DirectiveKind.EXPLORE and len(directive.subtasks) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find something", "find anything", "find an object", "find something to dance with",
+        "find something I can sit on", "find something because I am bored", "bring me something to eat",
+        "find the mug or something",
+        "find the mug, then any thing", "search the house for something",
+    ],
+)  # fmt: skip
+def test_a_search_for_any_thing_at_all_is_refused(text):
+    with pytest.raises(NotUnderstood, match="say what kind of thing"):
+        parse_directive(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("find something to drink from", ["mug", "cup", "glass", "bottle"]),
+        ("find something to sit on", ["chair", "sofa", "stool", "bench", "armchair"]),
+        ("I need something to write with", ["pen", "pencil"]),
+        ("find the mug and something to lie on", ["bed", "sofa"]),
+        ("find a chair to sit on", ["chair"]),
+    ],
+)
+def test_a_purpose_names_the_kinds_of_things_that_serve_it(text, kinds):
+    assert [graph.target.category for graph in parse_directive(text).subtasks[-1].graphs] == kinds
+
+
+def test_what_serves_a_purpose_is_where_it_is_said_to_be():
+    for text in ("find something to sit on in the kitchen", "search the kitchen for something to sit on"):
+        for graph in parse_directive(text).subtasks[0].graphs:
+            assert ("InRegion", "kitchen") in [(p.name, p.value) for p in graph.predicates]
+
+
+def test_every_kind_that_serves_a_purpose_is_in_the_lexicon():
+    lexicon = load_lexicon()
+    assert all(lexicon.canonical(kind) == kind for kinds in load_words().uses.values() for kind in kinds)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "find the mug; never enter the workshop",
+        "find the mug; never enter workshop",
+        "find the mug and never go into the workshop",
+        "find the mug, but avoid entering the workshop",
+        "find the mug without driving through the workshop",
+        "you must not enter the workshop; find the mug",
+    ],
+)
+def test_what_is_never_to_be_entered_is_kept_away_from(text):
+    (subtask,) = parse_directive(text).subtasks
+    assert (subtask.target, subtask.constraints) == ("mug", ("workshop",))
+
+
+@pytest.mark.parametrize(
+    ("text", "targets"),
+    [
+        ("find the mug, then a wibble", ["mug", "wibble"]),
+        ("find the mug and two wibbles", ["mug", "wibble"]),
+        ("find the mug, cup and plant", ["mug", "cup", "plant"]),
+        ("go to the kitchen and then the bathroom", ["kitchen", "bathroom"]),
+        ("explore until you find a wibble", ["wibble"]),
+        ("explore the building to find the wibble", ["wibble"]),
+        ("explore to look for a chair", ["chair"]),
+        ("come back, then the mug", ["", "mug"]),
+    ],
+)
+def test_a_step_without_a_verb_is_a_thing_after_a_link(text, targets):
+    subtasks = parse_directive(text).subtasks
+    assert [subtask.target for subtask in subtasks] == targets
+    assert all(("InRegion", s.target) in [(p.name, p.value) for p in s.graphs[0].predicates]
+               for s in subtasks if s.target.endswith("room"))  # fmt: skip

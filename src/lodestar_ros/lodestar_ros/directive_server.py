@@ -12,6 +12,7 @@ from rclpy.node import Node
 from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.agent.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop import DecisionLoop
+from lodestar.language.checks import check_directive
 from lodestar.language.directive import Directive, DirectiveError, EmptyDirective, StopRequested, Subtask
 from lodestar.language.picture_goals import parse_beside_picture
 from lodestar.perception.pictures import BadPicture
@@ -145,6 +146,7 @@ class DirectiveServer:
         return self._start(handle, outcome)
 
     def _start(self, handle: Any, directive: Directive) -> Directive:
+        check_directive(directive)
         limit = handle.request.time_limit
         self._loop.start(directive, self._now(), limit.sec + limit.nanosec * 1e-9)
         return directive

@@ -155,6 +155,31 @@ def test_a_structure_without_graphs_is_read_as_its_words_are(bench):
     assert subtask.graphs == parse_directive("find the red chair next to the desk").subtasks[0].graphs
 
 
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"subtasks": [Subtask(target="mug", constraints=["mug"])]}, "find and to keep away"),
+        ({"subtasks": [Subtask(target="mug in the kitchen", constraints=["kitchen"])]}, "find and to keep away"),
+        ({"subtasks": [Subtask(target="the thing")]}, "say what kind of thing"),
+        ({"subtasks": [Subtask(target="mug", count=5000)]}, "more than 100"),
+        ({"subtasks": [Subtask(target="mug", constraints=["dog"])], "keep_away_distance": 200.0}, "no distance"),
+    ],
+)
+def test_a_structure_is_refused_as_its_words_are(bench, fields, why):
+    bench.clock = 1.0
+    handle = structured(**fields)
+    bench.server._on_accepted(handle)
+    assert handle.result.error_code == FollowDirective.Result.NOT_UNDERSTOOD
+    assert why in handle.result.error_msg and bench.loop.started == []
+
+
+def test_words_for_a_picture_without_one_are_refused(bench):
+    bench.clock = 1.0
+    handle = Handle("find this thing")
+    bench.server._on_accepted(handle)
+    assert handle.result.error_code == FollowDirective.Result.NOT_UNDERSTOOD and bench.loop.started == []
+
+
 def test_kinds_without_a_target_need_no_subtask(bench):
     bench.clock = 1.0
     bench.server._on_accepted(structured(kind=Directive.KIND_EXPLORE))
@@ -220,6 +245,14 @@ def test_words_beside_a_picture_keep_their_constraints(bench):
     until_described(bench, handle)
     (subtask,) = bench.loop.directive.subtasks
     assert subtask.target == "red chair" and subtask.constraints == ("stairs",)
+
+
+def test_a_picture_of_what_is_kept_away_from_is_refused(bench):
+    server, handle = with_reader(bench, chair), Handle("find this, keep away from chairs", picture())
+    server._on_accepted(handle)
+    until_described(bench, handle)
+    assert handle.result.error_code == FollowDirective.Result.NOT_UNDERSTOOD
+    assert 'keep away from "chair"' in handle.result.error_msg and bench.loop.started == []
 
 
 def unsure(image):

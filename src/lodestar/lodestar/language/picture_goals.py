@@ -122,7 +122,7 @@ def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureRe
     subtasks: list[Subtask] = []
     for subtask in directive.subtasks:
         own = subtask.images
-        if not own and _is_open(subtask) and left and directive.kind is DirectiveKind.FIND:
+        if not own and is_open(subtask) and left and directive.kind is DirectiveKind.FIND:
             own = (left.pop(0),)
         subtasks.append(_described(subtask, [read(image) for image in own]) if own else subtask)
     if left:
@@ -143,7 +143,7 @@ def pictures_only(images: Sequence[bytes], read: PictureReader) -> Directive:
     return with_pictures(Directive(DirectiveKind.FIND, "what the picture shows", ()), images, read)
 
 
-def _is_open(subtask: Subtask) -> bool:
+def is_open(subtask: Subtask) -> bool:
     """Whether its words do not say what is looked for: no target, or just "the object"."""
     if not subtask.target:
         return True
@@ -156,7 +156,7 @@ def _is_open(subtask: Subtask) -> bool:
 
 def _described(subtask: Subtask, shown: Sequence[Subtask]) -> Subtask:
     """The subtask with what its pictures show; words have the last word, and several pictures are alternatives."""
-    if not _is_open(subtask):
+    if not is_open(subtask):
         neighbors = dict.fromkeys([*subtask.neighbors, *(n for s in shown for n in s.neighbors)])
         return replace(subtask, neighbors=tuple(neighbors), images=())
     graphs = [graph for s in shown for graph in s.graphs]

@@ -51,6 +51,16 @@ def test_it_is_refused_with_a_reason(text, why):
         "find the red chair next to the desk, avoid the red chairs",
         "find the office chair, keep away from chairs",
         "find the wibble, keep away from the wibble",
+        "find the toy chair, keep away from chairs",
+        "find the mug and avoid everything",
+        "find the mug, keep away from anything",
+        "find the red mug, avoid red things",
+        "find the mug in the kitchen, keep away from the kitchen",
+        "find the mug on the table in the kitchen, never enter the kitchen",
+        "go to the kitchen, keep out of the kitchen",
+        "find the mug in the kitchen, avoid everything in the kitchen",
+        "find the mug in the kitchen, avoid the mugs in the kitchen",
+        "list all chairs, then find the mug, avoid mugs",
     ],
 )
 def test_a_contradiction_is_named(text):
@@ -67,6 +77,12 @@ def test_a_contradiction_is_named(text):
         ("find the chair or the sofa, avoid the sofa", ("sofa",)),
         ("explore the building, avoid the stairs", ("stairs",)),
         ("list all chairs, keep away from the chairs", ("chair",)),
+        ("find the mug, avoid red things", ("red object",)),
+        ("find the mug in the kitchen, avoid the bathroom", ("bathroom",)),
+        ("find the mug that is not in the kitchen, avoid the kitchen", ("kitchen",)),
+        ("find the mug in the kitchen, avoid the mugs in the bathroom", ("the mugs in the bathroom",)),
+        ("find the red mug in the kitchen, avoid the blue things in the kitchen", ("the blue things in the kitchen",)),
+        ("find the office chair, avoid the office", ("office",)),
     ],
 )
 def test_what_can_be_done_is_not_refused(text, constraints):

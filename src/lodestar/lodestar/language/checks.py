@@ -1,0 +1,17 @@
+"""What is asked of every directive before it starts, wherever it comes from: words, a structure or a picture."""
+
+from __future__ import annotations
+
+from lodestar.language.contradictions import contradiction
+from lodestar.language.directive import Directive, DirectiveKind, NotUnderstood
+from lodestar.language.picture_goals import is_open
+
+
+def check_directive(directive: Directive) -> None:
+    """Raises NotUnderstood for a search for any thing at all, and for one that may not go to what it searches for."""
+    for index, subtask in enumerate(directive.subtasks):
+        if directive.kind_of(index) is DirectiveKind.FIND and is_open(subtask):
+            raise NotUnderstood("any thing at all would do; say what kind of thing, or send a picture of it")
+    both = contradiction(directive.kind, directive.subtasks)
+    if both:
+        raise NotUnderstood(f'the directive asks to find and to keep away from "{both}"')

@@ -152,7 +152,8 @@ class Pipeline:
             return
         self._next_zones = stamp + self.settings.zone_interval
         pillars = self.voxels.pillars(self.grid.resolution)
-        mask = self.keep_out.mask(self.grid, self.mirror.entities, pillars, self.mirror.regions)
+        mirror = self.mirror
+        mask = self.keep_out.mask(self.grid, mirror.entities, pillars, mirror.regions, mirror.rooms)
         assert mask is not None
         cells = np.where(mask, np.int8(OCCUPIED), np.int8(FREE))
         self._zones = OccupancyGrid2D(cells, self.grid.resolution, self.grid.origin, stamp)

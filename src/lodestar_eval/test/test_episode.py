@@ -206,3 +206,19 @@ def test_what_the_directive_says_to_keep_away_from_is_kept_away_from():
     then = outcome.path[outcome.path[:, 0] > min(e.first_seen for e in known) + 3.0]
     nearest = np.linalg.norm(then[:, None, 1:3] - edge[None], axis=2).min()
     assert nearest > 1.0
+
+
+def test_a_room_that_is_never_to_be_entered_is_explored_around():
+    """Told nothing, the robot stands in the kitchen after 64 s."""
+    world = world_from_spec("apartment", 4)
+    task = Task("explore the building, never enter the kitchen", (), world.start)
+    settings = EpisodeSettings(time_limit=80.0, thinking=0.05)
+    outcome = EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, 4)
+    (kitchen,) = (r for r in world.rooms if r.label == "kitchen")
+    x0, y0, x1, y1 = kitchen.rect
+    x, y = outcome.path[:, 1], outcome.path[:, 2]
+    assert not ((x > x0) & (x < x1) & (y > y0) & (y < y1)).any()
+    mirror, zone = outcome.pipeline.mirror, outcome.pipeline.grid.keep_out
+    assert "kitchen" in [region.label for region in mirror.regions.values()], "it was seen"
+    row, column = outcome.pipeline.grid.cells_of(np.array([[(x0 + x1) / 2.0, (y0 + y1) / 2.0]]))[0]
+    assert zone is not None and zone[row, column]

@@ -98,4 +98,5 @@ class SceneFields:
         field = self._zones.field(entities, pillars, regions)
         self._layers["constraint"].publish(similarity_to_msg(field, pillars.resolution, pillars.origin, stamp))
         if grid is not None and self._zones.active:
-            self._keep_out.publish(grid, self._zones.mask(grid, entities, pillars, regions), stamp)
+            mask = self._zones.mask(grid, entities, pillars, regions, self._scene.rooms)
+            self._keep_out.publish(grid, mask, stamp)

@@ -375,7 +375,12 @@ class _DirectiveParser(NounPhraseParser):
                 self.position += 1
                 if self.take(self.words.avoid_distance_after) is not None:
                     self._keep_away = distance * unit
+                    before = len(self._constraints)
                     self._avoid("keep away from")
+                    for text in self._constraints[before:]:
+                        if self.lexicon.room(text) is not None:
+                            why = f'"{text}" is a room, which is not entered; a distance is kept to things'
+                            raise self._not_understood(why)
                     return True
         self.position = start
         return False

@@ -1,9 +1,9 @@
-"""Where the robot may not go because a person said so: a mask from the constraint field."""
+"""Where the robot may not go because a person said so: a mask from the constraint field and of rooms."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -11,10 +11,12 @@ from lodestar.grid.inflation import distance_to
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.mapping.pillars import PillarMap
+from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.config import QueryConfig
 from lodestar.query.fields import SimilarityFields, graphs_of, layer_texts, related_ids
 from lodestar.scene.records import Entity, Region
+from lodestar.scene.regions import RegionMap
 
 
 def keep_out_mask(
@@ -41,26 +43,50 @@ def keep_out_mask(
     return (distance_to(wide, grid.resolution) <= reach)[margin:-margin, margin:-margin]
 
 
+def room_of(text: str) -> str | None:
+    """The room that a constraint such as "the kitchen" is, or None."""
+    words = [word for word in words_of(text) if word not in ("a", "an", "the", "any", "every", "all")]
+    return load_lexicon().room(" ".join(words))
+
+
+def room_mask(
+    wanted: Collection[str], regions: Mapping[int, Region], rooms: RegionMap, grid: OccupancyGrid2D
+) -> np.ndarray:
+    """(rows, columns) bool on the grid: cells of the regions that are called as one of the rooms `wanted`."""
+    mask, lexicon = np.zeros(grid.cells.shape, bool), load_lexicon()
+    meant = [region.id for region in regions.values() if (lexicon.room(region.label) or region.label) in wanted]
+    if not meant:
+        return mask
+    points = grid.points_of(np.argwhere(~mask))
+    return np.isin(rooms.at(points), meant).reshape(mask.shape)
+
+
 UNARY = ("IsCategory", "HasAttribute")  # predicates that the semantic score knows
 
 
 class KeepOutZones:
-    """The mask of a directive's constraints, kept up to date. Not safe for threads."""
+    """The mask of a directive's constraints, kept up to date. Not safe for threads.
+
+    Things are kept away from by the directive's distance; a room is not entered.
+    """
 
     def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
         self.fields = SimilarityFields(phrases, config)
         self._phrases, self._config = phrases, config or QueryConfig()
         self._texts: tuple[str, ...] = ()
+        self._rooms: frozenset[str] = frozenset()
         self._distance = 0.0
 
     @property
     def active(self) -> bool:
         """Whether there is anything to keep away from."""
-        return bool(self._texts)
+        return bool(self._texts or self._rooms)
 
     def follow(self, directive: Directive | None) -> None:
         """These are the constraints now."""
-        self._texts = () if directive is None else layer_texts(directive)["constraint"]
+        texts = () if directive is None else layer_texts(directive)["constraint"]
+        self._rooms = frozenset(room for text in texts if (room := room_of(text)))
+        self._texts = tuple(text for text in texts if not room_of(text))
         self._distance = 0.0 if directive is None else directive.keep_away_distance
 
     def field(
@@ -86,9 +112,16 @@ class KeepOutZones:
         entities: Mapping[int, Entity],
         pillars: PillarMap,
         regions: Mapping[int, Region] | None = None,
+        rooms: RegionMap | None = None,
     ) -> np.ndarray | None:
-        """(rows, columns) bool on the grid, None where there is nothing to keep away from. Raises MissingPhrases."""
-        if not self._texts:
+        """(rows, columns) bool on the grid, None where there is nothing to keep away from. Raises MissingPhrases.
+
+        rooms: where the regions are; without it no room is barred.
+        """
+        if not self.active:
             return None
         field = self.field(entities, pillars, regions)
-        return keep_out_mask(field, pillars, self._config.accept, self._distance, grid)
+        mask = keep_out_mask(field, pillars, self._config.accept, self._distance, grid)
+        if self._rooms and regions and rooms is not None:
+            mask |= room_mask(self._rooms, regions, rooms, grid)
+        return mask

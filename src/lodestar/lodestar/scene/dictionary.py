@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from copy import copy
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
 from lodestar.scene.journal import DEFAULT_PAGE
 from lodestar.scene.life import EntityRecord
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta
-from lodestar.scene.regions import label_region
+from lodestar.scene.regions import RegionMap, label_region
 from lodestar.scene.taking import SceneState
 
 __all__ = ["SceneConfig", "SceneDictionary"]
@@ -211,6 +212,12 @@ class SceneDictionary:
         """Regions as last assigned."""
         with self.lock:
             return dict(self.state.rooms.regions)
+
+    @property
+    def rooms(self) -> RegionMap:
+        """Which region a place belongs to, as last assigned; a copy that later changes leave alone."""
+        with self.lock:
+            return copy(self.state.rooms)
 
     def link_keyframe(self, keyframe: Keyframe) -> None:
         """Name the keyframe in views that it shows too, now or when they come; entities change with the next delta."""

@@ -274,3 +274,11 @@ def test_a_step_without_a_verb_is_a_thing_after_a_link(text, targets):
     assert [subtask.target for subtask in subtasks] == targets
     assert all(("InRegion", s.target) in [(p.name, p.value) for p in s.graphs[0].predicates]
                for s in subtasks if s.target.endswith("room"))  # fmt: skip
+
+
+def test_a_distance_to_a_room_is_refused_because_a_room_is_not_entered_at_all():
+    with pytest.raises(NotUnderstood, match='"kitchen" is a room, which is not entered; a distance is kept to things'):
+        parse_directive("find the mug; keep 2 m away from the kitchen")
+    directive = parse_directive("find the mug; keep 2 m away from the table in the kitchen, never enter the bathroom")
+    assert directive.subtasks[0].constraints == ("the table in the kitchen", "bathroom")
+    assert directive.keep_away_distance == 2.0

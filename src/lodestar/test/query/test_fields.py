@@ -19,7 +19,8 @@ from lodestar.query.config import QueryConfig
 from lodestar.query.fields import SimilarityFields, graphs_of, layer_texts
 from lodestar.query.keep_out import KeepOutZones, keep_out_mask
 from lodestar.query.scoring import score_query
-from lodestar.scene.records import EntityState
+from lodestar.scene.records import EntityState, Region
+from lodestar.scene.regions import RegionMap
 
 CONFIG = QueryConfig()
 
@@ -236,3 +237,40 @@ def test_a_distance_beyond_the_grid_costs_no_more_than_the_grid(distance):
         mask = keep_out_mask(np.ones(pillars.ids.shape[1:]), pillars, 0.6, distance, open_grid())
     assert mask.shape == open_grid().cells.shape and mask.all()
     assert seen[0].size < 20 * mask.size
+
+
+def two_rooms(grid, left="kitchen", right="bedroom"):
+    """Regions 1 and 2 fill the grid left and right of x = 4 m; they are called so."""
+    cells = np.ones(grid.cells.shape, np.uint16)
+    cells[:, 60:] = 2
+    rooms = RegionMap(1.0)
+    rooms.set_mask(cells, grid.origin, grid.resolution)
+    regions = [Region(i, label, 0.8, 72.0, np.zeros(2)) for i, label in ((1, left), (2, right))]
+    return {region.id: region for region in regions}, rooms
+
+
+def test_a_room_is_barred_as_soon_as_it_is_known_and_things_stay_as_they_are():
+    grid, entities = open_grid(), room()
+    pillars = pillars_of(entities)
+    zones = zones_of("find the mug; never enter the bedroom, keep away from the wet floor")
+    assert zones.active
+    unknown = zones.mask(grid, entities, pillars, *two_rooms(grid, right=""))
+    barred = zones.mask(grid, entities, pillars, *two_rooms(grid))
+    assert barred[:, 60:].all() and not unknown[:, 60:].all()
+    assert (barred[:, :60] == unknown[:, :60]).all() and unknown[:, :60].any()
+    assert (zones.mask(grid, entities, pillars) == unknown).all()  # nobody says where the rooms are
+
+
+@pytest.mark.parametrize("text", ["the restroom", "bathroom", "every bathroom", "the washroom"])
+def test_a_room_may_be_called_otherwise(text):
+    grid, entities = open_grid(), room()
+    mask = zones_of(f"explore; keep out of {text}").mask(
+        grid, entities, pillars_of(entities), *two_rooms(grid, "bathroom", "hallway")
+    )
+    assert mask[:, :60].all() and not mask[:, 60:].any()
+
+
+def test_a_room_leaves_with_its_directive():
+    zones = zones_of("explore; never enter the kitchen")
+    zones.follow(parse_directive("explore"))
+    assert not zones.active

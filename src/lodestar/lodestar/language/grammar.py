@@ -204,7 +204,29 @@ class _DirectiveParser(NounPhraseParser):
             pass
 
     def _ends_phrase(self, i: int) -> bool:
-        return self.tokens[i] in self.words.closed or super()._ends_phrase(i)
+        """As the base's; a pronoun such as "something" is a noun by itself, and "no chairs" is none."""
+        if self.tokens[i] in self.words.closed or (i > 0 and self.tokens[i - 1] in self.words.indefinite):
+            return True
+        return (self.tokens[i] == "no" and self.at_known_noun(i + 1)) or super()._ends_phrase(i)
+
+    def _one_relation(self, phrase: NounPhrase) -> NounPhrase | None:
+        """As the base's, but "by 2 m" is a distance, not something to stand by, and "something" may be followed by
+        what it is like.
+        """
+        if self._distance_at(self.position):
+            return None
+        if self.tokens[self.position - 1] in self.words.indefinite:
+            described = self._post_attributes(phrase, False)
+            if described is not None:
+                return described
+        return super()._one_relation(phrase)
+
+    def _distance_at(self, start: int) -> bool:
+        """Whether "by 2 m" or "by at least 2 m" stands at token `start`."""
+        words = [token for token in self.tokens[start : start + 5] if token not in ("at", "least")]
+        if len(words) < 3 or words[0] != "by" or words[2] not in self.words.distance_units:
+            return False
+        return is_number(words[1]) or words[1] in self.words.cardinals or words[1] == "one"
 
     def _bare_phrase(self, linked: bool) -> None:
         """A step without a verb begins the directive or follows a link. Its noun is known, or after another step has
@@ -345,7 +367,7 @@ class _DirectiveParser(NounPhraseParser):
             return
         self._find(verb)
 
-    def _avoid(self, verb: str) -> None:
+    def _avoid(self, verb: str, metres: float | None = None) -> None:
         found = False
         while True:
             start = self.position
@@ -357,6 +379,13 @@ class _DirectiveParser(NounPhraseParser):
             text = related if phrase.relations else phrase.phrase
             if text not in self._constraints:
                 self._constraints.append(text)
+            if self._distance_at(self.position):
+                while self.take_word({"by", "at", "least"}):
+                    pass
+                metres = self._take_metres()
+            if metres is not None and self.lexicon.room(text) is not None:
+                raise self._not_understood(f'"{text}" is a room, which is not entered; a distance is kept to things')
+            self._keep_away = self._keep_away if metres is None else metres
             following = self.position + 1
             link = self.peek() in (*self.words.conjunctions, SEPARATOR)
             if not link or self.at_step(following) or not self.at_known_noun(following):
@@ -369,21 +398,21 @@ class _DirectiveParser(NounPhraseParser):
         """Such as "keep 2 m away from the wet floor"."""
         start = self.position
         if self.take(self.words.avoid_distance) is not None:
-            distance = self.take_number()
-            unit = self.words.distance_units.get(self.peek() or "")
-            if distance is not None and unit is not None:
-                self.position += 1
-                if self.take(self.words.avoid_distance_after) is not None:
-                    self._keep_away = distance * unit
-                    before = len(self._constraints)
-                    self._avoid("keep away from")
-                    for text in self._constraints[before:]:
-                        if self.lexicon.room(text) is not None:
-                            why = f'"{text}" is a room, which is not entered; a distance is kept to things'
-                            raise self._not_understood(why)
-                    return True
+            metres = self._take_metres()
+            if metres is not None and self.take(self.words.avoid_distance_after) is not None:
+                self._avoid("keep away from", metres)
+                return True
         self.position = start
         return False
+
+    def _take_metres(self) -> float | None:
+        """Consume "50 cm", in metres."""
+        number = self.take_number()
+        unit = self.words.distance_units.get(self.peek() or "")
+        if number is None or unit is None:
+            return None
+        self.position += 1
+        return number * unit
 
     def _assemble(self) -> Directive:
         if not self._steps:

@@ -68,6 +68,7 @@ class GrammarWords:
     extents: frozenset[str]
     further: frozenset[str]
     closed: frozenset[str]
+    indefinite: frozenset[str]
     conjunctions: frozenset[str]
     constraint_links: frozenset[str]
     pronouns: frozenset[str]
@@ -135,6 +136,7 @@ def load_words() -> GrammarWords:
         extents=frozenset(data["extents"]),
         further=frozenset(data["further"]),
         closed=frozenset(data["closed"]),
+        indefinite=frozenset(data["indefinite"]),
         conjunctions=frozenset(data["conjunctions"]),
         constraint_links=frozenset(data["constraint_links"]),
         pronouns=frozenset(data["pronouns"]),

@@ -282,3 +282,39 @@ def test_a_distance_to_a_room_is_refused_because_a_room_is_not_entered_at_all():
     directive = parse_directive("find the mug; keep 2 m away from the table in the kitchen, never enter the bathroom")
     assert directive.subtasks[0].constraints == ("the table in the kitchen", "bathroom")
     assert directive.keep_away_distance == 2.0
+
+
+@pytest.mark.parametrize(
+    ("text", "constraints", "distance"),
+    [
+        ("find the mug; avoid the dog by 2 m", ("dog",), 2.0),
+        ("find the mug; keep away from the dog by at least 50 cm, then the sofa", ("dog",), 0.5),
+        ("find the mug; avoid the dog by two metres and the cat", ("dog", "cat"), 2.0),
+        ("find the mug; avoid the chair by the desk", ("the chair by the desk",), 1.0),
+    ],
+)
+def test_a_distance_may_follow_the_thing(text, constraints, distance):
+    directive = parse_directive(text)
+    assert (directive.subtasks[0].constraints, directive.keep_away_distance) == (constraints, distance)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("find the mug; avoid the dog by 200 m", "200 m is no distance"),
+        ("find the mug; stay clear of the kitchen by 2 m", "is a room"),
+        ("find the mug; avoid everything else", 'what to make of "else"'),
+        ("find no chairs", '"find" what'),
+        ("find nothing", '"find" what'),
+    ],
+)
+def test_the_opposite_of_what_was_said_is_not_done(text, why):
+    with pytest.raises(NotUnderstood, match=why):
+        parse_directive(text)
+
+
+def test_something_may_be_described_after_it():
+    graphs = parse_directive("find something red to sit on").subtasks[0].graphs
+    assert [graph.target.phrase for graph in graphs][:2] == ["red chair", "red sofa"]
+    assert parse_directive("find something red").subtasks[0] == parse_directive("find the red thing").subtasks[0]
+    assert parse_directive("find the no smoking sign").subtasks[0].target == "no smoking sign"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lodestar.language.constraint_parser import EXAMPLE, ConstraintParser, shown
 from lodestar.language.contradictions import contradiction
 from lodestar.language.directive import (
-    DEFAULT_KEEP_AWAY,
     Directive,
     DirectiveKind,
     EmptyDirective,
@@ -21,7 +21,6 @@ from lodestar.language.directive import (
 )
 from lodestar.language.expressions import is_sentence, parse_expression
 from lodestar.language.noun_phrases import GENERIC, NounPhrase, to_graphs
-from lodestar.language.phrase_parser import NounPhraseParser
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.words import SEPARATOR, PhraseTable, is_number, tokenise
 from lodestar.models.lexicon import load_lexicon
@@ -31,7 +30,6 @@ MAX_CHARACTERS = 1000
 _OVERRIDES = frozenset({"ignore", "disregard", "forget", "override", "overrule", "bypass", "disable"})
 #: Determiners of a thing that the speaker points at, or shows a picture of.
 _POINTING = frozenset({"the", "this", "that", "these", "those"})
-EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
         if not graphs or not _says_something(graphs[0]):
             raise
     if not graphs:
-        raise NotUnderstood(f'"{_shown(text)}" names nothing to look up; {EXAMPLE}')
+        raise NotUnderstood(f'"{shown(text)}" names nothing to look up; {EXAMPLE}')
     return graphs
 
 
@@ -74,18 +72,13 @@ def _task_of(text: str) -> Directive:
     try:
         return parse_directive(text)
     except StopRequested:
-        raise NotUnderstood(f'"{_shown(text)}" names nothing to look up; {EXAMPLE}') from None
+        raise NotUnderstood(f'"{shown(text)}" names nothing to look up; {EXAMPLE}') from None
 
 
 def _says_something(graph: QueryGraph) -> bool:
     """Whether a graph has a noun that is known, or relates its target to one."""
     lexicon = load_lexicon()
     return any(lexicon.known_suffix(variable.category.split()) for variable in graph.variables)
-
-
-def _shown(text: str) -> str:
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= 60 else line[:57] + "..."
 
 
 def _tokens(text: str) -> list[str]:
@@ -97,19 +90,16 @@ def _tokens(text: str) -> list[str]:
         )
     tokens = tokenise(text)
     if not tokens:
-        raise NotUnderstood(f'there are no words in "{_shown(text)}"; {EXAMPLE}')
+        raise NotUnderstood(f'there are no words in "{shown(text)}"; {EXAMPLE}')
     return tokens
 
 
-class _DirectiveParser(NounPhraseParser):
+class _DirectiveParser(ConstraintParser):
     """One pass over the tokens of a directive."""
 
     def __init__(self, tokens: list[str], text: str) -> None:
-        super().__init__(tokens)
-        self._text = text
+        super().__init__(tokens, text)
         self._steps: list[_Step] = []
-        self._constraints: list[str] = []
-        self._keep_away = DEFAULT_KEEP_AWAY
         self._stops = False
 
     def parse(self) -> Directive:
@@ -128,10 +118,6 @@ class _DirectiveParser(NounPhraseParser):
         except OutOfBounds as error:
             raise self._not_understood(str(error)) from None
 
-    def _not_understood(self, why: str = "") -> NotUnderstood:
-        reason = why or "no task was found in it"
-        return NotUnderstood(f'"{_shown(self._text)}" was not understood: {reason}; {EXAMPLE}')
-
     def _not_understood_from(self, start: int) -> NotUnderstood:
         """That the words from token `start` to the next separator say nothing that is understood."""
         if not self._steps and not self._constraints:
@@ -139,7 +125,7 @@ class _DirectiveParser(NounPhraseParser):
         end = start + 1
         while end < len(self.tokens) and self.tokens[end] != SEPARATOR:
             end += 1
-        return self._not_understood(f'what to make of "{_shown(" ".join(self.tokens[start:end]))}" is not known')
+        return self._not_understood(f'what to make of "{shown(" ".join(self.tokens[start:end]))}" is not known')
 
     def _skip_links(self) -> bool:
         """Past separators, "then", politeness and fillers; whether a step without a verb may stand here."""
@@ -202,31 +188,6 @@ class _DirectiveParser(NounPhraseParser):
     def _polite_middle(self) -> None:
         while self.take_word({"please", "back", "now", "quickly", "carefully"}):
             pass
-
-    def _ends_phrase(self, i: int) -> bool:
-        """As the base's; a pronoun such as "something" is a noun by itself, and "no chairs" is none."""
-        if self.tokens[i] in self.words.closed or (i > 0 and self.tokens[i - 1] in self.words.indefinite):
-            return True
-        return (self.tokens[i] == "no" and self.at_known_noun(i + 1)) or super()._ends_phrase(i)
-
-    def _one_relation(self, phrase: NounPhrase) -> NounPhrase | None:
-        """As the base's, but "by 2 m" is a distance, not something to stand by, and "something" may be followed by
-        what it is like.
-        """
-        if self._distance_at(self.position):
-            return None
-        if self.tokens[self.position - 1] in self.words.indefinite:
-            described = self._post_attributes(phrase, False)
-            if described is not None:
-                return described
-        return super()._one_relation(phrase)
-
-    def _distance_at(self, start: int) -> bool:
-        """Whether "by 2 m" or "by at least 2 m" stands at token `start`."""
-        words = [token for token in self.tokens[start : start + 5] if token not in ("at", "least")]
-        if len(words) < 3 or words[0] != "by" or words[2] not in self.words.distance_units:
-            return False
-        return is_number(words[1]) or words[1] in self.words.cardinals or words[1] == "one"
 
     def _bare_phrase(self, linked: bool) -> None:
         """A step without a verb begins the directive or follows a link. Its noun is known, or after another step has
@@ -331,7 +292,7 @@ class _DirectiveParser(NounPhraseParser):
         explored.
         """
         if place is not None and not self._is_everything(place):
-            said = _shown(" ".join(self.tokens[start : self.position]))
+            said = shown(" ".join(self.tokens[start : self.position]))
             raise self._not_understood(f'"{said}" cannot be explored, only everything together')
         self._steps.append(_Step(DirectiveKind.EXPLORE))
 
@@ -366,53 +327,6 @@ class _DirectiveParser(NounPhraseParser):
             self._steps.append(_Step(DirectiveKind.RETURN))
             return
         self._find(verb)
-
-    def _avoid(self, verb: str, metres: float | None = None) -> None:
-        found = False
-        while True:
-            start = self.position
-            phrase = self.noun_phrase()
-            if phrase is None:
-                break
-            found = True
-            related = " ".join(t for t in self.tokens[start : self.position] if t != SEPARATOR)
-            text = related if phrase.relations else phrase.phrase
-            if text not in self._constraints:
-                self._constraints.append(text)
-            if self._distance_at(self.position):
-                while self.take_word({"by", "at", "least"}):
-                    pass
-                metres = self._take_metres()
-            if metres is not None and self.lexicon.room(text) is not None:
-                raise self._not_understood(f'"{text}" is a room, which is not entered; a distance is kept to things')
-            self._keep_away = self._keep_away if metres is None else metres
-            following = self.position + 1
-            link = self.peek() in (*self.words.conjunctions, SEPARATOR)
-            if not link or self.at_step(following) or not self.at_known_noun(following):
-                break
-            self.position = following
-        if not found:
-            raise self._not_understood(f'"{verb}" what?')
-
-    def _take_distance_constraint(self) -> bool:
-        """Such as "keep 2 m away from the wet floor"."""
-        start = self.position
-        if self.take(self.words.avoid_distance) is not None:
-            metres = self._take_metres()
-            if metres is not None and self.take(self.words.avoid_distance_after) is not None:
-                self._avoid("keep away from", metres)
-                return True
-        self.position = start
-        return False
-
-    def _take_metres(self) -> float | None:
-        """Consume "50 cm", in metres."""
-        number = self.take_number()
-        unit = self.words.distance_units.get(self.peek() or "")
-        if number is None or unit is None:
-            return None
-        self.position += 1
-        return number * unit
 
     def _assemble(self) -> Directive:
         if not self._steps:

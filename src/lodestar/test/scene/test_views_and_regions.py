@@ -115,6 +115,14 @@ def test_regions_are_named_by_what_stands_in_them():
     assert scene.regions[2].neighbors == (1, 3)
 
 
+def test_where_the_rooms_are_stays_as_it_was_asked_for():
+    scene, place = SceneDictionary(), np.array([[0.5, 0.5]])
+    scene.assign_regions(np.full((10, 10), 3, np.uint16), (0.0, 0.0), 0.1, [(3, 1.0, (0.5, 0.5), ())])
+    rooms = scene.rooms
+    scene.assign_regions(np.full((10, 10), 5, np.uint16), (0.0, 0.0), 0.1, [(5, 1.0, (0.5, 0.5), ())])
+    assert (rooms.at(place).tolist(), scene.rooms.at(place).tolist()) == ([3], [5])
+
+
 def test_similarity_count_is_equation_4():
     tiers = (0.2, 0.5, 0.8)
     assert tier_counts([0.1, 0.2, 0.6, 0.9], tiers) == (3, 2, 1)

@@ -186,7 +186,7 @@ class _DirectiveParser(ConstraintParser):
         return True
 
     def _polite_middle(self) -> None:
-        while self.take_word({"please", "back", "now", "quickly", "carefully"}):
+        while self.take_word({"please", "back", "now", "quickly", "carefully", "either"}):
             pass
 
     def _bare_phrase(self, linked: bool) -> None:

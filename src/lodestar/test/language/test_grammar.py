@@ -305,3 +305,10 @@ def test_any_text_either_parses_or_is_refused(text):
         parse_directive(text)
     except DirectiveError as error:
         assert str(error)
+
+
+def test_then_to_goes_on_and_either_names_alternatives():
+    there_and_back = parse_directive("go to the desk, then to the chair and return")
+    assert [step.target for step in there_and_back.subtasks] == ["desk", "chair", ""]
+    assert there_and_back.subtasks[-1].kind is DirectiveKind.RETURN
+    assert parse_directive("find either a mug or a cup").subtasks[0].target == "mug or cup"

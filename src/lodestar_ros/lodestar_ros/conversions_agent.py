@@ -91,10 +91,13 @@ def directive_to_msg(directive: Directive) -> msg.Directive:
 
 
 def directive_from_msg(message: msg.Directive) -> Directive:
-    """No count travels as 0, which is one; no distance as 0, which is the default. Raises BadMessage."""
+    """No count travels as 0, which is one; no distance as 0, which is the default; a further step of a search that
+    names nothing is the way back. Raises BadMessage.
+    """
     try:
+        kind = DirectiveKind(message.kind)
         return Directive(
-            DirectiveKind(message.kind),
+            kind,
             message.text,
             tuple(
                 Subtask(
@@ -104,13 +107,18 @@ def directive_from_msg(message: msg.Directive) -> Directive:
                     tuple(graph_from_msg(graph) for graph in subtask.graphs),
                     tuple(bytes(image.data) for image in subtask.images),
                     subtask.count or 1,
+                    DirectiveKind.RETURN if kind is DirectiveKind.FIND and index and _names_nothing(subtask) else None,
                 )
-                for subtask in message.subtasks
+                for index, subtask in enumerate(message.subtasks)
             ),
             message.keep_away_distance or DEFAULT_KEEP_AWAY,
         )
     except ValueError as error:
         raise BadMessage(str(error)) from error
+
+
+def _names_nothing(subtask: msg.Subtask) -> bool:
+    return not (subtask.target or subtask.graphs or subtask.images)
 
 
 # --- experts -------------------------------------------------------------------------------------------

@@ -13,7 +13,14 @@ from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.agent.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop import DecisionLoop
 from lodestar.language.checks import check_directive
-from lodestar.language.directive import Directive, DirectiveError, EmptyDirective, StopRequested, Subtask
+from lodestar.language.directive import (
+    Directive,
+    DirectiveError,
+    DirectiveKind,
+    EmptyDirective,
+    StopRequested,
+    Subtask,
+)
 from lodestar.language.picture_goals import parse_beside_picture
 from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces import msg
@@ -164,12 +171,13 @@ class DirectiveServer:
         if request.text.strip() or not (message.subtasks or message.kind != message.KIND_FIND):
             return parse_beside_picture(request.text, self._parse) if request.images else self._parse(request.text)
         directive = directive_from_msg(message)
-        subtasks = tuple(s if s.graphs or not s.target else self._compiled(s) for s in directive.subtasks)
+        verb = "list all" if directive.kind is DirectiveKind.INVENTORY else "find"
+        subtasks = tuple(s if s.graphs or not s.target else self._compiled(s, verb) for s in directive.subtasks)
         return replace(directive, subtasks=subtasks)
 
-    def _compiled(self, subtask: Subtask) -> Subtask:
+    def _compiled(self, subtask: Subtask, verb: str) -> Subtask:
         """The subtask with the graphs that its target has in words."""
-        parsed = self._parse(f"find {subtask.target}").subtasks
+        parsed = self._parse(f"{verb} {subtask.target}").subtasks
         return replace(subtask, graphs=parsed[0].graphs) if parsed else subtask
 
     def _refuse(self, handle: Any, code: ErrorCode, message: str) -> None:

@@ -48,6 +48,7 @@ def test_directive(assert_same):
         "explore",
         "what is here",
         "come back",
+        "find the mug and come back",
     ],
 )
 def test_what_the_grammar_makes_of_a_text_survives(text, assert_same):

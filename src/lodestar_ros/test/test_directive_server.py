@@ -24,6 +24,7 @@ from lodestar.language.picture_goals import Described, subtask_of
 from lodestar.models.chat import ChatUnavailable
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Directive, Subtask
+from lodestar_ros.conversions_agent import directive_to_msg
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
 
 
@@ -153,6 +154,23 @@ def test_a_structure_without_graphs_is_read_as_its_words_are(bench):
     bench.server._on_accepted(structured(subtasks=[Subtask(target="red chair next to the desk")]))
     (subtask,) = bench.loop.directive.subtasks
     assert subtask.graphs == parse_directive("find the red chair next to the desk").subtasks[0].graphs
+
+
+def test_an_inventory_may_be_of_everything(bench):
+    bench.clock = 1.0
+    bench.server._on_accepted(structured(kind=Directive.KIND_INVENTORY, subtasks=[Subtask(target="objects")]))
+    assert bench.loop.directive.kind is DirectiveKind.INVENTORY and bench.loop.started
+
+
+def test_what_was_said_may_be_sent_again_as_a_structure(bench):
+    bench.clock = 1.0
+    message = directive_to_msg(parse_directive("find the mug and come back"))
+    message.subtasks[0].target = message.text = ""  # its graph says it
+    handle = Handle("")
+    handle.request = FollowDirective.Goal(directive=message)
+    bench.server._on_accepted(handle)
+    kinds = [bench.loop.directive.kind_of(index) for index in (0, 1)]
+    assert kinds == [DirectiveKind.FIND, DirectiveKind.RETURN]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from lodestar.language.directive import Subtask
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.fields import graphs_of
+from lodestar.query.keep_out import room_of
 from lodestar.query.scoring import Candidate, QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
@@ -72,9 +73,9 @@ class SceneTargets:
         return view
 
     def constraints(self, mirror: SceneMirror, subtask: Subtask) -> tuple[Entity, ...]:
-        """Entities that match any constraint phrase."""
+        """Entities that match any constraint phrase; a room is no thing, and barred as a zone of its own."""
         found: dict[int, Entity] = {}
-        for phrase in subtask.constraints:
+        for phrase in (text for text in subtask.constraints if not room_of(text)):
             for candidate in self._score(graphs_of(phrase), mirror).accepted:
                 found[candidate.entity_id] = mirror.entities[candidate.entity_id]
         return tuple(found.values())

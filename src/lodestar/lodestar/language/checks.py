@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lodestar.language.contradictions import contradiction
+from lodestar.language.contradictions import contradiction, why_contradictory
 from lodestar.language.directive import Directive, DirectiveKind, NotUnderstood
 from lodestar.language.picture_goals import is_open
 
@@ -14,4 +14,4 @@ def check_directive(directive: Directive) -> None:
             raise NotUnderstood("any thing at all would do; say what kind of thing, or send a picture of it")
     both = contradiction(directive.kind, directive.subtasks)
     if both:
-        raise NotUnderstood(f'the directive asks to find and to keep away from "{both}"')
+        raise NotUnderstood(why_contradictory(both))

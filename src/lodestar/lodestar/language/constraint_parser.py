@@ -9,6 +9,8 @@ from lodestar.language.words import SEPARATOR, is_number
 
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 
+_TOUCHING = frozenset({"touch", "touching", "bump", "bumping", "hit", "hitting", "over"})
+
 
 def shown(text: str) -> str:
     """The text on one line of at most 60 characters, none of them a control character."""
@@ -51,10 +53,10 @@ class ConstraintParser(NounPhraseParser):
 
     def _distance_at(self, start: int) -> bool:
         """Whether "by 2 m" or "by at least 2 m" stands at token `start`."""
-        words = [token for token in self.tokens[start : start + 5] if token not in ("at", "least")]
+        words = [token for token in self.tokens[start : start + 6] if token not in ("at", "least", "half")]
         if len(words) < 3 or words[0] != "by" or words[2] not in self.words.distance_units:
             return False
-        return is_number(words[1]) or words[1] in self.words.cardinals or words[1] == "one"
+        return is_number(words[1]) or words[1] in self.words.cardinals or words[1] in ("one", "a", "an")
 
     def _avoid(self, verb: str, metres: float | None = None) -> None:
         found = False
@@ -64,6 +66,8 @@ class ConstraintParser(NounPhraseParser):
             if phrase is None:
                 break
             found = True
+            if phrase.is_anything and not phrase.relations and not _TOUCHING.isdisjoint(verb.split()):
+                break  # it touches nothing anyway
             related = " ".join(t for t in self.tokens[start : self.position] if t != SEPARATOR)
             text = related if phrase.relations else phrase.phrase
             if text not in self._constraints:
@@ -72,12 +76,13 @@ class ConstraintParser(NounPhraseParser):
                 while self.take_word({"by", "at", "least"}):
                     pass
                 metres = self._take_metres()
-            if metres is not None and self.lexicon.room(text) is not None:
+            if metres is not None and not phrase.relations and self.lexicon.room_in(phrase.category) is not None:
                 raise self._not_understood(f'"{text}" is a room, which is not entered; a distance is kept to things')
             self._keep_away = self._keep_away if metres is None else metres
             following = self.position + 1
             link = self.peek() in (*self.words.conjunctions, SEPARATOR)
-            if not link or self.at_step(following) or not self.at_known_noun(following):
+            named = self.at_known_noun(following) or self._at_room(following)
+            if not link or self.at_step(following) or not named:
                 break
             self.position = following
         if not found:
@@ -96,9 +101,20 @@ class ConstraintParser(NounPhraseParser):
 
     def _take_metres(self) -> float | None:
         """Consume "50 cm", in metres."""
+        half = self.take_word({"half"})
         number = self.take_number()
+        if number is None and (half or self._ahead() in self.words.distance_units):
+            number = 1.0 if self.take_word({"a", "an"}) else None
         unit = self.words.distance_units.get(self.peek() or "")
         if number is None or unit is None:
             return None
         self.position += 1
-        return number * unit
+        return number * unit * (0.5 if half else 1.0)
+
+    def _ahead(self) -> str:
+        """The token after the next."""
+        return "".join(self.tokens[self.position + 1 : self.position + 2])
+
+    def _at_room(self, i: int) -> bool:
+        """Whether the name of a room begins at token i."""
+        return any(self.lexicon.room(" ".join(self.tokens[i : i + n])) is not None for n in (1, 2, 3))

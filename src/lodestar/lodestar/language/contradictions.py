@@ -9,19 +9,35 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.models.lexicon import load_lexicon, words_of
 
 _ARTICLES = frozenset({"a", "an", "the", "all", "any", "every"})
+EVERYTHING = "everything"
 _IN = ("in", "inside", "within")
 
 
 def contradiction(kind: DirectiveKind, subtasks: Sequence[Subtask]) -> str:
-    """The constraint that covers every reading of a target that is to be found, "" where none does."""
+    """The constraint that covers every reading of a target that is to be found, "" where none does; "everything" where
+    all things are to be kept away from, whatever is to be done.
+    """
     for subtask in subtasks:
+        if any(load_lexicon().is_generic(_bare(constraint)) for constraint in subtask.constraints):
+            return EVERYTHING
         own = kind if subtask.kind is None else subtask.kind
         if own is not DirectiveKind.FIND or not subtask.graphs:
             continue
         for constraint in subtask.constraints:
             if all(_covers(constraint, graph) for graph in subtask.graphs):
-                return "everything" if load_lexicon().is_generic(constraint) else constraint
+                return constraint
     return ""
+
+
+def why_contradictory(covered: str) -> str:
+    """A `contradiction` in words."""
+    if covered == EVERYTHING:
+        return "it asks to keep away from everything, which leaves nowhere to go"
+    return f'it asks to find and to keep away from "{covered}"'
+
+
+def _bare(constraint: str) -> str:
+    return " ".join(word for word in words_of(constraint) if word not in _ARTICLES)
 
 
 def _covers(constraint: str, graph: QueryGraph) -> bool:

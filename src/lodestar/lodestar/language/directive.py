@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from lodestar.language.query_graph import QueryGraph
 
+_MAX_NUMBER = 2**32 - 1  # of a message
 MAX_COUNT = 100  # of one thing: more than a building holds of what is gone to one by one
 DEFAULT_KEEP_AWAY = 1.0  # m
 MAX_KEEP_AWAY = 10.0  # m: a wider zone closes every building to the robot
@@ -27,7 +28,7 @@ class Subtask:
     """One step: target phrase Q_T, neighbour phrases Q_N, constraint phrases Q_C (RoboAtlas IV-C).
 
     kind: None = the directive's; "find the mug and come back" has a last step of another kind. Raises OutOfBounds for
-    a count outside 1 to MAX_COUNT.
+    a count that is no number from 1 to that of a message.
     """
 
     target: str = ""
@@ -41,15 +42,16 @@ class Subtask:
     def __post_init__(self) -> None:
         if self.count < 1:
             raise OutOfBounds("it asks for none of a thing; ask for one at least")
-        if self.count > MAX_COUNT:
-            raise OutOfBounds(f"it asks for more than {MAX_COUNT} of one thing; ask for {MAX_COUNT} at most")
+        if self.count > _MAX_NUMBER:
+            raise OutOfBounds("it asks for more of one thing than can be counted")
 
 
 @dataclass(frozen=True)
 class Directive:
     """Ordered subtasks. `kind` is that of every step that names none. `text` is as given: untrusted.
 
-    Raises OutOfBounds for a distance that is not more than 0 and at most MAX_KEEP_AWAY.
+    Raises OutOfBounds for a distance that is not more than 0 and at most MAX_KEEP_AWAY, and for a search for more than
+    MAX_COUNT of one thing.
     """
 
     kind: DirectiveKind
@@ -63,6 +65,9 @@ class Directive:
             raise OutOfBounds(
                 f"{distance:g} m is no distance to keep away; say more than 0 m and at most {MAX_KEEP_AWAY:g} m"
             )
+        found = (task for i, task in enumerate(self.subtasks) if self.kind_of(i) is DirectiveKind.FIND)
+        if any(task.count > MAX_COUNT for task in found):
+            raise OutOfBounds(f"it asks for more than {MAX_COUNT} of one thing; ask for {MAX_COUNT} at most")
 
     def kind_of(self, index: int) -> DirectiveKind:
         """The kind of step `index`; the directive's where there is no such step."""

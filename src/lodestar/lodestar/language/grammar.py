@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from lodestar.language.constraint_parser import EXAMPLE, ConstraintParser, shown
-from lodestar.language.contradictions import contradiction
+from lodestar.language.contradictions import contradiction, why_contradictory
 from lodestar.language.directive import (
     Directive,
     DirectiveKind,
@@ -125,7 +125,10 @@ class _DirectiveParser(ConstraintParser):
         end = start + 1
         while end < len(self.tokens) and self.tokens[end] != SEPARATOR:
             end += 1
-        return self._not_understood(f'what to make of "{shown(" ".join(self.tokens[start:end]))}" is not known')
+        said = shown(" ".join(self.tokens[start:end]))
+        strange = {*self.words.closed, *self.words.pronouns}
+        hint = f'; if it is a thing, say "the {said}"' if end - start <= 2 and self.tokens[start] not in strange else ""
+        return self._not_understood(f'what to make of "{said}" is not known{hint}')
 
     def _skip_links(self) -> bool:
         """Past separators, "then", politeness and fillers; whether a step without a verb may stand here."""
@@ -195,7 +198,7 @@ class _DirectiveParser(ConstraintParser):
         """
         start = self.position
         alternatives = self._of_use(self._noun_phrases()) if linked else ()
-        known = any(phrase.is_known for phrase in alternatives)
+        known = any(phrase.is_known or phrase.room is not None for phrase in alternatives)
         if not alternatives or not (known or (self._steps and self._begins_as_thing(start))):
             raise self._not_understood_from(start)
         kind = self._steps[-1].kind if self._steps and not self._ends_search(start) else DirectiveKind.FIND
@@ -300,8 +303,12 @@ class _DirectiveParser(ConstraintParser):
         """Whether it means the whole of where the robot is, as "the whole building" and "the office" do."""
         words = self.words
         *before, last = place.category.split()
-        named = last in words.places or place.category in words.places or (not before and last in words.further)
-        return not place.relations and (place.is_anything or (named and words.extents.issuperset(before)))
+        while before and last in words.further:
+            *before, last = before
+        whole = words.places | words.explored
+        named = last in whole or " ".join((*before, last)) in whole or (not before and last in words.further)
+        described = words.extents.issuperset(before) or " ".join((*before, last)) in whole
+        return not place.relations and (place.is_anything or (named and described))
 
     def _inventory(self, verb: str) -> None:
         self._of_inventory(self._noun_phrases())
@@ -347,7 +354,7 @@ class _DirectiveParser(ConstraintParser):
         tasks = tuple(named)
         both = contradiction(kind, tasks)
         if both:
-            raise self._not_understood(f'it asks to find and to keep away from "{both}"')
+            raise self._not_understood(why_contradictory(both))
         return Directive(kind, self._text, tasks, self._keep_away)
 
     def _subtask(self, step: _Step) -> Subtask:

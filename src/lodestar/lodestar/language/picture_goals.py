@@ -146,7 +146,7 @@ def pictures_only(images: Sequence[bytes], read: PictureReader) -> Directive:
 def is_open(subtask: Subtask) -> bool:
     """Whether its words do not say what is looked for: no target, or just "the object"."""
     if not subtask.target:
-        return True
+        return not subtask.graphs
     lexicon = load_lexicon()
     return all(
         lexicon.is_generic(graph.target.category) and all(p.name == "IsCategory" for p in graph.predicates)

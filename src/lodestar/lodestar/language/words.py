@@ -65,6 +65,7 @@ class GrammarWords:
     exclusions: PhraseTable
     others: frozenset[str]
     places: frozenset[str]
+    explored: frozenset[str]
     extents: frozenset[str]
     further: frozenset[str]
     closed: frozenset[str]
@@ -133,6 +134,7 @@ def load_words() -> GrammarWords:
         exclusions=_table(data["exclusions"]),
         others=frozenset(data["others"]),
         places=frozenset(data["places"]),
+        explored=frozenset(data["explored"]),
         extents=frozenset(data["extents"]),
         further=frozenset(data["further"]),
         closed=frozenset(data["closed"]),

@@ -164,6 +164,21 @@ class Lexicon:
         """Canonical room name of a phrase, or None where it names no room."""
         return self.rooms.get(self.singular_phrase(phrase))
 
+    def room_in(self, category: str) -> str | None:
+        """Canonical room that a noun with other words means, as "master bedroom" and "kitchen area" do, or None."""
+        words = category.split()
+        while words:
+            for start in range(len(words)):
+                room = self.room(" ".join(words[start:]))
+                if room is not None:
+                    return room
+            if words.pop() not in _EXTENTS_OF_ROOMS:
+                return None
+        return None
+
+
+_EXTENTS_OF_ROOMS = frozenset({"area", "zone", "section", "part", "space", "room", "side"})
+
 
 def _build(data: dict) -> Lexicon:
     nouns: dict[str, Noun] = {}

@@ -11,7 +11,7 @@ from lodestar.grid.inflation import distance_to
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.mapping.pillars import PillarMap
-from lodestar.models.lexicon import load_lexicon, words_of
+from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.config import QueryConfig
 from lodestar.query.fields import SimilarityFields, graphs_of, layer_texts, related_ids
@@ -44,9 +44,9 @@ def keep_out_mask(
 
 
 def room_of(text: str) -> str | None:
-    """The room that a constraint such as "the kitchen" is, or None."""
-    words = [word for word in words_of(text) if word not in ("a", "an", "the", "any", "every", "all")]
-    return load_lexicon().room(" ".join(words))
+    """The room that a constraint means, or None. "The kitchen area on the left" means every kitchen."""
+    graphs = graphs_of(text)
+    return load_lexicon().room_in(graphs[0].target.category or text) if graphs else None
 
 
 def room_mask(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from agent_fakes import entity, proposal, room
 
 from lodestar.agent.admission import admit, heads_for
@@ -44,6 +45,20 @@ def test_things_to_avoid_are_found_by_their_phrase():
     assert subtask.constraints
     mirror = mirror_of(entity(1, 1, 1), entity(2, 2, 2, "green plant"))
     assert [e.id for e in SceneTargets(PhraseBook()).constraints(mirror, subtask)] == [2]
+
+
+class Alike(PhraseBook):
+    """Everything is called alike."""
+
+    def vectors(self, phrases):
+        return np.tile(np.eye(1, 8, dtype=np.float32), (len(phrases), 1))
+
+
+@pytest.mark.parametrize(("what", "things"), [("the kitchen", []), ("the kitchen area", []), ("the flurb", [1])])
+def test_a_room_to_avoid_is_no_thing_to_avoid(what, things):
+    subtask = parse_directive(f"find the chair, never enter {what}").subtasks[0]
+    mirror = mirror_of(entity(1, 1, 1, "kitchen counter"))
+    assert [e.id for e in SceneTargets(Alike()).constraints(mirror, subtask)] == things
 
 
 def test_unknown_words_are_named_as_missing():

@@ -312,3 +312,35 @@ def test_then_to_goes_on_and_either_names_alternatives():
     assert [step.target for step in there_and_back.subtasks] == ["desk", "chair", ""]
     assert there_and_back.subtasks[-1].kind is DirectiveKind.RETURN
     assert parse_directive("find either a mug or a cup").subtasks[0].target == "mug or cup"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "explore the surroundings",
+        "explore the premises",
+        "explore the house thoroughly",
+        "explore this level",
+        "explore the office building",
+        "explore all unexplored parts of the building",
+        "explore the hospital once more",
+        "check out the building",
+    ],
+)
+def test_the_whole_place_has_many_names(text):
+    directive = parse_directive(text)
+    assert directive.kind is DirectiveKind.EXPLORE and len(directive.subtasks) == 1
+
+
+def test_rooms_are_known_names_in_lists():
+    assert [s.target for s in parse_directive("visit the kitchen, bathroom and bedroom").subtasks] == [
+        "kitchen", "bathroom", "bedroom",
+    ]  # fmt: skip
+    barred = parse_directive("stay out of the kitchen and bathroom and explore").subtasks[0].constraints
+    assert barred == ("kitchen", "bathroom")
+
+
+def test_a_thing_that_is_not_known_is_taken_with_its_article():
+    with pytest.raises(NotUnderstood, match='if it is a thing, say "the passport"'):
+        parse_directive("find my keys, wallet and passport")
+    assert parse_directive("find my keys, wallet and the passport").subtasks[-1].target == "passport"

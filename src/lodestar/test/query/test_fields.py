@@ -261,7 +261,10 @@ def test_a_room_is_barred_as_soon_as_it_is_known_and_things_stay_as_they_are():
     assert (zones.mask(grid, entities, pillars) == unknown).all()  # nobody says where the rooms are
 
 
-@pytest.mark.parametrize("text", ["the restroom", "bathroom", "every bathroom", "the washroom"])
+@pytest.mark.parametrize(
+    "text",
+    ["the restroom", "bathroom", "every bathroom", "the washroom", "the small bathroom", "the bathroom area"],
+)
 def test_a_room_may_be_called_otherwise(text):
     grid, entities = open_grid(), room()
     mask = zones_of(f"explore; keep out of {text}").mask(

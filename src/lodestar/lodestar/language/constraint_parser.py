@@ -9,7 +9,7 @@ from lodestar.language.words import SEPARATOR, is_number
 
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 
-_TOUCHING = frozenset({"touch", "touching", "bump", "bumping", "hit", "hitting", "over"})
+_TOUCHING = frozenset({"touch", "touching", "bump", "bumping", "hit", "hitting", "run", "running"})
 
 
 def shown(text: str) -> str:
@@ -66,11 +66,11 @@ class ConstraintParser(NounPhraseParser):
             if phrase is None:
                 break
             found = True
-            if phrase.is_anything and not phrase.relations and not _TOUCHING.isdisjoint(verb.split()):
-                break  # it touches nothing anyway
             related = " ".join(t for t in self.tokens[start : self.position] if t != SEPARATOR)
             text = related if phrase.relations else phrase.phrase
-            if text not in self._constraints:
+            bare = phrase.is_anything and not phrase.relations
+            touches = bare and not _TOUCHING.isdisjoint(verb.split())  # it touches nothing anyway
+            if text not in self._constraints and not touches:
                 self._constraints.append(text)
             if self._distance_at(self.position):
                 while self.take_word({"by", "at", "least"}):

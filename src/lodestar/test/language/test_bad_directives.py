@@ -80,10 +80,15 @@ def test_who_keeps_away_from_everything_has_nowhere_to_go(text):
         parse_directive(text)
 
 
-@pytest.mark.parametrize("text", ["find the mug but do not touch anything", "find the mug, don't bump into anything"])
+@pytest.mark.parametrize("text", ["find the mug but do not touch anything", "find the mug, don't run into anything"])
 def test_a_robot_that_touches_nothing_anyway_keeps_away_from_nothing(text):
     assert parse_directive(text).subtasks[0].constraints == ()
     assert parse_directive("find the mug, do not touch the vase").subtasks[0].constraints == ("vase",)
+
+
+def test_what_is_named_beside_anything_is_kept_away_from_and_not_looked_for():
+    (mug,) = parse_directive("find the mug, don't touch anything or the vase").subtasks
+    assert (mug.target, mug.constraints) == ("mug", ("vase",))
 
 
 @pytest.mark.parametrize(

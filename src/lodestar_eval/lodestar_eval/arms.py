@@ -16,16 +16,17 @@ STAGES = ("low", "mid", "high")
 @dataclass(frozen=True)
 class Pick:
     """One decision whose outcome is known. reward: by component, with "total". contested: every arm might have
-    been picked. coverage: the context's, in [0, 1].
+    been picked. coverage: the context's, in [0, 1]. run: number of the run that it is of.
     """
 
     chosen: str
     coverage: float
     reward: Mapping[str, float]
     contested: bool
+    run: int = 0
 
 
-def picks_of(decisions: Iterable[Decision]) -> list[Pick]:
+def picks_of(decisions: Iterable[Decision], run: int = 0) -> list[Pick]:
     """The last record of every epoch of one run, without those that have no outcome."""
     last = {decision.epoch: decision for decision in decisions}
     return [
@@ -34,6 +35,7 @@ def picks_of(decisions: Iterable[Decision]) -> list[Pick]:
             float(decision.context["coverage"]),
             decision.reward,
             all(arm.admissible for arm in decision.arms),
+            run,
         )
         for decision in last.values()
         if decision.outcome is not Outcome.PENDING and decision.reward
@@ -60,6 +62,30 @@ def distribution(picks: Sequence[Pick], arms: Sequence[str], contested: bool = F
             counts[stage, arms.index(pick.chosen)] += 1
     totals = counts.sum(axis=1, keepdims=True)
     return np.divide(counts, totals, out=np.full(counts.shape, np.nan), where=totals > 0)
+
+
+def fall(picks: Sequence[Pick], arm: str, rng: np.random.Generator, resamples: int = 10_000) -> np.ndarray:
+    """(3,) by how much the arm's share of the contested picks falls from the low to the high stage: 1 - high / low, and
+    its 95 % interval over runs, whose picks depend on each other, among the draws in which it can be told. NaN where
+    the low stage has none of the arm.
+    """
+    stages = np.array(stages_of(picks), np.int64)
+    runs = {run: row for row, run in enumerate(dict.fromkeys(pick.run for pick in picks))}
+    counts = np.zeros((len(runs), len(STAGES), 2))  # of the arm, of all
+    for pick, stage in zip(picks, stages):
+        if pick.contested:
+            counts[runs[pick.run], stage] += (pick.chosen == arm, 1.0)
+    if not counts.sum():
+        return np.full(3, np.nan)
+    drawn = rng.integers(0, len(runs), size=(resamples, len(runs)))
+    totals = np.concatenate((counts.sum(axis=0)[None], counts[drawn].sum(axis=1)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = totals[..., 0] / totals[..., 1]
+        falls = 1.0 - shares[:, -1] / shares[:, 0]
+    falls = np.where(np.isfinite(falls), falls, np.nan)
+    if np.isnan(falls[0]):
+        return np.full(3, np.nan)
+    return np.array([falls[0], *np.nanpercentile(falls[1:], [2.5, 97.5])])
 
 
 def stage_rewards(picks: Sequence[Pick], arms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -13,10 +13,11 @@ from lodestar_eval.metrics import bootstrap_interval, mean, paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar, Table
 from lodestar_eval.report import number
-from lodestar_eval.trials import COLD, LED, SINGLES
+from lodestar_eval.trials import COLD_ROWS, LED, SINGLES
 
 Row = tuple[str, str]  # setting, policy
 _BOUNDS = {"unexplored": (0.95, 0.70), "pre_explored": (0.97, 0.85)}  # SR, SPL of the bandit; issue's bars
+_FALL_BOUND = 0.5  # of the frontier's share of contested picks, low to high coverage, of who begins cold
 _ABOVE_ZERO = 1e-6  # a difference has to be above 0
 WAYS = ("unseen", "unmapped", "unknown", "elsewhere", "approach")
 
@@ -86,9 +87,6 @@ def row_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
         key = f"spl_low.unexplored.bandit_minus_{rival}"
         if key in metrics:
             bars.append(Bar(key, metrics[key], _ABOVE_ZERO))
-    if "frontier_share.high" in metrics:
-        low, high = metrics["frontier_share.low"], metrics["frontier_share.high"]
-        bars.append(Bar("frontier_share.fall", 1.0 - high / low if low else float("nan"), 0.5))
     return tuple(bars)
 
 
@@ -205,20 +203,49 @@ def stage_tables(picks: Mapping[Row, Sequence[Pick]]) -> list[Table]:
 
 
 def learning_metrics(picks: Mapping[Row, Sequence[Pick]]) -> dict[str, float]:
-    """Share of frontier picks in the low and the high stage of the bandit that begins without a prior; only
-    decisions count in which every expert might have been picked.
+    """Of every row that begins without a prior: `frontier_share.SETTING.POLICY.STAGE`, the share of the frontier among
+    the decisions in which every expert might have been picked; `contested...`, how many these are; and
+    `frontier_fall.SETTING.POLICY`, by how much it falls from the low to the high stage, with a 95 % interval over runs.
     """
-    row = ("unexplored", COLD)
-    if row not in picks:
-        return {}
-    table = arms.distribution(picks[row], SINGLES, contested=True)
-    column = SINGLES.index("frontier")
-    contested = sum(pick.contested for pick in picks[row])
-    return {
-        "frontier_share.low": float(table[0, column]),
-        "frontier_share.high": float(table[2, column]),
-        "frontier_share.contested": contested,
-    }
+    metrics: dict[str, float] = {}
+    for (setting, policy), found in picks.items():
+        if policy not in COLD_ROWS:
+            continue
+        key = f"{setting}.{policy}"
+        shares = arms.distribution(found, SINGLES, contested=True)[:, SINGLES.index("frontier")]
+        counts = Counter(stage for pick, stage in zip(found, arms.stages_of(found)) if pick.contested)
+        for stage, name in enumerate(STAGES):
+            metrics[f"frontier_share.{key}.{name}"] = float(shares[stage])
+            metrics[f"contested.{key}.{name}"] = counts[stage]
+        value, low, high = map(float, arms.fall(found, "frontier", np.random.default_rng(0)))
+        metrics |= {
+            f"frontier_fall.{key}": value, f"frontier_fall_low.{key}": low, f"frontier_fall_high.{key}": high,
+        }  # fmt: skip
+    return metrics
+
+
+def learning_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
+    """The issue's bar on every row that begins cold; one whose picks say nothing does not hold."""
+    keys = [f"frontier_fall.unexplored.{policy}" for policy in COLD_ROWS]
+    return tuple(Bar(key, metrics[key], _FALL_BOUND) for key in keys if key in metrics)
+
+
+def learning_tables(metrics: Mapping[str, float]) -> list[Table]:
+    """What `learning_metrics` gave; nothing where no row begins cold."""
+    lines = []
+    for name in metrics:
+        if not name.startswith("frontier_fall."):
+            continue
+        key = name.removeprefix("frontier_fall.")
+        shares = [
+            f"{_share(metrics[f'frontier_share.{key}.{stage}'])} of {metrics[f'contested.{key}.{stage}']:.0f}"
+            for stage in STAGES
+        ]
+        value, low, high = (metrics[f"frontier_fall{end}.{key}"] for end in ("", "_low", "_high"))
+        lines.append((*key.split("."), *shares, _share(value), f"{_share(low)} to {_share(high)}"))
+    columns = ("setting", "policy", *(f"{stage} coverage" for stage in STAGES), "fall", "95 %")
+    title = "Share of the frontier where every expert might have been picked"
+    return [Table(title, columns, tuple(lines))] if lines else []
 
 
 def _percent(value: float) -> str:

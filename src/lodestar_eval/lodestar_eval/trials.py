@@ -28,10 +28,14 @@ SINGLES = ("frontier", "semantic_map", "ego_vlm")  # nobody else is asked, nobod
 LED = "frontier_led"  # geometry alone decides where to look; what is known is gone to
 REFERENCE = "reference"  # nearest frontier with eyes that never err; no policy
 COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with what it learned in other buildings
+CONTINUAL = (
+    "bandit_continual"  # begins as COLD in the first building, and keeps what it learns from one to the next
+)
+COLD_ROWS = (COLD, CONTINUAL)
 COLD_ALPHA = 1.0  # who knows nothing has to try: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
 CORE = ("bandit", *SINGLES, LED, REFERENCE)
 UNDELAYED = "_undelayed"  # ends the name of a row that is its policy's without a delay of reasoner or experts
-ALL = (*CORE, COLD, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
+ALL = (*CORE, COLD, CONTINUAL, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
 
 
 @dataclass(frozen=True)
@@ -53,12 +57,26 @@ class Plan:
         """Whether this is one row only, whose files need no folders of their own."""
         return len(self.settings) == len(self.policies) == 1
 
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Policies that begin anew in every building."""
+        return tuple(name for name in self.policies if not _continual(name))
+
+    @property
+    def chains(self) -> tuple[tuple[str, str], ...]:
+        """Setting and policy of every row that keeps what it learns from one building to the next."""
+        return tuple((s, name) for s in self.settings for name in self.policies if _continual(name))
+
     def file(self, kind: str, world: str, setting: str, policy: str, seed: int, suffix: str) -> Path:
         """Where a run's map or log lies."""
         where = self.folder / kind
         if not self.is_plain:
             where = where / setting / policy
         return where / f"{world + '_' if world else ''}seed_{seed:03d}{suffix}"
+
+
+def _continual(policy: str) -> bool:
+    return policy.removesuffix(UNDELAYED) == CONTINUAL
 
 
 @dataclass(frozen=True)
@@ -71,14 +89,26 @@ class Building:
 
 
 def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Iterator[list[EpisodeOutcome]]:
-    """Outcomes of one building after the other, as they come."""
+    """Outcomes of a building as they come: first of the rows that begin anew in each, then, or beside them, of every
+    row that keeps what it learns, which has to see the buildings one after the other.
+    """
+    anew = buildings if plan.apart else ()
     if jobs == 1:
-        for building in buildings:
+        for building in anew:
             yield run_building(plan, building)
+        for row in plan.chains:
+            yield from run_chain(plan, buildings, *row)
         return
     with worker_pool(jobs) as pool:
-        for future in as_completed([pool.submit(run_building, plan, building) for building in buildings]):
-            yield future.result()
+        chains = [
+            pool.submit(_whole_chain, plan, buildings, *row) for row in plan.chains
+        ]  # first: they take longest
+        single = [pool.submit(run_building, plan, building) for building in anew]
+        for future in as_completed([*chains, *single]):
+            if future in chains:
+                yield from future.result()
+            else:
+                yield future.result()
 
 
 @contextmanager
@@ -100,9 +130,35 @@ def _end_with_parent() -> None:
 
 
 def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:
-    """Every setting and policy of the plan in one building; it is made, and toured, only once. Nothing where the
-    building has no task of its own and none is given.
+    """Every setting and every policy that begins anew, in one building; it is made, and toured, only once. Nothing
+    where the building has no task of its own and none is given.
     """
+    return _run_rows(plan, building, plan.settings, plan.apart)
+
+
+def run_chain(
+    plan: Plan, buildings: Sequence[Building], setting: str, policy: str
+) -> Iterator[list[EpisodeOutcome]]:
+    """Outcomes of a row whose selector goes from one building to the next with what it has learned."""
+    kept = policy_named(CONTINUAL, plan.learned, plan.episode.selection)(np.random.default_rng(0))
+    for building in buildings:
+        yield _run_rows(plan, building, (setting,), (policy,), lambda _: kept)
+
+
+def _whole_chain(
+    plan: Plan, buildings: Sequence[Building], setting: str, policy: str
+) -> list[list[EpisodeOutcome]]:
+    return list(run_chain(plan, buildings, setting, policy))
+
+
+def _run_rows(
+    plan: Plan,
+    building: Building,
+    settings: Sequence[str],
+    policies: Sequence[str],
+    selector: PolicyFactory | None = None,
+) -> list[EpisodeOutcome]:
+    """selector: makes that of every episode, by default what its policy's name says."""
     from lodestar_eval.episode import phrase_book
     from lodestar_eval.explored import explored
     from lodestar_eval.tasks import prepare
@@ -113,23 +169,30 @@ def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:
     except WorldError:
         return []
     outcomes = []
-    for setting in plan.settings:
+    for setting in settings:
         began = time.process_time()
         saved = None
         if setting == "pre_explored":
             saved = explored(prepared.world, building.seed, plan.episode, phrase_book())
         toured = time.process_time() - began
-        for policy in plan.policies:
+        for policy in policies:
             if policy == REFERENCE:
                 outcomes += [_reference(prepared, building)] if saved is None else []
                 continue
-            outcomes.append(_one(plan, building, prepared, setting, policy, saved, toured))
+            outcomes.append(_one(plan, building, prepared, setting, policy, saved, toured, selector))
             toured = 0.0  # shared by all
     return outcomes
 
 
 def _one(
-    plan: Plan, building: Building, prepared: Prepared, setting: str, policy: str, saved: Any, toured: float
+    plan: Plan,
+    building: Building,
+    prepared: Prepared,
+    setting: str,
+    policy: str,
+    saved: Any,
+    toured: float,
+    selector: PolicyFactory | None,
 ) -> EpisodeOutcome:
     from lodestar_eval.episode import EpisodeRunner, phrase_book
 
@@ -137,13 +200,14 @@ def _one(
     if row.endswith(UNDELAYED):
         policy = row.removesuffix(UNDELAYED)
         settings = replace(settings, reasoner_delay=0.0, answer_delay=0.0)
-    if policy == COLD:  # it is not told either that a known target comes first
+    if policy in COLD_ROWS:  # they are not told either that a known target comes first
         settings = replace(settings, loop=replace(settings.loop, known_first=False))
     elif policy in SINGLES:
         settings = replace(settings, experts=(policy,))
     elif policy == LED:
         settings = replace(settings, expectation=False)
-    runner = EpisodeRunner(phrase_book(), settings, policy_named(policy, plan.learned, settings.selection))
+    selector = selector or policy_named(policy, plan.learned, settings.selection)
+    runner = EpisodeRunner(phrase_book(), settings, selector)
     run = runner.run(prepared.world, prepared.task, building.seed, saved)
     outcome = run.outcome.under(setting, row, building.world, toured)
     names = (building.tag, setting, row, building.seed)
@@ -169,7 +233,9 @@ def _reference(prepared: Prepared, building: Building) -> EpisodeOutcome:
     )  # fmt: skip
 
 
-def policy_named(name: str, learned: dict[str, Any], selection: SelectionConfig | None = None) -> PolicyFactory:
+def policy_named(
+    name: str, learned: dict[str, Any], selection: SelectionConfig | None = None
+) -> PolicyFactory:
     """Makes the selector of one episode over the features of `selection`, by default goal_selector's. WARM begins with
     `learned`, which stays as it is.
     """
@@ -184,7 +250,7 @@ def policy_named(name: str, learned: dict[str, Any], selection: SelectionConfig 
     features = feature_names((selection or SelectionConfig()).features, arms)
 
     def make(rng: np.random.Generator) -> Policy:
-        if name == COLD:
+        if name in COLD_ROWS:
             return make_policy("bandit", arms, features, rng, prior="cold", alpha=COLD_ALPHA)
         if name != WARM:
             return make_policy("frontier" if name == LED else name, arms, features, rng)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lodestar_eval.arms import Pick
+from lodestar_eval.arms import Pick, fall
 from lodestar_eval.benchmarks.episodes import BENCHMARK, _names, _settings
 from lodestar_eval.metrics import paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
@@ -17,7 +17,9 @@ from lodestar_eval.policy_tables import (
     allocation_table,
     kind_metrics,
     kind_tables,
+    learning_bars,
     learning_metrics,
+    learning_tables,
     main_table,
     row_bars,
     row_metrics,
@@ -120,9 +122,50 @@ def test_stage_tables_and_the_learning_bar():
     for table in stage_tables({("unexplored", "bandit_cold"): picks}):
         assert table.rows and all(len(row) == len(table.columns) for row in table.rows)
     metrics = learning_metrics({("unexplored", "bandit_cold"): picks})
-    assert (metrics["frontier_share.low"], metrics["frontier_share.high"]) == (1.0, 0.0)
-    assert row_bars(metrics)[0].name == "frontier_share.fall" and row_bars(metrics)[0].holds
-    assert learning_metrics({("unexplored", "bandit"): picks}) == {}
+    shares = [metrics[f"frontier_share.unexplored.bandit_cold.{stage}"] for stage in ("low", "mid", "high")]
+    assert shares == [1.0, 0.5, 0.0] and metrics["contested.unexplored.bandit_cold.mid"] == 2
+    (bar,) = learning_bars(metrics)
+    assert bar.name == "frontier_fall.unexplored.bandit_cold" and bar.value == 1.0 and bar.holds
+    (table,) = learning_tables(metrics)
+    assert table.rows[0][:3] == ("unexplored", "bandit_cold", "1.000 of 2") and len(table.rows[0]) == len(
+        table.columns
+    )
+    nothing = learning_metrics({("unexplored", "bandit"): picks})
+    assert nothing == {} and learning_bars(nothing) == () and learning_tables(nothing) == []
+
+
+def falling(runs: int, high: float, seed: int = 0) -> list[Pick]:
+    """Runs of two contested picks at low and two at high coverage; of these, `high` are the frontier's."""
+    rng = np.random.default_rng(seed)
+    stages = ((0.1, 0.8), (0.1, 0.8), (0.5, 0.5), (0.5, 0.5), (0.8, high), (0.8, high))
+    return [
+        Pick("frontier" if rng.random() < share else "ego_vlm", rng.uniform(at, at + 0.1), {"total": 1.0}, True, run)
+        for run in range(runs)
+        for at, share in stages
+    ]
+
+
+def test_the_interval_of_a_fall_narrows_with_runs_and_holds_the_truth():
+    widths = []
+    for runs in (10, 200):
+        value, low, high = fall(falling(runs, 0.2), "frontier", np.random.default_rng(0))
+        assert low <= value <= high and low <= 0.75 <= high
+        widths.append(high - low)
+    assert widths[1] < widths[0] / 2.0
+
+
+def test_a_fall_that_cannot_be_told_is_no_number_and_holds_no_bar():
+    never = [replace(pick, chosen="ego_vlm") for pick in falling(5, 0.2)]
+    contested_nowhere = [replace(pick, contested=False) for pick in falling(5, 0.2)]
+    for picks in ([], never, contested_nowhere):
+        assert np.isnan(fall(picks, "frontier", np.random.default_rng(0))).all()
+        metrics = learning_metrics({("unexplored", "bandit_continual"): picks})
+        assert not learning_bars(metrics)[0].holds and learning_tables(metrics)[0].rows
+
+
+def test_a_rising_share_is_a_negative_fall():
+    value, _, high = fall(falling(200, 0.95), "frontier", np.random.default_rng(0))
+    assert value < 0.0 and high < 0.5
 
 
 def test_names_of_policies_and_settings():
@@ -152,7 +195,7 @@ def test_apartments_and_offices_are_the_default_of_both_searches(tmp_path):
         benchmark.add_options(parser)
     plan, buildings = _planned(parsers[0].parse_args(["--seeds", "1-2"]), tmp_path)
     assert [(b.world, b.seed) for b in buildings] == [
-        ("apartment", 1), ("apartment", 2), ("office", 1), ("office", 2),
+        ("apartment", 1), ("office", 1), ("apartment", 2), ("office", 2),
     ]  # fmt: skip
     files = {plan.file("maps", b.tag, "unexplored", "bandit", b.seed, ".png") for b in buildings}
     assert len(files) == 4, "no building's map is written over by another's"

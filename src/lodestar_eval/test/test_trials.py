@@ -14,11 +14,24 @@ from lodestar.selection.config import SelectionConfig
 from lodestar.selection.context import feature_names
 from lodestar.selection.decision_log import read_decisions
 from lodestar.selection.offline import features_of
-from lodestar_eval import episode
+from lodestar_eval import episode, trials
 from lodestar_eval.arms import picks_of
 from lodestar_eval.benchmarks.episodes import BENCHMARK
 from lodestar_eval.settings import EXPERTS, EpisodeSettings
-from lodestar_eval.trials import COLD, LED, SINGLES, WARM, Building, Plan, learn, policy_named, run_building
+from lodestar_eval.trials import (
+    COLD,
+    CONTINUAL,
+    LED,
+    SINGLES,
+    UNDELAYED,
+    WARM,
+    Building,
+    Plan,
+    learn,
+    policy_named,
+    run_building,
+    run_buildings,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +97,9 @@ def test_the_features_and_the_reward_of_appendix_a_are_those_of_every_row(tmp_pa
     arms = ("frontier",) if policy == "frontier" else EXPERTS
     assert decisions and all(features_of(d) == ("app_a", feature_names("app_a", arms)) for d in decisions)
     paid = [decision.reward for decision in decisions if decision.reward]
-    assert paid and all({"discovery", "displacement"} <= set(reward) and "vlm" not in reward for reward in paid)
+    assert paid and all(
+        {"discovery", "displacement"} <= set(reward) and "vlm" not in reward for reward in paid
+    )
     assert len(picks_of(decisions)) > 0
 
 
@@ -95,6 +110,51 @@ def test_a_warm_start_is_learned_of_the_features_it_is_used_with(tmp_path):
     assert warm.names == feature_names("app_a", EXPERTS)
     with pytest.raises(ValueError, match="features"):
         policy_named(WARM, state)(np.random.default_rng(5))
+
+
+def test_a_continual_row_goes_on_from_building_to_building_with_what_it_learned(tmp_path):
+    plan = Plan(SHORT, policies=(COLD, CONTINUAL), folder=tmp_path)
+    buildings = [Building("apartment", 7), Building("apartment", 8)]
+    found = list(run_buildings(plan, buildings, 1))
+    assert [[(o.policy, o.seed) for o in outcomes] for outcomes in found] == [
+        [(COLD, 7)], [(COLD, 8)], [(CONTINUAL, 7)], [(CONTINUAL, 8)],
+    ]  # fmt: skip
+
+    def first(policy: str, seed: int):
+        log = plan.file("decisions", "", "unexplored", policy, seed, ".jsonl")
+        return next(iter(read_decisions(log)))
+
+    def estimates(decision):
+        return [arm.estimate for arm in decision.arms if arm.admissible]
+
+    assert not any(estimates(first(COLD, 8))) and not any(estimates(first(CONTINUAL, 7)))
+    assert any(estimates(first(CONTINUAL, 8))), "the arms that were picked in building 7"
+
+
+def test_rows_that_learn_run_beside_the_others_and_every_building_comes_once(tmp_path, monkeypatch):
+    from concurrent.futures import ThreadPoolExecutor
+
+    ran = []
+
+    def run_rows(plan, building, settings, policies, selector=None):
+        ran.append((building.seed, policies, selector and selector(np.random.default_rng(0))))
+        return [(building.seed, policy) for policy in policies]
+
+    monkeypatch.setattr(trials, "worker_pool", lambda jobs: ThreadPoolExecutor(jobs))
+    monkeypatch.setattr(trials, "_run_rows", run_rows)
+    plan = Plan(SHORT, policies=("bandit", CONTINUAL, f"{CONTINUAL}{UNDELAYED}"), folder=tmp_path)
+    found = [
+        one
+        for outcomes in run_buildings(plan, [Building("apartment", s) for s in (3, 1, 2)], 2)
+        for one in outcomes
+    ]
+    assert sorted(found) == sorted((seed, policy) for seed in (1, 2, 3) for policy in plan.policies)
+    chains = {
+        row: [(seed, kept) for seed, policies, kept in ran if policies == (row,)] for row in plan.policies[1:]
+    }
+    for chain in chains.values():
+        assert [seed for seed, _ in chain] == [3, 1, 2] and len({id(kept) for _, kept in chain}) == 1
+    assert len({id(chain[0][1]) for chain in chains.values()}) == 2, "rows learn apart from each other"
 
 
 class Kept:

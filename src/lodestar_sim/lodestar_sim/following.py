@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numba as nb
@@ -11,7 +12,9 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 _WIDE = 0.12  # m around the footprint that should be free before a turn
-_ESCAPE_STEPS = 8  # commands for which an escape goes on
+_ESCAPE_STEPS = 8  # commands for which an escape goes on ...
+_BREAK_FREE_STEPS = 16  # ... and one from what holds the robot though the grid does not show it
+_ALIKE = 0.7  # cosine of two commands from which on they are the same attempt
 _ESCAPES = np.array(
     [(0.15 * math.cos(a), 0.15 * math.sin(a), w) for w in (0.0, 0.5, -0.5) for a in np.arange(8) * (math.pi / 4)]
     + [(0.0, 0.0, 0.5), (0.0, 0.0, -0.5)]
@@ -107,12 +110,23 @@ class Clearance:
         values = self._occupancy.barred_cells[cells[:, 0], cells[:, 1]]
         return inside & (values >= 0) & (values < self._occupancy.occupied_from)
 
+    def beneath(self, pose: np.ndarray) -> np.ndarray:
+        """Cells (N, 2) of the grid whose centres lie under the footprint at a pose (3,)."""
+        grid, reach = self._occupancy, math.hypot(*self._size)
+        (low, high) = grid.cells_of(pose[None, :2] + np.array([[-reach], [reach]]))
+        rows, columns = np.meshgrid(np.arange(low[0], high[0] + 1), np.arange(low[1], high[1] + 1), indexing="ij")
+        cells = np.stack([rows.ravel(), columns.ravel()], axis=1)
+        cells = cells[grid.contains(cells)]
+        offsets, (c, s) = grid.points_of(cells) - pose[:2], (math.cos(pose[2]), math.sin(pose[2]))
+        along, across = offsets @ (c, s), offsets @ (-s, c)
+        return cells[(np.abs(along) <= self._size[0]) & (np.abs(across) <= self._size[1])]
+
     def nearest(self, xy, reach: float) -> float:
         """Metres to the centre of the nearest occupied cell, at most `reach`."""
         return float(_nearest_obstacle(*self._grid, xy[0], xy[1], reach))
 
 
-def _rolled_out(pose: np.ndarray, command: np.ndarray, times: np.ndarray) -> np.ndarray:
+def rolled_out(pose: np.ndarray, command: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Poses (N, 3) of a constant body velocity after each time."""
     yaw = pose[2] + command[2] * times
     middle = pose[2] + command[2] * times / 2.0
@@ -137,6 +151,7 @@ class PathFollower:
         self._at_goal = False
         self._escape_left = 0
         self._escape_command = np.zeros(3)
+        self._breaks_free = False
         self._blocked: list[float] = []  # ways round in which the last turn was blocked
 
     def take(self, path: np.ndarray) -> None:
@@ -165,7 +180,8 @@ class PathFollower:
         turn = math.remainder(heading - pose[2], 2.0 * math.pi)
         off = abs(math.remainder(bearing - pose[2], 2.0 * math.pi))
         wz = float(np.clip(2.0 * turn, -config.max_turn, config.max_turn))
-        if self._at_goal:
+        self._breaks_free = self._breaks_free and self._escape_left > 0
+        if self._at_goal and not self._breaks_free:
             return self._turn(pose, turn, clearance), remaining
         braking = math.sqrt(2.0 * config.deceleration * remaining) + 0.05
         speed = min(self._speed_limit(pose, clearance), braking)
@@ -186,6 +202,21 @@ class PathFollower:
             return command, remaining
         return self._escape(pose, target, clearance), remaining
 
+    def break_free(self, pose: np.ndarray, held: Sequence[np.ndarray], clearance: Clearance) -> None:
+        """For a moment, move as little as possible like the commands (3,) that were held by something the grid does not
+        show, where a free motion is unlike all of them.
+        """
+        arm = np.array([1.0, 1.0, math.hypot(self.config.length, self.config.width) / 2.0])  # m/s at the corners
+        vain = np.array([command * arm for command in held])
+        vain /= np.linalg.norm(vain, axis=1, keepdims=True)
+        tries = _ESCAPES * arm
+        alike = (tries / np.linalg.norm(tries, axis=1, keepdims=True)) @ vain.T  # (escapes, held)
+        order = np.argsort(alike.mean(axis=1), kind="stable")
+        unlike = [_ESCAPES[i] for i in order if alike[i].max() < _ALIKE]
+        command = self._first_free(pose, unlike, clearance)
+        if command is not None:
+            self._escape_command, self._escape_left, self._breaks_free = command, _BREAK_FREE_STEPS, True
+
     def _escape(self, pose: np.ndarray, target: np.ndarray, clearance: Clearance) -> np.ndarray | None:
         """The free motion after which most room is left around the robot; kept up for a moment."""
         if self._escape_left > 0 and self._first_free(pose, [self._escape_command], clearance) is not None:
@@ -198,7 +229,7 @@ class PathFollower:
             command = self._first_free(pose, [candidate], clearance)
             if command is None:
                 continue
-            end = _rolled_out(pose, command, self._times[-1:])
+            end = rolled_out(pose, command, self._times[-1:])
             score = float((end[0, :2] - pose[:2]) @ direction) - 0.1 * clearance.covered(end, wide=True)[0, 0]
             if score > best_score:
                 best, best_score = command, score
@@ -262,7 +293,7 @@ class PathFollower:
             command = np.array(option)
             if np.abs(command).max() < 1e-3:
                 continue
-            poses = _rolled_out(pose, command, self._times)
+            poses = rolled_out(pose, command, self._times)
             if not (outside or clearance.passable(poses[:4]).all()):
                 continue
             ahead = clearance.covered(poses)

@@ -13,6 +13,7 @@ import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, NoPathReason, TravelConfig, plan_path
+from lodestar_sim.contacts import ContactConfig, Contacts
 from lodestar_sim.following import Clearance, FollowerConfig, PathFollower
 
 
@@ -62,6 +63,7 @@ class NavigatorConfig:
     escape_distance: float = 0.8  # m, how far from free space a start may be
     travel: TravelConfig = field(default_factory=TravelConfig)
     follower: FollowerConfig = field(default_factory=FollowerConfig)
+    contacts: ContactConfig = field(default_factory=ContactConfig)
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Navigator:
     def __init__(self, config: NavigatorConfig = NavigatorConfig()):
         self.config = config
         self._follower = PathFollower(config.follower)
+        self._contacts = Contacts(config.contacts, config.follower)
         self._goal: np.ndarray | None = None
         self._status = NavigatorStatus.IDLE
         self._error: tuple[int, str] = (0, "")
@@ -112,6 +115,7 @@ class Navigator:
         self._progress: tuple[float, np.ndarray] | None = None
         self._started: float | None = None
         self._longest = 0.0  # m, of the plans
+        self._contacts.forget_motion()
 
     @property
     def active(self) -> bool:
@@ -161,6 +165,7 @@ class Navigator:
             return NavigatorStep(np.zeros(3), self._status, *self._error)
         try:
             if not self._inputs_ready(now, grid, pose):
+                self._contacts.forget_motion()
                 return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE, path=self._path)
             if keep_out is not None:
                 grid = replace(grid, keep_out=np.asarray(keep_out, bool))
@@ -183,6 +188,7 @@ class Navigator:
         return False
 
     def _pursue(self, now, grid, pose, velocity) -> NavigatorStep:
+        grid = self._contacts.on(grid)
         clearance = Clearance(grid, self.config.follower)
         if now - self._planned_at >= self.config.replan_period and grid is not self._planned_on:
             self._plan(now, grid, pose, clearance)
@@ -198,6 +204,10 @@ class Navigator:
         if command is None:
             command = np.zeros(3)
             self._planned_on = None  # what blocks may be on the grid by the next plan
+        if self._contacts.observe(now, pose, command, grid):
+            self._planned_at, self._planned_on = -math.inf, None  # another way, at once
+            around = Clearance(self._contacts.on(grid), self.config.follower)
+            self._follower.break_free(pose, self._contacts.held, around)
         return NavigatorStep(command, NavigatorStatus.ACTIVE, 0, "", remaining, self._path)
 
     def _leaving(self, grid: OccupancyGrid2D, pose: np.ndarray, clearance: Clearance) -> Clearance:
@@ -253,6 +263,7 @@ class Navigator:
         if has_control or self._control_at is None:
             self._control_at = now
         elif now - self._control_at > config.control_patience:
+            self._contacts.forget_places()
             raise _Abort(NavigatorError.NO_VALID_CONTROL, "every motion would touch an obstacle")
         self._started = now if self._started is None else self._started
         if now - self._started > config.grace + self._longest / config.slowest:

@@ -12,7 +12,7 @@ from lodestar.geometry.poses import BODY_FROM_OPTICAL, wrap_angle, yaw_of
 from lodestar.grid.facing import footprint_distances
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import Viewpoint, ViewpointConfig, find_viewpoints
+from lodestar.grid.viewpoints import ViewpointConfig
 from lodestar.grid.visibility import sight_between
 from lodestar.scene.records import Entity, View
 
@@ -30,31 +30,11 @@ class PosingConfig:
 
 @dataclass(frozen=True)
 class AnswerPose:
-    """pose: (3,) x, y, yaw in map. keyframe_id: of the saved view that it is, 0 = it was searched for."""
+    """pose: (3,) x, y, yaw in map, of a saved view. path_length: metres to it. keyframe_id: the view's."""
 
     pose: np.ndarray
     path_length: float
-    is_saved: bool
     keyframe_id: int = 0
-
-
-def pose_for(
-    entity: Entity, grid: OccupancyGrid2D, lengths: np.ndarray, config: PosingConfig = PosingConfig()
-) -> AnswerPose:
-    """The saved view from which the entity was best seen, where that is still free, reachable, near and in sight of
-    it; else the best viewpoint around it.
-
-    lengths: (rows, columns) of `path_lengths` on this grid. Raises NoViewpoint, and ValueError for lengths of
-    another grid.
-    """
-    saved = saved_pose(entity, grid, lengths, (), config)
-    if saved is not None:
-        return saved
-    views = [view.map_from_camera for view in entity.views]
-    found: Viewpoint = find_viewpoints(
-        grid, lengths, entity.box_min, entity.box_max, views, (), config.viewpoints
-    )[0]
-    return AnswerPose(np.asarray(found.pose, float), found.path_length, False)
 
 
 def saved_pose(
@@ -76,7 +56,7 @@ def saved_pose(
         tried = any(math.dist(pose[:2], pose_[:2]) < config.viewpoints.excluded_radius for pose_ in excluded)
         length = _path_length(pose, grid, lengths)
         if not tried and np.isfinite(length) and _is_usable(pose, entity, grid, config):
-            return AnswerPose(pose, length, True, view.keyframe_id)
+            return AnswerPose(pose, length, view.keyframe_id)
     return None
 
 

@@ -18,7 +18,7 @@ from lodestar.query.terms import fetch_vectors
 from lodestar.scene.records import Entity, EntityState, Region
 
 __all__ = [
-    "Candidate", "PoolCache", "QueryConfig", "Verdict", "decide", "missing_anchors", "prepare", "score_pool",
+    "Candidate", "PoolCache", "QueryConfig", "Verdict", "decide", "prepare", "score_pool",
     "score_query",
 ]  # fmt: skip
 
@@ -174,13 +174,3 @@ def decide(candidates: Sequence[Candidate], config: QueryConfig | None = None) -
     accepted = tuple(c for c in candidates if c.score >= config.accept)
     close = len(accepted) > 1 and accepted[0].score - accepted[1].score < config.ambiguous
     return Verdict(accepted, close)
-
-
-def missing_anchors(
-    graph: QueryGraph, entities: Mapping[int, Entity], phrases: PhraseBook, config: QueryConfig | None = None
-) -> tuple[str, ...]:
-    """Phrases of anchors that the scene holds nothing for. Raises MissingPhrases."""
-    config = config or QueryConfig()
-    present = [e for e in entities.values() if e.state != EntityState.ARCHIVED]
-    pool = Pool.of(present, phrases, config)
-    return pool.absent(graph)

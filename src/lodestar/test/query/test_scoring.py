@@ -13,7 +13,8 @@ from query_builders import room, thing, view_from
 from lodestar.language.grammar import parse_query
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.query.scoring import QueryConfig, decide, missing_anchors, score_query
+from lodestar.query.pool import Pool
+from lodestar.query.scoring import QueryConfig, decide, score_query
 from lodestar.scene.records import EntityState, Region
 
 BOOK = PhraseBook()
@@ -101,8 +102,10 @@ def test_an_archived_anchor_does_not_count():
     entities = room()
     entities[3] = replace(entities[3], state=EntityState.ARCHIVED)
     assert accepted("find the red chair next to the desk", entities) == []
-    assert missing_anchors(parse_query("find the red chair next to the desk")[0], entities, BOOK) == ("desk",)
-    assert missing_anchors(parse_query("find the red chair next to the desk")[0], room(), BOOK) == ()
+    graph = parse_query("find the red chair next to the desk")[0]
+    present = [entity for entity in entities.values() if entity.state != EntityState.ARCHIVED]
+    assert Pool.of(present, BOOK, QueryConfig()).absent(graph) == ("desk",)
+    assert Pool.of(list(room().values()), BOOK, QueryConfig()).absent(graph) == ()
 
 
 def test_two_that_fit_alike_are_ambiguous():

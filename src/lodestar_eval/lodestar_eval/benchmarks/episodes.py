@@ -129,14 +129,15 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar_eval.plots import save_overview
 
     plan, buildings = _planned(options, folder)
+    steps = len(buildings) * (bool(plan.apart) + len(plan.chains))
     began = time.perf_counter()
     outcomes: list[EpisodeOutcome] = []
     for number, found in enumerate(run_buildings(plan, buildings, options.jobs), start=1):
         outcomes += found
         if not found:
-            progress(f"[{number:3d}/{len(buildings)}] a building in which nothing makes a task is left out")
+            progress(f"[{number:3d}/{steps}] a building in which nothing makes a task is left out")
         for outcome in found:
-            progress(_line(outcome, number, len(buildings), plan.is_plain))
+            progress(_line(outcome, number, steps, plan.is_plain))
     order = {policy: index for index, policy in enumerate(plan.policies)}
     outcomes.sort(key=lambda o: (plan.settings.index(o.setting), order[o.policy], o.world, o.seed))
     _write_rows(outcomes, folder)
@@ -183,15 +184,15 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
     plan = Plan(settings, options.settings, policies, folder, options.directive)
     buildings = [
         Building(kind, seed, Path(kind).stem if len(kinds) > 1 else "")
-        for kind in kinds
         for seed in options.seeds.values
+        for kind in kinds
     ]
     if options.warm_seeds is not None:
         if both := set(options.warm_seeds.values) & set(options.seeds.values):
             raise BadOptions(
                 f"seeds {sorted(both)} would be learned from and evaluated; choose other --warm-seeds"
             )
-        warm = [Building(kind, seed) for kind in kinds for seed in options.warm_seeds.values]
+        warm = [Building(kind, seed) for seed in options.warm_seeds.values for kind in kinds]
         plan = Plan(settings, options.settings, policies, folder, options.directive, learn(plan, warm))
     return plan, buildings
 
@@ -217,10 +218,10 @@ def _compared(
     if log is not None:
         log.unlink(missing_ok=True)
     for setting, policy in rows:
-        for building in buildings if policy != REFERENCE else ():
+        for run, building in enumerate(buildings if policy != REFERENCE else ()):
             file = plan.file("decisions", building.tag, setting, policy, building.seed, ".jsonl")
             decisions = list(read_decisions(file)) if file.exists() else []
-            picks.setdefault((setting, policy), []).extend(picks_of(decisions))
+            picks.setdefault((setting, policy), []).extend(picks_of(decisions, run))
             for decision in decisions if log is not None else ():
                 DecisionLog(log).write(decision)
     metrics = tables.row_metrics(rows) | tables.kind_metrics(rows) | tables.learning_metrics(picks)
@@ -236,13 +237,14 @@ def _compared(
         metrics=result.metrics | metrics,
         bars=(
             *result.bars, *(tables.row_bars(metrics) if not plan.is_plain else ()),
+            *tables.learning_bars(metrics),
             *delay_bars(metrics, plan.episode.reasoner_delay, plan.episode.answer_delay),
         ),
         tables=(
             tables.main_table(rows, metrics), *tables.kind_tables(rows, metrics), *delay_tables(rows, metrics),
             tables.way_table(rows),
             tables.allocation_table(rows),
-            *tables.stage_tables(picks), *result.tables,
+            *tables.learning_tables(metrics), *tables.stage_tables(picks), *result.tables,
         ),
         plots=(*plots, *result.plots),
     )  # fmt: skip

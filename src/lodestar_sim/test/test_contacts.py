@@ -1,0 +1,156 @@
+"""What stops the robot though no grid shows it: found by pushing, remembered, gone around."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from navigator_drives import Drive, blocked, free_room
+
+from lodestar.geometry.poses import yaw_of
+from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar_sim.contacts import ContactConfig, Contacts
+from lodestar_sim.following import Clearance, FollowerConfig, PathFollower
+from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
+from lodestar_sim.simulator import Simulator
+
+AHEAD = np.array([0.3, 0.0, 0.0])
+HERE = np.array([4.0, 3.0, 0.0])
+NEVER = ContactConfig(driven=math.inf, turned=math.inf)
+
+
+def pushed(command=AHEAD, seconds: float = 3.0, moves=(0.0, 0.0, 0.0), contacts: Contacts | None = None):
+    """Contacts after a command of some seconds by which the robot moved with a velocity; times of what they found."""
+    contacts = contacts or Contacts(ContactConfig(), FollowerConfig())
+    found = []
+    for k in range(round(seconds / 0.1)):
+        if contacts.observe(0.1 * k, HERE + 0.1 * k * np.array(moves), np.array(command), free_room()):
+            found.append(round(0.1 * k, 1))
+    return contacts, found
+
+
+def marked(contacts: Contacts) -> np.ndarray:
+    """Points (N, 2) of the cells that are occupied only because of what was touched."""
+    grid = free_room()
+    seen = contacts.on(grid)
+    return grid.points_of(np.argwhere(seen.occupied & ~grid.occupied))
+
+
+def test_what_stops_a_drive_is_marked_right_before_the_body():
+    contacts, found = pushed()
+    points = marked(contacts)
+    assert found[0] == pytest.approx(1.0, abs=0.11), "0.30 m at 0.3 m/s"
+    body = FollowerConfig()
+    assert (points[:, 0] > HERE[0] + body.length / 2.0).all() and (
+        points[:, 0] < HERE[0] + body.length / 2.0 + 0.25
+    ).all()
+    assert (np.abs(points[:, 1] - HERE[1]) <= body.width / 2.0 + 0.05).all() and 3 <= len(points) <= 10
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_what_stops_a_turn_is_marked_on_the_sides_that_swing(way):
+    contacts, found = pushed((0.0, 0.0, 0.8 * way))
+    points = marked(contacts) - HERE[:2]
+    assert found[0] == pytest.approx(1.0, abs=0.11), "0.8 rad at 0.8 rad/s"
+    assert len(points) and (np.sign(points[:, 0] * points[:, 1]) == way).all(), (
+        "front left and rear right, or the others"
+    )
+
+
+def test_who_moves_or_stands_as_told_touches_nothing():
+    for command, moves in (
+        (AHEAD, AHEAD),
+        (AHEAD, (0.05, 0.0, 0.0)),
+        ((0.0, 0.0, 0.8), (0.0, 0.0, 0.8)),
+        (np.zeros(3),) * 2,
+    ):
+        contacts, found = pushed(command, moves=moves)
+        grid = free_room()
+        assert not found and contacts.on(grid) is grid
+
+
+def test_what_was_told_in_vain_is_kept_until_the_robot_moves():
+    contacts, found = pushed(seconds=2.5)
+    assert len(found) == len(contacts.held) == 2 and (contacts.held[0] == AHEAD).all()
+    contacts.observe(9.0, HERE + np.array([0.1, 0.0, 0.0]), AHEAD, free_room())
+    assert not contacts.held
+
+
+@pytest.mark.parametrize("held", [AHEAD, (0.0, 0.2, 0.0), (0.0, 0.0, 1.0), (-0.2, 0.0, -0.5)])
+def test_it_breaks_free_by_a_motion_unlike_all_that_failed(held):
+    follower, clearance = PathFollower(FollowerConfig()), Clearance(free_room(), FollowerConfig())
+    tried = [np.array(held)]
+    for _ in range(3):
+        follower.reset()
+        follower.break_free(HERE, tried, clearance)
+        follower.take(path := np.array([[4.0, 3.0], [6.0, 3.0]]))
+        command, _ = follower.follow(path, np.array([6.0, 3.0, 0.0]), HERE, np.zeros(3), clearance)
+        alike = [float(unit(command) @ unit(other)) for other in tried]
+        assert max(alike) < 0.7 and (len(tried) > 1 or alike[0] < -0.7), "the first attempt leads back"
+        tried.append(command)
+
+
+def unit(command) -> np.ndarray:
+    """A command by what it does to the corners of the body, of length 1."""
+    motion = np.array(command) * (1.0, 1.0, math.hypot(0.70, 0.32) / 2.0)
+    return motion / np.linalg.norm(motion)
+
+
+def test_motion_before_a_pause_does_not_count():
+    contacts, found = pushed(seconds=0.9)
+    contacts.forget_motion()
+    assert not found and not pushed(seconds=0.9, contacts=contacts)[1]
+
+
+def test_it_is_forgotten_after_a_while_and_lies_on_every_grid_until_then():
+    contacts, _ = pushed(seconds=1.3)
+    wider = OccupancyGrid2D(np.full((100, 100), FREE, np.int8), 0.1, (-1.0, -1.0))
+    assert contacts.on(wider).occupied.sum() == len(marked(contacts)) > 0
+    assert not wider.occupied.any(), "the grid that was given stays as it is"
+    elsewhere = OccupancyGrid2D(np.full((20, 20), FREE, np.int8), 0.1, (-9.0, -9.0))
+    assert not contacts.on(elsewhere).occupied.any()
+    contacts.observe(1.0 + ContactConfig().memory, HERE, np.zeros(3), wider)
+    assert contacts.on(wider) is wider
+
+
+def test_the_same_grid_is_marked_once_until_something_new_is_touched():
+    contacts, _ = pushed(seconds=1.3)
+    grid = free_room()
+    first = contacts.on(grid)
+    assert contacts.on(grid) is first
+    pushed((-0.3, 0.0, 0.0), 3.0, contacts=contacts)
+    second = contacts.on(grid)
+    assert second is not first and second.occupied.sum() > first.occupied.sum()
+
+
+def drive(world, config: NavigatorConfig, goal) -> tuple[Simulator, NavigatorStatus, int]:
+    """To a goal by true dynamics on a grid that shows the walls only."""
+    cells = np.full((62, 82), FREE, np.int8)
+    cells[[0, -1]] = cells[:, [0, -1]] = OCCUPIED
+    grid = OccupancyGrid2D(cells, 0.1, (-4.1, -3.1))
+    sim, navigator = Simulator(world, seed=3, start=(-1.0, 0.0, 0.0)), Navigator(config)
+    navigator.set_goal(goal)
+    for _ in range(1500):
+        step = navigator.update(
+            sim.time, grid, (*sim.map_from_base[:2, 3], yaw_of(sim.map_from_base)), sim.velocity
+        )
+        if step.status is not NavigatorStatus.ACTIVE:
+            break
+        sim.set_command(*step.command)
+        sim.step(0.06)
+    return sim, step.status, step.error_code
+
+
+def test_a_robot_gets_around_what_its_grid_does_not_show(furnished_room):
+    goal = (3.0, 0.0, 0.0)  # behind a chair
+    sim, status, _ = drive(furnished_room, NavigatorConfig(), goal)
+    assert status is NavigatorStatus.SUCCEEDED and math.dist(sim.true_pose[:2], goal[:2]) < 0.25
+    sim, status, code = drive(furnished_room, NavigatorConfig(contacts=NEVER), goal)
+    assert status is NavigatorStatus.ABORTED and code == NavigatorError.FAILED_TO_MAKE_PROGRESS
+
+
+def test_a_robot_that_is_held_altogether_still_gives_up():
+    held = Drive((1.0, 1.0, 0.0), blocked(free_room(), 3.0, 0.1, 3.4, 2.0), stuck=True)
+    assert held.to((6.0, 4.0, 0.0)).status is NavigatorStatus.ABORTED
+    assert held.now < 15.0

@@ -43,6 +43,8 @@ def said(text):
         ("Of the three tables, this is closest to the wall", "table", {"Closest(table, wall)"}),
         ("The chair pushed against the wall", "chair", {"NextTo(chair, wall)"}),
         ("the bed without a blanket on it", "bed", {"not On(blanket, bed)"}),
+        ("the table with 0 chairs", "table", {"not NextTo(table, chair)"}),
+        ("the table that has zero chairs", "table", {"not NextTo(table, chair)"}),
         ("the lamp, not the red one", "lamp", {"not HasAttribute(lamp) red"}),
         ("the sofa across from the fireplace", "sofa", {"InFrontOf(sofa, fireplace)"}),
         ("the mug on the desk under the window next to the door", "mug",

@@ -33,6 +33,7 @@ class Contacts:
         self._config, self._follower = config, follower
         self._found: list[tuple[float, np.ndarray]] = []  # time, points (N, 2)
         self._marked: tuple[OccupancyGrid2D, OccupancyGrid2D, int] | None = None
+        self._latest = -math.inf
         self.forget_motion()
 
     def forget_motion(self) -> None:
@@ -50,6 +51,10 @@ class Contacts:
         """Whether the robot, which is given `command` (3,) from now on, was just found to be held by something; `held`
         then has what it was told in vain since it last moved, this command last.
         """
+        if now < self._latest:  # the simulation started again
+            self.forget_motion()
+            self.forget_places()
+        self._latest = now
         self._found = [(at, points) for at, points in self._found if now - at < self._config.memory]
         if self._before is not None:
             passed, given = now - self._before[0], self._before[1]

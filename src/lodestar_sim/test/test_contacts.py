@@ -20,13 +20,13 @@ HERE = np.array([4.0, 3.0, 0.0])
 NEVER = ContactConfig(driven=math.inf, turned=math.inf)
 
 
-def pushed(command=AHEAD, seconds: float = 3.0, moves=(0.0, 0.0, 0.0), contacts: Contacts | None = None):
+def pushed(command=AHEAD, seconds: float = 3.0, moves=(0.0, 0.0, 0.0), contacts: Contacts | None = None, start=0.0):
     """Contacts after a command of some seconds by which the robot moved with a velocity; times of what they found."""
     contacts = contacts or Contacts(ContactConfig(), FollowerConfig())
     found = []
     for k in range(round(seconds / 0.1)):
-        if contacts.observe(0.1 * k, HERE + 0.1 * k * np.array(moves), np.array(command), free_room()):
-            found.append(round(0.1 * k, 1))
+        if contacts.observe(start + 0.1 * k, HERE + 0.1 * k * np.array(moves), np.array(command), free_room()):
+            found.append(round(start + 0.1 * k, 1))
     return contacts, found
 
 
@@ -100,7 +100,7 @@ def unit(command) -> np.ndarray:
 def test_motion_before_a_pause_does_not_count():
     contacts, found = pushed(seconds=0.9)
     contacts.forget_motion()
-    assert not found and not pushed(seconds=0.9, contacts=contacts)[1]
+    assert not found and not pushed(seconds=0.9, contacts=contacts, start=1.0)[1]
 
 
 def test_it_is_forgotten_after_a_while_and_lies_on_every_grid_until_then():
@@ -114,12 +114,18 @@ def test_it_is_forgotten_after_a_while_and_lies_on_every_grid_until_then():
     assert contacts.on(wider) is wider
 
 
+def test_a_simulation_that_starts_again_knows_of_nothing():
+    contacts, _ = pushed(seconds=1.3)
+    contacts.forget_motion()
+    assert not contacts.observe(0.0, HERE, AHEAD, grid := free_room()) and contacts.on(grid) is grid
+
+
 def test_the_same_grid_is_marked_once_until_something_new_is_touched():
     contacts, _ = pushed(seconds=1.3)
     grid = free_room()
     first = contacts.on(grid)
     assert contacts.on(grid) is first
-    pushed((-0.3, 0.0, 0.0), 3.0, contacts=contacts)
+    pushed((-0.3, 0.0, 0.0), 3.0, contacts=contacts, start=5.0)
     second = contacts.on(grid)
     assert second is not first and second.occupied.sum() > first.occupied.sum()
 

@@ -16,13 +16,7 @@ from rclpy.action.server import ServerGoalHandle
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
-from lodestar_ros.conversions import (
-    BadMessage,
-    grid_from_msg,
-    planar_from_msg,
-    pose_from_msg,
-    stamp_from_msg,
-)
+from lodestar_ros.conversions import BadMessage, grid_from_msg, planar_from_msg, pose_from_msg, stamp_from_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import LodestarNode

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.selection.context import AREA
 from lodestar.selection.decision_log import Decision, Outcome
 from lodestar_eval.metrics import share
 
@@ -16,7 +17,7 @@ STAGES = ("low", "mid", "high")
 @dataclass(frozen=True)
 class Pick:
     """One decision whose outcome is known. reward: by component, with "total". contested: every arm might have
-    been picked. coverage: the context's, in [0, 1]. run: number of the run that it is of.
+    been picked. coverage: known free area as a share of the building's reachable floor. run: number of the run.
     """
 
     chosen: str
@@ -26,13 +27,17 @@ class Pick:
     run: int = 0
 
 
-def picks_of(decisions: Iterable[Decision], run: int = 0) -> list[Pick]:
-    """The last record of every epoch of one run, without those that have no outcome."""
+def picks_of(decisions: Iterable[Decision], floor: float, run: int = 0) -> list[Pick]:
+    """The last record of every epoch of one run, without those that have no outcome. floor: reachable, m^2.
+
+    The context's own coverage grows with square metres, because nobody knows how large an unknown building is; stages
+    by it would be small and large buildings.
+    """
     last = {decision.epoch: decision for decision in decisions}
     return [
         Pick(
             decision.chosen,
-            float(decision.context["coverage"]),
+            float(decision.context[AREA]) / floor,
             decision.reward,
             all(arm.admissible for arm in decision.arms),
             run,

@@ -9,7 +9,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_sim.robot import CollisionRaster, RobotConfig
 from lodestar_sim.worlds import World
 
-_CELL = 0.1  # m
+CELL = 0.1  # m
 _FINE = 0.02  # m, cell of the raster of the true geometry
 
 
@@ -17,23 +17,22 @@ def reachable_floor(world: World, start) -> np.ndarray:
     """Centres (N, 2), metres, of the free cells of 0.1 m that hang together with the start (x, y, ...)."""
     geometry = world.geometry()
     raster = CollisionRaster(geometry.vertices, geometry.triangles, RobotConfig(), _FINE)
-    factor = round(_CELL / _FINE)
+    factor = round(CELL / _FINE)
     rows, columns = (-(-size // factor) for size in raster.cells.shape)
     padded = np.zeros((rows * factor, columns * factor), bool)
     padded[: raster.cells.shape[0], : raster.cells.shape[1]] = raster.cells != 0
     free = ~padded.reshape(rows, factor, columns, factor).any(axis=(1, 3))
     pieces, _ = ndimage.label(free)
     ys, xs = np.nonzero(free)
-    centres = np.stack([xs, ys], axis=1) * _CELL + raster.origin + _CELL / 2.0
+    centres = np.stack([xs, ys], axis=1) * CELL + raster.origin + CELL / 2.0
     if not len(centres):
         return centres
     nearest = int(np.argmin(np.hypot(centres[:, 0] - start[0], centres[:, 1] - start[1])))
     return centres[pieces[ys, xs] == pieces[ys[nearest], xs[nearest]]]
 
 
-def reachable_share(world: World, start, grid: OccupancyGrid2D | None) -> float:
-    """Share in [0, 1] of the reachable floor that the grid knows; 0 without a grid."""
-    floor = reachable_floor(world, start)
+def known_share(floor: np.ndarray, grid: OccupancyGrid2D | None) -> float:
+    """Share in [0, 1] of the cells of `reachable_floor` that the grid knows; 0 without a grid."""
     if grid is None or not len(floor):
         return 0.0
     cells = grid.cells_of(floor)

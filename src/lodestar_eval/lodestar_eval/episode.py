@@ -36,7 +36,7 @@ from lodestar.selection.decision_log import Decision, DecisionLog
 from lodestar.selection.linucb import LinUcbConfig
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import make_reward
-from lodestar_eval.coverage import reachable_share
+from lodestar_eval.coverage import CELL, known_share, reachable_floor
 from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.pipeline import Pipeline
@@ -311,6 +311,7 @@ class Episode:
         world_then = self.world_now
         verdict = judge_find(world_then, simulator.true_pose, self.task.target_ids)
         success = bool(verdict.success) and result.success
+        floor = reachable_floor(world_then, self.task.start)
         outcome = EpisodeOutcome(
             world=self.world.name, seed=self.seed, directive=self.task.directive, success=success,
             reached=bool(verdict.success), claimed=result.success,
@@ -318,7 +319,7 @@ class Episode:
             failure="" if success else _failure(result, verdict), distance=float(verdict.distance_m),
             path_length=self.path_length, shortest=shortest, duration=simulator.time - self.began, cpu=cpu,
             setup_cpu=setup, collisions=simulator.collisions - self._collisions_before,
-            coverage=reachable_share(world_then, self.task.start, self.pipeline.grid),
+            coverage=known_share(floor, self.pipeline.grid), floor_m2=len(floor) * CELL**2,
             epochs=result.epochs, frames=self.frames,
             rejected=dict(Counter(self.pipeline.rejected) - self._rejected_before),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),

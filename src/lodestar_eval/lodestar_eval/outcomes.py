@@ -13,7 +13,7 @@ class EpisodeOutcome:
     """One episode. Times in seconds (duration simulated, cpu of this process), lengths in metres.
 
     success: claimed, and true. reached: by ground truth. claimed: by the loop. failure: why it failed, empty on
-    success. coverage: share of the reachable floor. rejected: frames that the map refused, by reason.
+    success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map refused, by reason.
     stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
     driven: metres by the expert whose goal it was, "" = none.
     way: where the way went, by `ways.WaySplit`. setting, policy: under which it ran.
@@ -44,6 +44,7 @@ class EpisodeOutcome:
     epoch_seconds: tuple[float, ...] = ()
     driven: dict[str, float] = field(default_factory=dict)
     way: dict[str, float] = field(default_factory=dict)
+    floor_m2: float = float("nan")
     setting: str = "unexplored"
     policy: str = "bandit"
 

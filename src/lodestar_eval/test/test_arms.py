@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lodestar.experts.protocol import Proposal
+from lodestar.selection.context import AREA
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar_eval.arms import (
     Pick,
@@ -28,7 +29,7 @@ def pick(chosen: str, coverage: float, total: float = 1.0, contested: bool = Tru
 def decision(epoch: int, outcome: Outcome, admissible: tuple[bool, ...] = (True, True, True)) -> Decision:
     proposal = Proposal("frontier", epoch, np.zeros(3), 0.5, "there")
     return Decision(
-        epoch=epoch, stamp=1.0, directive="find it", subtask=0, context={"coverage": 0.1 * epoch},
+        epoch=epoch, stamp=1.0, directive="find it", subtask=0, context={"coverage": 0.9, AREA: 5.0 * epoch},
         arms=tuple(ArmRecord(name, ok, proposal=proposal) for name, ok in zip(ARMS, admissible)),
         chosen="frontier", outcome=outcome,
         reward={} if outcome is Outcome.PENDING else {"coverage_rate": 0.5, "total": 0.5},
@@ -37,9 +38,9 @@ def decision(epoch: int, outcome: Outcome, admissible: tuple[bool, ...] = (True,
 
 def test_the_last_record_of_an_epoch_counts_and_an_open_one_does_not():
     log = [decision(1, Outcome.PENDING), decision(1, Outcome.REACHED), decision(2, Outcome.PENDING)]
-    assert [p.coverage for p in picks_of(log)] == [pytest.approx(0.1)]
-    assert picks_of(log)[0].contested
-    assert not picks_of([decision(1, Outcome.REACHED, (True, False, True))])[0].contested
+    assert [p.coverage for p in picks_of(log, floor=50.0)] == [pytest.approx(0.1)]
+    assert picks_of(log, 50.0)[0].contested
+    assert not picks_of([decision(1, Outcome.REACHED, (True, False, True))], 50.0)[0].contested
 
 
 def test_stages_are_thirds_by_coverage():

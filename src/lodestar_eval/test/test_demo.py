@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar_eval.coverage import reachable_floor, reachable_share
+from lodestar_eval.coverage import known_share, reachable_floor
 from lodestar_eval.demo import __main__ as demo
 from lodestar_eval.demo.judging import judge_run
 from lodestar_eval.demo.record import RunRecord
@@ -161,9 +161,9 @@ def test_coverage_is_the_share_of_the_floor_that_the_grid_knows(prepared):
     shape = (int((y1 - y0) / 0.1) + 2, int((x1 - x0) / 0.1) + 2)
     cells = np.full(shape, -1, np.int8)
     grid = OccupancyGrid2D(cells, 0.1, (x0 - 0.1, y0 - 0.1))
-    assert reachable_share(prepared.world, prepared.start, grid) == 0.0
-    assert reachable_share(prepared.world, prepared.start, None) == 0.0
+    assert known_share(floor, grid) == 0.0
+    assert known_share(floor, None) == 0.0
     cells[:] = 0
-    assert reachable_share(prepared.world, prepared.start, grid) == 1.0
+    assert known_share(floor, grid) == 1.0
     cells[:, shape[1] // 2 :] = -1
-    assert 0.2 < reachable_share(prepared.world, prepared.start, grid) < 0.8
+    assert 0.2 < known_share(floor, grid) < 0.8

@@ -100,7 +100,7 @@ def test_the_features_and_the_reward_of_appendix_a_are_those_of_every_row(tmp_pa
     assert paid and all(
         {"discovery", "displacement"} <= set(reward) and "vlm" not in reward for reward in paid
     )
-    assert len(picks_of(decisions)) > 0
+    assert len(picks_of(decisions, 100.0)) > 0
 
 
 def test_a_warm_start_is_learned_of_the_features_it_is_used_with(tmp_path):

@@ -12,7 +12,7 @@ from lodestar.agent.admission import Admission
 from lodestar.agent.perceiving import modality_of
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.language.directive import Subtask
-from lodestar.selection.context import ContextBuilder
+from lodestar.selection.context import AREA, ContextBuilder
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar.selection.perceived import Perceived, TaskState
 from lodestar.selection.policy import Choice, Policy
@@ -21,7 +21,6 @@ from lodestar.selection.reward import RewardModel, SubtaskEnd, Turn, credit_shar
 VIEWER = "ego_vlm"  # the expert whose confidence is V_vlm
 STUCK_DISTANCE = 0.15  # m; a turn that ends nearer to its start hardly moved the robot
 STUCK_TIME = 2.0  # s; a shorter turn had no chance to
-_AREA = "area_m2"  # context's record of the raw area, for analyses; no feature
 
 
 @dataclass
@@ -94,7 +93,7 @@ class Ledger:
         context = {n: float(v) for n, v in zip(self.builder.names, contexts[choice.arm])}
         for feature, values in by_arm.items():
             context.update({f"{feature}.{arm}": float(value) for arm, value in zip(self.arms, values)})
-        context[_AREA] = float(now.area)
+        context[AREA] = float(now.area)
         decision = Decision(
             epoch=request.epoch,
             stamp=request.stamp,

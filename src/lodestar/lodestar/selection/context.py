@@ -25,6 +25,8 @@ ARM_FEATURES = ("backtracking", "confidence", "distance")
 
 FEATURE_SETS = ("iv_a", "app_a")
 
+AREA = "area_m2"  # a logged context's free area, m^2, for analyses; no feature
+
 
 def feature_names(features: str, arms: tuple[str, ...]) -> tuple[str, ...]:
     """Names of a feature set in order. Raises ValueError for a set that there is not."""

@@ -27,7 +27,6 @@ class OfflineConfig:
     """min_effective: effective sample size below which nothing is estimated. resamples: of the bootstrap, whose
     interval holds `confidence` of the mass. min_runs: runs from which on whole runs are resampled, whose decisions
     depend on each other; below it, decisions. folds: of the cross-fitted reward model; ridge: its regularization.
-    decay: gamma with which a subtask's success is credited to its earlier decisions (eq. 24).
     """
 
     min_effective: float = 30.0
@@ -36,7 +35,6 @@ class OfflineConfig:
     min_runs: int = 8
     folds: int = 5
     ridge: float = 1.0
-    decay: float = 0.7
 
 
 DEFAULTS = OfflineConfig()
@@ -102,9 +100,15 @@ def reward_of(decisions: Iterable[Decision]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
+def decay_of(reward: str) -> float:
+    """Gamma with which a reward of this name shares a success (eq. 24); 0 where the name is not known."""
+    return make_reward(reward).decay if reward else 0.0
+
+
 def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[Sample], tuple[str, ...], str]:
     """Samples of one or more logs, the arms and the name of the feature set.
 
+    decay: gamma with which a subtask's success is credited to its earlier decisions (eq. 24), as the reward has it.
     A decision without a reward (pending, or cut off) is none. Raises ValueError where there is nothing, or where arms
     or features change.
     """

@@ -66,8 +66,8 @@ class RewardModel(Protocol):
 
 @dataclass(frozen=True)
 class RewardConfig:
-    """Weights of RoboAtlas Table I. success_decay: gamma of eq. 24, with which earlier turns share the success;
-    empty_penalty: of a goal that was not reached.
+    """Weights of RoboAtlas Table I. success_decay: gamma of eq. 24, with which earlier turns share the success; 0, as
+    eq. 5 has it, pays the turn that succeeded (ADR 0017). empty_penalty: of a goal that was not reached.
     """
 
     coverage_rate: float = 1.0
@@ -76,7 +76,7 @@ class RewardConfig:
     similarity: float = 1.0
     success: float = 10.0
     empty_penalty: float = -0.5
-    success_decay: float = 0.7
+    success_decay: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from lodestar.selection.context import ContextBuilder, ContextConfig
 from lodestar.selection.decision_log import Outcome
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar.selection.perceived import Match, Perceived
-from lodestar.selection.reward import DirectiveReward, SequenceConfig, SequenceReward
+from lodestar.selection.reward import DirectiveReward, RewardConfig, SequenceConfig, SequenceReward
 
 from agent_fakes import entity  # isort: skip
 
@@ -78,8 +78,9 @@ def test_the_confidence_of_the_view_pays_only_the_view():
     assert books.close().reward["vlm"] == pytest.approx(0.9)
 
 
-def test_what_was_learned_is_eq_24():
-    books = Books(regularization=1.0)
+@pytest.mark.parametrize(("config", "decay"), [(RewardConfig(success_decay=0.7), 0.7), (RewardConfig(), 0.0)])
+def test_what_was_learned_is_eq_24_or_eq_5_where_nothing_is_shared(config, decay):
+    books = Books(DirectiveReward(config), regularization=1.0)
     decisions = [
         (books.choose(arm("frontier"), area=10.0 * i), books.close(area=10.0 * i + 5.0)) for i in range(2)
     ]
@@ -90,7 +91,7 @@ def test_what_was_learned_is_eq_24():
         x = np.array([closed.context[name] for name in names])
         expected_a += np.outer(x, x)
         own = closed.reward["total"] - closed.reward["success"]
-        expected_b += (own + 0.7**age * 10.0) * x
+        expected_b += (own + decay**age * 10.0) * x
     assert np.allclose(books.policy.response[0], expected_b)
     assert np.allclose(books.policy.inverse[0], np.linalg.inv(expected_a))
 

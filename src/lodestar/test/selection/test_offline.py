@@ -7,8 +7,9 @@ import pytest
 
 from lodestar.selection.context import FEATURES
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
-from lodestar.selection.offline import NoSupport, OfflineConfig, Sample, evaluate, features_of, samples_of
+from lodestar.selection.offline import NoSupport, OfflineConfig, Sample, decay_of, evaluate, features_of, samples_of
 from lodestar.selection.policies import make_policy
+from lodestar.selection.reward import SequenceConfig
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
 NAMES = ("bias", "coverage")
@@ -134,6 +135,14 @@ def test_a_log_becomes_samples_with_credited_rewards():
     assert [s.run for s in samples] == [0, 0, 0, 0, 1, 1, 2]
     column = FEATURES.index("backtracking")
     assert samples[0].contexts[:, column].tolist() == [0.0, 1.0, 0.0] and samples[5].arm == 1
+
+
+def test_a_reward_shares_a_success_as_it_was_learned_from():
+    assert decay_of("sequence") == SequenceConfig().decay > 0.0
+    assert decay_of("single") == 0.0 and decay_of("") == 0.0
+    log = [decision(1, total=1.0), decision(2, total=11.0, success=10.0)]
+    samples, _, _ = samples_of([log], decay_of("single"))
+    assert [s.reward for s in samples] == [1.0, 11.0]
 
 
 def test_logs_that_are_none_or_do_not_belong_together_are_refused():

@@ -218,10 +218,14 @@ def _compared(
     if log is not None:
         log.unlink(missing_ok=True)
     for setting, policy in rows:
+        floors = {(o.world, o.seed): o.floor_m2 for o in rows[setting, policy]}
         for run, building in enumerate(buildings if policy != REFERENCE else ()):
+            floor = floors.get((building.world, building.seed))
+            if floor is None:  # nothing made a task there
+                continue
             file = plan.file("decisions", building.tag, setting, policy, building.seed, ".jsonl")
             decisions = list(read_decisions(file)) if file.exists() else []
-            picks.setdefault((setting, policy), []).extend(picks_of(decisions, run))
+            picks.setdefault((setting, policy), []).extend(picks_of(decisions, floor, run))
             for decision in decisions if log is not None else ():
                 DecisionLog(log).write(decision)
     metrics = tables.row_metrics(rows) | tables.kind_metrics(rows) | tables.learning_metrics(picks)

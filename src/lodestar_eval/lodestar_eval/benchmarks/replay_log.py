@@ -17,6 +17,7 @@ from lodestar.selection.offline import (
     NoSupport,
     OfflineConfig,
     Sample,
+    decay_of,
     evaluate,
     reward_of,
     samples_of,
@@ -77,11 +78,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     names = _names(options.policy)
     try:
         logs = [list(read_decisions(file)) for file in _files(options.log)]
-        samples, arms, features = samples_of(logs, _DEFAULTS.decay)
+        reward = reward_of(decision for log in logs for decision in log)
+        samples, arms, features = samples_of(logs, decay_of(reward))
     except (ValueError, OSError) as error:
         raise BadOptions(str(error)) from error
     config = OfflineConfig(min_effective=float(options.min_effective))
-    reward = reward_of(decision for log in logs for decision in log)
     found: dict[str, Evaluation] = {}
     refused: dict[str, str] = {}
     for name in names:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.grammar import parse_directive
-from lodestar_eval.coverage import reachable_share
+from lodestar_eval.coverage import known_share, reachable_floor
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.maps import MapEntity
 from lodestar_eval.tasks import Prepared
@@ -30,7 +30,7 @@ def judge_run(prepared: Prepared, world: World, record: RunRecord) -> tuple[np.n
     """
     end = float(record.path[-1, 0]) if len(record.path) else 0.0
     world_then = world.at(end)
-    record.coverage = reachable_share(world_then, record.start, record.grid)
+    record.coverage = known_share(reachable_floor(world_then, record.start), record.grid)
     directive = parse_directive(record.directive)
     if directive.kind is DirectiveKind.FIND:
         _judge_find(prepared, world, record, directive)

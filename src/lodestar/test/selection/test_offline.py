@@ -7,7 +7,15 @@ import pytest
 
 from lodestar.selection.context import FEATURES
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
-from lodestar.selection.offline import NoSupport, OfflineConfig, Sample, decay_of, evaluate, features_of, samples_of
+from lodestar.selection.offline import (
+    NoSupport,
+    OfflineConfig,
+    Sample,
+    decay_of,
+    evaluate,
+    features_of,
+    samples_of,
+)
 from lodestar.selection.policies import make_policy
 from lodestar.selection.reward import SequenceConfig
 

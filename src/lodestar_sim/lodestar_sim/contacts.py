@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
-from lodestar_sim.following import Clearance, FollowerConfig, rolled_out
+from lodestar_sim.following import ALIKE, Clearance, FollowerConfig, likeness, rolled_out
 
-_STILL = 0.03, 0.06  # m, rad: who has moved less while it drove stands
+_STILL = 0.03, 0.06  # m, rad: who has moved less while it drove stands ...
+_RESTS = 0.05, 0.10  # m/s, rad/s: ... unless it was measured to move, as where poses come late
 _AHEAD = np.linspace(0.1, 1.0, 4)  # parts of the motion that was stopped, along which something may be
 
 
@@ -40,42 +41,59 @@ class Contacts:
         """What was driven until now says nothing any more: the robot was told to stand, or its pose is not known."""
         self._anchor: np.ndarray | None = None
         self._before: tuple[float, np.ndarray] | None = None
-        self._driven = self._turned = 0.0
+        self._vain: list[tuple[np.ndarray, float]] = []  # commands unlike each other; how much of what is allowed
         self.held: list[np.ndarray] = []
 
-    def forget_places(self) -> None:
-        """Nothing is kept out of any more: what was touched may lie elsewhere than was taken for granted."""
-        self._found = []
-
-    def observe(self, now: float, pose: np.ndarray, command: np.ndarray, grid: OccupancyGrid2D) -> bool:
-        """Whether the robot, which is given `command` (3,) from now on, was just found to be held by something; `held`
-        then has what it was told in vain since it last moved, this command last.
+    def forget_places(self) -> bool:
+        """Nothing is kept out of any more: what was touched may lie elsewhere than was taken for granted. Whether there
+        was anything.
         """
-        if now < self._latest:  # the simulation started again
+        found, self._found = bool(self._found), []
+        return found
+
+    def observe(
+        self, now: float, pose: np.ndarray, velocity: np.ndarray, command: np.ndarray, grid: OccupancyGrid2D
+    ) -> bool:
+        """Whether the robot, which is given `command` (3,) from now on, was just found to be held by something; `held`
+        then has what it was told in vain since it last moved, the newest last. velocity: (3,) as measured.
+        """
+        self._see(now)
+        before, self._before = self._before, (now, command.copy())
+        if self._anchor is None or self._moved(pose, velocity):
+            self._anchor, self._vain, self.held = pose.copy(), [], []
+            return False
+        if before is not None and before[1].any():
+            self._tried(before[1], now - before[0])
+        if sum(amount for _, amount in self._vain) < 1.0:
+            return False
+        told, _ = max(self._vain, key=lambda one: one[1])
+        self._vain = []
+        self.held.append(told)
+        if len(points := self._in_the_way(pose, told, grid)):
+            self._found.append((now, points))
+        return True
+
+    def _see(self, now: float) -> None:
+        """What is too old is forgotten, and all of it where the simulation started again."""
+        if now < self._latest:
             self.forget_motion()
             self.forget_places()
         self._latest = now
         self._found = [(at, points) for at, points in self._found if now - at < self._config.memory]
-        if self._before is not None:
-            passed, given = now - self._before[0], self._before[1]
-            self._driven += float(np.hypot(*given[:2])) * passed
-            self._turned += abs(float(given[2])) * passed
-        self._before = (now, command.copy())
-        if self._anchor is None or self._moved(pose):
-            self._anchor, self._driven, self._turned, self.held = pose.copy(), 0.0, 0.0, []
-            return False
-        if self._driven < self._config.driven and self._turned < self._config.turned:
-            return False
-        self._driven = self._turned = 0.0
-        if not command.any():
-            return False
-        self.held.append(command.copy())
-        if len(points := self._in_the_way(pose, command, grid)):
-            self._found.append((now, points))
-        return True
 
-    def _moved(self, pose: np.ndarray) -> bool:
+    def _tried(self, command: np.ndarray, seconds: float) -> None:
+        amount = seconds * math.hypot(command[0], command[1]) / self._config.driven
+        amount += seconds * abs(float(command[2])) / self._config.turned
+        for index, (other, before) in enumerate(self._vain):
+            if likeness(command[None], other[None], self._follower)[0, 0] >= ALIKE:
+                self._vain[index] = (other, before + amount)
+                return
+        self._vain.append((command, amount))
+
+    def _moved(self, pose: np.ndarray, velocity: np.ndarray) -> bool:
         assert self._anchor is not None
+        if math.hypot(velocity[0], velocity[1]) >= _RESTS[0] or abs(float(velocity[2])) >= _RESTS[1]:
+            return True
         gone = pose - self._anchor
         turned = abs(math.remainder(float(gone[2]), 2.0 * math.pi))
         return bool(math.hypot(gone[0], gone[1]) >= _STILL[0] or turned >= _STILL[1])
@@ -91,8 +109,9 @@ class Contacts:
         cells = [cell for cell in dict.fromkeys(map(tuple, ahead.tolist())) if cell not in here]
         return grid.points_of(np.array(cells, np.int64).reshape(-1, 2))
 
-    def on(self, grid: OccupancyGrid2D) -> OccupancyGrid2D:
-        """The grid with what was touched as occupied cells; the same one while neither changes."""
+    def on(self, grid: OccupancyGrid2D, now: float) -> OccupancyGrid2D:
+        """The grid with what was touched not long ago as occupied cells; the same one while neither changes."""
+        self._see(now)
         if not self._found:
             return grid
         if self._marked is not None and self._marked[0] is grid and self._marked[2] == self._version:

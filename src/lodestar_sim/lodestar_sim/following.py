@@ -14,7 +14,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 _WIDE = 0.12  # m around the footprint that should be free before a turn
 _ESCAPE_STEPS = 8  # commands for which an escape goes on ...
 _BREAK_FREE_STEPS = 16  # ... and one from what holds the robot though the grid does not show it
-_ALIKE = 0.7  # cosine of two commands from which on they are the same attempt
+ALIKE = 0.7  # likeness of two commands from which on they are the same attempt
 _ESCAPES = np.array(
     [(0.15 * math.cos(a), 0.15 * math.sin(a), w) for w in (0.0, 0.5, -0.5) for a in np.arange(8) * (math.pi / 4)]
     + [(0.0, 0.0, 0.5), (0.0, 0.0, -0.5)]
@@ -136,6 +136,14 @@ def rolled_out(pose: np.ndarray, command: np.ndarray, times: np.ndarray) -> np.n
     return np.stack([x, y, yaw], axis=1)
 
 
+def likeness(commands: np.ndarray, others: np.ndarray, config: FollowerConfig) -> np.ndarray:
+    """(N, M) cosines of commands (N, 3) and others (M, 3), none of them zero, by what they do to the body's corners."""
+    arm = np.array([1.0, 1.0, math.hypot(config.length, config.width) / 2.0])
+    ours, theirs = commands * arm, others * arm
+    scale = np.linalg.norm(ours, axis=1)[:, None] * np.linalg.norm(theirs, axis=1)[None]
+    return ours @ theirs.T / scale
+
+
 class PathFollower:
     """Commands that lead along a path and end in the goal's heading."""
 
@@ -206,13 +214,9 @@ class PathFollower:
         """For a moment, move as little as possible like the commands (3,) that were held by something the grid does not
         show, where a free motion is unlike all of them.
         """
-        arm = np.array([1.0, 1.0, math.hypot(self.config.length, self.config.width) / 2.0])  # m/s at the corners
-        vain = np.array([command * arm for command in held])
-        vain /= np.linalg.norm(vain, axis=1, keepdims=True)
-        tries = _ESCAPES * arm
-        alike = (tries / np.linalg.norm(tries, axis=1, keepdims=True)) @ vain.T  # (escapes, held)
-        order = np.argsort(alike.mean(axis=1), kind="stable")
-        unlike = [_ESCAPES[i] for i in order if alike[i].max() < _ALIKE]
+        same = likeness(_ESCAPES, np.array(held), self.config)
+        order = np.argsort(same.mean(axis=1), kind="stable")
+        unlike = [_ESCAPES[i] for i in order if same[i].max() < ALIKE]
         command = self._first_free(pose, unlike, clearance)
         if command is not None:
             self._escape_command, self._escape_left, self._breaks_free = command, _BREAK_FREE_STEPS, True

@@ -188,7 +188,7 @@ class Navigator:
         return False
 
     def _pursue(self, now, grid, pose, velocity) -> NavigatorStep:
-        grid = self._contacts.on(grid)
+        grid = self._contacts.on(grid, now)
         clearance = Clearance(grid, self.config.follower)
         if now - self._planned_at >= self.config.replan_period and grid is not self._planned_on:
             self._plan(now, grid, pose, clearance)
@@ -204,9 +204,9 @@ class Navigator:
         if command is None:
             command = np.zeros(3)
             self._planned_on = None  # what blocks may be on the grid by the next plan
-        if self._contacts.observe(now, pose, command, grid):
+        if self._contacts.observe(now, pose, np.asarray(velocity, np.float64), command, grid):
             self._planned_at, self._planned_on = -math.inf, None  # another way, at once
-            around = Clearance(self._contacts.on(grid), self.config.follower)
+            around = Clearance(self._contacts.on(grid, now), self.config.follower)
             self._follower.break_free(pose, self._contacts.held, around)
         return NavigatorStep(command, NavigatorStatus.ACTIVE, 0, "", remaining, self._path)
 
@@ -232,6 +232,9 @@ class Navigator:
                 raise NoPath(NoPathReason.GOAL_OCCUPIED, "the robot does not fit there at that heading")
             self._path = plan_path(grid, pose[:2], self._goal[:2], travel)
         except NoPath as error:
+            if self._contacts.forget_places():  # a way that was touched is better than none
+                self._planned_at, self._planned_on = -math.inf, None
+                return
             error = self._explained(error, grid, pose, travel)
             self._failures += 1
             if self._path is None or self._failures >= self.config.plan_failures:
@@ -262,8 +265,7 @@ class Navigator:
         config = self.config
         if has_control or self._control_at is None:
             self._control_at = now
-        elif now - self._control_at > config.control_patience:
-            self._contacts.forget_places()
+        elif now - self._control_at > config.control_patience and not self._contacts.forget_places():
             raise _Abort(NavigatorError.NO_VALID_CONTROL, "every motion would touch an obstacle")
         self._started = now if self._started is None else self._started
         if now - self._started > config.grace + self._longest / config.slowest:

@@ -17,6 +17,7 @@ from lodestar_sim.simulator import Simulator
 
 AHEAD = np.array([0.3, 0.0, 0.0])
 HERE = np.array([4.0, 3.0, 0.0])
+STILL = np.zeros(3)
 NEVER = ContactConfig(driven=math.inf, turned=math.inf)
 
 
@@ -25,15 +26,15 @@ def pushed(command=AHEAD, seconds: float = 3.0, moves=(0.0, 0.0, 0.0), contacts:
     contacts = contacts or Contacts(ContactConfig(), FollowerConfig())
     found = []
     for k in range(round(seconds / 0.1)):
-        if contacts.observe(start + 0.1 * k, HERE + 0.1 * k * np.array(moves), np.array(command), free_room()):
+        if contacts.observe(start + 0.1 * k, HERE + 0.1 * k * np.array(moves), STILL, np.array(command), free_room()):
             found.append(round(start + 0.1 * k, 1))
     return contacts, found
 
 
-def marked(contacts: Contacts) -> np.ndarray:
+def marked(contacts: Contacts, now: float = 3.0) -> np.ndarray:
     """Points (N, 2) of the cells that are occupied only because of what was touched."""
     grid = free_room()
-    seen = contacts.on(grid)
+    seen = contacts.on(grid, now)
     return grid.points_of(np.argwhere(seen.occupied & ~grid.occupied))
 
 
@@ -67,13 +68,13 @@ def test_who_moves_or_stands_as_told_touches_nothing():
     ):
         contacts, found = pushed(command, moves=moves)
         grid = free_room()
-        assert not found and contacts.on(grid) is grid
+        assert not found and contacts.on(grid, 3.0) is grid
 
 
 def test_what_was_told_in_vain_is_kept_until_the_robot_moves():
     contacts, found = pushed(seconds=2.5)
     assert len(found) == len(contacts.held) == 2 and (contacts.held[0] == AHEAD).all()
-    contacts.observe(9.0, HERE + np.array([0.1, 0.0, 0.0]), AHEAD, free_room())
+    contacts.observe(9.0, HERE + np.array([0.1, 0.0, 0.0]), STILL, AHEAD, free_room())
     assert not contacts.held
 
 
@@ -106,27 +107,59 @@ def test_motion_before_a_pause_does_not_count():
 def test_it_is_forgotten_after_a_while_and_lies_on_every_grid_until_then():
     contacts, _ = pushed(seconds=1.3)
     wider = OccupancyGrid2D(np.full((100, 100), FREE, np.int8), 0.1, (-1.0, -1.0))
-    assert contacts.on(wider).occupied.sum() == len(marked(contacts)) > 0
+    assert contacts.on(wider, 1.3).occupied.sum() == len(marked(contacts)) > 0
     assert not wider.occupied.any(), "the grid that was given stays as it is"
     elsewhere = OccupancyGrid2D(np.full((20, 20), FREE, np.int8), 0.1, (-9.0, -9.0))
-    assert not contacts.on(elsewhere).occupied.any()
-    contacts.observe(1.0 + ContactConfig().memory, HERE, np.zeros(3), wider)
-    assert contacts.on(wider) is wider
+    assert not contacts.on(elsewhere, 3.0).occupied.any()
+    assert contacts.on(wider, 59.0) is not wider
+    assert contacts.on(wider, 1.3 + ContactConfig().memory) is wider
 
 
 def test_a_simulation_that_starts_again_knows_of_nothing():
     contacts, _ = pushed(seconds=1.3)
     contacts.forget_motion()
-    assert not contacts.observe(0.0, HERE, AHEAD, grid := free_room()) and contacts.on(grid) is grid
+    assert contacts.on(grid := free_room(), 0.0) is grid
+
+
+def test_poses_that_come_late_are_no_contact():
+    contacts = Contacts(ContactConfig(), FollowerConfig())
+    for k in range(30):
+        assert not contacts.observe(0.1 * k, HERE, np.array([0.4, 0.0, 0.0]), AHEAD, free_room())
+
+
+def test_the_command_that_was_in_vain_is_blamed_and_not_the_next():
+    contacts, found = pushed(seconds=0.95)
+    assert not found
+    turn = np.array([0.0, 0.0, 0.8])
+    assert any(contacts.observe(stamp, HERE, STILL, turn, free_room()) for stamp in (1.0, 1.1))
+    assert (contacts.held[-1] == AHEAD).all() and (marked(contacts)[:, 0] > HERE[0] + 0.35).all()
+
+
+def doorway() -> OccupancyGrid2D:
+    """Two rooms with a door of 0.9 m between them, at x = 4."""
+    return blocked(blocked(free_room(), 4.0, 0.1, 4.2, 2.6), 4.0, 3.5, 4.2, 5.9)
+
+
+@pytest.mark.parametrize("after", [0.0, 30.0])
+def test_a_door_in_which_something_was_touched_is_tried_again(after):
+    """Somebody stood in it: there is no other way, and no goal behind it is refused for that."""
+    drive = Drive((3.4, 3.05, 0.0), doorway(), stuck=True)
+    drive.navigator.set_goal((6.0, 3.0, 0.0))
+    while not drive.navigator._contacts._found:
+        assert drive.step().status is NavigatorStatus.ACTIVE and drive.now < 6.0
+    drive.stuck, drive.now = False, drive.now + after
+    for goal in ((6.0, 3.0, 0.0), (2.0, 3.0, 0.0), (6.5, 4.0, 0.0)):
+        assert drive.to(goal).status is NavigatorStatus.SUCCEEDED
+    assert drive.touched() == 0
 
 
 def test_the_same_grid_is_marked_once_until_something_new_is_touched():
     contacts, _ = pushed(seconds=1.3)
     grid = free_room()
-    first = contacts.on(grid)
-    assert contacts.on(grid) is first
+    first = contacts.on(grid, 1.3)
+    assert contacts.on(grid, 1.3) is first
     pushed((-0.3, 0.0, 0.0), 3.0, contacts=contacts, start=5.0)
-    second = contacts.on(grid)
+    second = contacts.on(grid, 8.0)
     assert second is not first and second.occupied.sum() > first.occupied.sum()
 
 

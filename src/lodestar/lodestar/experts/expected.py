@@ -25,14 +25,16 @@ class ExpectedConfig:
     """spread: metres, sigma around a thing within which it tells of its surroundings. doubt: things that the common
     case counts for where few are known. anchor_spread, anchor_weight: around a thing that the target is said to be
     near, or one that has its kind and look but not (yet) its surroundings, the sigma in metres and how many times
-    likelier than elsewhere what decides it is there. bounds: of the weight
-    of a cell. cell: metres, of the lattice on which it is reckoned.
+    likelier than elsewhere what decides it is there. trust: power to which weights are raised, because words are
+    surer of themselves than they are right. bounds: of the weight of a cell. cell: metres, of the lattice on which it
+    is reckoned.
     """
 
     spread: float = 1.5
     doubt: float = 1.0
     anchor_spread: float = 1.0
     anchor_weight: float = 5.0
+    trust: float = 0.5
     bounds: tuple[float, float] = (0.25, 6.0)
     cell: float = 0.4
     prior: PriorConfig = field(default_factory=PriorConfig)
@@ -102,7 +104,7 @@ class Expectation:
             np.maximum.at(beside, tuple(at.T), np.where(fits > 0.5, fits, 0.0).astype(np.float32))
             near = np.clip(_blurred(beside, config.anchor_spread / (grid.resolution * step)), 0.0, 1.0)
             weights = weights + config.anchor_weight * near
-        weights = np.clip(weights, *config.bounds)
+        weights = np.clip(weights**config.trust, *config.bounds)
         full = np.repeat(np.repeat(weights, step, axis=0), step, axis=1)
         return np.ascontiguousarray(full[: grid.cells.shape[0], : grid.cells.shape[1]], np.float32)
 

@@ -25,6 +25,9 @@ def scene(*things) -> SceneMirror:
     return mirror
 
 
+DEFAULTS = ExpectedConfig()
+
+
 def hall() -> OccupancyGrid2D:
     """24 x 6 m of which the middle is known, the ends are not."""
     cells = np.zeros((60, 240), np.int8)
@@ -33,7 +36,7 @@ def hall() -> OccupancyGrid2D:
     return OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
 
 
-def weights(*things, subtask=KETTLE, book=None, config=ExpectedConfig(), **changes):
+def weights(*things, subtask=KETTLE, book=None, config=DEFAULTS, **changes):
     book = PhraseBook(Kitchenware()) if book is None else book
     asked = request((12.0, 3.0, 0.0), subtask, **changes)
     return Expectation(book, config).over(asked, hall(), scene(*things))

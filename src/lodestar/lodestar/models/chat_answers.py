@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
+import string
 from typing import Any
 
 MAX_CHARACTERS = 200_000  # of an answer that is looked at
 
-_FENCE = re.compile(r"^```[A-Za-z0-9_-]*\s*\n?(.*?)\n?\s*```$", re.DOTALL)
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+_FENCE = "```"
+_LANGUAGE = string.ascii_letters + string.digits + "_-"  # of a fence: "```json"
 
 
 class BrokenAnswer(ValueError):
@@ -34,8 +33,7 @@ def parse_answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 def _loads(text: str) -> Any:
     stripped = text.strip()
-    fenced = _FENCE.match(stripped)
-    inner = fenced.group(1) if fenced else stripped
+    inner = _without_fence(stripped)
     first, last = inner.find("{"), inner.rfind("}")
     candidates = [stripped, inner]
     if 0 <= first < last:
@@ -48,6 +46,10 @@ def _loads(text: str) -> Any:
             return json.loads(candidate, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
             problem = f"the answer is no JSON: {error.msg} at character {error.pos}"
+        except BrokenAnswer:
+            raise
+        except ValueError:  # Python reads no integer of more digits than sys.get_int_max_str_digits()
+            raise BrokenAnswer("the answer holds a number of too many digits") from None
         except RecursionError:
             raise BrokenAnswer("the answer is nested too deeply") from None
     raise BrokenAnswer(problem)
@@ -57,14 +59,29 @@ def _refuse_constant(name: str) -> Any:
     raise BrokenAnswer(f"the answer holds {name}, which is no number")
 
 
+def _without_fence(text: str) -> str:
+    """What stands between the fences, without the name of a language; a text that has none as it is. Linear."""
+    if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return text
+    return text[len(_FENCE) : -len(_FENCE)].lstrip(_LANGUAGE).strip()
+
+
 def _without_trailing_commas(text: str) -> str:
-    """The text without commas before a closing bracket, strings as they are."""
-    parts, end = [], 0
-    for string in _STRING.finditer(text):
-        parts += [_TRAILING_COMMA.sub("", text[end : string.start()]), string.group()]
-        end = string.end()
-    # A comma may be parted from its bracket by nothing but space: strings never stand between the two.
-    return "".join([*parts, _TRAILING_COMMA.sub("", text[end:])])
+    """The text without commas before a closing bracket, strings as they are. Linear."""
+    kept: list[str] = []
+    comma = -1  # where one is kept that nothing but space has followed
+    quoted = escaped = False
+    for character in text:
+        if quoted:
+            quoted = escaped or character != '"'
+            escaped = character == "\\" and not escaped
+        elif not character.isspace():
+            if character in "}]" and comma >= 0:
+                kept[comma] = ""
+            comma = len(kept) if character == "," else -1
+            quoted = character == '"'
+        kept.append(character)
+    return "".join(kept)
 
 
 def _check(data: dict[str, Any], schema: dict[str, Any]) -> None:

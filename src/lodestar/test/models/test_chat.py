@@ -164,18 +164,18 @@ def test_a_small_model_s_broken_json_is_repaired(answer):
 BROKEN = [
     "", "null", "[]", "I cannot do that.", '{"score": "high"}', '{"score": NaN}', '{"score": Infinity}',
     '{"score": 1e9}', '{"score": 1e999}', '{"score": -0.1}', '{"scores": 0.5}', '{"score": 0.5, "x": 1}', '{"score":',
-    '{"score": ' + "[" * 100_000,
+    '{"score": ' + "[" * 100_000, '{"score": ' + "9" * 5000 + "}", '{"score": -' + "9" * 5000 + ",}",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("answer", BROKEN)
+@pytest.mark.parametrize("answer", BROKEN, ids=lambda text: text[:24])
 def test_a_broken_answer_is_asked_for_once_more(answer):
     with chat_server(answer, GOOD) as server:
         assert ask(chat_for(server)) == {"score": 0.5}
         assert "Answer again" in server.requests[1]["messages"][-1]["content"]
 
 
-@pytest.mark.parametrize("answer", BROKEN)
+@pytest.mark.parametrize("answer", BROKEN, ids=lambda text: text[:24])
 def test_and_rejected_when_it_stays_broken(answer):
     with chat_server(answer) as server:
         with pytest.raises(BadAnswer, match="rejected"):

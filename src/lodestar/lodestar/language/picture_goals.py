@@ -18,7 +18,15 @@ from lodestar.perception.segments import border_share
 from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar.scene.captions import clean_text
 
-_POINTED_AT = re.compile(r"\b(?:this|that|it)(?: one)?\b(?=\s*(?:$|[.,;!?]|and\b|then\b|but\b))", re.IGNORECASE)
+_END = r"(?=\s*(?:$|[.,;!?]|and\b|then\b|but\b))"  # of what is asked for
+_POINTED_AT = re.compile(rf"\b(?:this|that|it)(?: one)?\b{_END}", re.IGNORECASE)
+#: "(what is) (shown) in the picture". It begins with a word, so that no run of spaces is gone through twice.
+_SHOWN = re.compile(
+    r"\b(?P<thing>(?:what(?:['’]s)?|(?:the|this|that)\s+one)\s+)?"
+    r"(?:(?:(?:that|which)\s+)?(?:is|are)\s+)?(?:(?:shown|seen|depicted|pictured)\s+)?in\s+"
+    rf"(?:the|this|that|these|those|my)\s+(?:attached\s+)?(?:picture|photo|photograph|image)s?\b{_END}",
+    re.IGNORECASE,
+)
 
 #: Makes a subtask of a picture file. Raises BadPicture.
 PictureReader = Callable[[bytes], Subtask]
@@ -116,26 +124,35 @@ def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureRe
     """The directive with every picture made into words; what its text says beside them stays.
 
     A subtask's own pictures describe it. `images` came with the whole directive: they describe, in their order, the
-    subtasks whose target is open ("this thing"), and are subtasks of their own where none is left. Raises BadPicture.
+    searches whose target is open ("this thing"), and are searches of their own, before the way back, where none is
+    left. Raises BadPicture.
     """
     left = list(images)
+    kinds = [directive.kind_of(index) for index in range(len(directive.subtasks))]
     subtasks: list[Subtask] = []
-    for subtask in directive.subtasks:
+    for subtask, kind in zip(directive.subtasks, kinds):
         own = subtask.images
-        if not own and is_open(subtask) and left and directive.kind is DirectiveKind.FIND:
+        if not own and left and kind is DirectiveKind.FIND and is_open(subtask):
             own = (left.pop(0),)
         subtasks.append(_described(subtask, [read(image) for image in own]) if own else subtask)
     if left:
-        if directive.kind is not DirectiveKind.FIND:
+        if DirectiveKind.FIND not in (directive.kind, *kinds):
             raise BadPicture(f"a picture says what to find, but the directive is to {directive.kind.name.lower()}")
         constraints = directive.subtasks[0].constraints if directive.subtasks else ()
-        subtasks += [replace(read(image), constraints=constraints) for image in left]
+        kind_of_left = None if directive.kind is DirectiveKind.FIND else DirectiveKind.FIND
+        end = len(kinds)
+        while end and kinds[end - 1] is DirectiveKind.RETURN:
+            end -= 1
+        subtasks[end:end] = [replace(read(image), constraints=constraints, kind=kind_of_left) for image in left]
     return replace(directive, subtasks=tuple(subtasks))
 
 
 def parse_beside_picture(text: str, parse: Callable[[str], Directive]) -> Directive:
-    """The directive of a text that comes with a picture: "find this" means the thing in it. Raises as `parse` does."""
-    return replace(parse(_POINTED_AT.sub("the thing", text)), text=text)
+    """The directive of a text that comes with a picture: "find this" means the thing in it, and "in the picture" is no
+    place. Raises as `parse` does.
+    """
+    placeless = _SHOWN.sub(lambda shown: "the thing" if shown["thing"] else "", text)
+    return replace(parse(_POINTED_AT.sub("the thing", placeless)), text=text)
 
 
 def pictures_only(images: Sequence[bytes], read: PictureReader) -> Directive:

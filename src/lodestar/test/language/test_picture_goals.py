@@ -99,8 +99,13 @@ def test_pictures_fill_the_subtasks_that_have_no_target_and_constraints_stay():
 
 @pytest.mark.parametrize(
     "text",
-    ["find this", "go to this one, keep away from the stairs", "Find it!", "find that and keep away from the stairs"],
-)
+    [
+        "find this", "go to this one, keep away from the stairs", "Find it!", "find that and keep away from the stairs",
+        "find the object in the picture", "Find the thing shown in this photo, keep away from the stairs",
+        "go to the object that is depicted in the attached image!", "find what is in the picture",
+        "look for what's shown in my photograph", "find this one in the image", "find it in the photo",
+    ],
+)  # fmt: skip
 def test_what_is_pointed_at_is_the_thing_in_the_picture(text):
     said = parse_beside_picture(text, parse_directive)
     (subtask,) = with_pictures(said, [b"chair"], read).subtasks
@@ -111,6 +116,42 @@ def test_what_is_pointed_at_is_the_thing_in_the_picture(text):
 def test_words_that_name_a_thing_keep_it():
     said = parse_beside_picture("find this lamp", parse_directive)
     assert [s.target for s in said.subtasks] == ["lamp"]
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "neighbors"),
+    [
+        ("find the lamp in the picture", "lamp", ()),
+        ("find the picture in the picture", "picture", ()),
+        ("find the picture", "picture", ()),
+        ("find the mug in the picture frame", "mug", ("picture frame",)),
+        ("find the lamp next to the picture", "lamp", ("picture",)),
+        ("find the mug in the picture on the wall", "mug", ("picture", "wall")),
+    ],
+)
+def test_a_picture_that_is_sent_is_no_place_and_one_that_hangs_there_is(text, target, neighbors):
+    (subtask,) = parse_beside_picture(text, parse_directive).subtasks
+    assert (subtask.target, subtask.neighbors) == (target, neighbors)
+
+
+@pytest.mark.parametrize(
+    ("text", "images", "steps"),
+    [
+        ("find the mug and come back", [b"lamp"], ["FIND mug", "FIND red lamp", "RETURN "]),
+        ("find this and come back", [b"lamp"], ["FIND red lamp", "RETURN "]),
+        ("find this and come back", [b"lamp", b"plant"], ["FIND red lamp", "FIND red plant", "RETURN "]),
+        ("find the thing in the image and come back", [b"lamp"], ["FIND red lamp", "RETURN "]),
+        ("find this and list all objects", [b"lamp"], ["FIND red lamp", "INVENTORY "]),
+        ("find this and list all objects", [b"lamp", b"plant"], ["FIND red lamp", "INVENTORY ", "FIND red plant"]),
+        ("list all chairs and find this", [b"lamp", b"plant"], ["INVENTORY chair", "FIND red lamp", "FIND red plant"]),
+        ("list all objects, find the mug and come back", [b"lamp"],
+         ["INVENTORY ", "FIND mug", "FIND red lamp", "RETURN "]),
+    ],
+)  # fmt: skip
+def test_pictures_are_what_to_find_and_leave_steps_of_other_kinds_as_they_are(text, images, steps):
+    directive = with_pictures(parse_beside_picture(text, parse_directive), images, read)
+    found = [f"{directive.kind_of(i).name} {s.target}" for i, s in enumerate(directive.subtasks)]
+    assert found == steps
 
 
 def test_words_that_name_nothing_leave_it_to_the_picture_and_keep_their_constraints():
@@ -134,6 +175,8 @@ def test_a_subtask_s_own_pictures_are_alternatives_and_its_words_stay():
 def test_a_picture_for_nothing_and_a_bad_one_are_refused(kind):
     with pytest.raises(BadPicture, match="what to find"):
         with_pictures(Directive(kind, "t", ()), [b"chair"], read)
+    with pytest.raises(BadPicture, match="what to find"):
+        with_pictures(Directive(kind, "t", (Subtask(),)), [b"chair"], read)
     with pytest.raises(BadPicture):
         pictures_only([b"chair", b"bad"], read)
 

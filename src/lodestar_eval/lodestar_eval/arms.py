@@ -71,8 +71,11 @@ def distribution(picks: Sequence[Pick], arms: Sequence[str], contested: bool = F
 
 def fall(picks: Sequence[Pick], arm: str, rng: np.random.Generator, resamples: int = 10_000) -> np.ndarray:
     """(3,) by how much the arm's share of the contested picks falls from the low to the high stage: 1 - high / low, and
-    its 95 % interval over runs, whose picks depend on each other, among the draws in which it can be told. NaN where
-    the low stage has none of the arm.
+    its 95 % interval over runs, whose picks depend on each other.
+
+    A share that rises from nothing is a fall of -inf, in a draw as in all runs. Where neither stage has any of the arm,
+    or one has no contested pick, there is none: NaN, and such draws are left out. The ends are draws themselves, the
+    outer of two: between -inf and a number there is nothing to interpolate.
     """
     stages = np.array(stages_of(picks), np.int64)
     runs = {run: row for row, run in enumerate(dict.fromkeys(pick.run for pick in picks))}
@@ -87,10 +90,10 @@ def fall(picks: Sequence[Pick], arm: str, rng: np.random.Generator, resamples: i
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = totals[..., 0] / totals[..., 1]
         falls = 1.0 - shares[:, -1] / shares[:, 0]
-    falls = np.where(np.isfinite(falls), falls, np.nan)
     if np.isnan(falls[0]):
         return np.full(3, np.nan)
-    return np.array([falls[0], *np.nanpercentile(falls[1:], [2.5, 97.5])])
+    low = np.nanpercentile(falls[1:], 2.5, method="lower")
+    return np.array([falls[0], low, np.nanpercentile(falls[1:], 97.5, method="higher")])
 
 
 def stage_rewards(picks: Sequence[Pick], arms: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -253,4 +253,4 @@ def _percent(value: float) -> str:
 
 
 def _share(value: float) -> str:
-    return f"{value:.3f}" if np.isfinite(value) else "–"
+    return f"{value:.3f}" if np.isfinite(value) else number(value)

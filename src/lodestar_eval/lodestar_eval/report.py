@@ -86,8 +86,10 @@ def markdown_table(table: Table) -> list[str]:
 
 def number(value: float) -> str:
     """A number with four significant figures, a dash for none."""
-    if value is None or not math.isfinite(value):
+    if value is None or math.isnan(value):
         return "–"
+    if math.isinf(value):
+        return "∞" if value > 0.0 else "−∞"
     if float(value).is_integer() and abs(value) < 1e6:
         return str(int(value))
     return f"{value:.4g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from lodestar_eval.policy_tables import (
     stage_tables,
     way_table,
 )
+from lodestar_eval.registry import Result
+from lodestar_eval.report import write_report
 from lodestar_eval.trials import ALL, CORE, Plan
 
 
@@ -161,6 +164,36 @@ def test_a_fall_that_cannot_be_told_is_no_number_and_holds_no_bar():
         assert np.isnan(fall(picks, "frontier", np.random.default_rng(0))).all()
         metrics = learning_metrics({("unexplored", "bandit_continual"): picks})
         assert not learning_bars(metrics)[0].holds and learning_tables(metrics)[0].rows
+
+
+def rarely_low(runs: int, of_low: int) -> list[Pick]:
+    """Runs of a contested pick per stage: the frontier's at mid and high coverage, and in `of_low` runs at low too."""
+    return [
+        Pick("frontier" if stage or run < of_low else "ego_vlm", coverage, {"total": 1.0}, True, run)
+        for run in range(runs)
+        for stage, coverage in enumerate((0.1, 0.5, 0.9))
+    ]
+
+
+def test_a_draw_in_which_the_share_rises_from_nothing_counts_as_no_fall():
+    picks = rarely_low(6, 1)  # a third of the draws have none of the frontier at low coverage
+    value, low, high = fall(picks, "frontier", np.random.default_rng(0))
+    assert value == pytest.approx(-5.0) and low == -np.inf and high >= value
+    metrics = learning_metrics({("unexplored", "bandit_cold"): picks})
+    (table,) = learning_tables(metrics)
+    assert table.rows[0][-2:] == ("-5.000", f"−∞ to {high:.3f}")
+
+
+def test_a_share_that_rises_from_nothing_falls_by_less_than_any_number_and_holds_no_bar(tmp_path):
+    picks = rarely_low(6, 0)
+    assert fall(picks, "frontier", np.random.default_rng(0)).tolist() == [-np.inf] * 3
+    metrics = learning_metrics({("unexplored", "bandit_cold"): picks})
+    bars, tables = learning_bars(metrics), tuple(learning_tables(metrics))
+    assert not bars[0].holds and tables[0].rows[0][-2:] == ("−∞", "−∞ to −∞")
+    written = write_report(tmp_path, "episodes", "", [], {}, {}, Result(metrics=metrics, bars=bars, tables=tables))
+    told = json.loads(written[0].read_text(), parse_constant=pytest.fail)
+    assert told["metrics"]["frontier_fall.unexplored.bandit_cold"] is None and not told["bars"][0]["holds"]
+    assert "| frontier_fall.unexplored.bandit_cold | −∞ |" in written[1].read_text()
 
 
 def test_a_rising_share_is_a_negative_fall():

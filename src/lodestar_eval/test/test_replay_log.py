@@ -100,6 +100,21 @@ def test_a_saved_state_stands_for_its_own_policy_and_reward_only(log, tmp_path, 
     assert "reward sequence" in capsys.readouterr().err
 
 
+def test_logs_of_one_reward_each_are_judged_by_its_rules_and_not_together(tmp_path, capsys):
+    logs = tmp_path / "logs"
+    for name, terms in (("sequence", ("discovery", "stuck")), ("single", ("vlm", "not_reached"))):
+        file = DecisionLog(logs / f"{name}.jsonl")
+        for one in judged_by(terms, decisions(200)):
+            file.write(one)
+        assert run(file.path, "--policy", "random", "--out", tmp_path / name) == 0
+        page = (tmp_path / name / "replay-log.md").read_text()
+        assert ("credited to the earlier decisions" in page) == (name == "sequence")
+        assert "Policies that learn do so from the log" in page
+    capsys.readouterr()
+    assert run(logs, "--policy", "random", "--out", tmp_path / "both") == 2
+    assert "judged by the reward 'single', those before by the reward 'sequence'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("text", "policy", "says"),
     [("{\n", "frontier", "is not a decision"), ("", "frontier", "no decision with a reward"),

@@ -94,10 +94,29 @@ def features_of(decision: Decision) -> tuple[str, tuple[str, ...]]:
 
 
 def reward_of(decisions: Iterable[Decision]) -> str:
-    """Name of the one reward that judged all the decisions, told by its terms; "" where they do not tell."""
-    terms = {name for decision in decisions for name in decision.reward} - {"success", "total"}
-    found = [name for name in REWARDS if terms and terms <= make_reward(name).turn(Turn()).keys()]
-    return found[0] if len(found) == 1 else ""
+    """Name of the one reward that judged all the decisions, told by their terms; "" where they do not tell.
+
+    Raises ValueError where the terms of different rewards stand side by side: their totals have no common unit.
+    """
+    known = {name: make_reward(name).turn(Turn()).keys() for name in REWARDS}
+    found: str | None = None
+    for decision in decisions:
+        terms = decision.reward.keys() - {"success", "total"}
+        fitting = [name for name, all_terms in known.items() if terms <= all_terms]
+        if len(fitting) > 1:
+            continue  # terms that all of them have, or none
+        name = fitting[0] if fitting else ""
+        if found not in (None, name):
+            raise ValueError(
+                f"epoch {decision.epoch} was judged by {_shown(name)}, those before by {_shown(found)}: what they "
+                "earned cannot be compared, so give logs of one reward at a time"
+            )
+        found = name
+    return found or ""
+
+
+def _shown(reward: str | None) -> str:
+    return f"the reward {reward!r}" if reward else "a reward that is not known"
 
 
 def decay_of(reward: str) -> float:

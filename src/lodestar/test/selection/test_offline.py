@@ -14,6 +14,7 @@ from lodestar.selection.offline import (
     decay_of,
     evaluate,
     features_of,
+    reward_of,
     samples_of,
 )
 from lodestar.selection.policies import make_policy
@@ -151,6 +152,32 @@ def test_a_reward_shares_a_success_as_it_was_learned_from():
     log = [decision(1, total=1.0), decision(2, total=11.0, success=10.0)]
     samples, _, _ = samples_of([log], decay_of("single"))
     assert [s.reward for s in samples] == [1.0, 11.0]
+
+
+def judged(epoch, *terms):
+    return decision(epoch, reward={**dict.fromkeys(terms, 0.0), "success": 0.0, "total": 1.0})
+
+
+def test_a_reward_is_told_by_its_terms():
+    pending, plain = decision(1, reward={}), judged(2, "coverage_rate", "similarity")
+    single, sequence = judged(3, "coverage_rate", "vlm"), judged(4, "discovery", "similarity")
+    assert reward_of([pending, plain, single, judged(5, "not_reached"), plain]) == "single"
+    assert reward_of([plain, sequence, pending]) == "sequence"
+    assert reward_of([pending, plain]) == reward_of([]) == reward_of([judged(6, "fun")]) == ""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "says"),
+    [
+        ("vlm", "stuck", "epoch 8 was judged by the reward 'sequence', those before by the reward 'single'"),
+        ("stuck", "vlm", "epoch 8 was judged by the reward 'single', those before by the reward 'sequence'"),
+        ("vlm", "fun", "by a reward that is not known, those before by the reward 'single'"),
+        ("fun", "vlm", "by the reward 'single', those before by a reward that is not known"),
+    ],
+)
+def test_decisions_that_different_rewards_judged_do_not_belong_together(first, second, says):
+    with pytest.raises(ValueError, match=says):
+        reward_of([judged(6, first), judged(7, "similarity"), judged(8, second)])
 
 
 def test_logs_that_are_none_or_do_not_belong_together_are_refused():

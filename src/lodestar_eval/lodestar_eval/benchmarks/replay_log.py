@@ -79,7 +79,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     try:
         logs = [list(read_decisions(file)) for file in _files(options.log)]
         reward = reward_of(decision for log in logs for decision in log)
-        samples, arms, features = samples_of(logs, decay_of(reward))
+        decay = decay_of(reward)
+        samples, arms, features = samples_of(logs, decay)
     except (ValueError, OSError) as error:
         raise BadOptions(str(error)) from error
     config = OfflineConfig(min_effective=float(options.min_effective))
@@ -98,7 +99,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         )
     if not found:
         raise BadOptions(f"none of these policies can be judged; {names[0]}: {refused[names[0]]}")
-    return _result(found, refused, samples, features)
+    return _result(found, refused, samples, features, decay)
 
 
 def _evaluate(
@@ -127,7 +128,7 @@ def _text(estimate: Estimate) -> str:
 
 
 def _result(
-    found: dict[str, Evaluation], refused: dict[str, str], samples: list[Sample], features: str
+    found: dict[str, Evaluation], refused: dict[str, str], samples: list[Sample], features: str, decay: float
 ) -> Result:
     first = next(iter(found.values()))
     metrics: dict[str, float] = {
@@ -147,6 +148,7 @@ def _result(
     if refused:
         tables.append(Table("Refused", ("policy", "why"), tuple(refused.items())))
     unit = "whole runs" if first.by_run else "single decisions, of which runs are too few"
+    shared = "A success is credited to the earlier decisions of its subtask (RoboAtlas eq. 24). " if decay > 0.0 else ""
     return Result(
         metrics=metrics,
         bars=(Bar("effective", min(one.effective for one in found.values()), _DEFAULTS.min_effective),),
@@ -154,9 +156,8 @@ def _result(
         notes=(
             f"{first.decisions} decisions of {first.runs} runs with the features {features!r}; more than one expert "
             f"could be chosen at {metrics['free_choices']:.0%} of them. The bootstrap resamples {unit}.",
-            "A success is credited to the earlier decisions of its subtask (RoboAtlas eq. 24). Policies that learn do "
-            "so from the log as it goes, unless a state is given. The estimates hold under the contexts of the log: "
-            "where another policy would have led the robot, no log can tell.",
+            f"{shared}Policies that learn do so from the log as it goes, unless a state is given. The estimates hold "
+            "under the contexts of the log: where another policy would have led the robot, no log can tell.",
         ),
     )
 

@@ -1,120 +1,145 @@
-"""What a directive says to keep away from, and how it says what it did not understand."""
+"""What a directive says to keep away from, and at what distance."""
 
 from __future__ import annotations
 
-from lodestar.language.directive import DEFAULT_KEEP_AWAY, NotUnderstood
+from lodestar.language.directive import DEFAULT_KEEP_AWAY, MAX_KEEP_AWAY
+from lodestar.language.directive_phrases import DirectivePhraseParser, shown
 from lodestar.language.noun_phrases import NounPhrase
-from lodestar.language.phrase_parser import NounPhraseParser
 from lodestar.language.words import SEPARATOR, is_number
-
-EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 
 _TOUCHING = frozenset({"touch", "touching", "bump", "bumping", "hit", "hitting", "run", "running"})
 
 
-def shown(text: str) -> str:
-    """The text on one line of at most 60 characters, none of them a control character."""
-    line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    return line if len(line) <= 60 else line[:57] + "..."
-
-
-class ConstraintParser(NounPhraseParser):
-    """Reads things to keep away from, and noun phrases as strictly as a directive needs: what it does not
-    understand is no part of a name.
-    """
+class ConstraintParser(DirectivePhraseParser):
+    """Reads things to keep away from. What it cannot bar it refuses: a zone never silently fails to be one."""
 
     def __init__(self, tokens: list[str], text: str) -> None:
-        super().__init__(tokens)
-        self._text = text
+        super().__init__(tokens, text)
         self._constraints: list[str] = []
-        self._keep_away = DEFAULT_KEEP_AWAY
+        self._distances: list[float | None] = []  # per list of things, None: it says none
+        self._barred_to = 0  # the token after the last of them
 
-    def _not_understood(self, why: str = "") -> NotUnderstood:
-        reason = why or "no task was found in it"
-        return NotUnderstood(f'"{shown(self._text)}" was not understood: {reason}; {EXAMPLE}')
-
-    def _ends_phrase(self, i: int) -> bool:
-        """As the base's; a pronoun such as "something" is a noun by itself, and "no chairs" is none."""
-        if self.tokens[i] in self.words.closed or (i > 0 and self.tokens[i - 1] in self.words.indefinite):
-            return True
-        return (self.tokens[i] == "no" and self.at_known_noun(i + 1)) or super()._ends_phrase(i)
-
-    def _one_relation(self, phrase: NounPhrase) -> NounPhrase | None:
-        """As the base's, but "by 2 m" is a distance, not something to stand by, and "something" may be followed by
-        what it is like.
-        """
-        if self._distance_at(self.position):
-            return None
-        if self.tokens[self.position - 1] in self.words.indefinite:
-            described = self._post_attributes(phrase, False)
-            if described is not None:
-                return described
-        return super()._one_relation(phrase)
-
-    def _distance_at(self, start: int) -> bool:
-        """Whether "by 2 m" or "by at least 2 m" stands at token `start`."""
-        words = [token for token in self.tokens[start : start + 6] if token not in ("at", "least", "half")]
-        if len(words) < 3 or words[0] != "by" or words[2] not in self.words.distance_units:
-            return False
-        return is_number(words[1]) or words[1] in self.words.cardinals or words[1] in ("one", "a", "an")
+    @property
+    def _keep_away(self) -> float:
+        """The one distance that is kept to everything: the largest, or one that is out of bounds."""
+        said = [DEFAULT_KEEP_AWAY if metres is None else metres for metres in self._distances]
+        wrong = (metres for metres in said if not 0.0 < metres <= MAX_KEEP_AWAY)
+        return next(wrong, max(said, default=DEFAULT_KEEP_AWAY))
 
     def _avoid(self, verb: str, metres: float | None = None) -> None:
-        found = False
+        """Take in the things that follow a verb of keeping away."""
+        said = [] if metres is None else [metres]
+        found = has_zone = False
+        joins, self._and_joins_anchors = self._and_joins_anchors, False  # "the chair next to the desk and the dog"
         while True:
+            self._share_nouns(each=True)
             start = self.position
             phrase = self.noun_phrase()
             if phrase is None:
                 break
             found = True
             related = " ".join(t for t in self.tokens[start : self.position] if t != SEPARATOR)
-            text = related if phrase.relations else phrase.phrase
+            said.extend(self._following_distances())
             bare = phrase.is_anything and not phrase.relations
-            touches = bare and not _TOUCHING.isdisjoint(verb.split())  # it touches nothing anyway
-            if text not in self._constraints and not touches:
-                self._constraints.append(text)
-            if self._distance_at(self.position):
-                while self.take_word({"by", "at", "least"}):
-                    pass
-                metres = self._take_metres()
-            if metres is not None and not phrase.relations and self.lexicon.room_in(phrase.category) is not None:
-                raise self._not_understood(f'"{text}" is a room, which is not entered; a distance is kept to things')
-            self._keep_away = self._keep_away if metres is None else metres
-            following = self.position + 1
-            link = self.peek() in (*self.words.conjunctions, SEPARATOR)
-            named = self.at_known_noun(following) or self._at_room(following)
-            if not link or self.at_step(following) or not named:
+            if bare and not _TOUCHING.isdisjoint(verb.split()):  # it touches nothing anyway
+                texts: tuple[str, ...] = ()
+            else:
+                texts = self._barred(phrase, related)
+            for text in texts:
+                is_room = not phrase.relations and self.lexicon.room_in(text) is not None
+                if is_room and said:
+                    why = "is a room, which is not entered; a distance is kept to things"
+                    raise self._not_understood(f'"{text}" {why}')
+                has_zone = has_zone or not is_room
+                if text not in self._constraints:
+                    self._constraints.append(text)
+            if not self._to_next_thing():
                 break
-            self.position = following
+        self._and_joins_anchors = joins
         if not found:
             raise self._not_understood(f'"{verb}" what?')
+        if has_zone:
+            self._distances.append(max(said, default=None))
+        self._barred_to = self.position
 
-    def _take_distance_constraint(self) -> bool:
-        """Such as "keep 2 m away from the wet floor"."""
+    def _barred(self, phrase: NounPhrase, related: str) -> tuple[str, ...]:
+        """The constraints that a phrase means: itself, with its relations where it has some; of an area, what is there.
+
+        Raises NotUnderstood where they cannot be told.
+        """
+        unknown = self._unknown_anchor(phrase)
+        if unknown:
+            why = f'what "{unknown}" is in "{shown(related)}" is not known'
+            raise self._not_understood(f'{why}, so nothing would be kept away from; say only "{phrase.phrase}"')
+        if phrase.category not in self.words.areas:
+            return (related,) if phrase.relations else (phrase.phrase,)
+        whole = phrase.phrase.partition(" of ")[2]
+        positive = [relation for relation in phrase.relations if not relation.negated]
+        things = tuple(anchor.phrase for relation in positive for anchor in relation.anchors)
+        rooms = tuple(relation.value for relation in positive if relation.name == "InRegion")
+        if not (whole or things or rooms):
+            raise self._not_understood(f'"{shown(related)}" is no thing; say what is there')
+        return (whole,) if whole else things or rooms
+
+    def _unknown_anchor(self, phrase: NounPhrase) -> str:
+        """An anchor of the phrase that the lexicon does not have, "" where it has all of them."""
+        stands = {*self.lexicon.structure, *self.words.places}
+        for relation in phrase.relations:
+            for anchor in relation.anchors:
+                known = anchor.is_known or anchor.room is not None or anchor.category in stands
+                known = known or self.lexicon.is_generic(anchor.category)
+                unknown = self._unknown_anchor(anchor) if known else anchor.phrase
+                if unknown:
+                    return unknown
+        return ""
+
+    def _following_distances(self) -> list[float]:
+        """Past asides and distances such as "by 2 m": the distances."""
+        said: list[float] = []
+        while not self.done and self.words.then.match(self.tokens, self.position) is None:
+            by = self.peek() == "by"
+            distance = self.distance_at(self.position + by)
+            if distance is not None:
+                self.position += by + distance[0]
+                said.append(distance[1])
+            elif self.take(self.words.asides) is None and not self.take_unless_verb(self.words.fillers):
+                break
+        return said
+
+    def _to_next_thing(self) -> bool:
+        """Past what links a further thing of the list; False, and nothing consumed, where none follows."""
         start = self.position
-        if self.take(self.words.avoid_distance) is not None:
-            metres = self._take_metres()
-            if metres is not None and self.take(self.words.avoid_distance_after) is not None:
-                self._avoid("keep away from", metres)
+        while self.take_words("as", "well", "as") or self.take_word(
+            {SEPARATOR, "also", "nor", "plus", *self.words.conjunctions}
+        ):
+            pass
+        if self.position > start and not self.done and not self.at_step(self.position):
+            token = self.tokens[self.position]
+            numbered = is_number(token) or token in self.words.cardinals
+            if numbered or self.at_known_noun(self.position) or self._at_room(self.position):
                 return True
         self.position = start
         return False
 
-    def _take_metres(self) -> float | None:
-        """Consume "50 cm", in metres."""
-        half = self.take_word({"half"})
-        number = self.take_number()
-        if number is None and (half or self._ahead() in self.words.distance_units):
-            number = 1.0 if self.take_word({"a", "an"}) else None
-        unit = self.words.distance_units.get(self.peek() or "")
-        if number is None or unit is None:
-            return None
-        self.position += 1
-        return number * unit * (0.5 if half else 1.0)
-
-    def _ahead(self) -> str:
-        """The token after the next."""
-        return "".join(self.tokens[self.position + 1 : self.position + 2])
-
-    def _at_room(self, i: int) -> bool:
-        """Whether the name of a room begins at token i."""
-        return any(self.lexicon.room(" ".join(self.tokens[i : i + n])) is not None for n in (1, 2, 3))
+    def _take_distance_constraint(self) -> bool:
+        """Such as "keep 2 m away from the wet floor", or "keep 2 m away" of what was named before."""
+        kept = self.words.avoid_distance.match(self.tokens, self.position)
+        distance = None if kept is None else self.distance_at(self.position + kept[0])
+        if kept is None or distance is None:
+            return False
+        start = self.position
+        self.position += kept[0] + distance[0]
+        alone = self.words.avoid_distance_alone.match(self.tokens, self.position)
+        named = self.words.avoid_distance_after.match(self.tokens, self.position)
+        if named is not None and (alone is None or named[0] >= alone[0]):
+            self.position += named[0]
+            self._avoid("keep away from", distance[1])
+            return True
+        said = " ".join(self.tokens[start : self.position])
+        if alone is None or not self._distances:
+            raise self._not_understood(f'"{said}" from what? say "{said} away from the dog"')
+        self.position += alone[0]
+        before = self._distances[-1]
+        self._distances[-1] = distance[1] if before is None else max(before, distance[1])
+        self._barred_to = self.position
+        return True

@@ -96,10 +96,35 @@ class TokenCursor:
             return False
         if any(table.match(self.tokens, i) is not None for table in tables):
             return True
-        match = words.avoid_distance.match(self.tokens, i)
-        return (
-            match is not None and i + match[0] < len(self.tokens) and is_number(self.tokens[i + match[0]])
-        )
+        return self.at_kept_distance(i)
+
+    def at_kept_distance(self, i: int) -> bool:
+        """Whether "keep 2 m" stands at token i."""
+        match = self.words.avoid_distance.match(self.tokens, i)
+        return match is not None and self.distance_at(i + match[0]) is not None
+
+    def distance_at(self, i: int) -> tuple[int, float] | None:
+        """Length in tokens and metres of "50 cm", "half a metre" or "at least two metres" at token i, or None."""
+        start, tokens, words = i, [*self.tokens, "", ""], self.words
+        while tokens[i] in words.bounds:
+            i += 1
+        half = tokens[i] == "half"
+        i += half
+        number = words.numbers.match(tokens, i)
+        if is_number(tokens[i]):
+            length, value = 1, tokens[i]
+        elif number is not None:
+            length, value = number
+        else:
+            length, value = int(tokens[i] in ("a", "an")), "1"
+        unit = words.distance_units.get(tokens[i + length])
+        if unit is None or not (length or half):
+            return None
+        try:
+            metres = float(value) * unit * (0.5 if half else 1.0)
+        except ValueError:  # "3rd"
+            return None
+        return i + length + 1 - start, metres
 
     def _noun_length(self, i: int) -> int:
         for length in range(min(self.lexicon.longest_noun, len(self.tokens) - i), 0, -1):

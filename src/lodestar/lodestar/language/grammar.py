@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from lodestar.language.constraint_parser import EXAMPLE, ConstraintParser, shown
+from lodestar.language.constraint_parser import ConstraintParser
 from lodestar.language.contradictions import contradiction, why_contradictory
 from lodestar.language.directive import (
     Directive,
@@ -19,10 +19,11 @@ from lodestar.language.directive import (
     StopRequested,
     Subtask,
 )
+from lodestar.language.directive_phrases import EXAMPLE, shown
 from lodestar.language.expressions import is_sentence, parse_expression
 from lodestar.language.noun_phrases import GENERIC, NounPhrase, to_graphs
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.words import SEPARATOR, PhraseTable, is_number, tokenise
+from lodestar.language.words import SEPARATOR, is_number, tokenise
 from lodestar.models.lexicon import load_lexicon
 
 MAX_CHARACTERS = 1000
@@ -142,23 +143,12 @@ class _DirectiveParser(ConstraintParser):
                 or self.take_word(words.constraint_links)
                 or self.take_unless_verb(words.polite)
                 or self.take_unless_verb(words.fillers)
+                or self.take(words.asides) is not None
             )
             if self.take(words.purposes) is not None:
                 self.skip_to_separator()
                 moved = True
         return linked
-
-    def take_unless_verb(self, table: PhraseTable) -> bool:
-        """Consume a phrase of the table unless a longer verb, relation or noun begins at the same place."""
-        match = table.match(self.tokens, self.position)
-        if match is None or self._noun_length(self.position) > match[0]:
-            return False
-        for other in (self.words.verbs, self.words.relations):
-            longer = other.match(self.tokens, self.position)
-            if longer is not None and longer[0] > match[0]:
-                return False
-        self.position += match[0]
-        return True
 
     def _step(self, linked: bool) -> None:
         if self._take_distance_constraint():
@@ -201,6 +191,7 @@ class _DirectiveParser(ConstraintParser):
         known = any(phrase.is_known or phrase.room is not None for phrase in alternatives)
         if not alternatives or not (known or (self._steps and self._begins_as_thing(start))):
             raise self._not_understood_from(start)
+        self._no_thing_of_a_list(start)
         kind = self._steps[-1].kind if self._steps and not self._ends_search(start) else DirectiveKind.FIND
         if kind is DirectiveKind.EXPLORE:
             self._of_everything(start, alternatives[0])
@@ -208,6 +199,18 @@ class _DirectiveParser(ConstraintParser):
             self._steps.append(_Step(kind, alternatives))
         else:
             self._steps.append(self._search(alternatives))
+
+    def _no_thing_of_a_list(self, start: int) -> None:
+        """Raises NotUnderstood where what stands at token `start` follows things to avoid, and nothing says that it is
+        none of them.
+        """
+        last = max((i for i in range(start) if self.words.verbs.match(self.tokens, i)), default=0)
+        if not self._barred_to or last >= self._barred_to:
+            return
+        if any(self.words.then.match(self.tokens, i) is not None for i in range(self._barred_to, start)):
+            return
+        said = shown(" ".join(self.tokens[start : start + 4]))
+        raise self._not_understood(f'"{said}" follows what is to be avoided; say "find" or "avoid" before it')
 
     def _begins_as_thing(self, start: int) -> bool:
         """Whether an article, a number or "until you find" says that a thing is named at token `start`."""

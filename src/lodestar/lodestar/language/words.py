@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
@@ -12,6 +13,8 @@ import yaml
 from lodestar.models.lexicon import words_of
 
 SEPARATOR = ","
+_SPOKEN = {"/": " or ", "&": " and "}
+_MEASURE = re.compile(r"(-?\d+(?:\.\d+)?)([a-z]+)")
 
 
 class PhraseTable:
@@ -41,6 +44,7 @@ class GrammarWords:
 
     polite: PhraseTable
     fillers: PhraseTable
+    asides: PhraseTable
     purposes: PhraseTable
     uses: dict[str, tuple[str, ...]]  # of `purposes`: kinds of things that serve them
     verbs: PhraseTable
@@ -54,6 +58,7 @@ class GrammarWords:
     cardinals: frozenset[str]  # single words of `numbers`
     avoid_distance: PhraseTable
     avoid_distance_after: PhraseTable
+    avoid_distance_alone: PhraseTable
     superlatives: dict[str, str]
     modifiers: dict[str, tuple[str, str]]  # word: predicate and value
     single_out: PhraseTable  # value: "predicate value"
@@ -75,6 +80,8 @@ class GrammarWords:
     pronouns: frozenset[str]
     measures: frozenset[str]
     distance_units: dict[str, float]
+    bounds: frozenset[str]
+    areas: frozenset[str]
 
 
 def _spec(text: str) -> tuple[str, str]:
@@ -110,6 +117,7 @@ def load_words() -> GrammarWords:
     return GrammarWords(
         polite=_table(data["polite"]),
         fillers=_table(data["fillers"]),
+        asides=_table(data["asides"]),
         purposes=_table([*data["purposes"], *uses]),
         uses=uses,
         verbs=PhraseTable(verbs),
@@ -123,6 +131,7 @@ def load_words() -> GrammarWords:
         cardinals=frozenset(p for p in data["numbers"] if " " not in p and p != "one"),
         avoid_distance=_table(data["avoid_distance"]),
         avoid_distance_after=_table(data["avoid_distance_after"]),
+        avoid_distance_alone=_table(data["avoid_distance_alone"]),
         superlatives=data["superlatives"],
         modifiers={w: _spec(spec) for spec, words in data["modifiers"].items() for w in words},
         single_out=PhraseTable(singled),
@@ -144,6 +153,8 @@ def load_words() -> GrammarWords:
         pronouns=frozenset(data["pronouns"]),
         measures=frozenset(data["measures"]),
         distance_units=data["distance_units"],
+        bounds=frozenset(data["bounds"]),
+        areas=frozenset(data["areas"]),
     )
 
 
@@ -152,10 +163,18 @@ def is_number(token: str) -> bool:
     return token.removeprefix("-")[:1].isdigit()
 
 
-def tokenise(text: str) -> list[str]:
-    """Words and separators of a directive; quotes and brackets vanish, "/" reads as "or".
+def _measured(word: str) -> tuple[str, ...]:
+    """The number and the unit of "1.5m"; any other word as it is, without what stands around a number."""
+    word = word.strip("()[]{}\"'") if "." in word else word
+    found = _MEASURE.fullmatch(word)
+    units = load_words().distance_units
+    return (found[1], found[2]) if found is not None and found[2] in units else (word,)
 
-    A dot between digits stays in its number, and a minus before them.
+
+def tokenise(text: str) -> list[str]:
+    """Words and separators of a directive; quotes and brackets vanish, "/" reads as "or" and "&" as "and".
+
+    A dot between digits stays in its number, and a minus before them; "2m" are two words.
     """
     text = unicodedata.normalize("NFKC", text).casefold()
     pieces: list[str] = []
@@ -167,8 +186,8 @@ def tokenise(text: str) -> list[str]:
             pieces.append("\x00")
         elif character in ",;.:!?\n\u2013\u2014\u3001\u3002":
             pieces.append("\x01")
-        elif character == "/":
-            pieces.append(" or ")
+        elif character in _SPOKEN:
+            pieces.append(_SPOKEN[character])
         else:
             pieces.append(character)
     tokens: list[str] = []
@@ -178,12 +197,12 @@ def tokenise(text: str) -> list[str]:
         for chunk in part.split():
             chunk = chunk.replace("\u2212", "-")
             if "\x00" in chunk:
-                tokens.append(chunk.replace("\x00", "."))
+                tokens.extend(_measured(chunk.replace("\x00", ".")))
             elif chunk.startswith("-") and is_number(chunk):
                 first, *others = words_of(chunk)
-                tokens.extend(["-" + first, *others])
+                tokens.extend([*_measured("-" + first), *others])
             else:
-                tokens.extend(words_of(chunk))
+                tokens.extend(token for word in words_of(chunk) for token in _measured(word))
     while tokens and tokens[-1] == SEPARATOR:
         tokens.pop()
     return tokens

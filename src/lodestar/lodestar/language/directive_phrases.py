@@ -54,11 +54,26 @@ class DirectivePhraseParser(NounPhraseParser):
         by = self.peek() == "by"
         if self.distance_at(self.position + by) is not None or self.words.asides.match(self.tokens, self.position):
             return None
+        if self._depth > 1 and self._is_whole_room(phrase):
+            return None  # "in the kitchen on the table": said of the thing, not of the kitchen
         if self.tokens[self.position - 1] in self.words.indefinite:
             described = self._post_attributes(phrase, False)
             if described is not None:
                 return described
         return super()._one_relation(phrase)
+
+    def relations_of(self, phrase: NounPhrase) -> NounPhrase:
+        """As the base's; raises NotUnderstood where it is to be in two rooms at once."""
+        grown = super().relations_of(phrase)
+        rooms = dict.fromkeys(r.value for r in grown.relations if r.name == "InRegion" and not r.negated)
+        if len(rooms) > 1:
+            said = " and ".join(rooms)
+            raise self._not_understood(f'nothing is in {said} at once; say "or", or name one of them')
+        return grown
+
+    def _is_whole_room(self, phrase: NounPhrase) -> bool:
+        named = phrase.room is not None and self.lexicon.canonical(phrase.category) is None
+        return named or (phrase.is_place(self.words.places) and phrase.category not in self.lexicon.structure)
 
     def _post_attributes(self, phrase: NounPhrase, negated: bool) -> NounPhrase | None:
         """As the base's, but adjectives before a further noun are its own: "red chairs and blue tables"."""

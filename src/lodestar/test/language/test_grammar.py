@@ -89,6 +89,11 @@ def only(text):
         ),
         ("go to the kitchen", "kitchen", ["InRegion(0,)kitchen"], ()),
         ("find the chair because I want to sit", "chair", [], ()),
+        ("find the mug in the kitchen on the table", "mug", ["InRegion(0,)kitchen", "On(0, 1)"], ("table",)),
+        ("find the mug in the kitchen next to the sink", "mug", ["InRegion(0,)kitchen", "NextTo(0, 1)"], ("sink",)),
+        ("find the chair in the kitchen that is red", "red chair", ["InRegion(0,)kitchen", "HasAttribute(0,)red"], ()),
+        ("find the chair in the room next to the window", "chair", ["NextTo(0, 1)"], ("window",)),
+        ("find the chair in the small kitchen", "chair", ["InRegion(0,)kitchen"], ()),
     ],
 )
 def test_find(text, target, predicates, anchors):
@@ -202,6 +207,20 @@ def test_return(text):
 
 def test_going_back_to_a_thing_is_a_search():
     assert only("go back to the red chair").target == "red chair"
+
+
+def test_what_follows_a_room_is_said_of_what_is_counted_there():
+    listed = only("list all chairs in the kitchen that are red").graphs[0]
+    assert relations(listed) == ["HasAttribute(0,)red", "InRegion(0,)kitchen"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["find the mug in the kitchen next to the bathroom", "list all chairs in the kitchen and the bathroom"],
+)
+def test_nothing_is_in_two_rooms_at_once(text):
+    with pytest.raises(NotUnderstood, match="nothing is in kitchen and bathroom at once"):
+        parse_directive(text)
 
 
 def test_count():

@@ -59,6 +59,9 @@ def test_it_is_refused_with_a_reason(text, why):
         "find the mug in the kitchen, avoid everything in the kitchen",
         "find the mug in the kitchen, avoid the mugs in the kitchen",
         "list all chairs, then find the mug, avoid mugs",
+        "find the mug next to the plant but keep away from plants",
+        "find the mug on the red table, avoid tables",
+        "list all chairs, then find the mug inside the box, avoid boxes",
     ],
 )
 def test_a_contradiction_is_named(text):
@@ -73,10 +76,21 @@ def test_a_contradiction_is_named(text):
         "find the mug, keep away from anything",
         "explore the building, keep 50 cm away from any object",
         "list all chairs and stay away from everything",
+        "explore the building, avoiding the building",
+        "find the mug, avoid the whole building",
+        "come back but avoid the house",
     ],
 )
 def test_who_keeps_away_from_everything_has_nowhere_to_go(text):
     with pytest.raises(NotUnderstood, match="leaves nowhere to go"):
+        parse_directive(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["come back but avoid the start", "find the mug and come back, keep away from home", "go home, avoid home"]
+)
+def test_who_keeps_away_from_the_start_cannot_come_back_to_it(text):
+    with pytest.raises(NotUnderstood, match="come back to and to keep away from"):
         parse_directive(text)
 
 
@@ -106,6 +120,10 @@ def test_what_is_named_beside_anything_is_kept_away_from_and_not_looked_for():
         ("find the mug in the kitchen, avoid the mugs in the bathroom", ("the mugs in the bathroom",)),
         ("find the red mug in the kitchen, avoid the blue things in the kitchen", ("the blue things in the kitchen",)),
         ("find the office chair, avoid the office", ("office",)),
+        ("explore the building but avoid the office", ("office",)),
+        ("find the mug next to the blue chair, avoid the red chair", ("red chair",)),
+        ("find the mug that is not next to the plant, avoid plants", ("plant",)),
+        ("find the mug or the lamp next to the plant or a cup, avoid lamps", ("lamp",)),
     ],
 )
 def test_what_can_be_done_is_not_refused(text, constraints):

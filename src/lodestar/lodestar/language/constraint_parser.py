@@ -34,7 +34,7 @@ class ConstraintParser(DirectivePhraseParser):
         while True:
             self._share_nouns(each=True)
             start = self.position
-            phrase = self.noun_phrase()
+            phrase = self._remembered(self.noun_phrase())
             if phrase is None:
                 break
             found = True

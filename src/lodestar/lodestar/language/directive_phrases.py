@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lodestar.language.directive import NotUnderstood
-from lodestar.language.noun_phrases import NounPhrase
+from lodestar.language.noun_phrases import GENERIC, NounPhrase
 from lodestar.language.phrase_parser import NounPhraseParser
 from lodestar.language.words import SEPARATOR, PhraseTable
 
@@ -22,6 +22,7 @@ class DirectivePhraseParser(NounPhraseParser):
     def __init__(self, tokens: list[str], text: str) -> None:
         super().__init__(tokens)
         self._text = text
+        self._noun = ""  # of the last thing that was named: what "a blue one" is one of
 
     def _not_understood(self, why: str = "") -> NotUnderstood:
         reason = why or "no task was found in it"
@@ -70,6 +71,22 @@ class DirectivePhraseParser(NounPhraseParser):
             said = " and ".join(rooms)
             raise self._not_understood(f'nothing is in {said} at once; say "or", or name one of them')
         return grown
+
+    def _remembered(self, phrase: NounPhrase | None) -> NounPhrase | None:
+        """The phrase, whose noun is the last that was named."""
+        if phrase is not None and phrase.category != GENERIC:
+            self._noun = phrase.category
+        return phrase
+
+    def _collect_words(self) -> list[str]:
+        """As the base's, but "a blue one" is of the kind that was named last."""
+        words = super()._collect_words()
+        if words and words[-1] in ("one", "ones") and self._noun and self._depth <= 1:
+            noun = self._noun.split()
+            self.tokens[self.position - 1 : self.position] = noun
+            self.position += len(noun) - 1
+            words[-1:] = noun
+        return words
 
     def _is_whole_room(self, phrase: NounPhrase) -> bool:
         named = phrase.room is not None and self.lexicon.canonical(phrase.category) is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from lodestar.language.alternatives import AlternativesParser
 from lodestar.language.constraint_parser import ConstraintParser
 from lodestar.language.contradictions import contradiction, why_contradictory
 from lodestar.language.directive import (
@@ -95,7 +96,7 @@ def _tokens(text: str) -> list[str]:
     return tokens
 
 
-class _DirectiveParser(ConstraintParser):
+class _DirectiveParser(AlternativesParser, ConstraintParser):
     """One pass over the tokens of a directive."""
 
     def __init__(self, tokens: list[str], text: str) -> None:
@@ -221,19 +222,6 @@ class _DirectiveParser(ConstraintParser):
     def _ends_search(self, start: int) -> bool:
         """Whether a link such as "to find" or "until you see" stands before token `start`."""
         return start > 0 and self.tokens[start - 1] in ("find", "for", "see")
-
-    def _noun_phrases(self) -> tuple[NounPhrase, ...]:
-        first = self.noun_phrase()
-        if first is None:
-            return ()
-        found = [first]
-        while self.peek() == "or" and not self.at_step(self.position + 1):
-            self.position += 1
-            further = self.noun_phrase()
-            if further is None:
-                break
-            found.append(further)
-        return tuple(found)
 
     def _find(self, verb: str) -> None:
         if verb.endswith("to") and self.take_home():
@@ -368,7 +356,7 @@ class _DirectiveParser(ConstraintParser):
         graphs = tuple(replace(graph, weight=graph.weight / weight) for graph in graphs)
         anchors = dict.fromkeys(v.phrase for graph in graphs for v in graph.variables[1:])
         return Subtask(
-            target=" or ".join(phrase.phrase for phrase in step.target),
+            target=" or ".join(dict.fromkeys(phrase.phrase for phrase in step.target)),
             neighbors=tuple(anchors),
             constraints=tuple(self._constraints),
             graphs=graphs,

@@ -97,10 +97,11 @@ class ConstraintParser(DirectivePhraseParser):
         """Past asides and distances such as "by 2 m": the distances."""
         said: list[float] = []
         while not self.done and self.words.then.match(self.tokens, self.position) is None:
-            by = self.peek() == "by"
-            distance = self.distance_at(self.position + by)
+            start = self.position + (self.peek() == SEPARATOR)
+            start += self.tokens[start : start + 1] == ["by"]
+            distance = self.distance_at(start)
             if distance is not None:
-                self.position += by + distance[0]
+                self.position = start + distance[0]
                 said.append(distance[1])
             elif self.take(self.words.asides) is None and not self.take_unless_verb(self.words.fillers):
                 break

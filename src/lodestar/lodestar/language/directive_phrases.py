@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from lodestar.language.directive import NotUnderstood
 from lodestar.language.noun_phrases import GENERIC, NounPhrase
 from lodestar.language.phrase_parser import NounPhraseParser
@@ -40,6 +42,25 @@ class DirectivePhraseParser(NounPhraseParser):
         self.position += match[0]
         return True
 
+    def take_number(self) -> float | None:
+        """As the base's. Raises NotUnderstood for a number that counts no things."""
+        number = super().take_number()
+        if number is not None and math.isfinite(number) and number % 1.0:
+            raise self._not_understood(f"{number:g} is no number of things; say a whole one")
+        return number
+
+    def _noun_phrase(self) -> NounPhrase | None:
+        """As the base's. Raises NotUnderstood for a time, a distance or an order, which is no thing."""
+        start = self.position
+        phrase = super()._noun_phrase()
+        if phrase is None or self.lexicon.known_suffix(phrase.category.split()):
+            return phrase
+        if self.lexicon.singular(phrase.category.split()[0]) in self.words.no_things:
+            said = shown(" ".join(self.tokens[start : self.position]))
+            how = 'a distance is said as "keep 2 m away from the dog"'
+            raise self._not_understood(f'"{said}" is no thing to look for or to stand by; {how}')
+        return phrase
+
     def _ends_phrase(self, i: int) -> bool:
         """As the base's; a pronoun such as "something" is a noun by itself, and "no chairs" is none."""
         if self.tokens[i] in self.words.closed or (i > 0 and self.tokens[i - 1] in self.words.indefinite):
@@ -52,8 +73,9 @@ class DirectivePhraseParser(NounPhraseParser):
         """As the base's, but "by 2 m" is a distance and "at all costs" an aside, nothing to stand by, and "something"
         may be followed by what it is like.
         """
-        by = self.peek() == "by"
-        if self.distance_at(self.position + by) is not None or self.words.asides.match(self.tokens, self.position):
+        start = self.position + (self.peek() in (SEPARATOR, "and"))
+        by = self.tokens[start : start + 1] == ["by"]
+        if self.distance_at(start + by) is not None or self.words.asides.match(self.tokens, start):
             return None
         if self._depth > 1 and self._is_whole_room(phrase):
             return None  # "in the kitchen on the table": said of the thing, not of the kitchen
@@ -61,7 +83,18 @@ class DirectivePhraseParser(NounPhraseParser):
             described = self._post_attributes(phrase, False)
             if described is not None:
                 return described
+        if self._without_at(self.position):
+            self.position += 1
+            return self._anchored(phrase, "NextTo!", False)
         return super()._one_relation(phrase)
+
+    def _without_at(self, i: int) -> bool:
+        """Whether "without armrests" stands at token i, which says nothing of what to do."""
+        if self.tokens[i] != "without" or i + 1 >= len(self.tokens) or self.words.verbs.match(self.tokens, i):
+            return False
+        word = self.tokens[i + 1]
+        plural = self.lexicon.singular(word) != word
+        return self.words.relations.match(self.tokens, i) is None and (plural or self.at_known_noun(i + 1))
 
     def relations_of(self, phrase: NounPhrase) -> NounPhrase:
         """As the base's; raises NotUnderstood where it is to be in two rooms at once."""

@@ -129,7 +129,8 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
             end += 1
         said = shown(" ".join(self.tokens[start:end]))
         strange = {*self.words.closed, *self.words.pronouns}
-        hint = f'; if it is a thing, say "the {said}"' if end - start <= 2 and self.tokens[start] not in strange else ""
+        named = end - start <= 2 and self.tokens[start] not in strange and not self._ends_phrase(start)
+        hint = f'; if it is a thing, say "the {said}"' if named else ""
         return self._not_understood(f'what to make of "{said}" is not known{hint}')
 
     def _skip_links(self) -> bool:
@@ -159,13 +160,25 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
             if self.peek() in _OVERRIDES:
                 why = f'"{self.peek()}": what is to be kept away from cannot be lifted, only left out'
                 raise self._not_understood(why)
-            self._bare_phrase(linked)
+            if not (linked and self._steps and self._goes_back()):
+                self._bare_phrase(linked)
             return
         length, kind = match
         verb = " ".join(self.tokens[self.position : self.position + length])
         self.position += length
         self._polite_middle()
         getattr(self, f"_{kind}")(verb)
+
+    def _goes_back(self) -> bool:
+        """Take in "then home" and "and back", which need no verb."""
+        start = self.position
+        if self.take_word({"back"}):
+            self.take_word({"to"})
+        if self.take_home() or (self.position == start + 1 and (self.done or self._ends_phrase(self.position))):
+            self._steps.append(_Step(DirectiveKind.RETURN))
+            return True
+        self.position = start
+        return False
 
     def _take_stop(self) -> bool:
         """Past "stop there", which begins no task and is no thing; a "stop sign" is one."""
@@ -197,7 +210,9 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         if kind is DirectiveKind.EXPLORE:
             self._of_everything(start, alternatives[0])
         elif kind is DirectiveKind.INVENTORY:
-            self._steps.append(_Step(kind, alternatives))
+            described = any(phrase.category == GENERIC for phrase in self._steps[-1].target)  # as the kitchen is
+            kinds = tuple(phrase.in_its_region() for phrase in alternatives) if described else alternatives
+            self._steps.append(_Step(kind, kinds))
         else:
             self._steps.append(self._search(alternatives))
 
@@ -302,7 +317,14 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         return not place.relations and (place.is_anything or (named and described))
 
     def _inventory(self, verb: str) -> None:
-        self._of_inventory(self._noun_phrases())
+        alternatives = self._noun_phrases()
+        while self.take_unless_verb(self.words.fillers):  # "how many chairs are there in the kitchen"
+            pass
+        *others, last = alternatives or (NounPhrase.anything(),)
+        self._of_inventory((*others, self.relations_of(last)))
+
+    def _describe(self, verb: str) -> None:
+        self._of_inventory(tuple(phrase.in_its_region() for phrase in self._noun_phrases()))
 
     def _inventory_of_place(self, verb: str) -> None:
         related = self.relations_of(NounPhrase.anything())

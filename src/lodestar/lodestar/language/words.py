@@ -82,6 +82,7 @@ class GrammarWords:
     distance_units: dict[str, float]
     bounds: frozenset[str]
     areas: frozenset[str]
+    no_things: frozenset[str]
 
 
 def _spec(text: str) -> tuple[str, str]:
@@ -155,6 +156,7 @@ def load_words() -> GrammarWords:
         distance_units=data["distance_units"],
         bounds=frozenset(data["bounds"]),
         areas=frozenset(data["areas"]),
+        no_things=frozenset(data["no_things"]),
     )
 
 

@@ -167,6 +167,34 @@ def test_numbers_up_to_their_bounds_stand():
     assert parse_directive("find the mug, keep 1 cm away from the dog").keep_away_distance == 0.01
 
 
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("find the mug within 2 m of the door", '"2 m of the door" is no thing to look for or to stand by'),
+        ("find the mug within 5 minutes", '"5 minutes" is no thing'),
+        ("find the mug, then 2 hours", '"2 hours" is no thing'),
+        ("find the way", '"the way" is no thing'),
+        ("find 3.5 chairs", "3.5 is no number of things"),
+        ("find zero chairs", "none of a thing"),
+    ],
+)
+def test_what_is_no_thing_is_not_looked_for(text, why):
+    with pytest.raises(NotUnderstood, match=why):
+        parse_directive(text)
+
+
+@pytest.mark.parametrize("text", ["find the mug and the lamp, in that order", "find the mug and the lamp in any order"])
+def test_an_order_is_no_place(text):
+    assert parse_directive(text).subtasks == parse_directive("find the mug and the lamp").subtasks
+
+
+@pytest.mark.parametrize("text", ["explore the building the wibble", "find the mug without delay"])
+def test_no_article_is_proposed_before_another_word_that_begins_no_name(text):
+    with pytest.raises(NotUnderstood, match="what to make of") as refused:
+        parse_directive(text)
+    assert "if it is a thing" not in str(refused.value)
+
+
 @pytest.mark.parametrize("count", [0, -1, 2**32, 10**23])
 def test_no_subtask_has_a_count_out_of_bounds(count):
     with pytest.raises(OutOfBounds):

@@ -190,6 +190,8 @@ def test_explore(text):
         ("find all the chairs", "chair"),
         ("what is on the desk?", "object"),
         ("list everything", ""),
+        ("describe the room", ""),
+        ("how many bathrooms are there?", "bathroom"),
     ],
 )
 def test_inventory(text, target):
@@ -223,8 +225,55 @@ def test_nothing_is_in_two_rooms_at_once(text):
         parse_directive(text)
 
 
-def test_count():
-    assert only("find two chairs in the kitchen").count == 2
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("how many chairs are there in the kitchen?", "count the chairs in the kitchen"),
+        ("how many chairs are in the kitchen?", "count the chairs in the kitchen"),
+        ("which objects are in the kitchen", "list everything in the kitchen"),
+        ("what do you see in the kitchen?", "list everything in the kitchen"),
+        ("what do you see on the table?", "list everything on the table"),
+    ],
+)
+def test_a_question_is_an_inventory_of_a_place(text, same):
+    assert parse_directive(text).kind is DirectiveKind.INVENTORY
+    assert only(text) == only(same)
+
+
+def test_a_room_that_is_described_is_what_is_in_it():
+    for text in ("describe the kitchen", "tell me about the kitchen"):
+        assert parse_directive(text).kind is DirectiveKind.INVENTORY
+        assert relations(only(text).graphs[0]) == ["InRegion(0,)kitchen"]
+        assert only(text).graphs[0].target.category == "object"
+    _, hall = parse_directive("describe the kitchen and the hallway").subtasks
+    assert relations(hall.graphs[0]) == ["InRegion(0,)hallway"]
+    assert only("describe the red chair").target == "red chair"
+
+
+@pytest.mark.parametrize("text", ["find the mug, then home", "find the mug and back", "find a mug, back to the start"])
+def test_the_way_back_needs_no_verb(text):
+    directive = parse_directive(text)
+    assert [directive.kind_of(i).name for i in range(2)] == ["FIND", "RETURN"]
+    assert [subtask.target for subtask in directive.subtasks] == ["mug", ""]
+
+
+def test_what_a_thing_is_without_needs_no_article():
+    assert relations(only("find a chair without armrests").graphs[0]) == ["not NextTo(0, 1)"]
+    assert only("find a chair without touching the dog").constraints == ("dog",)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("find two chairs in the kitchen", 2),
+        ("find a dozen eggs", 12),
+        ("find half a dozen eggs", 6),
+        ("find a few chairs", 3),
+        ("find a couple of mugs", 2),
+    ],
+)
+def test_count(text, count):
+    assert only(text).count == count
 
 
 @pytest.mark.parametrize(

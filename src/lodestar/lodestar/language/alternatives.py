@@ -17,13 +17,13 @@ class AlternativesParser(DirectivePhraseParser):
         first = self._remembered(self.noun_phrase())
         if first is None:
             return ()
-        found = (first,)
+        found: tuple[NounPhrase, ...] = (first,)
         while self._take_or():
-            further = self._further(found[-1])
-            if further is None:
+            more = self._with_further(found)
+            if more is None:
                 break
-            found = (*(found[:-1] if _says_more(further, found[-1]) else found), further)
-        return self._with_shared_place(found)
+            found = more
+        return found
 
     def _take_or(self) -> bool:
         """Past "or", set off by a comma or not, or past a comma of a list that ends with "or"."""
@@ -49,17 +49,25 @@ class AlternativesParser(DirectivePhraseParser):
         self.position, self._noun = start, noun
         return ends
 
-    def _further(self, before: NounPhrase) -> NounPhrase | None:
-        """The alternative that begins here, after another one."""
-        start = self.position
+    def _with_further(self, found: tuple[NounPhrase, ...]) -> tuple[NounPhrase, ...] | None:
+        """The alternatives with those that what begins here makes of them."""
+        start, before = self.position, found[-1]
         self._share_nouns(each=False)
         phrase = self.noun_phrase()
         if phrase is None:
             return None
+        alike = tuple(p for p in found if p.relations == before.relations)
         if phrase.category == GENERIC and not self._names_anything(start):
-            return self._same_but(before, phrase)  # "that is red or blue"
-        elsewhere = None if phrase.attributes else self._elsewhere(before, phrase)
-        return self._remembered(phrase) if elsewhere is None else elsewhere
+            more = [self._same_but(before, phrase)]  # "that is red or blue"
+        else:
+            elsewhere = [self._elsewhere(p, phrase) for p in alike]
+            more = [p for p in elsewhere if p is not None]
+            if len(more) < len(alike):
+                self._remembered(phrase)
+                return self._with_shared_place((*found, phrase))
+        if _says_more(more[-1], before):
+            found = tuple(p for p in found if p not in alike)
+        return (*found, *more)
 
     def _names_anything(self, start: int) -> bool:
         return any(self.lexicon.is_generic(token) for token in self.tokens[start : self.position])
@@ -107,6 +115,8 @@ class AlternativesParser(DirectivePhraseParser):
         """Whether a thing after "or" is one more anchor, told by its article. Raises NotUnderstood where it is not."""
         if phrase.relations or phrase.category == head.category:
             return False
+        if phrase.category == anchor.category:
+            return True
         if not phrase.determiner or phrase.determiner != head.determiner:
             return phrase.determiner in ("", anchor.determiner)
         if phrase.determiner != anchor.determiner:

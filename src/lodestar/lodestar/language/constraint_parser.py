@@ -71,7 +71,11 @@ class ConstraintParser(DirectivePhraseParser):
         if unknown:
             why = f'what "{unknown}" is in "{shown(related)}" is not known'
             raise self._not_understood(f'{why}, so nothing would be kept away from; say only "{phrase.phrase}"')
-        if phrase.category not in self.words.areas:
+        is_area = phrase.category in self.words.areas
+        if phrase.relations and phrase.category in self.words.places and phrase.room is None and not is_area:
+            why = f'which one "{shown(related)}" is cannot be told'
+            raise self._not_understood(f"{why}; name the room, or the thing in it")
+        if not is_area:
             return (related,) if phrase.relations else (phrase.phrase,)
         whole = phrase.phrase.partition(" of ")[2]
         positive = [relation for relation in phrase.relations if not relation.negated]

@@ -12,6 +12,9 @@ from lodestar.language.words import SEPARATOR, PhraseTable
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 
 
+_AFTER_NO_THING = ("back", "out", "there")  # "the way back"
+
+
 def shown(text: str) -> str:
     """The text on one line of at most 60 characters, none of them a control character."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
@@ -55,7 +58,9 @@ class DirectivePhraseParser(NounPhraseParser):
         phrase = super()._noun_phrase()
         if phrase is None or self.lexicon.known_suffix(phrase.category.split()):
             return phrase
-        if self.lexicon.singular(phrase.category.split()[0]) in self.words.no_things:
+        first, *others = phrase.category.split()
+        none = self.words.no_things
+        if self.lexicon.singular(first) in none and none.union(_AFTER_NO_THING).issuperset(others):
             said = shown(" ".join(self.tokens[start : self.position]))
             how = 'a distance is said as "keep 2 m away from the dog"'
             raise self._not_understood(f'"{said}" is no thing to look for or to stand by; {how}')
@@ -129,6 +134,10 @@ class DirectivePhraseParser(NounPhraseParser):
         """As the base's, but adjectives before a further noun are its own: "red chairs and blue tables"."""
         grown = super()._post_attributes(phrase, negated)
         return grown if self.done or self._ends_phrase(self.position) else None
+
+    def _anchors(self, name: str) -> tuple[NounPhrase, ...]:
+        self._share_nouns(each=False)
+        return super()._anchors(name)
 
     def _at_room(self, i: int) -> bool:
         """Whether the name of a room begins at token i."""

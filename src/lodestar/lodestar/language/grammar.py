@@ -321,7 +321,7 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         while self.take_unless_verb(self.words.fillers):  # "how many chairs are there in the kitchen"
             pass
         *others, last = alternatives or (NounPhrase.anything(),)
-        self._of_inventory((*others, self.relations_of(last)))
+        self._of_inventory(self._with_shared_place((*others, self.relations_of(last))))
 
     def _describe(self, verb: str) -> None:
         self._of_inventory(tuple(phrase.in_its_region() for phrase in self._noun_phrases()))

@@ -174,6 +174,7 @@ def test_numbers_up_to_their_bounds_stand():
         ("find the mug within 5 minutes", '"5 minutes" is no thing'),
         ("find the mug, then 2 hours", '"2 hours" is no thing'),
         ("find the way", '"the way" is no thing'),
+        ("find the mug near the way out", '"the way out" is no thing'),
         ("find 3.5 chairs", "3.5 is no number of things"),
         ("find zero chairs", "none of a thing"),
     ],
@@ -181,6 +182,10 @@ def test_numbers_up_to_their_bounds_stand():
 def test_what_is_no_thing_is_not_looked_for(text, why):
     with pytest.raises(NotUnderstood, match=why):
         parse_directive(text)
+
+
+def test_a_thing_may_be_named_after_a_time():
+    assert parse_directive("find the minute hand").subtasks[0].target == "minute hand"
 
 
 @pytest.mark.parametrize("text", ["find the mug and the lamp, in that order", "find the mug and the lamp in any order"])

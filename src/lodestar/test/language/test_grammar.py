@@ -352,7 +352,8 @@ def test_query_needs_no_verb():
 
 WORDS = st.sampled_from(
     """find the a red chair desk next to on and then or not , . keep away from in kitchen with all closest between of
-    asdf go home list 2 m away that is it please explore return""".split()  # noqa: SIM905
+    asdf go home list 2 m away that is it please explore return
+    avoid blue one ones 2m by back without kitchen few""".split()  # noqa: SIM905
 )
 
 

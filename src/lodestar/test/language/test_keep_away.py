@@ -63,6 +63,7 @@ def test_what_may_be_a_goal_or_a_thing_to_avoid_is_refused():
         ("find the mug; avoid the area in front of the sofa and the dog", ("sofa", "dog"), 1.0),
         ("find the mug; avoid the end of the table", ("table",), 1.0),
         ("find the mug; avoid the edge of the stairs", ("stairs",), 1.0),
+        ("find the mug; avoid the front of the stove", ("stove",), 1.0),
         ("find the mug; avoid the area in the kitchen", ("kitchen",), 1.0),
         ("find the mug; avoid the kitchen area", ("kitchen area",), 1.0),
         ("keep 2 m away from the dog, keep 0.5 m away from the cat, find the mug", ("dog", "cat"), 2.0),
@@ -78,6 +79,7 @@ def test_what_may_be_a_goal_or_a_thing_to_avoid_is_refused():
 )
 def test_what_is_said_around_a_thing_does_not_lift_its_zone(text, constraints, distance):
     assert targets_and_constraints(text) == (["mug"], constraints)
+    assert parse_directive(text).subtasks[0].neighbors == ()
     assert parse_directive(text).keep_away_distance == pytest.approx(distance)
 
 

@@ -335,19 +335,9 @@ def _result(
         for o in outcomes
     )  # fmt: skip
     columns = (
-        "building",
-        "seed",
-        "directive",
-        "found",
-        "claimed",
-        "s",
-        "m",
-        "shortest m",
-        "SPL",
-        "collisions",
-        "speed",
+        "building", "seed", "directive", "found", "claimed", "s", "m", "shortest m", "SPL", "collisions", "speed",
         "failure",
-    )
+    )  # fmt: skip
     clock = StageClock.total([o.stages for o in outcomes])
     busy = sum(clock.seconds.values())
     stages = tuple(

@@ -1,7 +1,7 @@
 """A Unitree Go2 with a RealSense, SLAM Toolbox and Nav2; the drivers of robot and camera run beside it."""
 
 from launch import LaunchDescription
-from lodestar_bringup.launching import use_description
+from lodestar_bringup.launch_entities import use_description
 
 
 def generate_launch_description() -> LaunchDescription:

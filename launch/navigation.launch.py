@@ -3,7 +3,7 @@
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from lodestar_bringup.launching import description, given, navigation_parameters, required_share
+from lodestar_bringup.launch_entities import description, given, navigation_parameters, required_share
 
 TO_SMOOTHER = [("cmd_vel", "cmd_vel_nav")]
 SERVERS = {

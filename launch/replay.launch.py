@@ -3,7 +3,7 @@
 from launch.actions import DeclareLaunchArgument, ExecuteProcess, OpaqueFunction
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from lodestar_bringup.launching import given, use_description
+from lodestar_bringup.launch_entities import given, use_description
 
 
 def _player(context: LaunchContext) -> list[LaunchDescriptionEntity]:

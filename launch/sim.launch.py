@@ -1,7 +1,7 @@
 """The simulated building and robot with every node: what `make demo` starts."""
 
 from launch import LaunchDescription
-from lodestar_bringup.launching import use_description
+from lodestar_bringup.launch_entities import use_description
 
 
 def generate_launch_description() -> LaunchDescription:

@@ -4,7 +4,7 @@ from launch.actions import GroupAction
 from launch_ros.actions import PushRosNamespace
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from lodestar_bringup.launching import description, given, included, required_share, slam_parameters
+from lodestar_bringup.launch_entities import description, given, included, required_share, slam_parameters
 
 
 def _slam(context: LaunchContext) -> list[LaunchDescriptionEntity]:

@@ -291,9 +291,7 @@ def build_environment(prefix: Path | None) -> dict[str, str]:
 # --- small things --------------------------------------------------------------------------------------
 
 
-def run_logged(
-    command: list[str], name: str, advice: str, environment: dict[str, str] | None = None
-) -> None:
+def run_logged(command: list[str], name: str, advice: str, environment: dict[str, str] | None = None) -> None:
     """Run a command quietly; where it fails, show the end of what it wrote and what to do."""
     done = subprocess.run(
         command,

@@ -21,8 +21,6 @@ setup(
     zip_safe=False,
     install_requires=["lodestar", "open3d>=0.18"],
     entry_points={
-        "console_scripts": [
-            f"{name} = {PACKAGE}.nodes.{name}_node:main" for name in ("sim", "sim_navigator")
-        ]
+        "console_scripts": [f"{name} = {PACKAGE}.nodes.{name}_node:main" for name in ("sim", "sim_navigator")]
     },
 )

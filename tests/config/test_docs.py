@@ -64,9 +64,13 @@ def fragments() -> Iterator[tuple[str, str, dict[str, object]]]:
 
 
 @pytest.mark.parametrize(("page", "key", "values"), fragments())
-def test_a_fragment_sets_what_its_node_has_in_any_namespace(page: str, key: str, values: dict[str, object]) -> None:
+def test_a_fragment_sets_what_its_node_has_in_any_namespace(
+    page: str, key: str, values: dict[str, object]
+) -> None:
     assert key.startswith("/**/"), f"write {key!r} as '/**/{key}', or a namespace loses it"
-    spec = next(spec for use in ("sim", "go2") for spec in stack(use) if spec.name == key.removeprefix("/**/"))
+    spec = next(
+        spec for use in ("sim", "go2") for spec in stack(use) if spec.name == key.removeprefix("/**/")
+    )
     known = declared.parameters(spec.package, spec.executable)
     assert [name for name in flat(values) if name not in known] == []
 
@@ -113,20 +117,28 @@ def examples() -> Iterator[tuple[str, str, int, str]]:
     for page in PAGES:
         text, name = page.read_text(), str(page.relative_to(declared.ROOT))
         started = re.search(r"lodestar_bringup sim --world (\w+) --seed (\d+)", text)
-        for directive in sorted(set(re.findall(r'send_directive "(find [^"]+)"(?! --image)', text))) if started else ():
+        for directive in (
+            sorted(set(re.findall(r'send_directive "(find [^"]+)"(?! --image)', text))) if started else ()
+        ):
             yield name, started.group(1), int(started.group(2)), directive
-        for directive, seed, kind in re.findall(r'make demo DIRECTIVE="([^"]+)" SEED=(\d+) WORLD=(\w+)', text):
+        for directive, seed, kind in re.findall(
+            r'make demo DIRECTIVE="([^"]+)" SEED=(\d+) WORLD=(\w+)', text
+        ):
             yield name, kind, int(seed), directive
 
 
 @pytest.mark.parametrize(("page", "kind", "seed", "directive"), examples())
 def test_what_an_example_searches_for_is_there(page: str, kind: str, seed: int, directive: str) -> None:
-    assert prepare(kind, seed, directive).task.target_ids, f"{page}: nothing in {kind} {seed} is {directive!r}"
+    assert prepare(kind, seed, directive).task.target_ids, (
+        f"{page}: nothing in {kind} {seed} is {directive!r}"
+    )
 
 
 def test_decisions_are_listed_by_a_number_of_their_own_and_none_is_missing() -> None:
     files = sorted(path.name for path in DECISIONS.glob("0*.md"))
-    listed = re.findall(r"^\| \[(\d{4})\]\((\S+)\) \| .+ \|$", (DECISIONS / "README.md").read_text(), re.MULTILINE)
+    listed = re.findall(
+        r"^\| \[(\d{4})\]\((\S+)\) \| .+ \|$", (DECISIONS / "README.md").read_text(), re.MULTILINE
+    )
     assert [name for _, name in listed] == files
     assert [number for number, _ in listed] == [f"{index:04}" for index in range(1, len(files) + 1)]
     for name in files:

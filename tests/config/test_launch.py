@@ -138,7 +138,9 @@ def test_what_the_list_does_not_hold_is_known() -> None:
     assert needed == {"sim": (), "go2": ("slam", "nav2"), "isaac": ("slam", "nav2"), "replay": ()}
     assert external("sim", StackOptions(slam="slam_toolbox")) == ("slam",)
     assert external("sim", StackOptions(navigator="nav2")) == ("nav2",)
-    assert external("go2", StackOptions(slam="none", navigator="sim")) == ("nav2",), "sim_navigator is not there"
+    assert external("go2", StackOptions(slam="none", navigator="sim")) == ("nav2",), (
+        "sim_navigator is not there"
+    )
 
 
 def test_what_holds_a_latched_stop_is_never_started_again() -> None:
@@ -214,7 +216,7 @@ def test_a_death_is_answered_by_the_starters_rule() -> None:
     from launch.actions import Shutdown
 
     from launch import LaunchContext
-    from lodestar_bringup.launching import node
+    from lodestar_bringup.launch_entities import node
     from lodestar_bringup.supervision import Supervision
 
     specs = {spec.name: spec for spec in stack("sim")}

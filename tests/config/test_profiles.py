@@ -59,7 +59,9 @@ def fits(value: object, default: object) -> bool:
 ADDITIONS = ("language_model",)  # read after the profile of any use
 
 
-@pytest.mark.parametrize(("use", "file"), [*((use, use) for use in USES), *(("sim", name) for name in ADDITIONS)])
+@pytest.mark.parametrize(
+    ("use", "file"), [*((use, use) for use in USES), *(("sim", name) for name in ADDITIONS)]
+)
 def test_a_profile_overrides_only_what_its_nodes_have(use: str, file: str) -> None:
     specs = {spec.name: spec for spec in stack(use)}
     profile = load(CONFIG / f"{file}.yaml")
@@ -117,7 +119,9 @@ def test_no_profile_is_left_over() -> None:
 
 
 @pytest.mark.parametrize(("name", "segment", "message"), [(MIDDLEWARE, 64, 16), (SMALL_MIDDLEWARE, 8, 4)])
-def test_the_middleware_profiles_are_what_images_and_memory_need(name: str, segment: int, message: int) -> None:
+def test_the_middleware_profiles_are_what_images_and_memory_need(
+    name: str, segment: int, message: int
+) -> None:
     space = "{http://www.eprosima.com/XMLSchemas/fastRTPS_Profiles}"
     tree = ElementTree.parse(CONFIG / name).getroot()
     shared = next(

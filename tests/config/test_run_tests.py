@@ -43,7 +43,10 @@ def test_every_test_runs_once_and_only_what_may_has_neighbours(tmp_path: Path, r
         (tmp_path / f"test_{name}.py").write_text(TESTS.format(name))
     (tmp_path / "notes").mkdir()
     bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    own = {"NOTES": str(tmp_path / "notes"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # they take seconds to load
+    own = {
+        "NOTES": str(tmp_path / "notes"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+    }  # they take seconds to load
     done = subprocess.run(
         [sys.executable, str(SCRIPT), "-pxdist.plugin"], cwd=tmp_path, env={**bare, **own},
         capture_output=True, text=True, check=False,

@@ -28,7 +28,9 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "colcon.meta", tmp_path)
     for name in ("lodestar_interfaces", "underlay", "lodestar_ros"):
-        shutil.copytree(ROOT / "src" / name, tmp_path / "src" / name, ignore=shutil.ignore_patterns("*.egg-info"))
+        shutil.copytree(
+            ROOT / "src" / name, tmp_path / "src" / name, ignore=shutil.ignore_patterns("*.egg-info")
+        )
     return module
 
 
@@ -36,7 +38,9 @@ def test_a_user_without_root_is_told_what_to_install(
     workspace: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(workspace.shutil, "which", lambda name: None if name == "g++" else f"/usr/bin/{name}")
-    monkeypatch.setattr(workspace.ctypes.util, "find_library", lambda name: None if name == "usb-1.0" else name)
+    monkeypatch.setattr(
+        workspace.ctypes.util, "find_library", lambda name: None if name == "usb-1.0" else name
+    )
     monkeypatch.setattr(workspace.os, "geteuid", lambda: 1000)
     with pytest.raises(workspace.SetupError) as error:
         workspace.check_apt(sys.executable)
@@ -205,7 +209,11 @@ def test_a_middleware_profile_of_the_users_own_stays(
 def test_a_checkout_that_is_not_set_up_says_so(tmp_path: Path) -> None:
     shutil.copy(ROOT / "env.sh", tmp_path)
     done = subprocess.run(
-        ["bash", "-c", ". ./env.sh; echo status $?"], cwd=tmp_path, capture_output=True, text=True, check=False
+        ["bash", "-c", ". ./env.sh; echo status $?"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "make setup" in done.stderr
     assert done.stdout.strip() == "status 1"

@@ -44,8 +44,18 @@ class Endpoint:
                 endpoint.images.append(cv2.imdecode(data, cv2.IMREAD_COLOR))
                 endpoint.release.wait(60.0)
                 content = json.dumps({"caption": "plain gray\ncardboard box;", "attributes": ["cardboard"]})
-                choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}
-                answer = {"id": "x", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+                choice = {
+                    "index": 0,
+                    "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": content},
+                }
+                answer = {
+                    "id": "x",
+                    "object": "chat.completion",
+                    "created": 1,
+                    "model": "m",
+                    "choices": [choice],
+                }
                 sent = json.dumps(answer).encode()
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
@@ -77,8 +87,12 @@ def endpoint():
 
 def box_of(bed):
     began = time.monotonic()
-    response = bed.call(GetEntities, "scene_dictionary/get_entities", GetEntities.Request(include_vectors=True))
-    found = [entity for entity in scene_from_msg(response.delta, response.vectors).updated if entity.label == "box"]
+    response = bed.call(
+        GetEntities, "scene_dictionary/get_entities", GetEntities.Request(include_vectors=True)
+    )
+    found = [
+        entity for entity in scene_from_msg(response.delta, response.vectors).updated if entity.label == "box"
+    ]
     return (found[0] if found else None), time.monotonic() - began
 
 

@@ -36,7 +36,9 @@ def hall() -> OccupancyGrid2D:
 
 
 def looking(number: int, heading: float) -> Keyframe:
-    return Keyframe(number, time.time(), planar_transform(0.0, 0.0, heading, z=0.4) @ BODY_FROM_OPTICAL, CAMERA)
+    return Keyframe(
+        number, time.time(), planar_transform(0.0, 0.0, heading, z=0.4) @ BODY_FROM_OPTICAL, CAMERA
+    )
 
 
 @pytest.fixture(scope="module")
@@ -67,12 +69,16 @@ def test_a_frontier_is_published_with_where_it_is_looked_into_from_and_what_that
     assert "Exploring" in result.proposal.rationale or "Turning" in result.proposal.rationale
     reachable = [frontier for frontier in told if frontier.reachable]
     assert {frontier.centroid.x > 0.0 for frontier in reachable} == {True, False}, "both ends"
-    assert all(frontier.information_gain > 0.5 and math.isfinite(frontier.path_length) for frontier in reachable)
+    assert all(
+        frontier.information_gain > 0.5 and math.isfinite(frontier.path_length) for frontier in reachable
+    )
     assert len({frontier.id for frontier in told}) == len(told)
 
 
 def test_keyframes_that_come_at_once_all_reach_the_frontiers(bed, expert):
-    images = bed.on_executor(lambda: bed.node.create_publisher(msg.Keyframe, "keyframes/keyframes", qos.EVENT))
+    images = bed.on_executor(
+        lambda: bed.node.create_publisher(msg.Keyframe, "keyframes/keyframes", qos.EVENT)
+    )
     bed.until(lambda: images.get_subscription_count() > 0, "the expert listens")
     for keyframe in (looking(7, 0.0), looking(8, math.pi), looking(8, math.pi), looking(9, math.pi / 2)):
         images.publish(keyframe_to_msg(keyframe))

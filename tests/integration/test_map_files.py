@@ -59,7 +59,9 @@ def saved(bed, robot, tmp_path_factory):
 
 def entities(bed):
     """Entities by id, as the service tells them, and their session."""
-    response = bed.call(GetEntities, "scene_dictionary/get_entities", GetEntities.Request(include_archived=True))
+    response = bed.call(
+        GetEntities, "scene_dictionary/get_entities", GetEntities.Request(include_archived=True)
+    )
     delta = scene_from_msg(response.delta)
     return {entity.id: entity for entity in delta.updated}, delta.session_id
 
@@ -78,7 +80,8 @@ def test_what_was_saved_goes_on_in_the_running_stack(bed, robot, saved):
     assert any(m.session_id == other_session for _, m in bed.heard[ENTITIES]), "followers hear of it"
     box = max(known.values(), key=lambda e: e.observation_count)
     robot.watch(
-        lambda: entities(bed)[0][box.id].observation_count > box.observation_count, "the same thing, seen again"
+        lambda: entities(bed)[0][box.id].observation_count > box.observation_count,
+        "the same thing, seen again",
     )
     later, _ = entities(bed)
     assert later[box.id].label == box.label and later[box.id].first_seen == pytest.approx(box.first_seen)
@@ -96,7 +99,9 @@ def test_from_a_terminal(bed, robot, saved, tmp_path):
     done = maps("save", tmp_path / "map")
     assert done.returncode == 0 and "entities" in done.stdout, done.stderr
     assert maps("load", tmp_path / "map").returncode == 0
-    assert maps("export", tmp_path / "map.json").returncode == 0 and (tmp_path / "map.json").stat().st_size > 100
+    assert (
+        maps("export", tmp_path / "map.json").returncode == 0 and (tmp_path / "map.json").stat().st_size > 100
+    )
     refused = maps("load", tmp_path / "nothing")
     assert refused.returncode == 1 and "11300" in refused.stderr
     assert maps("export", tmp_path / "map.obj").returncode == 2
@@ -148,7 +153,7 @@ def test_exports(bed, robot, tmp_path, form):
     assert result.error_code == 0, result.error_msg
     data = file.read_bytes()
     assert result.bytes_written == len(data)
-    assert data[:4] == {"ply": b"ply\n", "glb": b"glTF", "json": b"{\n \""}[form]
+    assert data[:4] == {"ply": b"ply\n", "glb": b"glTF", "json": b'{\n "'}[form]
     if form == "json":
         assert "red box" in {e["caption"] for e in json.loads(data)["entities"]}
     bad = export.result(ExportMap.Goal(path=str(tmp_path / "no" / "folder" / "x"), format=form))
@@ -199,4 +204,6 @@ def test_a_constraint_becomes_a_keep_out_mask(bed, robot):
     publisher.publish(msg.Directive())  # as goal_selector says when the directive has ended
     robot.watch(lambda: not zone(), "no zone any more", timeout=60.0)
     bed.until(lambda: max(bed.last(layer).data, default=0) <= 0, "the constraint's field is empty")
-    assert bed.last("scene_dictionary/costmap_filter_info").type == 0, "the filter stays, for the next directive"
+    assert bed.last("scene_dictionary/costmap_filter_info").type == 0, (
+        "the filter stays, for the next directive"
+    )

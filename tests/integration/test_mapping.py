@@ -278,7 +278,9 @@ def test_surfaces_have_the_colour_of_the_images_and_need_none(bed, robot, tmp_pa
         body = np.frombuffer(data, np.uint8, view["byteLength"], start + 8 + view["byteOffset"])
         return body.reshape(-1, 4)[:, 0]
 
-    robot.watch(lambda: np.mean(np.abs(grey_levels().astype(int) - 20) < 5) > 0.5, "a wall as dark as it was seen")
+    robot.watch(
+        lambda: np.mean(np.abs(grey_levels().astype(int) - 20) < 5) > 0.5, "a wall as dark as it was seen"
+    )
     before = bed.count("semantic_voxels", "geometry.without_color")
     bare = ("info", "table", "labels", "depth")
     robot.watch(
@@ -331,4 +333,6 @@ def test_an_image_that_the_detector_left_out_is_no_keyframe(bed, robot):
 
     robot.watch(linked, "a keyframe with an instance")
     kept = {m.id for _, m in bed.heard["keyframes/keyframes"]}
-    bed.until(lambda: kept <= {m.id for _, m in bed.heard["keyframes/keyframes"] if m.instances}, "all of them have")
+    bed.until(
+        lambda: kept <= {m.id for _, m in bed.heard["keyframes/keyframes"] if m.instances}, "all of them have"
+    )

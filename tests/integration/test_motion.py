@@ -80,7 +80,9 @@ def test_cancel_stops_the_robot(world):
     moment = time.monotonic()
     goal.cancel()
     assert goal.result().error_code == Result.CANCELLED
-    world.bed.until(lambda: not world.bed.last(said).subtasks, "the end of the directive is said, and of its zones")
+    world.bed.until(
+        lambda: not world.bed.last(said).subtasks, "the end of the directive is said, and of its zones"
+    )
     assert goal.status == GoalStatus.STATUS_CANCELED
     world.assert_stops_after(moment)
     assert world.nav.cancelled >= 1

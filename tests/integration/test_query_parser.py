@@ -59,7 +59,9 @@ def test_the_model_reads_and_the_grammar_stands_in_for_it(bed, processes, endpoi
         assert result.error_code == QueryScene.Result.NO_ENTITIES, result.error_msg
     assert asked[0] == "the lamp that towers over all"
     assert "the mug on the desk" in asked[1]
-    bed.until(lambda: "the grammar reads the query" in processes.log("scene_dictionary"), "the reason in the log")
+    bed.until(
+        lambda: "the grammar reads the query" in processes.log("scene_dictionary"), "the reason in the log"
+    )
     refused = queries.result(QueryScene.Goal(text="?!"))
     assert refused.error_code == QueryScene.Result.NOT_UNDERSTOOD
     processes.assert_alive()

@@ -61,7 +61,9 @@ def fresh(saved, tmp_path_factory):
             bed.hear(OccupancyGrid, "grid", qos.LATCHED)
             bed.hear(msg.RegionArray, "scene_dictionary/regions", qos.LATCHED)
             processes.start(*FRESH, parameters={"scene_dictionary": {"regions_period": 0.2}})
-            bed.until(lambda: all(bed.diagnosis(name) for name in FRESH), "every node's diagnostics", timeout=120.0)
+            bed.until(
+                lambda: all(bed.diagnosis(name) for name in FRESH), "every node's diagnostics", timeout=120.0
+            )
             yield bed
             processes.assert_alive()
         finally:

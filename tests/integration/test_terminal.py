@@ -50,7 +50,10 @@ def under_way(bed, command) -> Command:
 
 
 def test_hold_finds_the_stack_in_its_namespace(bed, command):
-    for state, arguments in (("on", ["--namespace", NAMESPACE]), ("off", ["--ros-args", "-r", "__ns:=/robot1"])):
+    for state, arguments in (
+        ("on", ["--namespace", NAMESPACE]),
+        ("off", ["--ros-args", "-r", "__ns:=/robot1"]),
+    ):
         told = command("hold", state, *arguments)
         assert told.ends() == 0, told.text
         bed.next(HEARTBEAT, lambda beat, state=state: beat.held == (state == "on"))

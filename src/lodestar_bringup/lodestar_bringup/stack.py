@@ -187,7 +187,12 @@ def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
 
 def _sim(options: StackOptions) -> list[ProcessSpec]:
     camera = SIM_CAMERA
-    return simulator_stack(options) + mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
+    return (
+        simulator_stack(options)
+        + mapping_stack(camera, options.slam)
+        + decision_stack(camera)
+        + motion_stack()
+    )
 
 
 def _go2(options: StackOptions) -> list[ProcessSpec]:
@@ -234,7 +239,9 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
     names = {spec.name for spec in _USES[use].compose(options)}
     drives = "motion_gate" in names and "sim_navigator" not in names
     return tuple(
-        name for name, needed in zip(EXTERNAL, (options.slam == "slam_toolbox", drives), strict=True) if needed
+        name
+        for name, needed in zip(EXTERNAL, (options.slam == "slam_toolbox", drives), strict=True)
+        if needed
     )
 
 

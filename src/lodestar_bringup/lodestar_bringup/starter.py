@@ -44,8 +44,10 @@ class Death:
 
     def report(self) -> str:
         """Return what happened and what to do, for a person."""
-        how = f"killed by {signal.Signals(-self.returncode).name}" if self.returncode < 0 else (
-            f"ended with status {self.returncode}"
+        how = (
+            f"killed by {signal.Signals(-self.returncode).name}"
+            if self.returncode < 0
+            else (f"ended with status {self.returncode}")
         )
         end = f"\n{self.tail}" if self.tail else ""
         return f"{self.name} {how}; its whole log is {self.log}{end}"

@@ -89,7 +89,9 @@ def _run_all(benchmarks: dict[str, Benchmark], arguments: list[str]) -> int:
 def _listing(benchmarks: dict[str, Benchmark]) -> str:
     width = max((len(name) for name in benchmarks), default=0)
     lines = [f"  {name:{width}}  {b.summary}" for name, b in benchmarks.items()]
-    return "\n".join(["benchmarks:", *lines, f"  {ALL:{width}}  every one of them with its defaults; takes hours"])
+    return "\n".join(
+        ["benchmarks:", *lines, f"  {ALL:{width}}  every one of them with its defaults; takes hours"]
+    )
 
 
 if __name__ == "__main__":

@@ -136,7 +136,11 @@ def _choose(kinds: dict[str, str]) -> _Topics:
         raise BadRecording(f"the bag has no topic of {missing}; it has {', '.join(sorted(kinds)) or 'none'}")
     depth = depths[0]
     info = max(infos, key=lambda topic: (_shared(topic, depth), "depth" in topic, -len(topic)))
-    colors = [t for t in of(_IMAGE, _COMPRESSED) if "depth" not in t and any(w in t for w in ("color", "rgb", "image"))]
+    colors = [
+        t
+        for t in of(_IMAGE, _COMPRESSED)
+        if "depth" not in t and any(w in t for w in ("color", "rgb", "image"))
+    ]
     color = max(colors, key=lambda topic: (_shared(topic, depth), kinds[topic] == _IMAGE), default=None)
     return _Topics(depth, info, color)
 
@@ -149,7 +153,9 @@ def _shared(a: str, b: str) -> int:
 
 def _read_transforms(reader: Any) -> TransformBuffer:
     transforms = TransformBuffer(history=float("inf"), restart=float("inf"))
-    for connection, _, raw in reader.messages(connections=[c for c in reader.connections if c.msgtype == _TF]):
+    for connection, _, raw in reader.messages(
+        connections=[c for c in reader.connections if c.msgtype == _TF]
+    ):
         for one in reader.deserialize(raw, connection.msgtype).transforms:
             t, r = one.transform.translation, one.transform.rotation
             transforms.insert(

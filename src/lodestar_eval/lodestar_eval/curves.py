@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from lodestar_eval.exploring import Exploration
+from lodestar_eval.exploration import Exploration
 
 _INK, _MUTED, _EXPERT, _RIVAL = "#1f2933", "#7b8794", "#3e7cb1", "#c2571a"
 

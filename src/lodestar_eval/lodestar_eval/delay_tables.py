@@ -45,7 +45,9 @@ def delay_tables(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[
     lines = []
     for (setting, policy), times in _pairs(rows).items():
         key = f"{setting}.{policy}"
-        found = [str(sum(o.success for o in rows[setting, name])) for name in (policy, f"{policy}{UNDELAYED}")]
+        found = [
+            str(sum(o.success for o in rows[setting, name])) for name in (policy, f"{policy}{UNDELAYED}")
+        ]
         interval = f"{metrics[f'time_ratio_low.{key}']:.2f}–{metrics[f'time_ratio_high.{key}']:.2f}"
         totals = [f"{total:.0f}" for total in times.sum(axis=0)]
         ratio = f"{metrics[f'time_ratio.{key}']:.3f}"

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lodestar.language.background_reasoner import BackgroundReasonerConfig
 from lodestar.language.directive import Subtask
 from lodestar.language.model_reasoner import merged
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
-from lodestar.language.thinking import ThinkingConfig
 from lodestar.language.views import ViewAnswer, ViewQuestion
 from lodestar.scene.records import Entity
 
@@ -39,10 +39,10 @@ class DelayedReasoner:
         seconds: float,
         now: Callable[[], float],
         inner: Reasoner | None = None,
-        config: ThinkingConfig | None = None,
+        config: BackgroundReasonerConfig | None = None,
     ) -> None:
         self._inner = inner or OfflineReasoner()
-        self._seconds, self._now, self._config = seconds, now, config or ThinkingConfig()
+        self._seconds, self._now, self._config = seconds, now, config or BackgroundReasonerConfig()
         self._busy: _Thought | None = None
         self._waiting: tuple[Any, Any] | None = None  # topic and value
         self._known: _Thought | None = None
@@ -89,4 +89,6 @@ class DelayedReasoner:
         else:
             self._waiting = (topic, value)
         known = self._known
-        return known.value if known is not None and known.topic == topic and now - known.ready <= age else None
+        return (
+            known.value if known is not None and known.topic == topic and now - known.ready <= age else None
+        )

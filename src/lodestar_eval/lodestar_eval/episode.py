@@ -39,10 +39,10 @@ from lodestar.selection.reward import make_reward
 from lodestar_eval.coverage import CELL, known_share, reachable_floor
 from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.path_split import WaySplit, WayWatcher
 from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.settings import REASONERS, EpisodeSettings
 from lodestar_eval.stages import StageClock
-from lodestar_eval.ways import WaySplit, WayWatcher
 from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
 from lodestar_sim.navigator import Navigator, NavigatorStatus
 from lodestar_sim.simulator import Simulator

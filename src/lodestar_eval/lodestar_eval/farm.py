@@ -9,7 +9,7 @@ from typing import Any
 from lodestar.query.config import QueryConfig
 from lodestar_eval.episode import phrase_book
 from lodestar_eval.metrics import mean
-from lodestar_eval.perceived import ask, perceive
+from lodestar_eval.perceived_maps import ask, perceive
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.worlds import world_from_spec
 
@@ -39,9 +39,7 @@ QUERIES = (
 )
 
 
-def run_farm(
-    tours: int, progress: Callable[[str], None]
-) -> tuple[dict[str, float], list[dict[str, Any]]]:
+def run_farm(tours: int, progress: Callable[[str], None]) -> tuple[dict[str, float], list[dict[str, Any]]]:
     """Metrics over tours of seeds 1-`tours`, and a row per query and tour. `farm.right` is of the worst tour."""
     book, world, settings = phrase_book(), world_from_spec(WORLD), EpisodeSettings()
     rows: list[dict[str, Any]] = []

@@ -14,7 +14,7 @@ from lodestar.mapping.semantic_voxels import FrameRejected, SemanticVoxelMap, Vo
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
 from lodestar_eval.episode import phrase_book
-from lodestar_eval.instance_scoring import Counts, IdentityWatch, masks_of, score
+from lodestar_eval.instance_metrics import Counts, IdentityWatch, masks_of, score
 from lodestar_eval.instance_truth import SeenParts
 from lodestar_eval.tour import NARROW, Tour, TourConfig, TourFrame
 from lodestar_sim.robot import LocalizationConfig

@@ -11,7 +11,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from lodestar.geometry.poses import inverse
-from lodestar.mapping.meshing import Mesh
+from lodestar.mapping.mesh import Mesh
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
 _GOLDEN = 0.618033988749895
@@ -28,7 +28,10 @@ def instance_colors(owners: np.ndarray, others: np.ndarray | None = None) -> np.
         nobody = (150 + 0.35 * others.mean(1, keepdims=True)).astype(np.uint8).repeat(3, 1)
     ids, places = np.unique(owners, return_inverse=True)
     palette = np.array(
-        [colorsys.hsv_to_rgb(i * _GOLDEN % 1.0, 0.55 + 0.3 * (i % 2), 0.80 + 0.15 * (i // 2 % 2)) for i in ids.tolist()]
+        [
+            colorsys.hsv_to_rgb(i * _GOLDEN % 1.0, 0.55 + 0.3 * (i % 2), 0.80 + 0.15 * (i // 2 % 2))
+            for i in ids.tolist()
+        ]
     ).reshape(-1, 3)
     return np.where((owners > 0)[:, None], (palette[places] * 255).astype(np.uint8), nobody)
 
@@ -45,7 +48,11 @@ def save_portrait(
     axes = figure.subplots(2, 2)
     _show(axes[0, 0], _overlay(frame, segmented), f"segments of the frame at {frame.stamp:.2f} s")
     _show(axes[0, 1], _view(mesh, mesh.colors, behind, frame), "mesh, as seen")
-    _show(axes[1, 0], _view(mesh, colors, behind, frame), f"mesh, by instance ({len(np.unique(owners[owners > 0]))})")
+    _show(
+        axes[1, 0],
+        _view(mesh, colors, behind, frame),
+        f"mesh, by instance ({len(np.unique(owners[owners > 0]))})",
+    )
     _show(axes[1, 1], _above(mesh, colors), "from above, by instance; ceiling cut off")
     figure.suptitle(title)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -102,6 +109,8 @@ def _cast(mesh: Mesh, colors: np.ndarray, rays: o3d.core.Tensor) -> np.ndarray:
     weights = np.stack([1.0 - uv.sum(-1), uv[..., 0], uv[..., 1]], -1)
     mixed = (colors[face] * weights[..., None]).sum(-2)
     direction = rays.numpy()[..., 3:]
-    facing = np.abs((answer["primitive_normals"].numpy() * direction).sum(-1)) / np.linalg.norm(direction, axis=-1)
+    facing = np.abs((answer["primitive_normals"].numpy() * direction).sum(-1)) / np.linalg.norm(
+        direction, axis=-1
+    )
     lit = mixed * (0.45 + 0.55 * facing)[..., None]
     return np.where(hit[..., None], np.clip(lit, 0, 255), np.array(_PAPER)).astype(np.uint8)

@@ -99,7 +99,9 @@ class FolderRecording:
             matrix = self._matrix
             camera = PinholeCamera(width, height, matrix[0, 0], matrix[1, 1], matrix[0, 2], matrix[1, 2])
             depth = np.where(depth_mm == _INVALID_MM, 0, depth_mm).astype(np.float32) * np.float32(1e-3)
-            yield RgbdFrame(number / self.rate, camera, depth, map_from_world @ world_from_camera, np.eye(4), rgb)
+            yield RgbdFrame(
+                number / self.rate, camera, depth, map_from_world @ world_from_camera, np.eye(4), rgb
+            )
 
 
 def _matrix(file: Path, shape: tuple[int, int]) -> np.ndarray:

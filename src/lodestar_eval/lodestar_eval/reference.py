@@ -22,7 +22,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.mapping.scan_grid import ScanGridConfig, ScanGridMapper
 from lodestar_eval.metrics import spl
-from lodestar_eval.ways import SHOWS, SIGHT, Sight
+from lodestar_eval.path_split import SHOWS, SIGHT, Sight
 from lodestar_sim.judge import shortest_path_length
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
 from lodestar_sim.sensors import CameraConfig, ScanConfig

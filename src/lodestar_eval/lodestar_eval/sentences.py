@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
-from lodestar_sim.referring import Scene, confusable
+from lodestar_sim.reference_truth import Scene, confusable
 from lodestar_sim.tasks import PLAIN
 from lodestar_sim.worlds.world import World, WorldObject
 

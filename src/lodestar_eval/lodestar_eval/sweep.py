@@ -36,7 +36,9 @@ _DEFAULTS, _NO_NOISE = SweepConfig(), NoiseConfig()
 class Sweep:
     """Frames of a world with true poses, the sensors' noise and mildly wrong segments; the same for one seed."""
 
-    def __init__(self, world: World, seed: int, config: SweepConfig = _DEFAULTS, noise: NoiseConfig = _NO_NOISE):
+    def __init__(
+        self, world: World, seed: int, config: SweepConfig = _DEFAULTS, noise: NoiseConfig = _NO_NOISE
+    ):
         self.config = config
         self.stops = plan_stops(world, config)
         self._simulator = Simulator(world, seed=seed)

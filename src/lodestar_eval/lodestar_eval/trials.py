@@ -160,7 +160,7 @@ def _run_rows(
 ) -> list[EpisodeOutcome]:
     """selector: makes that of every episode, by default what its policy's name says."""
     from lodestar_eval.episode import phrase_book
-    from lodestar_eval.explored import explored
+    from lodestar_eval.prior_map import explored
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
 

@@ -40,7 +40,9 @@ class BagWriter:
         data = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
         kind = "sensor_msgs/msg/Image"
         step = array.strides[0]
-        self.write(topic, kind, self.type(kind)(self.header(stamp, frame), 12, 16, encoding, 0, step, data), stamp)
+        self.write(
+            topic, kind, self.type(kind)(self.header(stamp, frame), 12, 16, encoding, 0, step, data), stamp
+        )
 
     def info(self, topic, stamp, fx=20.0):
         kind = "sensor_msgs/msg/CameraInfo"
@@ -48,7 +50,17 @@ class BagWriter:
         region = self.type("sensor_msgs/msg/RegionOfInterest")(0, 0, 0, 0, False)
         empty = np.zeros(0)
         message = self.type(kind)(
-            self.header(stamp, "camera"), 12, 16, "plumb_bob", empty, k, np.eye(3).ravel(), np.zeros(12), 0, 0, region
+            self.header(stamp, "camera"),
+            12,
+            16,
+            "plumb_bob",
+            empty,
+            k,
+            np.eye(3).ravel(),
+            np.zeros(12),
+            0,
+            0,
+            region,
         )
         self.write(topic, kind, message, stamp)
 
@@ -57,7 +69,9 @@ class BagWriter:
         t = self.type("geometry_msgs/msg/Vector3")(*map(float, matrix[:3, 3]))
         rotation = self.type("geometry_msgs/msg/Quaternion")(*map(float, q))
         transform = self.type("geometry_msgs/msg/Transform")(t, rotation)
-        stamped = self.type("geometry_msgs/msg/TransformStamped")(self.header(stamp, parent), child, transform)
+        stamped = self.type("geometry_msgs/msg/TransformStamped")(
+            self.header(stamp, parent), child, transform
+        )
         kind = "tf2_msgs/msg/TFMessage"
         self.write(topic, kind, self.type(kind)([stamped]), stamp)
 

@@ -13,7 +13,18 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar_eval.episode import phrase_book
 from lodestar_eval.referit import load_rooms
 
-BUILDING = {"wall", "floor", "ceiling", "door", "window", "doorframe", "windowsill", "object", "structure", "pillar"}
+BUILDING = {
+    "wall",
+    "floor",
+    "ceiling",
+    "door",
+    "window",
+    "doorframe",
+    "windowsill",
+    "object",
+    "structure",
+    "pillar",
+}
 
 
 @pytest.fixture(scope="module")

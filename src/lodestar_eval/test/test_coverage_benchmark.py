@@ -14,7 +14,7 @@ from lodestar.grid.paths import TravelConfig
 from lodestar.grid.visibility import visible_mask
 from lodestar_eval.__main__ import main
 from lodestar_eval.benchmarks.coverage import expert_explorer, sensors
-from lodestar_eval.exploring import Exploration, ExploringConfig, NearestFrontier, Run
+from lodestar_eval.exploration import Exploration, ExplorationConfig, NearestFrontier, Run
 from lodestar_eval.floorplans import load_floors, make_floor
 
 
@@ -79,7 +79,7 @@ def test_the_rival_takes_the_nearest_frontier_and_faces_it():
 @pytest.mark.parametrize("name", ["laser", "camera"])
 def test_both_explorers_see_all_rooms_and_pay_for_the_way(name):
     floor = make_floor("plan", plan(), 0.1, 0.32)
-    sensor, config = sensors()[name], ExploringConfig()
+    sensor, config = sensors()[name], ExplorationConfig()
     start = np.array([1.0, 1.0, 0.0])
     for explorer in (expert_explorer(sensor), NearestFrontier(config.travel)):
         run = Run(floor, sensor, explorer, start, config).explore()

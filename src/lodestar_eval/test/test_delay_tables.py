@@ -20,9 +20,7 @@ from lodestar_eval.trials import Building, Plan, run_building
 
 
 def timed(policy: str, seconds: list[float]):
-    return [
-        replace(one, duration=time) for one, time in zip(runs(policy, [10.0] * len(seconds)), seconds)
-    ]
+    return [replace(one, duration=time) for one, time in zip(runs(policy, [10.0] * len(seconds)), seconds)]
 
 
 def rows(slow: list[float], quick: list[float]) -> dict[Row, list]:
@@ -31,7 +29,9 @@ def rows(slow: list[float], quick: list[float]) -> dict[Row, list]:
 
 def test_the_ratio_is_of_the_total_times_in_the_buildings_of_both():
     metrics = delay_metrics(rows([50.0, 230.0, 999.0], [100.0, 100.0]))
-    assert metrics["time_ratio.unexplored.bandit"] == pytest.approx(1.4), "neither 1.4 of means of ratios nor 999 s"
+    assert metrics["time_ratio.unexplored.bandit"] == pytest.approx(1.4), (
+        "neither 1.4 of means of ratios nor 999 s"
+    )
     assert metrics["time_ratio_low.unexplored.bandit"] == pytest.approx(0.5)
     assert metrics["time_ratio_high.unexplored.bandit"] == pytest.approx(2.3)
     assert delay_metrics(rows_of(timed("bandit", [50.0]))) == {}
@@ -62,7 +62,9 @@ def options(*words: str) -> argparse.Namespace:
 
 
 def test_every_policy_has_an_undelayed_row_where_that_is_asked_for(tmp_path):
-    plan, _ = _planned(options("--think", "20", "--policies", "bandit,reference", "--against-undelayed"), tmp_path)
+    plan, _ = _planned(
+        options("--think", "20", "--policies", "bandit,reference", "--against-undelayed"), tmp_path
+    )
     assert plan.policies == ("bandit", "reference", "bandit_undelayed")
     assert plan.episode.reasoner_delay == 20.0
     plan, _ = _planned(options("--think", "20"), tmp_path)

@@ -10,8 +10,8 @@ import pytest
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.coverage import known_share, reachable_floor
 from lodestar_eval.demo import __main__ as demo
-from lodestar_eval.demo.judging import judge_run
 from lodestar_eval.demo.record import RunRecord
+from lodestar_eval.demo.verdict import judge_run
 from lodestar_eval.tasks import Prepared, prepare
 from lodestar_sim.judge import judge_find
 from lodestar_sim.simulator import Simulator
@@ -147,7 +147,11 @@ def test_to_find_and_come_back_is_both(prepared, standing_before_it):
     both = prepare("apartment", SEED, text)
     assert both.task.target_ids == prepared.task.target_ids
     path = np.array([[0.0, *prepared.start], [1.0, *standing_before_it], [2.0, *prepared.start]])
-    for ways, success, word in ((path, True, "0.00 m from"), (path[:2], False, "m from"), (path[::2], False, "never")):
+    for ways, success, word in (
+        (path, True, "0.00 m from"),
+        (path[:2], False, "m from"),
+        (path[::2], False, "never"),
+    ):
         record = record_at(both, prepared.start, directive=text)
         record.path = ways
         judge_run(both, both.world, record)

@@ -192,11 +192,16 @@ def test_what_the_directive_says_to_keep_away_from_is_kept_away_from():
     world = world_from_spec("apartment", 4)
     own = default_task(world, 4)
     (puddle,) = world.decals
-    task = replace(own, directive=f"{own.directive}; keep 1 m away from the wet floor", start=_before(world, puddle))
+    task = replace(
+        own, directive=f"{own.directive}; keep 1 m away from the wet floor", start=_before(world, puddle)
+    )
     settings = EpisodeSettings(time_limit=90.0, thinking=0.05)
     outcome = EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, 4)
     angle = np.linspace(0.0, 2.0 * np.pi, 90)
-    edge = np.array(puddle.center) + np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.array(puddle.size) / 2.0
+    edge = (
+        np.array(puddle.center)
+        + np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.array(puddle.size) / 2.0
+    )
     known = [e for e in outcome.pipeline.mirror.entities.values() if e.label == puddle.category]
     assert known, "it was seen"
     zone = outcome.pipeline.grid.keep_out

@@ -10,7 +10,7 @@ import pytest
 from lodestar.language.grammar import parse_query
 from lodestar_eval import __main__ as command
 from lodestar_eval.farm import QUERIES, WORLD
-from lodestar_sim.referring import Scene
+from lodestar_sim.reference_truth import Scene
 from lodestar_sim.worlds import world_from_spec
 
 

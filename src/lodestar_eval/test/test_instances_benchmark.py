@@ -8,7 +8,7 @@ import pytest
 from lodestar.mapping.records import CaptionVote, Instance, InstanceDelta, Observation
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar_eval.__main__ import main
-from lodestar_eval.instance_scoring import Counts, IdentityWatch, f1, masks_of, score
+from lodestar_eval.instance_metrics import Counts, IdentityWatch, f1, masks_of, score
 from lodestar_eval.instance_truth import SeenParts, TrueInstances, TruthConfig
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds import world_from_spec

@@ -14,10 +14,10 @@ from lodestar.selection.offline import features_of
 from lodestar_eval import lifelong
 from lodestar_eval.benchmarks.lifelong import result_of, save_progress
 from lodestar_eval.episode import Episode, EpisodeRunner
-from lodestar_eval.explored import explored
 from lodestar_eval.lifelong import SubtaskOutcome, follow_all
 from lodestar_eval.metrics import cluster_interval
 from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.prior_map import explored
 from lodestar_eval.settings import NOISES, EpisodeSettings
 from lodestar_eval.subtasks import FEWEST, MODALITIES, MOST, subtasks_of
 from lodestar_eval.tour import TourConfig

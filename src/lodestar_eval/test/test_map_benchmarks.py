@@ -29,14 +29,18 @@ def record(folder, frames=12):
     rows, columns = np.mgrid[0:120, 0:160]
     for number in range(frames):
         shift = 0.03 * number
-        depth = np.minimum(np.full((120, 160), 3.0), 1.2 / np.maximum((rows - 59.5) / 150.0, 1e-6))  # wall, floor
+        depth = np.minimum(
+            np.full((120, 160), 3.0), 1.2 / np.maximum((rows - 59.5) / 150.0, 1e-6)
+        )  # wall, floor
         x, y = (columns - 79.5) / 150.0 * 1.8 + shift, (rows - 59.5) / 150.0 * 1.8
         depth[(np.abs(x) < 0.35) & (y > -0.2) & (y < 0.45)] = 1.8
         pose = np.eye(4)
         pose[0, 3] = shift
         stem = f"{folder}/frame-{number:06d}"
         cv2.imwrite(f"{stem}.depth.png", np.round(depth * 1000).astype(np.uint16))
-        cv2.imwrite(f"{stem}.color.png", np.where(depth == 1.8, 40, 200)[..., None].repeat(3, 2).astype(np.uint8))
+        cv2.imwrite(
+            f"{stem}.color.png", np.where(depth == 1.8, 40, 200)[..., None].repeat(3, 2).astype(np.uint8)
+        )
         np.savetxt(f"{stem}.pose.txt", pose)
     return folder
 
@@ -46,7 +50,10 @@ def test_a_recording_becomes_a_mesh_instances_and_a_picture(tmp_path, capsys):
 
     folder = record(tmp_path)
     out = tmp_path / "out"
-    assert command.main(["rgbd", str(folder), "--out", str(out)]) in (command.EXIT_OK, command.EXIT_BAR_MISSED)
+    assert command.main(["rgbd", str(folder), "--out", str(out)]) in (
+        command.EXIT_OK,
+        command.EXIT_BAR_MISSED,
+    )
     found = report(out, "rgbd")
     assert found["metrics"]["frames"] == 12 and found["metrics"]["frames_skipped"] == 0
     assert found["metrics"]["instances"] == 1
@@ -57,7 +64,9 @@ def test_a_recording_becomes_a_mesh_instances_and_a_picture(tmp_path, capsys):
     crate = (np.abs(x - 1.8) < 0.04) & (np.abs(y) < 0.25) & (np.abs(z + 0.1) < 0.2)
     wall = np.abs(x - 3.0) < 0.04
     assert crate.sum() > 20 and wall.sum() > 200
-    assert np.ptp(colors[crate], axis=1).min() > 0.1 and np.ptp(colors[wall], axis=1).max() < 0.05  # tinted; gray
+    assert (
+        np.ptp(colors[crate], axis=1).min() > 0.1 and np.ptp(colors[wall], axis=1).max() < 0.05
+    )  # tinted; gray
     assert cv2.imread(str(out / "rgbd.png")).shape[1] > 800
 
 

@@ -142,7 +142,13 @@ def falling(runs: int, high: float, seed: int = 0) -> list[Pick]:
     rng = np.random.default_rng(seed)
     stages = ((0.1, 0.8), (0.1, 0.8), (0.5, 0.5), (0.5, 0.5), (0.8, high), (0.8, high))
     return [
-        Pick("frontier" if rng.random() < share else "ego_vlm", rng.uniform(at, at + 0.1), {"total": 1.0}, True, run)
+        Pick(
+            "frontier" if rng.random() < share else "ego_vlm",
+            rng.uniform(at, at + 0.1),
+            {"total": 1.0},
+            True,
+            run,
+        )
         for run in range(runs)
         for at, share in stages
     ]
@@ -190,7 +196,9 @@ def test_a_share_that_rises_from_nothing_falls_by_less_than_any_number_and_holds
     metrics = learning_metrics({("unexplored", "bandit_cold"): picks})
     bars, tables = learning_bars(metrics), tuple(learning_tables(metrics))
     assert not bars[0].holds and tables[0].rows[0][-2:] == ("−∞", "−∞ to −∞")
-    written = write_report(tmp_path, "episodes", "", [], {}, {}, Result(metrics=metrics, bars=bars, tables=tables))
+    written = write_report(
+        tmp_path, "episodes", "", [], {}, {}, Result(metrics=metrics, bars=bars, tables=tables)
+    )
     told = json.loads(written[0].read_text(), parse_constant=pytest.fail)
     assert told["metrics"]["frontier_fall.unexplored.bandit_cold"] is None and not told["bars"][0]["holds"]
     assert "| frontier_fall.unexplored.bandit_cold | −∞ |" in written[1].read_text()

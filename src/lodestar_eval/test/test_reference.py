@@ -9,9 +9,9 @@ import pytest
 
 from lodestar.scene.mirror import SceneMirror
 from lodestar_eval.episode import EpisodeRunner, phrase_book
+from lodestar_eval.path_split import Sight, WayWatcher
 from lodestar_eval.reference import ReferenceConfig, ReferenceSearcher
 from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.ways import Sight, WayWatcher
 from lodestar_sim.tasks import default_task
 from lodestar_sim.worlds import world_from_spec
 

@@ -12,11 +12,11 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.query.table import PredicateTable
 from lodestar_eval import __main__ as command
 from lodestar_eval.benchmarks.calibrate import _Case, likelihood
-from lodestar_eval.perceived import _metrics, _rank
+from lodestar_eval.perceived_maps import _metrics, _rank
 from lodestar_eval.referit import BadData, half_of, load_rooms
+from lodestar_eval.sentence_answers import accuracies, mcnemar, solve_rooms
 from lodestar_eval.sentences import make_sentences
-from lodestar_eval.solving import accuracies, mcnemar, solve_rooms
-from lodestar_sim.referring import Scene
+from lodestar_sim.reference_truth import Scene
 from lodestar_sim.worlds import world_from_spec
 
 FIELDS = ("scan_id", "utterance", "target_id", "instance_type", "hard", "view_dependent")
@@ -73,7 +73,7 @@ def test_sentences_are_solved_from_their_text_and_failures_have_a_cause(folder):
 
 def test_the_likelihood_rises_with_a_table_that_tells_the_two_apart(folder):
     from lodestar.language.grammar import parse_query
-    from lodestar.query.scoring import prepare
+    from lodestar.query.verdict import prepare
 
     rooms = load_rooms(folder, "fit")
     pool = prepare(next(iter(rooms.entities.values())), PhraseBook())

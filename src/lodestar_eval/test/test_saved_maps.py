@@ -71,7 +71,9 @@ def test_experts_plan_on_the_loaded_map_before_anything_is_seen_there(explored, 
     fresh.semantic_map.set_scene(fresh.mirror)
     directive = parse_directive(f"find the {entity.label}")
     start = Simulator(world, SETTINGS.simulator, 1).true_pose
-    request = ProposalRequest(epoch=1, directive=directive, subtask_index=0, robot_pose=np.array(start), stamp=0.0)
+    request = ProposalRequest(
+        epoch=1, directive=directive, subtask_index=0, robot_pose=np.array(start), stamp=0.0
+    )
     answer = fresh.semantic_map.propose(request)
     assert isinstance(answer, Proposal), answer
     row, column = fresh.grid.cells_of(answer.goal[None, :2])[0]

@@ -10,7 +10,7 @@ import pytest
 
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
 from lodestar_eval import __main__ as command
-from lodestar_eval.crowded import PER_TILE, TableTop, crowd, pillars_of
+from lodestar_eval.crowded_scenes import PER_TILE, TableTop, crowd, pillars_of
 
 
 def metrics(tmp_path, *arguments):

@@ -31,7 +31,7 @@ from lodestar_ros.conversions import (
 )
 
 if TYPE_CHECKING:
-    from lodestar.query.scoring import Candidate
+    from lodestar.query.verdict import Candidate
 
 MAP = "map"
 
@@ -107,7 +107,9 @@ def directive_from_msg(message: msg.Directive) -> Directive:
                     tuple(graph_from_msg(graph) for graph in subtask.graphs),
                     tuple(bytes(image.data) for image in subtask.images),
                     subtask.count or 1,
-                    DirectiveKind.RETURN if kind is DirectiveKind.FIND and index and _names_nothing(subtask) else None,
+                    DirectiveKind.RETURN
+                    if kind is DirectiveKind.FIND and index and _names_nothing(subtask)
+                    else None,
                 )
                 for index, subtask in enumerate(message.subtasks)
             ),
@@ -256,7 +258,8 @@ def description_to_msg(description: Any) -> msg.SceneDescription:
 
 def description_from_msg(message: msg.SceneDescription) -> SceneDescription:
     points = tuple(
-        AnnotatedPoint(item.number, (item.u, item.v), point_from_msg(item.point), item.score) for item in message.points
+        AnnotatedPoint(item.number, (item.u, item.v), point_from_msg(item.point), item.score)
+        for item in message.points
     )
     stamp = stamp_from_msg(message.header.stamp)
     return SceneDescription(stamp, pose_from_msg(message.camera_pose), message.text, points)

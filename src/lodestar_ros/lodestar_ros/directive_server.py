@@ -169,10 +169,16 @@ class DirectiveServer:
         """The text where there is one; else the structure, whose targets are words where they bring no graph."""
         message = request.directive
         if request.text.strip() or not (message.subtasks or message.kind != message.KIND_FIND):
-            return parse_beside_picture(request.text, self._parse) if request.images else self._parse(request.text)
+            return (
+                parse_beside_picture(request.text, self._parse)
+                if request.images
+                else self._parse(request.text)
+            )
         directive = directive_from_msg(message)
         verb = "list all" if directive.kind is DirectiveKind.INVENTORY else "find"
-        subtasks = tuple(s if s.graphs or not s.target else self._compiled(s, verb) for s in directive.subtasks)
+        subtasks = tuple(
+            s if s.graphs or not s.target else self._compiled(s, verb) for s in directive.subtasks
+        )
         return replace(directive, subtasks=subtasks)
 
     def _compiled(self, subtask: Subtask, verb: str) -> Subtask:

@@ -14,7 +14,9 @@ from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros.conversions_agent import answer_from_result, request_to_goal
 
-ACCEPT_PATIENCE = 5.0  # s of real time: who lives takes a question within milliseconds, under load within seconds
+ACCEPT_PATIENCE = (
+    5.0  # s of real time: who lives takes a question within milliseconds, under load within seconds
+)
 
 
 class ExpertClients:

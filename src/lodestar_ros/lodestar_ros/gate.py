@@ -87,7 +87,10 @@ class MotionGate:
         if not self._allowed:
             return "motion not allowed"
         age = (now if clock is None else clock) - self._commanded_clock
-        if not 0.0 <= age <= self.config.command_timeout or now - self._commanded > self.config.silence_timeout:
+        if (
+            not 0.0 <= age <= self.config.command_timeout
+            or now - self._commanded > self.config.silence_timeout
+        ):
             return "stale command"
         return ""
 

@@ -29,7 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
         if taken[SERVERS[0]]:
             return 0
         print(
-            f"motion_gate did not answer: use the robot's own emergency stop. {not_heard(node)}", file=sys.stderr
+            f"motion_gate did not answer: use the robot's own emergency stop. {not_heard(node)}",
+            file=sys.stderr,
         )
     return 1
 

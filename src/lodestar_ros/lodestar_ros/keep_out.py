@@ -78,7 +78,9 @@ class KeepOutInput:
             return
         zones = grid_from_msg(message)
         value = zones.cells.astype(np.float32) * self._info.multiplier + self._info.base
-        cells = np.where((zones.cells >= 0) & (value >= zones.occupied_from), np.int8(OCCUPIED), np.int8(FREE))
+        cells = np.where(
+            (zones.cells >= 0) & (value >= zones.occupied_from), np.int8(OCCUPIED), np.int8(FREE)
+        )
         self._zones = OccupancyGrid2D(cells, zones.resolution, zones.origin, zones.stamp, zones.frame)
         if self._on_change is not None:
             self._on_change()

@@ -23,7 +23,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Exit status 0 when it was done, 1 when it was refused, 2 for bad usage, 3 when no server was there."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_ros.maps", description=__doc__)
     parser.add_argument("what", choices=("save", "load", "export"))
-    parser.add_argument("path", help="a folder for save and load; for export a file that ends in .ply, .glb or .json")
+    parser.add_argument(
+        "path", help="a folder for save and load; for export a file that ends in .ply, .glb or .json"
+    )
     options, given = parse(parser, arguments)
     path = str(Path(options.path).expanduser().absolute())
     form = Path(path).suffix.lstrip(".").lower()

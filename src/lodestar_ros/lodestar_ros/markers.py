@@ -60,7 +60,15 @@ def entity_markers(entities: Iterable[Entity], stamp: float, regions: Iterable[R
     pale. Rooms that have a name show it on the floor.
     """
     markers = [
-        _text("rooms", region.id, stamp, (*region.centroid[:2], 0.05), region.label, size=0.4, color=(0.6, 0.8, 1.0))
+        _text(
+            "rooms",
+            region.id,
+            stamp,
+            (*region.centroid[:2], 0.05),
+            region.label,
+            size=0.4,
+            color=(0.6, 0.8, 1.0),
+        )
         for region in regions
         if region.label
     ]

@@ -89,7 +89,10 @@ class Nav2Client:
         )
         request.pose.header.stamp.sec = request.pose.header.stamp.nanosec = 0  # the newest transform is meant
         current.sent = SentGoal(
-            self._client, NavigateToPose, request, lambda message: self._on_feedback(current, message.feedback)
+            self._client,
+            NavigateToPose,
+            request,
+            lambda message: self._on_feedback(current, message.feedback),
         )
         current.sent.answer.add_done_callback(lambda done: self._on_answer(current, done))
 

@@ -11,7 +11,7 @@ from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.ambiguity import tell_apart
 from lodestar.query.rerank import RerankConfig, rerank
-from lodestar.query.scoring import PoolCache, QueryConfig, decide, score_pool
+from lodestar.query.verdict import PoolCache, QueryConfig, decide, score_pool
 from lodestar.scene.records import Entity, Region
 from lodestar_interfaces.action import QueryScene
 from lodestar_ros.conversions import BadMessage

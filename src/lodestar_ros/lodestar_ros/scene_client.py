@@ -14,7 +14,7 @@ from lodestar_ros import qos
 from lodestar_ros.conversions_map import regions_from_msg
 from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.paging import Pager
+from lodestar_ros.pager import Pager
 
 
 class SceneClient:

@@ -13,10 +13,10 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
 from lodestar.models.phrases import MissingPhrases
-from lodestar.perception.captioning import CaptionerConfig, make_describer
-from lodestar.scene.describing import VisionCaptioner
+from lodestar.perception.captioner import CaptionerConfig, make_describer
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner, crop_of
+from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar_interfaces.srv import GetKeyframe
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.node import LodestarNode
@@ -113,7 +113,9 @@ class SceneEnrichment:
         asking: LatestWorker = LatestWorker("describe", lambda _: captioner.work(), node.diagnostics.error)
         node.on_close(asking.close)
         node.on_close(chat.cancel)
-        node.steady_timer(period, lambda: asking.submit(None) if captioner.waiting and not asking.busy else None)
+        node.steady_timer(
+            period, lambda: asking.submit(None) if captioner.waiting and not asking.busy else None
+        )
         node.diagnostics.value("captions.waiting", lambda: captioner.waiting)
         for what in ("described", "refused", "failed", "no_image"):
             node.diagnostics.value(f"captions.{what}", lambda what=what: captioner.counts[what])

@@ -93,10 +93,14 @@ class SceneFields:
         for layer, texts in layer_texts(directive).items():
             if layer != "constraint":
                 field = self._zones.fields.field(layer, texts, pillars)
-                self._layers[layer].publish(similarity_to_msg(field, pillars.resolution, pillars.origin, stamp))
+                self._layers[layer].publish(
+                    similarity_to_msg(field, pillars.resolution, pillars.origin, stamp)
+                )
         regions = self._scene.regions
         field = self._zones.field(entities, pillars, regions)
-        self._layers["constraint"].publish(similarity_to_msg(field, pillars.resolution, pillars.origin, stamp))
+        self._layers["constraint"].publish(
+            similarity_to_msg(field, pillars.resolution, pillars.origin, stamp)
+        )
         if grid is not None and self._zones.active:
             mask = self._zones.mask(grid, entities, pillars, regions, self._scene.rooms)
             self._keep_out.publish(grid, mask, stamp)

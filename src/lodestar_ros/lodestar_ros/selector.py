@@ -99,7 +99,7 @@ class PolicyKeeper:
 
 
 @dataclass
-class Hands:
+class CommandDispatcher:
     """Carries out what the loop asks for; nothing here waits."""
 
     experts: ExpertClients

@@ -44,12 +44,19 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("directive", help='what to do, e.g. "find the red chair next to the desk"')
     parser.add_argument(
-        "--image", type=Path, action="append", default=[], metavar="FILE", help="a picture of the target, or several"
+        "--image",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a picture of the target, or several",
     )
     parser.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 = the node's default")
     options, given = parse(parser, arguments)
     try:
-        images = [CompressedImage(format=file.suffix.lstrip("."), data=file.read_bytes()) for file in options.image]
+        images = [
+            CompressedImage(format=file.suffix.lstrip("."), data=file.read_bytes()) for file in options.image
+        ]
     except OSError as error:
         parser.error(f"the picture cannot be read: {error}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cancels as Ctrl-C does
@@ -82,7 +89,9 @@ class _Sender:
             sent = SentGoal(self._client, FollowDirective, goal, self._on_feedback)
             self._wait(sent.answer, _ANSWER_TIMEOUT)
             if not sent.answer.done():
-                self._wait(sent.cancel(), _POLL)  # it may have heard the directive though nothing is heard of it
+                self._wait(
+                    sent.cancel(), _POLL
+                )  # it may have heard the directive though nothing is heard of it
                 return _complain(
                     f"The goal selector is gone: it did not answer within {_ANSWER_TIMEOUT:.0f} s. "
                     f"{not_heard(self._node)}"

@@ -14,7 +14,9 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 
 
-def parse(parser: argparse.ArgumentParser, arguments: list[str] | None) -> tuple[argparse.Namespace, list[str]]:
+def parse(
+    parser: argparse.ArgumentParser, arguments: list[str] | None
+) -> tuple[argparse.Namespace, list[str]]:
     """The parser's options with `namespace` among them, and all arguments with those for ROS among them."""
     parser.add_argument("--namespace", default="", help="namespace that the stack was started in")
     parser.epilog = "ROS arguments may follow: --ros-args -r __ns:=/robot1"

@@ -174,7 +174,9 @@ class TransformBuffer:
         """
         matrix, target = self.lookup(target, source), target.lstrip("/")
         with self._lock:
-            edges = {child: self._edges[child] for child in self._chain(source.lstrip("/")) if child in self._edges}
+            edges = {
+                child: self._edges[child] for child in self._chain(source.lstrip("/")) if child in self._edges
+            }
             moving = {child: edge for child, edge in edges.items() if not edge.static}
             below = {child: edge for child, edge in moving.items() if edge.parent != target}
             ages = {child: now - edge.stamps[-1] for child, edge in (below or moving).items()}

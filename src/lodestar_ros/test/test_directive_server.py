@@ -177,10 +177,16 @@ def test_what_was_said_may_be_sent_again_as_a_structure(bench):
     ("fields", "why"),
     [
         ({"subtasks": [Subtask(target="mug", constraints=["mug"])]}, "find and to keep away"),
-        ({"subtasks": [Subtask(target="mug in the kitchen", constraints=["kitchen"])]}, "find and to keep away"),
+        (
+            {"subtasks": [Subtask(target="mug in the kitchen", constraints=["kitchen"])]},
+            "find and to keep away",
+        ),
         ({"subtasks": [Subtask(target="the thing")]}, "say what kind of thing"),
         ({"subtasks": [Subtask(target="mug", count=5000)]}, "more than 100"),
-        ({"subtasks": [Subtask(target="mug", constraints=["dog"])], "keep_away_distance": 200.0}, "no distance"),
+        (
+            {"subtasks": [Subtask(target="mug", constraints=["dog"])], "keep_away_distance": 200.0},
+            "no distance",
+        ),
     ],
 )
 def test_a_structure_is_refused_as_its_words_are(bench, fields, why):
@@ -258,7 +264,10 @@ def test_a_picture_alone_is_a_directive(bench):
 
 
 def test_words_beside_a_picture_keep_their_constraints(bench):
-    server, handle = with_reader(bench, chair), Handle("find this thing, keep away from the stairs", picture())
+    server, handle = (
+        with_reader(bench, chair),
+        Handle("find this thing, keep away from the stairs", picture()),
+    )
     server._on_accepted(handle)
     until_described(bench, handle)
     (subtask,) = bench.loop.directive.subtasks

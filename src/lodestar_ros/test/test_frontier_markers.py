@@ -5,7 +5,7 @@ import math
 import numpy as np
 from visualization_msgs.msg import Marker
 
-from lodestar.experts.pieces import FrontierRecord
+from lodestar.experts.frontier_tracker import FrontierRecord
 from lodestar_ros.conversions_agent import frontiers_to_msg
 from lodestar_ros.markers import frontier_markers
 

@@ -107,11 +107,17 @@ def test_without_ultralytics_it_says_what_to_install(monkeypatch):
         picture_reader(config("yolo.pt"))(picture())
 
 
-@pytest.mark.parametrize(("adapter", "why"), [("ground_truth", "label images of a simulator"), ("geometric", "depth")])
+@pytest.mark.parametrize(
+    ("adapter", "why"), [("ground_truth", "label images of a simulator"), ("geometric", "depth")]
+)
 def test_what_cannot_look_at_a_picture_is_refused_with_what_to_do(adapter, why):
-    with pytest.raises(ValueError, match=rf"{adapter} cannot read a picture: .*{why}.*set detector\.adapter to ultra"):
+    with pytest.raises(
+        ValueError, match=rf"{adapter} cannot read a picture: .*{why}.*set detector\.adapter to ultra"
+    ):
         config("yolo.pt", adapter=adapter)
-    unused = PicturesConfig("none", detector=PictureDetectorConfig(adapter))  # nobody is asked to read with it
+    unused = PicturesConfig(
+        "none", detector=PictureDetectorConfig(adapter)
+    )  # nobody is asked to read with it
     with pytest.raises(BadPicture, match=r"pictures\.adapter .* detector or model .*in words"):
         picture_reader(unused)(picture())
 

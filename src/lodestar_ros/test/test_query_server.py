@@ -15,7 +15,7 @@ from lodestar.language.grammar import parse_query
 from lodestar.language.parsers import ParserConfig
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.rerank import RerankConfig
-from lodestar.query.scoring import QueryConfig
+from lodestar.query.verdict import QueryConfig
 from lodestar.scene.records import Entity
 from lodestar_interfaces.action import QueryScene
 from lodestar_interfaces.msg import QueryGraph, QueryVariable
@@ -55,7 +55,9 @@ class Model:
 
     def complete(self, system, user, schema, images=()):
         self.shown = len(images)
-        return json.dumps({"scores": [{"number": k, "score": k / len(images)} for k in range(1, len(images) + 1)]})
+        return json.dumps(
+            {"scores": [{"number": k, "score": k / len(images)} for k in range(1, len(images) + 1)]}
+        )
 
 
 @pytest.fixture

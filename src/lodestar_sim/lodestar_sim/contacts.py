@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
-from lodestar_sim.following import ALIKE, Clearance, FollowerConfig, likeness, rolled_out
+from lodestar_sim.path_follower import ALIKE, Clearance, FollowerConfig, likeness, rolled_out
 
 _STILL = 0.03, 0.06  # m, rad: who has moved less while it drove stands ...
 _RESTS = 0.05, 0.10  # m/s, rad/s: ... unless it was measured to move, as where poses come late
@@ -41,7 +41,9 @@ class Contacts:
         """What was driven until now says nothing any more: the robot was told to stand, or its pose is not known."""
         self._anchor: np.ndarray | None = None
         self._before: tuple[float, np.ndarray] | None = None
-        self._vain: list[tuple[np.ndarray, float]] = []  # commands unlike each other; how much of what is allowed
+        self._vain: list[
+            tuple[np.ndarray, float]
+        ] = []  # commands unlike each other; how much of what is allowed
         self.held: list[np.ndarray] = []
 
     def forget_places(self) -> bool:

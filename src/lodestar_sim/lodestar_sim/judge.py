@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.grid.facing import MAX_BEARING, MAX_DISTANCE, bearing_to_box, footprint_distance
 from lodestar.grid.footprint import GO2
+from lodestar.grid.success_pose import MAX_BEARING, MAX_DISTANCE, bearing_to_box, footprint_distance
 from lodestar.language.directive import DirectiveError
 from lodestar.language.grammar import parse_directive
-from lodestar_sim.referring import Scene
+from lodestar_sim.reference_truth import Scene
 from lodestar_sim.worlds.truth import Truth
 from lodestar_sim.worlds.world import World
 

@@ -14,7 +14,7 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import NoPath, NoPathReason, TravelConfig, plan_path
 from lodestar_sim.contacts import ContactConfig, Contacts
-from lodestar_sim.following import Clearance, FollowerConfig, PathFollower
+from lodestar_sim.path_follower import Clearance, FollowerConfig, PathFollower
 
 
 class NavigatorError(IntEnum):
@@ -245,7 +245,9 @@ class Navigator:
         self._follower.take(self._path)
         self._longest = max(self._longest, float(np.linalg.norm(np.diff(self._path, axis=0), axis=1).sum()))
 
-    def _explained(self, error: NoPath, grid: OccupancyGrid2D, pose: np.ndarray, travel: TravelConfig) -> NoPath:
+    def _explained(
+        self, error: NoPath, grid: OccupancyGrid2D, pose: np.ndarray, travel: TravelConfig
+    ) -> NoPath:
         """The error, or one that says that only a keep-out zone is in the way."""
         if grid.keep_out is None:
             return error
@@ -257,7 +259,9 @@ class Navigator:
         except NoPath:
             return error
         at_goal = error.reason is NoPathReason.GOAL_OCCUPIED
-        text = "the goal lies in a keep-out zone" if at_goal else "every way there leads through a keep-out zone"
+        text = (
+            "the goal lies in a keep-out zone" if at_goal else "every way there leads through a keep-out zone"
+        )
         return NoPath(error.reason, text)
 
     def _watch(self, now: float, pose: np.ndarray, has_control: bool) -> None:

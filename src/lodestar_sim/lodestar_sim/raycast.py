@@ -206,7 +206,11 @@ class RaycastWorld:
         hits.normal.reshape(height, width, 3)[::2, ::2] = sparse.normal.reshape(*shape, 3)
         left = _between(hits.triangle, hits.distance, hits.normal, rays, height, width)
         rest = self._cast_still(rays[left])
-        hits.distance[left], hits.triangle[left], hits.normal[left] = rest.distance, rest.triangle, rest.normal
+        hits.distance[left], hits.triangle[left], hits.normal[left] = (
+            rest.distance,
+            rest.triangle,
+            rest.normal,
+        )
         for mover in self.movers.values():
             mover.merge(rays, hits)
         return hits

@@ -12,7 +12,7 @@ from lodestar_sim import sensors
 from lodestar_sim.raycast import MISS, Hits, RaycastWorld, rays_from
 from lodestar_sim.robot import CollisionRaster, LocalizationConfig, OdometryConfig, Robot, RobotConfig
 from lodestar_sim.sensors import CameraFrame, Labeler, ScanFrame, SensorConfig
-from lodestar_sim.shading import Shader
+from lodestar_sim.shader import Shader
 from lodestar_sim.worlds.geometry import Geometry, join
 from lodestar_sim.worlds.world import World
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar_sim.referring import Scene, confusable
+from lodestar_sim.reference_truth import Scene, confusable
 from lodestar_sim.worlds.catalogue import CATALOGUE
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.truth import Truth

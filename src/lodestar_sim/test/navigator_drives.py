@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
-from lodestar_sim.following import Clearance, FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorStatus
+from lodestar_sim.path_follower import Clearance, FollowerConfig
 
 RESOLUTION = 0.1
 
@@ -24,7 +24,9 @@ def free_room(width: float = 8.0, height: float = 6.0) -> OccupancyGrid2D:
 def blocked(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float, value: int = OCCUPIED):
     """The grid with a rectangle filled."""
     cells = grid.cells.copy()
-    cells[round(y0 / RESOLUTION) : round(y1 / RESOLUTION), round(x0 / RESOLUTION) : round(x1 / RESOLUTION)] = value
+    cells[
+        round(y0 / RESOLUTION) : round(y1 / RESOLUTION), round(x0 / RESOLUTION) : round(x1 / RESOLUTION)
+    ] = value
     return replace(grid, cells=cells)
 
 

@@ -11,8 +11,8 @@ from navigator_drives import Drive, blocked, free_room
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar_sim.contacts import ContactConfig, Contacts
-from lodestar_sim.following import Clearance, FollowerConfig, PathFollower
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
+from lodestar_sim.path_follower import Clearance, FollowerConfig, PathFollower
 from lodestar_sim.simulator import Simulator
 
 AHEAD = np.array([0.3, 0.0, 0.0])
@@ -21,12 +21,16 @@ STILL = np.zeros(3)
 NEVER = ContactConfig(driven=math.inf, turned=math.inf)
 
 
-def pushed(command=AHEAD, seconds: float = 3.0, moves=(0.0, 0.0, 0.0), contacts: Contacts | None = None, start=0.0):
+def pushed(
+    command=AHEAD, seconds: float = 3.0, moves=(0.0, 0.0, 0.0), contacts: Contacts | None = None, start=0.0
+):
     """Contacts after a command of some seconds by which the robot moved with a velocity; times of what they found."""
     contacts = contacts or Contacts(ContactConfig(), FollowerConfig())
     found = []
     for k in range(round(seconds / 0.1)):
-        if contacts.observe(start + 0.1 * k, HERE + 0.1 * k * np.array(moves), STILL, np.array(command), free_room()):
+        if contacts.observe(
+            start + 0.1 * k, HERE + 0.1 * k * np.array(moves), STILL, np.array(command), free_room()
+        ):
             found.append(round(start + 0.1 * k, 1))
     return contacts, found
 

@@ -9,8 +9,8 @@ import pytest
 from navigator_drives import Drive, blocked, free_room
 
 from lodestar.grid.occupancy import UNKNOWN
-from lodestar_sim.following import FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
+from lodestar_sim.path_follower import FollowerConfig
 
 
 @pytest.mark.parametrize("direction", np.arange(8) * math.pi / 4)
@@ -149,7 +149,12 @@ def _codes():
     room = free_room()
     walled = blocked(room, 3.9, 0.0, 4.1, 6.0)
     boxed = room
-    for x0, y0, x1, y1 in ((0.3, 0.3, 1.7, 0.9), (0.3, 1.1, 1.7, 1.7), (0.3, 0.9, 0.6, 1.1), (1.4, 0.9, 1.7, 1.1)):
+    for x0, y0, x1, y1 in (
+        (0.3, 0.3, 1.7, 0.9),
+        (0.3, 1.1, 1.7, 1.7),
+        (0.3, 0.9, 0.6, 1.1),
+        (1.4, 0.9, 1.7, 1.1),
+    ):
         boxed = blocked(boxed, x0, y0, x1, y1)
     return {
         NavigatorError.NO_VALID_PATH: (walled, (1.0, 1.0, 0.0), (7.0, 1.0, 0.0)),
@@ -257,7 +262,11 @@ def test_it_drives_the_simulated_robot_without_touching_anything(furnished_room)
     from lodestar.mapping.scan_grid import ScanGridMapper
     from lodestar_sim.simulator import Simulator
 
-    sim, mapper, navigator = Simulator(furnished_room, seed=3, start=(-3.0, 0.0, 0.0)), ScanGridMapper(), Navigator()
+    sim, mapper, navigator = (
+        Simulator(furnished_room, seed=3, start=(-3.0, 0.0, 0.0)),
+        ScanGridMapper(),
+        Navigator(),
+    )
 
     def look():
         scan = sim.scan()

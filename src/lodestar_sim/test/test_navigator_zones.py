@@ -10,13 +10,15 @@ import pytest
 from navigator_drives import RESOLUTION, Drive, blocked, free_room
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
-from lodestar_sim.following import Clearance, FollowerConfig
 from lodestar_sim.navigator import Navigator, NavigatorError, NavigatorStatus
+from lodestar_sim.path_follower import Clearance, FollowerConfig
 
 
 def _zoned(grid: OccupancyGrid2D, x0: float, y0: float, x1: float, y1: float) -> OccupancyGrid2D:
     """The grid with a rectangle to keep out of."""
-    zone = blocked(OccupancyGrid2D(np.zeros_like(grid.cells), RESOLUTION, (0.0, 0.0)), x0, y0, x1, y1).occupied
+    zone = blocked(
+        OccupancyGrid2D(np.zeros_like(grid.cells), RESOLUTION, (0.0, 0.0)), x0, y0, x1, y1
+    ).occupied
     return replace(grid, keep_out=zone)
 
 
@@ -64,7 +66,9 @@ def test_a_goal_behind_a_keep_out_zone_is_refused_with_the_reason():
     assert "keep-out" not in walled.to((7.0, 3.0, 0.0)).error_msg
 
 
-@pytest.mark.parametrize(("start", "leaves_to"), [((3.4, 3.0), "left"), ((5.6, 3.1), "right"), ((4.5, 4.7), "top")])
+@pytest.mark.parametrize(
+    ("start", "leaves_to"), [((3.4, 3.0), "left"), ((5.6, 3.1), "right"), ((4.5, 4.7), "top")]
+)
 def test_a_robot_in_a_new_keep_out_zone_leaves_it_by_the_shortest_way(start, leaves_to):
     grid = _zoned(free_room(9.0, 7.0), 3.0, 1.0, 6.0, 5.0)
     drive = Drive((*start, math.pi / 2), grid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lodestar_sim.nodes.pacing import Pacer
+from lodestar_sim.nodes.pacer import Pacer
 
 
 class Time:

@@ -103,7 +103,9 @@ def test_label_values_are_renumbered_in_every_frame(furnished_room):
 def test_ids_and_names_do_not_reach_the_sensors(furnished_room):
     """Other ids, in another order: the same stream, label values included."""
     chair, cabinet = furnished_room.objects
-    other = replace(furnished_room, objects=(replace(cabinet, id=901), replace(chair, id=12)), name="elsewhere")
+    other = replace(
+        furnished_room, objects=(replace(cabinet, id=901), replace(chair, id=12)), name="elsewhere"
+    )
     streams = []
     for world in (furnished_room, other):
         sim = Simulator(world, SimConfig(), 11, start=(-1.0, 0.0, 0.2))
@@ -185,7 +187,9 @@ def test_lidar_points_lie_on_the_building(empty_room):
     assert 0.97 <= len(points) / (24 * 360) <= 1.0  # 1 % is lost
     from lodestar.geometry.poses import planar_transform
 
-    world = transform_points(planar_transform(0.5, -0.5, 0.7, config.sensors.lidar.z), points.astype(np.float64))
+    world = transform_points(
+        planar_transform(0.5, -0.5, 0.7, config.sensors.lidar.z), points.astype(np.float64)
+    )
     to_surface = np.minimum.reduce(
         [np.abs(np.abs(world[:, 0]) - 4.0), np.abs(np.abs(world[:, 1]) - 3.0), np.abs(world[:, 2]),
          np.abs(world[:, 2] - 2.5)]

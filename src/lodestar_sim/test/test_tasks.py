@@ -19,7 +19,7 @@ from lodestar.geometry.poses import (
 )
 from lodestar.language.directive import DirectiveError
 from lodestar_sim.judge import judge_find, shortest_path_length, valid_targets
-from lodestar_sim.referring import Scene, confusable, has_attribute, is_class
+from lodestar_sim.reference_truth import Scene, confusable, has_attribute, is_class
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import World, WorldError, world_from_spec
 

@@ -10,9 +10,9 @@ import numpy as np
 from lodestar.agent.goals import GoalMemory
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection, RejectionReason
 from lodestar.geometry.boxes import box_distance
-from lodestar.grid.facing import is_facing
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.success_pose import is_facing
 from lodestar.scene.records import Entity
 
 _SILENT = {

@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.query.ambiguity import tell_apart
-from lodestar.query.scoring import Candidate, QueryConfig
+from lodestar.query.verdict import Candidate, QueryConfig
 from lodestar.scene.records import Entity
 
 TOO_CLOSE = QueryConfig.ambiguous  # scores that differ by less do not tell two apart
@@ -25,7 +25,7 @@ class Step(Enum):
     TIED = "each was looked at, and none stands out"
 
 
-class Doubt:
+class TargetAmbiguity:
     """Which of several accepted things is meant, for one subtask."""
 
     def __init__(self) -> None:
@@ -117,5 +117,7 @@ class Doubt:
         if mine is None:
             return ""
         near = [c for c in self._accepted if c.entity_id != entity_id and abs(c.score - mine) < TOO_CLOSE]
-        names = [f"#{c.entity_id} {entities[c.entity_id].caption}".strip() for c in near if c.entity_id in entities]
+        names = [
+            f"#{c.entity_id} {entities[c.entity_id].caption}".strip() for c in near if c.entity_id in entities
+        ]
         return f" As good a match: {', '.join(names[:3])}." if names else ""

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.targets import TargetView
-from lodestar.experts.approaching import support_of
+from lodestar.experts.facing_places import support_of
 from lodestar.geometry.boxes import nearest_point_on_box
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -18,7 +18,9 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 
 _NEAR = 2.0  # metres to the box, beyond which it cannot be faced
-_IN_PLAIN_SIGHT = ViewpointConfig(ignore_last=ViewpointConfig.strict_ignore)  # furniture before it may be a wall
+_IN_PLAIN_SIGHT = ViewpointConfig(
+    ignore_last=ViewpointConfig.strict_ignore
+)  # furniture before it may be a wall
 _SHOWS = 0.3  # share of its height that must show from here past the edge of what it stands on
 _TURN_STEPS = 6  # headings at which the footprint must fit while it turns
 
@@ -44,7 +46,9 @@ def better_target(
             return entity, "a better match"
         nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
         away = math.dist(pose[:2], nearest)
-        nearer = away <= config.nearer_share * remaining and away <= remaining - config.nearer_by  # False for NaN
+        nearer = (
+            away <= config.nearer_share * remaining and away <= remaining - config.nearer_by
+        )  # False for NaN
         if gain >= -config.about_as_good and nearer:
             return entity, "as good a match and much nearer"
     return None

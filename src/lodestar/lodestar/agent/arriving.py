@@ -15,7 +15,7 @@ from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Na
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival, Evidence, inspect
 from lodestar.agent.words import name_of, nothing_here, place_of
-from lodestar.grid.facing import is_facing
+from lodestar.grid.success_pose import is_facing
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 
@@ -37,7 +37,9 @@ class Arriving(Homing):
         run.failures = 0
         run.arrival = Arrival(np.asarray(proposal.goal), proposal.entity_id, proposal.expert, self._now)
         entity = self._entity(proposal.entity_id)
-        run.text = f"Arrived; checking {name_of(entity)}." if entity is not None else "Arrived; looking around."
+        run.text = (
+            f"Arrived; checking {name_of(entity)}." if entity is not None else "Arrived; looking around."
+        )
         self.state = State.VERIFYING
 
     def _faced(self, view: TargetView) -> Entity | None:
@@ -67,7 +69,10 @@ class Arriving(Homing):
                 if faced.id in run.hidden and self._is_high(faced):
                     self._claim_or_compare(run, faced, view)
                     return
-                if self._is_high(faced) and faced.last_seen > arrival.stamp - self.config.sight_before_arrival:
+                if (
+                    self._is_high(faced)
+                    and faced.last_seen > arrival.stamp - self.config.sight_before_arrival
+                ):
                     run.hidden.add(faced.id)  # the first place from which it is hidden is not the last word
                 for place in (arrival.goal, self._pose):  # it may have come to stand elsewhere
                     run.goals.exclude(place, UNCONFIRMED, self._grid, lasting=True)
@@ -118,7 +123,9 @@ class Arriving(Homing):
         if step is Step.CLAIM:
             self._succeed(run, entity, view)
         elif step is Step.NEXT:
-            self._leave(run, view, f"too close to call: {which}; looking at the other" if which else "going back")
+            self._leave(
+                run, view, f"too close to call: {which}; looking at the other" if which else "going back"
+            )
         else:
             run.arrival = None
             message = f"I looked at each from close by and cannot tell which is meant: {which}."

@@ -14,7 +14,7 @@ from lodestar.agent.questions import LateAnswer, objection
 from lodestar.agent.run import Run
 from lodestar.agent.targets import TargetView
 from lodestar.agent.words import going
-from lodestar.experts.approaching import ApproachConfig, place_to_face
+from lodestar.experts.facing_places import ApproachConfig, place_to_face
 from lodestar.experts.protocol import Proposal, ProposalRequest, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
@@ -126,7 +126,9 @@ class Asking(LoopCore):
         if not any(arm.is_silent and arm.expert != EXPLORER for arm in admission.arms):
             return False
         accepted = self._accepted_entities(view)
-        if any(arm.proposal is not None and heads_for(arm.proposal, accepted) for arm in admission.admissible):
+        if any(
+            arm.proposal is not None and heads_for(arm.proposal, accepted) for arm in admission.admissible
+        ):
             return False
         found = self._viewpoint_of(run, (accepted or self._promising(run, view))[:_TRIED_TARGETS])
         if found is None or (not accepted and found[2] > self.config.promising_reach):

@@ -68,7 +68,9 @@ class LoopConfig:
     # With experts late or broken: semantic score from which a thing is worth a closer look, and within which way.
     promising: float = 0.6
     promising_reach: float = 5.0
-    worth_stopping: float = 0.25  # metres to a goal, from which on it is given up for facing the target from here
+    worth_stopping: float = (
+        0.25  # metres to a goal, from which on it is given up for facing the target from here
+    )
     # Goals that failed or that brought nothing are not proposed again until the map around them changes.
     same_goal_distance: float = 0.35
     same_goal_angle: float = math.radians(38.0)

@@ -150,7 +150,9 @@ class Driving(Arriving):
             return False
         assert self._pose is not None
         if since >= self.config.switch_interval:
-            better = better_target(view, entity, accepted, self._pose, navigation.distance_remaining, self.config)
+            better = better_target(
+                view, entity, accepted, self._pose, navigation.distance_remaining, self.config
+            )
             if better is not None:
                 run.text = f"{name_of(better[0])} is {better[1]}; deciding anew."
                 return True
@@ -166,7 +168,9 @@ class Driving(Arriving):
         goal = pose_here(self._grid, self._pose, entity, tried, target, self.config, self._mirror)
         if goal is None:
             return
-        run.text = f"{name_of(entity)[:1].upper()}{name_of(entity)[1:]} can be faced from here; turning to it."
+        run.text = (
+            f"{name_of(entity)[:1].upper()}{name_of(entity)[1:]} can be faced from here; turning to it."
+        )
         self.epoch += 1
         self._send(run, replace(navigation.proposal, goal=goal), self.epoch)
         assert run.navigation is not None

@@ -65,7 +65,9 @@ class Homing(Asking):
         within = self.config.charger_reach if who == CHARGER else self.config.return_tolerance
         if away > within:
             run.failures += 1
-            why = f"the navigator stopped {away:.1f} m from {'the charger' if who == CHARGER else 'the start'}"
+            why = (
+                f"the navigator stopped {away:.1f} m from {'the charger' if who == CHARGER else 'the start'}"
+            )
             if run.failures >= self.config.max_navigation_failures:
                 self._cannot_come_back(run, why)
             else:

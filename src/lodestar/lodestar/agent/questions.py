@@ -43,7 +43,9 @@ class Questions:
         self._late: dict[str, LateAnswer] = {}
         self._answered: dict[str, float] = {}  # stamp of the newest question that was answered
 
-    def open(self, request: ProposalRequest, experts: tuple[str, ...], review: bool = False) -> tuple[str, ...]:
+    def open(
+        self, request: ProposalRequest, experts: tuple[str, ...], review: bool = False
+    ) -> tuple[str, ...]:
         """Open the epoch of this request; returns those of the experts that have nothing to think about yet."""
         patience = self._config.thinking_patience
         self._thinking = {n: r for n, r in self._thinking.items() if request.stamp - r.stamp <= patience}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.agent.ambiguity import Doubt
+from lodestar.agent.ambiguity import TargetAmbiguity
 from lodestar.agent.commands import NavigationEvent
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.errors import ErrorCode
@@ -63,11 +63,15 @@ class Run:
     excluded: dict[int, str] = field(default_factory=dict)
     viewpoints: Counter[int] = field(default_factory=Counter)
     forgiven: set[int] = field(default_factory=set)  # things that had their second chance
-    hidden: set[int] = field(default_factory=set)  # things seen until just before an arrival, and not from there
-    doubt: Doubt = field(default_factory=Doubt)
+    hidden: set[int] = field(
+        default_factory=set
+    )  # things seen until just before an arrival, and not from there
+    doubt: TargetAmbiguity = field(default_factory=TargetAmbiguity)
     events: list[NavigationEvent] = field(default_factory=list)
     ask_after: float = 0.0
-    idle_since: float | None = None  # when questions began to bring nothing; None where the last one brought a goal
+    idle_since: float | None = (
+        None  # when questions began to bring nothing; None where the last one brought a goal
+    )
     last_review: float = 0.0
     last_check: float = 0.0
     known_targets: frozenset[int] = frozenset()
@@ -112,7 +116,9 @@ class Run:
         """Goals that were given up before all was explored may be tried once more, and things
         `second_viewpoints` times; whether there is any.
         """
-        given_up = {i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED)} - self.forgiven
+        given_up = {
+            i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED)
+        } - self.forgiven
         for identity in given_up:
             del self.excluded[identity]
             self.viewpoints[identity] -= self.config.second_viewpoints
@@ -123,7 +129,7 @@ class Run:
         """Go on to step `index` with nothing excluded."""
         self.subtask_index = index
         self.found_here = 0
-        self.excluded, self.viewpoints, self.doubt = {}, Counter(), Doubt()
+        self.excluded, self.viewpoints, self.doubt = {}, Counter(), TargetAmbiguity()
         self.forgiven, self.hidden = set(), set()
         self.goals = GoalMemory(self.config)
         self.known_targets = frozenset()

@@ -10,7 +10,7 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.fields import graphs_of
 from lodestar.query.keep_out import room_of
-from lodestar.query.scoring import Candidate, QueryConfig, score_query
+from lodestar.query.verdict import Candidate, QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from lodestar.agent.config import LoopConfig
 from lodestar.geometry.boxes import nearest_point_on_box
-from lodestar.grid.facing import is_facing
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.success_pose import is_facing
 from lodestar.grid.visibility import line_of_sight
 from lodestar.scene.records import Entity
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
-from lodestar.query.scoring import Candidate
+from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
@@ -39,7 +39,11 @@ def step_in_words(directive: Directive, index: int) -> str:
     subtask = directive.subtasks[index] if index < len(directive.subtasks) else Subtask()
     if kind is DirectiveKind.FIND:
         target = clean_text(subtask.target) or "what the picture shows"
-        return f"look for {subtask.count} x {target}" if subtask.count > 1 else f"look for {with_article(target)}"
+        return (
+            f"look for {subtask.count} x {target}"
+            if subtask.count > 1
+            else f"look for {with_article(target)}"
+        )
     if kind is DirectiveKind.INVENTORY:
         return f"list every {clean_text(subtask.target)}" if subtask.target else "list everything"
     return "explore until nothing is left" if kind is DirectiveKind.EXPLORE else "come back to the start"

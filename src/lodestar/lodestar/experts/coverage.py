@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numba import njit
 
+from lodestar.grid.extent_change import carried_over
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.shifting import carried_over
 from lodestar.grid.visibility import ray_buffers, ray_cells
 
 SECTORS = 36  # of 10 degrees, the headings that are told apart

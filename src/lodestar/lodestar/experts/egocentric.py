@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.experts.annotating import AnnotationConfig, annotated_jpeg, draw_points, grid_points
-from lodestar.experts.approaching import ApproachConfig, place_to_face, place_towards
+from lodestar.experts.annotations import AnnotationConfig, annotated_jpeg, draw_points, grid_points
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
-from lodestar.experts.lifting import LiftConfig, LiftedDetection, lift
-from lodestar.experts.looking import TURNS, TurnConfig, TurnMemory
+from lodestar.experts.detection_score import DetectionScoreConfig, DetectionScorer, as_entity, name_of
+from lodestar.experts.facing_places import ApproachConfig, place_to_face, place_towards
+from lodestar.experts.lifted_detections import LiftConfig, LiftedDetection, lift
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
-from lodestar.experts.recalling import Recall, RecallConfig
+from lodestar.experts.recall import Recall, RecallConfig
 from lodestar.experts.tasks import TaskWatch
-from lodestar.experts.worth import Worth, WorthConfig, as_entity, name_of
+from lodestar.experts.turn_memory import TURNS, TurnConfig, TurnMemory
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -53,7 +53,7 @@ class EgocentricConfig:
     lifting: LiftConfig = field(default_factory=LiftConfig)
     annotation: AnnotationConfig = field(default_factory=AnnotationConfig)
     approach: ApproachConfig = field(default_factory=ApproachConfig)
-    worth: WorthConfig = field(default_factory=WorthConfig)
+    worth: DetectionScoreConfig = field(default_factory=DetectionScoreConfig)
     recall: RecallConfig = field(default_factory=RecallConfig)
     turning: TurnConfig = field(default_factory=TurnConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
@@ -81,7 +81,7 @@ class EgocentricExpert:
         self._lifted: list[LiftedDetection] = []
         self._places: list[ViewPoint] = []
         self._turns = TurnMemory(config.turning)
-        self._worth = Worth(config.worth, phrases)
+        self._worth = DetectionScorer(config.worth, phrases)
         self._recall = Recall(config.recall, self._worth)
         self._answer: ViewAnswer | None = None
 
@@ -292,7 +292,9 @@ class EgocentricExpert:
         if self._frame is None:
             return False
         then, camera = answer.question.pose, self._frame.map_from_camera
-        here = (float(camera[0, 3]), float(camera[1, 3])) if pose is None else (float(pose[0]), float(pose[1]))
+        here = (
+            (float(camera[0, 3]), float(camera[1, 3])) if pose is None else (float(pose[0]), float(pose[1]))
+        )
         yaw = math.atan2(camera[1, 2], camera[0, 2]) if pose is None else float(pose[2])
         near = math.hypot(then[0] - here[0], then[1] - here[1]) <= self.config.still_distance
         return near and abs(float(wrap_angle(then[2] - yaw))) <= self.config.still_angle

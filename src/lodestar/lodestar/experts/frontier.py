@@ -8,12 +8,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lodestar.experts.coverage import LookedAt
-from lodestar.experts.expected import Expectation, ExpectedConfig
-from lodestar.experts.pieces import FrontierRecord, FrontierTracker, PieceConfig, find_pieces
+from lodestar.experts.expectation import Expectation, ExpectedConfig
+from lodestar.experts.frontier_tracker import (
+    FrontierRecord,
+    FrontierTracker,
+    FrontierTrackerConfig,
+    find_pieces,
+)
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
-from lodestar.experts.stops import Stop, StopConfig, Survey
+from lodestar.experts.viewpoint_survey import Stop, StopConfig, Survey
 from lodestar.experts.walls import SteadyWalls
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.energy import EnergyBudget
@@ -56,7 +61,7 @@ class FrontierConfig:
     gain_scale: float = 5.0
     at_charger: float = 0.5
     stops: StopConfig = field(default_factory=StopConfig)
-    pieces: PieceConfig = field(default_factory=PieceConfig)
+    pieces: FrontierTrackerConfig = field(default_factory=FrontierTrackerConfig)
     reach: ReachConfig = field(default_factory=ReachConfig)
     expected: ExpectedConfig = field(default_factory=ExpectedConfig)
 
@@ -143,7 +148,9 @@ class FrontierExpert:
         self._progress.advance(request)
         proposal = self._look_on(request, reach, back)
         if proposal is None and self._as_seen is not None and self._as_seen is not grid:
-            self._plan_on(self._as_seen)  # a door that opened while nobody looked, or a hole: when nothing else is left
+            self._plan_on(
+                self._as_seen
+            )  # a door that opened while nobody looked, or a hole: when nothing else is left
             reach = Reach(self._as_seen, request.robot_pose, self.config.reach)
             proposal = self._look_on(request, reach, self._ways_back(self._as_seen))
         if proposal is not None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar.experts.lifting import LiftedDetection
+from lodestar.experts.lifted_detections import LiftedDetection
 from lodestar.geometry.boxes import point_box_distance, transform_box
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.geometry.poses import inverse
@@ -97,12 +97,16 @@ class GlimpseMemory:
         if self._map is not None and here != self._map:
             self._glimpses = []
         self._map = here
-        boxes: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {g.thing.detection.label: [] for g in self._glimpses}
+        boxes: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {
+            g.thing.detection.label: [] for g in self._glimpses
+        }
         for entity in mirror.entities.values():
             if entity.state is not EntityState.ARCHIVED and entity.label in boxes:
                 boxes[entity.label].append((entity.box_min, entity.box_max))
         corners = {label: np.array(found).transpose(1, 0, 2) for label, found in boxes.items() if found}
-        self._glimpses = [g for g in self._glimpses if not self._is_among(g, corners.get(g.thing.detection.label))]
+        self._glimpses = [
+            g for g in self._glimpses if not self._is_among(g, corners.get(g.thing.detection.label))
+        ]
         return list(self._glimpses)
 
     def is_spent(self, glimpse: Glimpse, given_up: Sequence[Sequence[float]]) -> bool:

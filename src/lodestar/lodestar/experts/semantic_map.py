@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.experts.approaching import ApproachConfig, FacingPlace, place_to_face
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
-from lodestar.experts.likely import LikelyConfig, LikelyPlaces, unknown_share
+from lodestar.experts.facing_places import ApproachConfig, FacingPlace, place_to_face
+from lodestar.experts.likely_places import LikelyConfig, LikelyPlaces, unknown_share
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.experts.tasks import TaskWatch
@@ -20,8 +20,8 @@ from lodestar.language.directive import Subtask
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
 from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.query.posing import AnswerPose, PosingConfig, saved_pose
-from lodestar.query.scoring import Candidate, QueryConfig, score_query
+from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
+from lodestar.query.verdict import Candidate, QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
@@ -185,7 +185,7 @@ class SemanticMapExpert:
     def _viewpoint(self, request: ProposalRequest, reach: Reach, entity: Entity) -> FacingPlace | AnswerPose:
         """The saved view that it was best seen from where that will do, else the best viewpoint around it."""
         assert self._grid is not None
-        posing = PosingConfig(self.config.saved_distance, self.config.viewpoints)
+        posing = AnswerPoseConfig(self.config.saved_distance, self.config.viewpoints)
         saved = saved_pose(entity, self._grid, reach.easy, request.excluded_goals, posing)
         if saved is not None:
             return saved
@@ -206,7 +206,9 @@ class SemanticMapExpert:
         known.
         """
         assert self._grid is not None
-        refused = choice.judgement.by != OfflineReasoner.name and choice.judgement.confidence < self.config.unsure
+        refused = (
+            choice.judgement.by != OfflineReasoner.name and choice.judgement.confidence < self.config.unsure
+        )
         if choice.candidate.semantic_score < self.config.promising or refused:
             return False
         entity = entities[choice.entity_id]

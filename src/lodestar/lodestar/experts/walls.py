@@ -14,8 +14,8 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
+from lodestar.grid.extent_change import carried_over
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
-from lodestar.grid.shifting import carried_over
 
 _AROUND = np.ones((3, 3), np.uint8)
 

@@ -10,8 +10,8 @@ import cv2
 import numpy as np
 from skimage.segmentation import watershed
 
+from lodestar.grid.correction import moved_cells
 from lodestar.grid.inflation import distance_to
-from lodestar.grid.moving import moved_cells
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 
@@ -182,7 +182,11 @@ class RegionTracker:
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Meta and arrays of what `restore` needs."""
-        meta = {"region_origin": list(self.origin), "regions_used": self.used, "region_cell": self._resolution}
+        meta = {
+            "region_origin": list(self.origin),
+            "regions_used": self.used,
+            "region_cell": self._resolution,
+        }
         return meta, {"region_mask": self.mask.copy()}
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:

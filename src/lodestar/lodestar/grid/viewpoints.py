@@ -10,10 +10,10 @@ from enum import Enum
 import numpy as np
 
 from lodestar.geometry.poses import wrap_angle
-from lodestar.grid.facing import bearings_to_box, footprint_distances
 from lodestar.grid.footprint import GO2, Footprint, footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.success_pose import bearings_to_box, footprint_distances
 from lodestar.grid.visibility import sight_between
 
 
@@ -159,7 +159,10 @@ def _visible_share(
 
 
 def _set_back(
-    points: np.ndarray, eyes: np.ndarray, support: tuple[np.ndarray, np.ndarray] | None, config: ViewpointConfig
+    points: np.ndarray,
+    eyes: np.ndarray,
+    support: tuple[np.ndarray, np.ndarray] | None,
+    config: ViewpointConfig,
 ) -> np.ndarray:
     """Metres (N,) from points (N, 2) to the edge of the support on the way to the eyes (N, 2)."""
     if support is None:

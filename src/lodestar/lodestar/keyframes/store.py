@@ -49,13 +49,19 @@ class KeyframeStore:
     """
 
     def __init__(
-        self, folder: str | Path, config: KeyframeConfig = KeyframeConfig(), map_id: int = 1, session_id: str = ""
+        self,
+        folder: str | Path,
+        config: KeyframeConfig = KeyframeConfig(),
+        map_id: int = 1,
+        session_id: str = "",
     ):
         self.config = config
         self.folder = Path(folder)
         self.map_id = map_id
         self.session_id = session_id
-        self.rejected = 0  # images without colour, with a pose that is not finite or a stamp that is not newer
+        self.rejected = (
+            0  # images without colour, with a pose that is not finite or a stamp that is not newer
+        )
         self._keyframes: dict[int, Keyframe] = {}
         self._bytes: dict[int, int] = {}
         self._last_stamp = -math.inf

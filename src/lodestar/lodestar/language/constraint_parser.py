@@ -30,7 +30,10 @@ class ConstraintParser(DirectivePhraseParser):
         """Take in the things that follow a verb of keeping away."""
         said = [] if metres is None else [metres]
         found = has_zone = False
-        joins, self._and_joins_anchors = self._and_joins_anchors, False  # "the chair next to the desk and the dog"
+        joins, self._and_joins_anchors = (
+            self._and_joins_anchors,
+            False,
+        )  # "the chair next to the desk and the dog"
         while True:
             self._share_nouns(each=True)
             start = self.position
@@ -70,7 +73,9 @@ class ConstraintParser(DirectivePhraseParser):
         unknown = self._unknown_anchor(phrase)
         if unknown:
             why = f'what "{unknown}" is in "{shown(related)}" is not known'
-            raise self._not_understood(f'{why}, so nothing would be kept away from; say only "{phrase.phrase}"')
+            raise self._not_understood(
+                f'{why}, so nothing would be kept away from; say only "{phrase.phrase}"'
+            )
         is_area = phrase.category in self.words.areas
         if phrase.relations and phrase.category in self.words.places and phrase.room is None and not is_area:
             why = f'which one "{shown(related)}" is cannot be told'

@@ -34,7 +34,9 @@ def contradiction(kind: DirectiveKind, subtasks: Sequence[Subtask]) -> str:
 
 def _is_everything(text: str) -> bool:
     lexicon = load_lexicon()
-    return lexicon.is_generic(text) or (text in load_words().places and lexicon.room(text) is None and text != "home")
+    return lexicon.is_generic(text) or (
+        text in load_words().places and lexicon.room(text) is None and text != "home"
+    )
 
 
 def _is_home(text: str) -> bool:
@@ -73,7 +75,9 @@ def _covers(constraint: str, graph: QueryGraph, index: int) -> bool:
     for i in range(len(words)):
         room = lexicon.room(" ".join(words[i:]))
         if room is not None and (i == 0 or words[i - 1] in _IN):
-            return room in _rooms_of(graph, index) and (i < 2 or _covers(" ".join(words[: i - 1]), graph, index))
+            return room in _rooms_of(graph, index) and (
+                i < 2 or _covers(" ".join(words[: i - 1]), graph, index)
+            )
     named = graph.variables[index].category
     category = named.split()
     asked = lexicon.canonical(" ".join(category[-lexicon.known_suffix(category) :])) or named
@@ -86,7 +90,9 @@ def _covers(constraint: str, graph: QueryGraph, index: int) -> bool:
     if None in wanted or not (anything or noun in (asked, *lexicon.wider(asked))):
         return False
     stated = {
-        p.value for p in graph.predicates if p.name == "HasAttribute" and not p.negated and p.arguments == (index,)
+        p.value
+        for p in graph.predicates
+        if p.name == "HasAttribute" and not p.negated and p.arguments == (index,)
     }
     return wanted <= stated
 
@@ -99,5 +105,7 @@ def _rooms_of(graph: QueryGraph, index: int) -> set[str]:
         held = (p for p in graph.predicates if p.name in ("On", "Inside") and not p.negated)
         places |= {p.arguments[1] for p in held if len(p.arguments) == 2 and p.arguments[0] in places}
     lexicon = load_lexicon()
-    named = (p for p in graph.predicates if p.name == "InRegion" and not p.negated and p.arguments[0] in places)
+    named = (
+        p for p in graph.predicates if p.name == "InRegion" and not p.negated and p.arguments[0] in places
+    )
     return {lexicon.room(p.value) or p.value for p in named}

@@ -70,7 +70,11 @@ class DirectivePhraseParser(NounPhraseParser):
         """As the base's; a pronoun such as "something" is a noun by itself, and "no chairs" is none."""
         if self.tokens[i] in self.words.closed or (i > 0 and self.tokens[i - 1] in self.words.indefinite):
             return True
-        if self.distance_at(i) is not None or self.at_kept_distance(i) or self.words.asides.match(self.tokens, i):
+        if (
+            self.distance_at(i) is not None
+            or self.at_kept_distance(i)
+            or self.words.asides.match(self.tokens, i)
+        ):
             return True
         return (self.tokens[i] == "no" and self.at_known_noun(i + 1)) or super()._ends_phrase(i)
 
@@ -174,7 +178,9 @@ class DirectivePhraseParser(NounPhraseParser):
             i = linked
         if not gaps or not ("or" in links or ("and" in links and (each or articles))):
             return
-        noun = self._words_at(i) or ([self.tokens[i - 1]] if i > first + 1 and self._noun_length(i - 1) else [])
+        noun = self._words_at(i) or (
+            [self.tokens[i - 1]] if i > first + 1 and self._noun_length(i - 1) else []
+        )
         for gap in reversed(gaps):
             self.tokens[gap:gap] = noun
 

@@ -174,7 +174,9 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         start = self.position
         if self.take_word({"back"}):
             self.take_word({"to"})
-        if self.take_home() or (self.position == start + 1 and (self.done or self._ends_phrase(self.position))):
+        if self.take_home() or (
+            self.position == start + 1 and (self.done or self._ends_phrase(self.position))
+        ):
             self._steps.append(_Step(DirectiveKind.RETURN))
             return True
         self.position = start
@@ -210,7 +212,9 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         if kind is DirectiveKind.EXPLORE:
             self._of_everything(start, alternatives[0])
         elif kind is DirectiveKind.INVENTORY:
-            described = any(phrase.category == GENERIC for phrase in self._steps[-1].target)  # as the kitchen is
+            described = any(
+                phrase.category == GENERIC for phrase in self._steps[-1].target
+            )  # as the kitchen is
             kinds = tuple(phrase.in_its_region() for phrase in alternatives) if described else alternatives
             self._steps.append(_Step(kind, kinds))
         else:

@@ -148,7 +148,9 @@ class ModelPictures:
         answer = self._model.complete(PICTURE_SYSTEM, "What is this?", PICTURE_SCHEMA, (encode_picture(rgb),))
         try:
             data = _answer(answer)
-            shown = Described(str(data["label"]), str(data["caption"]), tuple(str(n) for n in data["neighbors"]))
+            shown = Described(
+                str(data["label"]), str(data["caption"]), tuple(str(n) for n in data["neighbors"])
+            )
         except (ValueError, TypeError, KeyError) as error:
             raise BadPicture("the language model did not say what the picture shows; use words") from error
         return subtask_of(shown)

@@ -112,7 +112,9 @@ class NounPhraseParser(TokenCursor):
             return None
         if collected and not ordinal and self._counted_after():
             ordinal = self._take_ordinal()
-        count = 1 if number is None else round(min(max(number, 0.0), MAX_COUNT + 1.0))  # further out says no more
+        count = (
+            1 if number is None else round(min(max(number, 0.0), MAX_COUNT + 1.0))
+        )  # further out says no more
         phrase = self._phrase(collected, count, determiner, ordinal)
         if self.take_word({"of"}):
             whole = self.noun_phrase()

@@ -61,7 +61,9 @@ def goal_of(segmented: SegmentedFrame, config: PictureGoalConfig = PictureGoalCo
     """To find what the middle of a segmented picture shows. Raises BadPicture where nothing there has a name."""
     named = [d for d in segmented.detections if clean_text(d.label)]
     if not named:
-        raise BadPicture("nothing in the picture was recognised; send one with the thing in the middle, or use words")
+        raise BadPicture(
+            "nothing in the picture was recognised; send one with the thing in the middle, or use words"
+        )
     width = segmented.labels.shape[1]
     scores = _prominence(named, segmented.labels, config)
     target = named[int(np.argmax(scores))]
@@ -85,7 +87,9 @@ def subtask_of(shown: Described, config: PictureGoalConfig = PictureGoalConfig()
     )
     target = QueryVariable(phrase, category)
     cleaned = (clean_text(name) for name in shown.neighbors)
-    neighbors = tuple(dict.fromkeys(name for name in cleaned if name and name != category))[: config.neighbors]
+    neighbors = tuple(dict.fromkeys(name for name in cleaned if name and name != category))[
+        : config.neighbors
+    ]
     alone = QueryGraph((target,), attributes)
     if not neighbors:
         return Subtask(phrase, graphs=(alone,))
@@ -137,13 +141,17 @@ def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureRe
         subtasks.append(_described(subtask, [read(image) for image in own]) if own else subtask)
     if left:
         if DirectiveKind.FIND not in (directive.kind, *kinds):
-            raise BadPicture(f"a picture says what to find, but the directive is to {directive.kind.name.lower()}")
+            raise BadPicture(
+                f"a picture says what to find, but the directive is to {directive.kind.name.lower()}"
+            )
         constraints = directive.subtasks[0].constraints if directive.subtasks else ()
         kind_of_left = None if directive.kind is DirectiveKind.FIND else DirectiveKind.FIND
         end = len(kinds)
         while end and kinds[end - 1] is DirectiveKind.RETURN:
             end -= 1
-        subtasks[end:end] = [replace(read(image), constraints=constraints, kind=kind_of_left) for image in left]
+        subtasks[end:end] = [
+            replace(read(image), constraints=constraints, kind=kind_of_left) for image in left
+        ]
     return replace(directive, subtasks=tuple(subtasks))
 
 

@@ -78,7 +78,9 @@ class CoOccurrence:
         unique, index = np.unique(np.asarray(labels, object).astype(str), return_inverse=True)
         vectors = self._phrases.vectors((target, *unique))  # first, so that all are embedded in one batch
         own = np.sqrt(self.room_shares(target))
-        shared = np.array([float(own @ np.sqrt(self.room_shares(label))) for label in unique])  # Bhattacharyya
+        shared = np.array(
+            [float(own @ np.sqrt(self.room_shares(label))) for label in unique]
+        )  # Bhattacharyya
         low, high = self._config.likeness
         like = np.clip((vectors[1:] @ vectors[0] - low) / (high - low), 0.0, 1.0)
         share = self._config.room_share

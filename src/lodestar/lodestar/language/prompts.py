@@ -15,7 +15,7 @@ import numpy as np
 
 from lodestar.language.directive import Subtask
 from lodestar.language.views import GO, ViewQuestion
-from lodestar.models.chat_spending import CHARACTERS_PER_TOKEN, tokens_in
+from lodestar.models.chat_budget import CHARACTERS_PER_TOKEN, tokens_in
 from lodestar.scene.captions import MAX_CHARACTERS, clean_text
 from lodestar.scene.records import Entity, EntityState
 
@@ -187,7 +187,9 @@ def rank_question(
             ids.add(entity.id)
             left -= length
     if not ids:
-        raise NothingFits(f"{config.characters} characters do not hold the task and one candidate (prompt.characters)")
+        raise NothingFits(
+            f"{config.characters} characters do not hold the task and one candidate (prompt.characters)"
+        )
     shown = f"{len(ids)} of {len(known)} candidates" if len(ids) < len(known) else f"{len(ids)} candidates"
     head = f"Which of these {shown} is meant?"
     return RankQuestion(head, task, tuple(lines), frozenset(ids), left + kept_back, config.views)

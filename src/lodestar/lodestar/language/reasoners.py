@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from lodestar.language.background_reasoner import BackgroundReasoner, BackgroundReasonerConfig
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.prompts import RankPromptConfig
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
-from lodestar.language.thinking import BackgroundReasoner, ThinkingConfig
 from lodestar.models.chat import ChatConfig, OpenAiChat
 
 ADAPTERS = ("offline", "model")
@@ -21,9 +21,11 @@ _log = logging.getLogger(__name__)
 class ReasonerConfig:
     """Who weighs candidates and views; chat says which endpoint and what it may cost."""
 
-    adapter: str = "offline"  # offline: no model; model: an OpenAI-compatible endpoint, offline where it fails
+    adapter: str = (
+        "offline"  # offline: no model; model: an OpenAI-compatible endpoint, offline where it fails
+    )
     chat: ChatConfig = field(default_factory=ChatConfig)
-    thinking: ThinkingConfig = field(default_factory=ThinkingConfig)
+    thinking: BackgroundReasonerConfig = field(default_factory=BackgroundReasonerConfig)
     prompt: RankPromptConfig = field(default_factory=RankPromptConfig)
 
     def __post_init__(self) -> None:

@@ -100,7 +100,9 @@ def farthest(depth):
         for row in range(band * TILE, min((band + 1) * TILE, rows)):
             line = depth[row]
             for column in range(columns):
-                most[column] = line[column] if line[column] > most[column] else most[column]  # NaN compares false
+                most[column] = (
+                    line[column] if line[column] > most[column] else most[column]
+                )  # NaN compares false
         for column in range(columns):
             tiles[band, column // TILE] = max(tiles[band, column // TILE], most[column])
     return tiles

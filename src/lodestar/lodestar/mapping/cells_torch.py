@@ -92,10 +92,14 @@ class TorchCells:
         parts = []
         for number in np.unique(numbers).tolist():
             rows = np.flatnonzero(numbers == number)
-            parts.append((self._slabs[number], self._torch.from_numpy(places[rows] % _SLAB).to(self.device), rows))
+            parts.append(
+                (self._slabs[number], self._torch.from_numpy(places[rows] % _SLAB).to(self.device), rows)
+            )
         return parts
 
-    def _fuse(self, slab: _Slab, local: Tensor, coords: np.ndarray, view: View, depth: Tensor, rgb: Tensor) -> Tensor:
+    def _fuse(
+        self, slab: _Slab, local: Tensor, coords: np.ndarray, view: View, depth: Tensor, rgb: Tensor
+    ) -> Tensor:
         """(B,) bool: which of a slab's blocks hold no surface after the view."""
         torch = self._torch
         c = self._config
@@ -121,7 +125,9 @@ class TorchCells:
         slab.distance[local], slab.weight[local] = new_distance, new_weight
         return ~((new_weight > 0) & (new_distance < FREE_SPACE)).any(dim=1)
 
-    def _project(self, coords: np.ndarray, view: View, near: float, end: float) -> tuple[Tensor, Tensor, Tensor]:
+    def _project(
+        self, coords: np.ndarray, view: View, near: float, end: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """Of each cell (B, 512): depth, pixel in the flat image (0 where it is outside), and whether it is inside."""
         torch = self._torch
         fx, fy, cx, cy = (np.float32(value).item() for value in view.lens)
@@ -139,19 +145,26 @@ class TorchCells:
         column, row = (torch.where(good, value, torch.zeros_like(value)).to(torch.int64) for value in (u, v))
         return z, row * columns + column, good
 
-    def _paint(
-        self, color: Tensor, weight: Tensor, rgb: Tensor, pixel: Tensor, near: Tensor
-    ) -> Tensor:
+    def _paint(self, color: Tensor, weight: Tensor, rgb: Tensor, pixel: Tensor, near: Tensor) -> Tensor:
         """Running means of the colours of cells near the surface."""
         torch = self._torch
         old = color[near].to(torch.float64)
-        known = weight[near].to(torch.float64) * (old > 0.0).any(dim=1)  # it may have been seen as free space before
+        known = weight[near].to(torch.float64) * (old > 0.0).any(
+            dim=1
+        )  # it may have been seen as free space before
         seen = rgb.reshape(-1, 3)[pixel[near]].to(torch.float64)
         color[near] = ((old * known[:, None] + seen) / (known[:, None] + 1.0) + 0.5).to(torch.uint8)
         return color
 
     def _empty(
-        self, clear: Tensor, z: Tensor, pixel: Tensor, depth: Tensor, view: View, distance: Tensor, weight: Tensor
+        self,
+        clear: Tensor,
+        z: Tensor,
+        pixel: Tensor,
+        depth: Tensor,
+        view: View,
+        distance: Tensor,
+        weight: Tensor,
     ) -> None:
         """Surface cells that all depth around them passes lose half of their weight."""
         torch = self._torch
@@ -168,7 +181,9 @@ class TorchCells:
         for down in (-1, 1):
             for right in (-1, 1):
                 at_row = (row + down * spread).clamp(0, rows - 1)
-                free &= depth[at_row, (column + right * spread).clamp(0, columns - 1)].to(torch.float64) > bound
+                free &= (
+                    depth[at_row, (column + right * spread).clamp(0, columns - 1)].to(torch.float64) > bound
+                )
         which = which[0][free], which[1][free]
         count = (weight[which].to(torch.int64) >> 1).clamp(min=1)
         mean = (distance[which].to(torch.float64) * count + SCALE) / (count + 1)

@@ -157,10 +157,14 @@ class FaceEvidence:
         """Drop what is known of pairs with this instance."""
         self._looked.forget(instance)
 
-    def _are_faces(self, a: Track, b: Track, box: Bounds, other: Bounds, sights: SightMemory, apart: int) -> bool:
+    def _are_faces(
+        self, a: Track, b: Track, box: Bounds, other: Bounds, sights: SightMemory, apart: int
+    ) -> bool:
         """apart: frames that showed two, less those that showed one. Boxes are those of a and of b."""
         config = self._config
-        if a.caption != b.caption or apart > config.face_apart * min(a.observation_count, b.observation_count):
+        if a.caption != b.caption or apart > config.face_apart * min(
+            a.observation_count, b.observation_count
+        ):
             return False
         low, high = tuple(map(min, box[:3], other[:3])), tuple(map(max, box[3:], other[3:]))
         longest = max(one[k + 3] - one[k] for one in (box, other) for k in (0, 1))

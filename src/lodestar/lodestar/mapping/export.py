@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from lodestar.mapping.colors import colors_of
-from lodestar.mapping.meshing import Mesh, write_ply
+from lodestar.mapping.mesh import Mesh, write_ply
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.storage.archive import sync_folder
 
@@ -60,11 +60,20 @@ def glb_bytes(mesh: Mesh) -> bytes:
     colors = np.full((len(vertices), 4), 255, np.uint8)
     colors[:, :3] = mesh.colors
     parts = (vertices.tobytes(), colors.tobytes(), mesh.faces.astype("<u4").tobytes())
-    content: dict = {"asset": {"version": "2.0", "generator": "lodestar"}, "scene": 0, "scenes": [{"nodes": []}]}
+    content: dict = {
+        "asset": {"version": "2.0", "generator": "lodestar"},
+        "scene": 0,
+        "scenes": [{"nodes": []}],
+    }
     if len(mesh.faces):
         starts = np.cumsum([0, *(len(part) for part in parts)]).tolist()
         views = [
-            {"buffer": 0, "byteOffset": starts[i], "byteLength": len(part), "target": _ELEMENTS if i == 2 else _ARRAY}
+            {
+                "buffer": 0,
+                "byteOffset": starts[i],
+                "byteLength": len(part),
+                "target": _ELEMENTS if i == 2 else _ARRAY,
+            }
             for i, part in enumerate(parts)
         ]
         low, high = vertices.min(axis=0).tolist(), vertices.max(axis=0).tolist()
@@ -74,8 +83,21 @@ def glb_bytes(mesh: Mesh) -> bytes:
             "nodes": [{"mesh": 0, "name": "map"}],
             "meshes": [{"primitives": [{"attributes": {"POSITION": 0, "COLOR_0": 1}, "indices": 2}]}],
             "accessors": [
-                {"bufferView": 0, "componentType": _FLOAT, "count": count, "type": "VEC3", "min": low, "max": high},
-                {"bufferView": 1, "componentType": _UBYTE, "normalized": True, "count": count, "type": "VEC4"},
+                {
+                    "bufferView": 0,
+                    "componentType": _FLOAT,
+                    "count": count,
+                    "type": "VEC3",
+                    "min": low,
+                    "max": high,
+                },
+                {
+                    "bufferView": 1,
+                    "componentType": _UBYTE,
+                    "normalized": True,
+                    "count": count,
+                    "type": "VEC4",
+                },
                 {"bufferView": 2, "componentType": _UINT, "count": mesh.faces.size, "type": "SCALAR"},
             ],
             "bufferViews": views,

@@ -72,7 +72,9 @@ class OctoMapper:
         self._octree = PyOctomapOctree(config.resolution) if octree is None else octree
         levels = np.arange(config.band_low + config.resolution / 2, config.band_high, config.resolution)
         self._levels = levels.astype(np.float64)
-        self._origin_cell: tuple[int, int] | None = None  # (column, row) of cell (0, 0) in multiples of resolution
+        self._origin_cell: tuple[int, int] | None = (
+            None  # (column, row) of cell (0, 0) in multiples of resolution
+        )
         self._cells = np.empty((0, 0), np.int8)
         self._dirty = np.empty((0, 0), np.bool_)
         self._map_from_tree = np.eye(4)
@@ -99,7 +101,9 @@ class OctoMapper:
             first, last = self._bounds(moved[:, :2].min(axis=0), moved[:, :2].max(axis=0))
             self._extend(first, last)
             self._cells[:] = UNKNOWN
-            places = np.floor(moved[:, :2] / self.config.resolution).astype(np.int64) - np.asarray(self._origin_cell)
+            places = np.floor(moved[:, :2] / self.config.resolution).astype(np.int64) - np.asarray(
+                self._origin_cell
+            )
             self._dirty[:] = False
             self._dirty[places[:, 1], places[:, 0]] = True
         self._map_from_tree = jump @ self._map_from_tree
@@ -122,7 +126,9 @@ class OctoMapper:
         self._cover(origin, points_map)
         tree_from_map = inverse(self._map_from_tree)
         points_tree = transform_points(tree_from_map, points_map)
-        self._octree.insert(points_tree, tree_from_map[:3, :3] @ origin + tree_from_map[:3, 3], self.config.max_range)
+        self._octree.insert(
+            points_tree, tree_from_map[:3, :3] @ origin + tree_from_map[:3, 3], self.config.max_range
+        )
         ends = points_map[:, :2] / self.config.resolution - np.asarray(self._origin_cell)
         u0, v0 = origin[:2] / self.config.resolution - np.asarray(self._origin_cell)
         _mark_rays(self._dirty, ends, u0, v0, self.config.max_range / self.config.resolution)
@@ -182,7 +188,10 @@ class OctoMapper:
 
     @classmethod
     def from_arrays(
-        cls, arrays: Mapping[str, np.ndarray], config: OctoMapConfig = OctoMapConfig(), octree: Octree | None = None
+        cls,
+        arrays: Mapping[str, np.ndarray],
+        config: OctoMapConfig = OctoMapConfig(),
+        octree: Octree | None = None,
     ) -> OctoMapper:
         """The map that `to_arrays` wrote. Raises ValueError, KeyError for arrays that are none or do not fit."""
         mapper = cls(config, octree)

@@ -58,7 +58,11 @@ def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
 
 
 def map_from_arrays(
-    meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], config: VoxelConfig, session_id: str, now: float
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    config: VoxelConfig,
+    session_id: str,
+    now: float,
 ) -> SemanticVoxelMap:
     """The map that `map_to_arrays` wrote, in a session of its own. Raises BadVoxels.
 
@@ -103,13 +107,13 @@ def _registry(meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], shift: 
     registry.next_id = int(meta["next_id"])
     forward = {int(a): int(b) for a, b in arrays["forward"]}
     known = [*(t.id for t in tracks), *registry.gone, *forward]
-    if any(not 0 < identity < registry.next_id for identity in known) or any(a in registry.tracks for a in forward):
+    if any(not 0 < identity < registry.next_id for identity in known) or any(
+        a in registry.tracks for a in forward
+    ):
         raise ValueError("ids that were never given, or that were merged")
     if any(b >= registry.next_id or a == b for a, b in forward.items()):
         raise ValueError("merged ids lead nowhere")
-    registry.restore_merges(
-        [(int(meta["revision"]) + 1, Merge(a, _end_of(a, forward))) for a in forward]
-    )
+    registry.restore_merges([(int(meta["revision"]) + 1, Merge(a, _end_of(a, forward))) for a in forward])
     return registry
 
 
@@ -162,7 +166,9 @@ def _tracks_from_arrays(prefix: str, arrays: Mapping[str, np.ndarray], shift: fl
     tracks = {}
     for record in json.loads(arrays[f"{prefix}_records"].tobytes()):
         values = {name: value for name, value in record.items() if name in _FIELDS}
-        values["box_min"], values["box_max"] = (np.array(values[k], np.float64) for k in ("box_min", "box_max"))
+        values["box_min"], values["box_max"] = (
+            np.array(values[k], np.float64) for k in ("box_min", "box_max")
+        )
         values["labels"] = {(str(label), str(caption)): float(w) for label, caption, w in values["labels"]}
         if values["last_absence"] is None:
             values["last_absence"] = -np.inf

@@ -7,7 +7,7 @@ from numba import njit
 
 from lodestar.mapping.association import AssociationConfig, Masks, Match, Split, loser_and_winner
 from lodestar.mapping.evidence import FaceEvidence, MergeEvidence
-from lodestar.mapping.splitting import SplitConfig, SplitEvidence
+from lodestar.mapping.split_evidence import SplitConfig, SplitEvidence
 from lodestar.mapping.tracks import Tracks
 from lodestar.mapping.voxel_store import VoxelStore
 
@@ -54,7 +54,9 @@ class LodestarRule:
         samples, margin = masks.samples, self._config.box_margin
         ids = tracks.near(samples.low.min(axis=0) - margin, samples.high.max(axis=0) + margin)
         owners = store.owners(samples.voxels)
-        runs = owners[np.flatnonzero(np.diff(owners, prepend=0))]  # neighbours mostly lie in voxels of one owner
+        runs = owners[
+            np.flatnonzero(np.diff(owners, prepend=0))
+        ]  # neighbours mostly lie in voxels of one owner
         ids = sorted({*ids, *(i for i in set(runs.tolist()) if i in tracks)})
         boxes = np.array([tracks.bounds(i) for i in ids], np.float64).reshape(-1, 2, 3)
         boxes[:, 0] -= margin

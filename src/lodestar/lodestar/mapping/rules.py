@@ -6,7 +6,7 @@ from lodestar.mapping.association import AssociationConfig, Rule
 from lodestar.mapping.rule_farm import FarmRule
 from lodestar.mapping.rule_lodestar import LodestarRule
 from lodestar.mapping.rule_openvox import OpenVoxRule
-from lodestar.mapping.splitting import SplitConfig
+from lodestar.mapping.split_evidence import SplitConfig
 
 RULES = ("lodestar", "openvox", "farm")
 

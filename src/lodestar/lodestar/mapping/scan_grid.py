@@ -11,7 +11,7 @@ from numba import njit
 from numpy.typing import ArrayLike
 
 from lodestar.geometry.corrections import JumpWatch
-from lodestar.grid.moving import moved_cells
+from lodestar.grid.correction import moved_cells
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 
 
@@ -84,7 +84,9 @@ class ScanGridMapper:
         self.config = config
         self._log_odds = np.empty((0, 0), np.float32)  # NaN = never seen
         self._touched: np.ndarray = np.empty((0, 0), np.int32)
-        self._corner: np.ndarray = np.zeros(2, np.int64)  # (column, row) of the first cell, from the map origin
+        self._corner: np.ndarray = np.zeros(
+            2, np.int64
+        )  # (column, row) of the first cell, from the map origin
         self._scans = 0
         self._jumps = JumpWatch()
 
@@ -118,7 +120,9 @@ class ScanGridMapper:
         if log_odds.ndim != 2 or corner.shape != (2,) or log_odds.size > config.max_cells:
             raise ValueError(f"a grid of {log_odds.shape} cells at {corner.tolist()}")
         if abs(float(arrays["resolution"][0]) - config.resolution) > 1e-9:
-            raise ValueError(f"its cells measure {arrays['resolution'][0]} m, this grid's {config.resolution} m")
+            raise ValueError(
+                f"its cells measure {arrays['resolution'][0]} m, this grid's {config.resolution} m"
+            )
         mapper._log_odds, mapper._corner = log_odds, corner
         mapper._touched = np.zeros(log_odds.shape, np.int32)
         return mapper

@@ -12,16 +12,16 @@ from lodestar.geometry.corrections import jump_between
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Masks
-from lodestar.mapping.cleaning import clean_segments
 from lodestar.mapping.extraction import extract
-from lodestar.mapping.fusing import MaskFusion
-from lodestar.mapping.making import to_instance
-from lodestar.mapping.meshing import Mesh, extract_mesh
+from lodestar.mapping.instance_factory import to_instance
+from lodestar.mapping.mask_fusion import MaskFusion
+from lodestar.mapping.mesh import Mesh, extract_mesh
 from lodestar.mapping.pillars import PillarMap, build_pillars
 from lodestar.mapping.presence import Looks, choose_batch, find_absences
 from lodestar.mapping.records import Absence, Instance, InstanceDelta
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.samples import sample
+from lodestar.mapping.segment_filter import clean_segments
 from lodestar.mapping.sights import SightMemory
 from lodestar.mapping.tsdf import TsdfVolume
 from lodestar.mapping.voxel_config import VoxelConfig
@@ -99,7 +99,12 @@ class SemanticVoxelMap:
                 return self._commit(frame, masks, voxels_from_camera, map_from_odom, moved)
 
     def _commit(
-        self, frame: RgbdFrame, masks: Masks, voxels_from_camera: np.ndarray, map_from_odom: np.ndarray, moved: bool
+        self,
+        frame: RgbdFrame,
+        masks: Masks,
+        voxels_from_camera: np.ndarray,
+        map_from_odom: np.ndarray,
+        moved: bool,
     ) -> InstanceDelta:
         """The masks of a frame are in the map. moved: all that is in it has just been moved."""
         self._mark += 1

@@ -37,7 +37,9 @@ class Track:
     def caption(self) -> str:
         """The caption of most weight among those of its label."""
         if self._caption is None:
-            own = [(weight, caption) for (label, caption), weight in self.labels.items() if label == self.label]
+            own = [
+                (weight, caption) for (label, caption), weight in self.labels.items() if label == self.label
+            ]
             self._caption = min(own, key=lambda item: (-item[0], item[1]))[1] if own else ""
         return self._caption
 
@@ -228,4 +230,9 @@ class Tracks:
 
 def _span(bounds: Bounds) -> tuple[int, int, int, int]:
     floor = math.floor
-    return floor(bounds[0] / _CELL), floor(bounds[1] / _CELL), floor(bounds[3] / _CELL), floor(bounds[4] / _CELL)
+    return (
+        floor(bounds[0] / _CELL),
+        floor(bounds[1] / _CELL),
+        floor(bounds[3] / _CELL),
+        floor(bounds[4] / _CELL),
+    )

@@ -36,7 +36,11 @@ class TsdfVolume:
         self._lock = threading.Lock()
 
     def integrate(
-        self, depth: np.ndarray, camera: PinholeCamera, volume_from_camera: np.ndarray, rgb: np.ndarray | None = None
+        self,
+        depth: np.ndarray,
+        camera: PinholeCamera,
+        volume_from_camera: np.ndarray,
+        rgb: np.ndarray | None = None,
     ) -> int:
         """The surfaces seen in depth (H, W) float32, metres, invalid = 0 or NaN, are in the map.
 
@@ -91,7 +95,9 @@ class TsdfVolume:
         """Voxels just under a surface: seen, with a seen neighbour in their block on its other side."""
         with self._lock:
             places, total = self.blocks.places(), 0
-            for start in range(0, len(places), 4096):  # a whole building at a time would need its memory again
+            for start in range(
+                0, len(places), 4096
+            ):  # a whole building at a time would need its memory again
                 some = places[start : start + 4096]
                 cube = (len(some), SIDE, SIDE, SIDE)
                 distance, weight, _ = self._cells.read(some)
@@ -163,6 +169,8 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], config: GeometryConfig) -> N
     count = len(arrays["coords"])
     for name, (shape, dtype) in _SHAPES.items():
         if arrays[name].shape != (count, *shape) or arrays[name].dtype != dtype:
-            raise ValueError(f"{name} is {arrays[name].shape} {arrays[name].dtype}, not {(count, *shape)} {dtype}")
+            raise ValueError(
+                f"{name} is {arrays[name].shape} {arrays[name].dtype}, not {(count, *shape)} {dtype}"
+            )
     if count > config.capacity:
         raise ValueError(f"{count} blocks; there is room for {config.capacity}")

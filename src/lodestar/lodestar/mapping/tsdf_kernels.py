@@ -204,7 +204,11 @@ def locate(table, coords, points, size):
     """Places (N,) of the blocks at points (N, 3), -1 where there is none, and cells (N,) in them."""
     places, cells = np.empty(len(points), np.int64), np.zeros(len(points), np.int64)
     for i in range(len(points)):
-        x, y, z = math.floor(points[i, 0] / size), math.floor(points[i, 1] / size), math.floor(points[i, 2] / size)
+        x, y, z = (
+            math.floor(points[i, 0] / size),
+            math.floor(points[i, 1] / size),
+            math.floor(points[i, 2] / size),
+        )
         places[i] = find(table, coords, x >> 3, y >> 3, z >> 3)
         cells[i] = ((x & 7) * SIDE + (y & 7)) * SIDE + (z & 7)
     return places, cells

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from lodestar.mapping.association import AssociationConfig
-from lodestar.mapping.cleaning import CleaningConfig
 from lodestar.mapping.extraction import ExtractionConfig
-from lodestar.mapping.moving import MoveConfig
+from lodestar.mapping.relocation import RelocationConfig
 from lodestar.mapping.samples import SampleConfig
+from lodestar.mapping.segment_filter import SegmentFilterConfig
 from lodestar.mapping.sights import SightConfig
-from lodestar.mapping.splitting import SplitConfig
+from lodestar.mapping.split_evidence import SplitConfig
 from lodestar.mapping.tsdf import GeometryConfig
 
 
@@ -59,11 +59,11 @@ class VoxelConfig:
     clear_looks: int = 3
     forget: float = 30.0
     reach: float = 5000.0
-    cleaning: CleaningConfig = field(default_factory=CleaningConfig)
+    cleaning: SegmentFilterConfig = field(default_factory=SegmentFilterConfig)
     samples: SampleConfig = field(default_factory=SampleConfig)
     association: AssociationConfig = field(default_factory=AssociationConfig)
     splitting: SplitConfig = field(default_factory=SplitConfig)
     geometry: GeometryConfig = field(default_factory=GeometryConfig)
     extraction: ExtractionConfig = field(default_factory=ExtractionConfig)
-    moving: MoveConfig = field(default_factory=MoveConfig)
+    moving: RelocationConfig = field(default_factory=RelocationConfig)
     sights: SightConfig = field(default_factory=SightConfig)

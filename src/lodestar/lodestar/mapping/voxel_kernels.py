@@ -92,7 +92,9 @@ def vote(table, blocks, block_free, block_state, pages, filters, filled, coords,
         seen[i] = mark
         occupancy[i] = min(occupancy[i] + gain, top)
         filters[block] |= bit(voters[n])
-        set_owner(owner, links, heads, i, posterior.add_vote(ids, weights, errors, other, i, voters[n], weight))
+        set_owner(
+            owner, links, heads, i, posterior.add_vote(ids, weights, errors, other, i, voters[n], weight)
+        )
     return found
 
 
@@ -141,7 +143,9 @@ def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth
             inside[who] += 1
             margin = margins[0] + margins[1] * c
             middle = depth[row, column]
-            if not (middle > 0.0 and middle >= c - margin and middle < np.inf):  # nothing measured is not empty
+            if not (
+                middle > 0.0 and middle >= c - margin and middle < np.inf
+            ):  # nothing measured is not empty
                 hidden[who] += 1
                 continue
             if middle <= c + margin or seen[i] == mark:
@@ -201,7 +205,9 @@ def rename(pages, filters, filled, used_blocks, owner, ids, weights, errors, oth
 
 
 @njit(cache=True, nogil=True)
-def reassign(table, blocks, filters, coords, owner, ids, weights, errors, other, links, heads, places, old, new):
+def reassign(
+    table, blocks, filters, coords, owner, ids, weights, errors, other, links, heads, places, old, new
+):
     for i in places:
         if owner[i] == GONE or not posterior.move_votes(ids, weights, errors, other, i, old, new):
             continue
@@ -245,7 +251,9 @@ def restore(table, blocks, block_free, block_state, pages, filters, filled, coor
             links, heads, count):  # fmt: skip
     """Index the first `count` pool entries; the number that fitted, fewer where blocks ran out or one came twice."""
     for i in range(count):
-        block = obtain(table, blocks, block_free, block_state, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3)
+        block = obtain(
+            table, blocks, block_free, block_state, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3
+        )
         if block < 0:
             return i
         inner = cell(coords[i, 0], coords[i, 1], coords[i, 2])

@@ -237,7 +237,9 @@ def _check_arrays(arrays: Mapping[str, np.ndarray], capacity: int) -> int:
     count = len(arrays["coords"])
     for name, (_, shape, dtype) in _ROWS.items():
         if arrays[name].shape != (count, *shape) or arrays[name].dtype != dtype:
-            raise ValueError(f"{name} is {arrays[name].shape} {arrays[name].dtype}, not {(count, *shape)} {dtype}")
+            raise ValueError(
+                f"{name} is {arrays[name].shape} {arrays[name].dtype}, not {(count, *shape)} {dtype}"
+            )
     if count > capacity:
         raise ValueError(f"{count} voxels; there is room for {capacity}")
     if (arrays["errors"] > arrays["weights"]).any() or (arrays["ids"] < 0).any():

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from lodestar.models.chat_answers import BrokenAnswer, parse_answer
+from lodestar.models.chat_budget import Spending, SpendingConfig, tokens_in, tokens_of
 from lodestar.models.chat_key import KEY_VARIABLE, NoKey, check_variable, holds_key, read_key
 from lodestar.models.chat_retries import RetryConfig, pause_before, retry_after
-from lodestar.models.chat_spending import Spending, SpendingConfig, tokens_in, tokens_of
 from lodestar.models.images import data_url
 
 _log = logging.getLogger(__name__)
@@ -87,7 +87,9 @@ class _Form:
             return replace(self, limit="max_completion_tokens")
         if "temperature" in complaint and self.temperature:
             return replace(self, temperature=False)
-        about_schema = any(word in complaint for word in ("response_format", "json_schema", "schema", "json_object"))
+        about_schema = any(
+            word in complaint for word in ("response_format", "json_schema", "schema", "json_object")
+        )
         if about_schema and self.answer != "text":
             return replace(self, answer="json_object" if self.answer == "json_schema" else "text")
         return None
@@ -99,7 +101,9 @@ class OpenAiChat:
     def __init__(self, config: ChatConfig = ChatConfig(), rng: random.Random | None = None) -> None:
         parts = urlsplit(config.base_url)
         if parts.username or parts.password:
-            raise ValueError("base_url holds credentials; put the key into the variable that key_variable names")
+            raise ValueError(
+                "base_url holds credentials; put the key into the variable that key_variable names"
+            )
         self._config = config
         self._rng = rng or random.Random(0)
         self._lock = threading.Lock()
@@ -147,7 +151,10 @@ class OpenAiChat:
             except BrokenAnswer as broken:
                 _log.info("the language model is asked again: %s", broken)
                 again = f"{broken}. Answer again, with one JSON object of the schema and nothing else."
-                messages += [{"role": "assistant", "content": answer[:4000]}, {"role": "user", "content": again}]
+                messages += [
+                    {"role": "assistant", "content": answer[:4000]},
+                    {"role": "user", "content": again},
+                ]
             answer = self._ask(messages, schema, call)
             try:
                 return json.dumps(parse_answer(answer, schema))
@@ -208,7 +215,9 @@ class OpenAiChat:
             spending.settle(reserved, used)
         if not isinstance(text, str):
             raise ValueError("there is no text in the answer")
-        if self._holds_key(text):  # an endpoint that shows what it was sent: it would go into messages and files
+        if self._holds_key(
+            text
+        ):  # an endpoint that shows what it was sent: it would go into messages and files
             raise BadAnswer("the language model's answer is rejected: the endpoint put the key into it")
         return text
 
@@ -312,7 +321,9 @@ def _arguments(
         named = {"name": "answer", "schema": schema, "strict": True}
         arguments["response_format"] = {"type": "json_schema", "json_schema": named}
     elif schema:
-        rule = f"{messages[0]['content']}\nAnswer with one JSON object of this JSON schema: {json.dumps(schema)}"
+        rule = (
+            f"{messages[0]['content']}\nAnswer with one JSON object of this JSON schema: {json.dumps(schema)}"
+        )
         arguments["messages"] = [{"role": "system", "content": rule}, *messages[1:]]
         if form.answer == "json_object":
             arguments["response_format"] = {"type": "json_object"}

@@ -57,7 +57,9 @@ class GeometricSegmenter:
         self.config = config
         self._rng = np.random.default_rng(seed)
 
-    def segment(self, stamp: float, depth: np.ndarray, camera: PinholeCamera, rgb: np.ndarray | None) -> SegmentedFrame:
+    def segment(
+        self, stamp: float, depth: np.ndarray, camera: PinholeCamera, rgb: np.ndarray | None
+    ) -> SegmentedFrame:
         """Segments of depth (H, W) float32, metres, invalid = 0 or NaN; rgb (H, W, 3) uint8 names their colours.
 
         Raises ValueError for images of another shape than the camera's.
@@ -92,7 +94,9 @@ class GeometricSegmenter:
             candidates = np.flatnonzero(known & ~taken)
             if len(candidates) == 0 or len(candidates) < config.plane_share * len(flat):
                 break
-            plane = _best_plane(flat, facing, distance, candidates, self._rng.choice(candidates, config.plane_trials))
+            plane = _best_plane(
+                flat, facing, distance, candidates, self._rng.choice(candidates, config.plane_trials)
+            )
             near, own, behind = _sides(flat, facing, distance, plane)
             if own.sum() < config.plane_share * len(flat):
                 break

@@ -38,16 +38,22 @@ def decode_picture(data: bytes, config: PictureConfig = PictureConfig()) -> np.n
         raise BadPicture("the picture is empty; send a JPEG, PNG or WebP file")
     if len(data) > config.max_bytes:
         limit = config.max_bytes // 1_000_000
-        raise BadPicture(f"the picture has {len(data) / 1e6:.0f} MB, at most {limit} MB are read; send a smaller one")
+        raise BadPicture(
+            f"the picture has {len(data) / 1e6:.0f} MB, at most {limit} MB are read; send a smaller one"
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             picture = Image.open(io.BytesIO(data), formats=FORMATS)
             width, height = picture.size
             if width * height > config.max_pixels:
-                raise BadPicture(f"the picture has {width} x {height} pixels, which is too many; send a smaller one")
+                raise BadPicture(
+                    f"the picture has {width} x {height} pixels, which is too many; send a smaller one"
+                )
             if min(width, height) < config.min_side:
-                raise BadPicture(f"the picture has {width} x {height} pixels, which is too few to recognise anything")
+                raise BadPicture(
+                    f"the picture has {width} x {height} pixels, which is too few to recognise anything"
+                )
             picture.draft("RGB", (config.side, config.side))
             picture.load()
             picture.thumbnail((config.side, config.side))
@@ -65,7 +71,9 @@ def encode_picture(rgb: np.ndarray, quality: int = 85) -> bytes:
     """An (H, W, 3) uint8 RGB image as a JPEG file. Raises ValueError."""
     if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8 or rgb.size == 0:
         raise ValueError(f"an RGB image is (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
-    done, data = cv2.imencode(".jpg", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, quality])
+    done, data = cv2.imencode(
+        ".jpg", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR), [cv2.IMWRITE_JPEG_QUALITY, quality]
+    )
     if not done:
         raise ValueError("the image cannot be encoded")
     return data.tobytes()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from lodestar.models.lexicon import load_lexicon
-from lodestar.query.scoring import Candidate
+from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
 

@@ -14,16 +14,16 @@ import numpy as np
 
 from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon
-from lodestar.query import relations, singling
+from lodestar.query import relations, superlatives
 from lodestar.query.anchors import best_anchors, best_pairs
 from lodestar.query.categories import phrase_attributes
 from lodestar.query.frames import side_scores
 from lodestar.query.fusion import fused
+from lodestar.query.ordinals import Ranking
 from lodestar.query.pool import UNDECIDED, Pool
-from lodestar.query.ranking import Ranking
 from lodestar.query.relations import Boxes
 from lodestar.query.rows import GOOD, like, likeliest
-from lodestar.query.standing import viewer_of
+from lodestar.query.speaker_pose import viewer_of
 from lodestar.query.terms import Term, blend, category_of, negated, ranks
 
 
@@ -95,14 +95,16 @@ class _Variable:
         terms = [
             Term(
                 f"{'not ' if p.negated else ''}{p.value}",
-                negated(singling.attribute(pool, p.value, group), p),
+                negated(superlatives.attribute(pool, p.value, group), p),
             )
             for p in own
             if p.name == "HasAttribute" and not ranks(p)
         ]
         if not any(p.name == "IsCategory" for p in own):
             variable = self.graph.variables[self.index]
-            terms += [Term(a, singling.attribute(pool, a, group)) for a in phrase_attributes(variable.phrase)]
+            terms += [
+                Term(a, superlatives.attribute(pool, a, group)) for a in phrase_attributes(variable.phrase)
+            ]
         return terms
 
     def _name(self, predicate: Predicate) -> str:
@@ -129,7 +131,7 @@ class _Variable:
             return Term(name, np.full(len(pool), UNDECIDED))
         category = self.graph.variables[others[0]].category.split(" of ")[0]
         if category in load_lexicon().structure and predicate.name not in VIEWED:
-            scores = singling.structure(pool, predicate.name, category, like(semantic))
+            scores = superlatives.structure(pool, predicate.name, category, like(semantic))
             return Term(name, negated(scores, predicate))
         if predicate.name == "Between":
             others = sorted(others, key=lambda other: self._absent([other]))  # next to the one that there is

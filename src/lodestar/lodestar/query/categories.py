@@ -183,7 +183,9 @@ def attribute_scores(
     lexicon = load_lexicon()
     wanted = lexicon.attribute(attribute) or attribute
     if wanted in lexicon.attribute_group:
-        scores = [_known_attribute_score(wanted, _said(a, c), unknown, other) for a, c in zip(known, captions)]
+        scores = [
+            _known_attribute_score(wanted, _said(a, c), unknown, other) for a, c in zip(known, captions)
+        ]
     else:
         scores = [_free_attribute_score(wanted, _said(a, c), c, unknown) for a, c in zip(known, captions)]
     return np.array(scores, float)

@@ -15,8 +15,8 @@ from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.categories import caption_facts, has_group, needs_caption
 from lodestar.query.config import QueryConfig
 from lodestar.query.pool import Pool
-from lodestar.query.scoring import score_query
 from lodestar.query.terms import semantic_scores, unary_words
+from lodestar.query.verdict import score_query
 from lodestar.scene.records import Entity, EntityState, Region
 
 LAYERS = ("target", "neighbor", "constraint")
@@ -161,7 +161,9 @@ class SimilarityFields:
         if first < len(kinds.samples):
             pool = self._pools.get(first)
             if pool is None:
-                pool = self._pools[first] = Pool.of(kinds.samples[first:], self._phrases, self._config, ordered=True)
+                pool = self._pools[first] = Pool.of(
+                    kinds.samples[first:], self._phrases, self._config, ordered=True
+                )
             scores.by_kind = np.concatenate([scores.by_kind, _semantic(scores.graphs, pool)])
         if len(scores.by_id) < len(kinds.kind_of):
             grown = np.zeros(len(kinds.kind_of), np.float32)
@@ -173,7 +175,9 @@ class SimilarityFields:
         scores.by_id[ids] = np.where(kind >= 0, scores.by_kind[kind], 0.0)
         if scores.whole:
             near = ids[scores.by_id[ids] > 0.0]
-            pool = Pool.of([kinds.entities[i] for i in near.tolist()], self._phrases, self._config, ordered=True)
+            pool = Pool.of(
+                [kinds.entities[i] for i in near.tolist()], self._phrases, self._config, ordered=True
+            )
             scores.by_id[near] = _semantic(scores.graphs, pool)
 
     def field(self, layer: str, texts: Sequence[str], pillars: PillarMap) -> np.ndarray:
@@ -222,7 +226,9 @@ def _semantic(graphs: Sequence[QueryGraph], pool: Pool) -> np.ndarray:
     if not graphs or not pool.entities:
         return np.zeros(len(pool.entities), np.float32)
     config, top = pool.config, max(graph.weight for graph in graphs)
-    costs = [1.0 - config.reading_share * (1.0 - graph.weight / top) if top > 0.0 else 1.0 for graph in graphs]
+    costs = [
+        1.0 - config.reading_share * (1.0 - graph.weight / top) if top > 0.0 else 1.0 for graph in graphs
+    ]
     scores = np.stack([semantic_scores(graph, pool) for graph in graphs])
     choice = (scores * np.array(costs)[:, None]).argmax(axis=0)
     best = scores[choice, np.arange(len(pool.entities))]

@@ -54,7 +54,9 @@ def room_mask(
 ) -> np.ndarray:
     """(rows, columns) bool on the grid: cells of the regions that are called as one of the rooms `wanted`."""
     mask, lexicon = np.zeros(grid.cells.shape, bool), load_lexicon()
-    meant = [region.id for region in regions.values() if (lexicon.room(region.label) or region.label) in wanted]
+    meant = [
+        region.id for region in regions.values() if (lexicon.room(region.label) or region.label) in wanted
+    ]
     if not meant:
         return mask
     points = grid.points_of(np.argwhere(~mask))
@@ -104,7 +106,9 @@ class KeepOutZones:
         meant = related_ids(self._texts, entities, self._phrases, self._config, regions)
         flags = np.zeros(int(pillars.ids.max(initial=0)) + 1, bool)
         flags[[i for i in meant if i < len(flags)]] = True
-        return np.where(flags[pillars.ids].any(axis=0), np.maximum(field, self._config.accept), 0.0).astype(np.float32)
+        return np.where(flags[pillars.ids].any(axis=0), np.maximum(field, self._config.accept), 0.0).astype(
+            np.float32
+        )
 
     def mask(
         self,

@@ -12,7 +12,7 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.models.chat import ChatModel, ChatUnavailable
 from lodestar.perception.pictures import encode_picture
 from lodestar.query.panels import draw_panel
-from lodestar.query.scoring import Candidate
+from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity
 
 _log = logging.getLogger(__name__)
@@ -76,7 +76,11 @@ def rerank(
         encode_picture(draw_panel(k, entities[c.entity_id], ids, set(c.bindings.values()), entities))
         for k, c in enumerate(first, start=1)
     ]
-    question = {"query": text, "graph": str(graph), "candidates": [_described(k, c) for k, c in enumerate(first, 1)]}
+    question = {
+        "query": text,
+        "graph": str(graph),
+        "candidates": [_described(k, c) for k, c in enumerate(first, 1)],
+    }
     try:
         scores = _scores(model.complete(SYSTEM, json.dumps(question), SCHEMA, panels), len(first))
     except (ChatUnavailable, ValueError) as error:

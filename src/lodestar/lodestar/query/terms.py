@@ -10,7 +10,7 @@ import numpy as np
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import MissingPhrases
-from lodestar.query import singling
+from lodestar.query import superlatives
 from lodestar.query.anchors import NOTHING
 from lodestar.query.categories import phrase_attributes
 from lodestar.query.config import QueryConfig
@@ -90,7 +90,7 @@ def ranks(predicate: Predicate) -> bool:
     if predicate.name in ("Closest", "Farthest"):
         return True
     if predicate.name == "HasAttribute":
-        return predicate.value in singling.SUPERLATIVES
+        return predicate.value in superlatives.SUPERLATIVES
     return len(predicate.arguments) == 1 and predicate.name not in ("IsCategory", "InRegion")
 
 

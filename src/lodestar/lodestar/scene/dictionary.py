@@ -16,10 +16,10 @@ from lodestar.mapping.records import InstanceDelta, Merge
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
 from lodestar.scene.journal import DEFAULT_PAGE
-from lodestar.scene.life import EntityRecord
+from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap, label_region
-from lodestar.scene.taking import SceneState
+from lodestar.scene.scene_state import SceneState
 
 __all__ = ["SceneConfig", "SceneDictionary"]
 
@@ -89,7 +89,9 @@ class SceneDictionary:
 
     def _start_over(self, map_id: int, session_id: str) -> list[int]:
         """Another session of the voxel map; returns the entities that are gone with the old one."""
-        goes_on = bool(self._expected) and session_id.split("+")[0] == self._expected and map_id == self.map_id
+        goes_on = (
+            bool(self._expected) and session_id.split("+")[0] == self._expected and map_id == self.map_id
+        )
         gone = [] if goes_on else list(self.state.records)
         for identity in gone:
             self.state.remove(identity)
@@ -196,7 +198,9 @@ class SceneDictionary:
             state.rooms.regions = {region.id: region for region in found}
             return tuple(found)
 
-    def find_regions(self, grid: OccupancyGrid2D, tracker: RegionTracker) -> tuple[np.ndarray, tuple[Region, ...]]:
+    def find_regions(
+        self, grid: OccupancyGrid2D, tracker: RegionTracker
+    ) -> tuple[np.ndarray, tuple[Region, ...]]:
         """Mask (rows, columns) uint16 and regions of the grid; ids go on where the tracker has seen them, jumps or not.
 
         See `assign_regions`.
@@ -277,7 +281,13 @@ def _task(record: EntityRecord) -> EnrichmentTask:
     views = sorted((kept.view for kept in record.views), key=lambda view: -view.quality)
     size = np.subtract(record.instance.box_max, record.instance.box_min).astype(float)
     return EnrichmentTask(
-        record.instance.id, record.label, record.voted, record.attributes, dict(record.seen_as), size, tuple(views)
+        record.instance.id,
+        record.label,
+        record.voted,
+        record.attributes,
+        dict(record.seen_as),
+        size,
+        tuple(views),
     )
 
 

@@ -100,7 +100,8 @@ def crop_color(crop: np.ndarray) -> str:
     if inner.size == 0:
         return ""
     hue, saturation, value = (
-        channel.reshape(-1) for channel in cv2.split(cv2.cvtColor(np.ascontiguousarray(inner), cv2.COLOR_RGB2HSV))
+        channel.reshape(-1)
+        for channel in cv2.split(cv2.cvtColor(np.ascontiguousarray(inner), cv2.COLOR_RGB2HSV))
     )
     names = [name for _, name in _HUES] + [name for _, name in _GREYS] + ["brown"]
     index = np.searchsorted([limit for limit, _ in _HUES], hue, side="right")
@@ -137,10 +138,11 @@ class TemplateCaptioner:
             votes = [found for found in (crop_color(crop) for crop in look()) if found]
             color = max(votes, key=lambda name: (votes.count(name), -votes.index(name))) if votes else ""
         width, height = float(max(task.size[0], task.size[1])), float(task.size[2])
-        shape = "tall" if height >= max(self._tall, width) else "wide" if width >= max(self._wide, height) else ""
+        shape = (
+            "tall" if height >= max(self._tall, width) else "wide" if width >= max(self._wide, height) else ""
+        )
         words = [word for word in (shape, color, task.label) if word]
         return " ".join(words) if len(words) > 1 else ""
-
 
     def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
         """See Captioner; a template has them all in its words."""

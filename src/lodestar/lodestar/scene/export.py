@@ -61,7 +61,8 @@ def _entity(entity: Entity) -> dict[str, Any]:
             for view in entity.views
         ],
         "embeddings": [
-            {"channel": name, "model": e.model, "dimension": len(e.vector)} for name, e in entity.embeddings.items()
+            {"channel": name, "model": e.model, "dimension": len(e.vector)}
+            for name, e in entity.embeddings.items()
         ],
     }
 

@@ -71,7 +71,14 @@ class Journal:
             updated.append(entity)
         self._merged.extend((self.revision, merge) for merge in merges)
         return SceneDelta(
-            stamp, self.revision, previous, tuple(updated), merges, removed, map_id=identity[0], session_id=identity[1]
+            stamp,
+            self.revision,
+            previous,
+            tuple(updated),
+            merges,
+            removed,
+            map_id=identity[0],
+            session_id=identity[1],
         )
 
     def page(

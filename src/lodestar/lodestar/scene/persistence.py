@@ -14,9 +14,9 @@ from lodestar.perception.frames import ImageBox
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.fusion import FusedVector
-from lodestar.scene.life import EntityRecord
+from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import Embedding, EntityState, View
-from lodestar.scene.taking import SceneState
+from lodestar.scene.scene_state import SceneState
 from lodestar.scene.views import KeptView
 from lodestar.storage.archive import ForeignFile
 

@@ -20,7 +20,7 @@ from lodestar.scene import persistence as scene_parts
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import BadScene
-from lodestar.scene.taking import SceneState
+from lodestar.scene.scene_state import SceneState
 from lodestar.storage.archive import Archive, ForeignFile, read_archive, write_archive
 from lodestar.storage.snapshot import SnapshotFolder
 
@@ -107,7 +107,9 @@ class SavedMap:
         return Loaded(mapper, fused, state, int(self.scene.meta["map_id"]), session)
 
 
-def scene_arrays(scene: SceneDictionary, rooms: RegionTracker) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def scene_arrays(
+    scene: SceneDictionary, rooms: RegionTracker
+) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Meta and arrays of the scene's part: entities, and regions with their ids."""
     meta, arrays = scene_parts.scene_to_arrays(scene)
     room_meta, room_arrays = rooms.to_arrays()

@@ -24,7 +24,7 @@ from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, Reje
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.query_graph import QueryGraph, QueryVariable
-from lodestar.query.scoring import Candidate
+from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, Region
 from lodestar.selection.context import FEATURES
 from lodestar.selection.linucb import LinUcb, LinUcbConfig

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import pytest
 from agent_fakes import ACCEPT, FakeTargets, World, entity, find, proposal
 
-from lodestar.agent.ambiguity import Doubt, Step
+from lodestar.agent.ambiguity import Step, TargetAmbiguity
 from lodestar.agent.commands import SendGoal, State
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import Rejection, RejectionReason
-from lodestar.query.scoring import Candidate
+from lodestar.query.verdict import Candidate
 
 NEAR, FAR, FARTHEST = entity(3, 4.0, 2.0), entity(7, 8.0, 5.0), entity(9, 8.0, 8.5)
 
@@ -29,7 +29,9 @@ class Relations(FakeTargets):
 
     def look(self, mirror, subtask):
         present = {i: s for i, s in self.scores.items() if i in mirror.entities}
-        candidates = [candidate(i, s) for i, s in sorted(present.items(), key=lambda item: (-item[1], item[0]))]
+        candidates = [
+            candidate(i, s) for i, s in sorted(present.items(), key=lambda item: (-item[1], item[0]))
+        ]
         return TargetView(tuple(candidates), tuple(c for c in candidates if c.score >= ACCEPT))
 
 
@@ -166,18 +168,18 @@ def test_a_directive_for_two_of_them_knows_no_doubt():
 
 
 def test_the_next_subtask_begins_without_doubt():
-    doubt = Doubt()
+    doubt = TargetAmbiguity()
     pair = (candidate(1, 0.7), candidate(2, 0.7))
     assert doubt.wanted(pair, lambda i: i) == pair
     assert doubt.confirmed(1) is Step.NEXT
     assert [c.entity_id for c in doubt.wanted(pair, lambda i: i)] == [2]
     assert doubt.confirmed(2) is Step.TIED
-    assert Doubt().rivals == ()
+    assert TargetAmbiguity().rivals == ()
 
 
 @pytest.mark.parametrize("said", [{}, {"red": 1.0}])
 def test_a_kind_alone_or_what_surely_holds_leaves_no_rivals(said):
-    doubt = Doubt()
+    doubt = TargetAmbiguity()
     doubt.wanted((Candidate(1, 0.8, 0.8, dict(said)), Candidate(2, 0.8, 0.8, dict(said))), lambda i: i)
     assert doubt.rivals == ()
     assert doubt.confirmed(1) is Step.CLAIM

@@ -13,8 +13,8 @@ from lodestar.agent.approach import better_target, pose_here
 from lodestar.agent.commands import SendGoal
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.targets import TargetView
-from lodestar.grid.facing import is_facing
-from lodestar.query.scoring import Candidate
+from lodestar.grid.success_pose import is_facing
+from lodestar.query.verdict import Candidate
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
@@ -92,7 +92,9 @@ def test_behind_a_wall_the_way_goes_on():
     cells[:, 44:46] = 100
     walled = replace(grid, cells=cells)
     assert (
-        pose_here(walled, np.array([4.0, 5.0, 0.0]), entity(1, 5.0, 5.0), (), np.array([5.0, 4.2, 1.57]), CONFIG)
+        pose_here(
+            walled, np.array([4.0, 5.0, 0.0]), entity(1, 5.0, 5.0), (), np.array([5.0, 4.2, 1.57]), CONFIG
+        )
         is None
     )
 
@@ -102,7 +104,9 @@ def test_where_the_edge_of_its_table_hides_it_the_way_goes_on():
     here, goal = np.array([3.8, 5.0, 0.0]), np.array([5.0, 4.0, math.pi / 2])
 
     def on_a_table_from(x: float) -> np.ndarray | None:
-        table = replace(entity(2, 5.0, 5.0), box_min=np.array([x, 4.5, 0.0]), box_max=np.array([5.15, 5.5, 0.74]))
+        table = replace(
+            entity(2, 5.0, 5.0), box_min=np.array([x, 4.5, 0.0]), box_max=np.array([5.15, 5.5, 0.74])
+        )
         scene = SceneMirror()
         scene.apply(SceneDelta(0.0, 1, 0, (bag, table)))
         return pose_here(room(), here, bag, (), goal, CONFIG, scene)

@@ -14,7 +14,7 @@ from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.grammar import parse_directive
-from lodestar.query.scoring import Candidate
+from lodestar.query.verdict import Candidate
 from lodestar.selection.context import ContextBuilder, ContextConfig
 from lodestar.selection.decision_log import Outcome
 from lodestar.selection.linucb import LinUcb, LinUcbConfig

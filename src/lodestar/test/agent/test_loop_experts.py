@@ -148,7 +148,14 @@ class Thinking(World):
         return None
 
 
-CORNERS = [(2.0, 8.0, 0.0), (8.0, 8.0, 0.0), (8.0, 2.0, 0.0), (5.0, 2.0, 0.0), (2.0, 5.0, 0.0), (5.0, 8.0, 0.0)]
+CORNERS = [
+    (2.0, 8.0, 0.0),
+    (8.0, 8.0, 0.0),
+    (8.0, 2.0, 0.0),
+    (5.0, 2.0, 0.0),
+    (2.0, 5.0, 0.0),
+    (5.0, 8.0, 0.0),
+]
 
 
 def test_the_robot_decides_at_its_own_rate_while_a_reasoner_thinks():
@@ -165,7 +172,9 @@ def test_the_robot_decides_at_its_own_rate_while_a_reasoner_thinks():
 
 
 def test_a_late_proposal_is_used_in_the_next_epoch():
-    world = Thinking(answers={"frontier": exploring(*CORNERS * 3), "ego_vlm": proposal(9.0, 5.0, confidence=1.0)})
+    world = Thinking(
+        answers={"frontier": exploring(*CORNERS * 3), "ego_vlm": proposal(9.0, 5.0, confidence=1.0)}
+    )
     world.policy.choose = prefers(world.policy, "ego_vlm")
     world.loop.start(find(), 0.0)
     world.run(until=lambda: any(goal.expert == "ego_vlm" for goal in world.of(SendGoal)))
@@ -197,7 +206,9 @@ def test_a_target_in_view_is_gone_to_while_everybody_thinks():
     world.run()
     assert world.result.success and world.now < world.think
     assert [goal.expert for goal in world.of(SendGoal)] == ["frontier", "known_target"]
-    assert [d.outcome for d in world.decisions] == [Outcome.REACHED], "the frontier's decision gets the credit"
+    assert [d.outcome for d in world.decisions] == [Outcome.REACHED], (
+        "the frontier's decision gets the credit"
+    )
 
 
 def test_something_likely_near_by_is_looked_at_while_everybody_thinks():

@@ -51,8 +51,13 @@ def test_only_the_explorer_is_asked_where_everything_is_to_be_seen(known_target)
 
 def test_an_inventory_of_a_kind_lists_what_meets_the_query_by_region():
     world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))})
-    world.mirror.regions = {1: Region(1, "kitchen", 1.0, 12.0, np.zeros(2)), 2: Region(2, "", 0.0, 9.0, np.zeros(2))}
-    world.mirror.put(entity(1, 5, 5, region_id=1), entity(2, 6, 6, region_id=2), entity(3, 7, 7, "green plant"))
+    world.mirror.regions = {
+        1: Region(1, "kitchen", 1.0, 12.0, np.zeros(2)),
+        2: Region(2, "", 0.0, 9.0, np.zeros(2)),
+    }
+    world.mirror.put(
+        entity(1, 5, 5, region_id=1), entity(2, 6, 6, region_id=2), entity(3, 7, 7, "green plant")
+    )
     world.targets.scores = {1: 0.9, 2: 0.8, 3: 0.9}
     directive = replace(find("chair"), kind=DirectiveKind.INVENTORY, text="list all chairs")
     world.loop.start(directive, 0.0)
@@ -128,4 +133,6 @@ def test_the_report_tells_what_was_found_before_a_later_step_failed(known_target
     known_target.run()
     result = known_target.result
     assert result.error_code is ErrorCode.TARGET_NOT_FOUND and result.entity_ids == (7,)
-    assert result.report.startswith("Found a red chair (entity 7) at (8.0, 5.0)") and "no 'mug'" in result.report
+    assert (
+        result.report.startswith("Found a red chair (entity 7) at (8.0, 5.0)") and "no 'mug'" in result.report
+    )

@@ -120,7 +120,9 @@ def test_experts_that_come_back_are_listened_to_again():
 
 
 def test_what_an_expert_writes_cannot_break_a_line():
-    world = world_of(frontier=Proposal("", 0, np.array([2.0, 8.0, 0.0]), 0.5, "look\x1b[31m\nERROR: stop\x07" * 40))
+    world = world_of(
+        frontier=Proposal("", 0, np.array([2.0, 8.0, 0.0]), 0.5, "look\x1b[31m\nERROR: stop\x07" * 40)
+    )
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)))
     text = world.loop.feedback().text

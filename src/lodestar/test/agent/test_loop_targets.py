@@ -114,7 +114,9 @@ def test_what_stands_above_the_camera_may_be_hidden_from_two_places(known_target
 
 
 def test_a_phantom_before_the_robot_is_given_up_though_its_goals_fail():
-    world = World(sees=False, answers={"semantic_map": None, "frontier": exploring(*[(k, 9.0, 0.0) for k in range(9)])})
+    world = World(
+        sees=False, answers={"semantic_map": None, "frontier": exploring(*[(k, 9.0, 0.0) for k in range(9)])}
+    )
     world.mirror.put(TARGET)
     world.targets.scores[7] = 0.9
     world.pose = np.array(FACING)
@@ -153,7 +155,9 @@ def test_a_target_that_nobody_can_drive_to_leaves_the_search_to_others():
 
 
 def test_a_place_on_the_way_to_a_target_uses_up_no_viewpoint(known_target):
-    on_the_way = [proposal(2.0 + 0.5 * k, 5.0, 0.0, 0.9, 7) for k in range(2 * known_target.config.max_viewpoints)]
+    on_the_way = [
+        proposal(2.0 + 0.5 * k, 5.0, 0.0, 0.9, 7) for k in range(2 * known_target.config.max_viewpoints)
+    ]
     known_target.answers["semantic_map"] = lambda r: (
         on_the_way[len(r.excluded_goals)] if len(r.excluded_goals) < len(on_the_way) else towards_target(r)
     )

@@ -19,7 +19,12 @@ HERE = np.array([2.0, 2.0, 0.0])
 
 
 def request(epoch: int, stamp: float, **changes) -> ProposalRequest:
-    facts = {"deadline": stamp + CONFIG.expert_deadline, "directive": find(), "subtask_index": 0, "robot_pose": HERE}
+    facts = {
+        "deadline": stamp + CONFIG.expert_deadline,
+        "directive": find(),
+        "subtask_index": 0,
+        "robot_pose": HERE,
+    }
     return ProposalRequest(epoch, stamp, **{**facts, **changes})
 
 

@@ -54,7 +54,9 @@ class Alike(PhraseBook):
         return np.tile(np.eye(1, 8, dtype=np.float32), (len(phrases), 1))
 
 
-@pytest.mark.parametrize(("what", "things"), [("the kitchen", []), ("the kitchen area", []), ("the flurb", [1])])
+@pytest.mark.parametrize(
+    ("what", "things"), [("the kitchen", []), ("the kitchen area", []), ("the flurb", [1])]
+)
 def test_a_room_to_avoid_is_no_thing_to_avoid(what, things):
     subtask = parse_directive(f"find the chair, never enter {what}").subtasks[0]
     mirror = mirror_of(entity(1, 1, 1, "kitchen counter"))

@@ -9,10 +9,10 @@ import numpy as np
 from expert_worlds import Block, furnished, photograph, red_chair, request, thing
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
-from lodestar.experts.lifting import LiftConfig, lift
-from lodestar.experts.looking import TurnConfig, TurnMemory
+from lodestar.experts.lifted_detections import LiftConfig, lift
 from lodestar.experts.protocol import ActionKind, Proposal, RejectionReason
-from lodestar.grid.facing import is_facing
+from lodestar.experts.turn_memory import TurnConfig, TurnMemory
+from lodestar.grid.success_pose import is_facing
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta

@@ -10,7 +10,7 @@ from expert_worlds import CAMERA, camera_pose, known_from, red_chair, request, t
 
 from lodestar.experts.frontier import FrontierConfig, FrontierExpert
 from lodestar.experts.protocol import Proposal, RejectionReason
-from lodestar.experts.stops import StopConfig
+from lodestar.experts.viewpoint_survey import StopConfig
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D

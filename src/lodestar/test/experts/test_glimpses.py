@@ -11,9 +11,9 @@ from expert_worlds import Block, furnished, photograph, red_chair, request, thin
 
 from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
 from lodestar.experts.glimpses import GlimpseConfig, GlimpseMemory
-from lodestar.experts.lifting import LiftConfig, lift
+from lodestar.experts.lifted_detections import LiftConfig, lift
 from lodestar.experts.protocol import ActionKind, Proposal
-from lodestar.grid.facing import is_facing
+from lodestar.grid.success_pose import is_facing
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.language.reasoner import OfflineReasoner
 from lodestar.language.views import ViewAnswer
@@ -72,7 +72,14 @@ def test_looks_that_do_not_show_it_refute_it():
 
 @pytest.mark.parametrize(
     ("pose", "background"),
-    [(AWAY, 6.0), ((2.0, 4.0, 0.66), 6.0), ((0.6, 4.0, 0.0), 6.0), (POSE, 1.5), (POSE, math.nan), (POSE, 0.0)],
+    [
+        (AWAY, 6.0),
+        ((2.0, 4.0, 0.66), 6.0),
+        ((0.6, 4.0, 0.0), 6.0),
+        (POSE, 1.5),
+        (POSE, math.nan),
+        (POSE, 0.0),
+    ],
     ids=["looks away", "at the edge", "from too far", "something before it", "no depth", "invalid depth"],
 )
 def test_looks_that_could_not_show_it_say_nothing(pose, background):
@@ -99,7 +106,9 @@ def test_glimpses_jump_with_the_map_and_are_forgotten_in_another():
     frame, segmented = photograph(AWAY)
     memory.see(replace(frame, map_from_odom=shift), segmented, [])
     (glimpse,) = memory.unknown_to(scene())
-    assert glimpse.thing.center[0] == pytest.approx(5.75, abs=0.1) and glimpse.view[0, 3] == pytest.approx(3.0)
+    assert glimpse.thing.center[0] == pytest.approx(5.75, abs=0.1) and glimpse.view[0, 3] == pytest.approx(
+        3.0
+    )
     assert glimpse.thing.box_min[0] == pytest.approx(glimpse.thing.center[0], abs=0.1)
     another = scene()
     another.map_id = 2
@@ -152,7 +161,9 @@ def test_it_does_not_go_back_to_what_does_not_fit_is_known_or_was_given_up():
     blue = Block(5.0, 4.0, "chair", "blue chair")
     answers = [
         expert_that_saw(blue).propose(request(AWAY, red_chair())),
-        expert_that_saw(CHAIR, entities=[thing(1, 5.0, 4.0, "red chair")]).propose(request(AWAY, red_chair())),
+        expert_that_saw(CHAIR, entities=[thing(1, 5.0, 4.0, "red chair")]).propose(
+            request(AWAY, red_chair())
+        ),
     ]
     assert all(getattr(answer, "action", None) is not ActionKind.GO for answer in answers)
 

@@ -11,9 +11,9 @@ from expert_worlds import camera_pose, furnished, red_chair, request, thing
 
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
-from lodestar.grid.facing import is_facing
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.success_pose import is_facing
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror

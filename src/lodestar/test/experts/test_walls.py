@@ -43,8 +43,12 @@ def test_a_hole_in_a_wall_through_which_nothing_is_known_is_closed():
     house = _house()
     holed = _with_a_hole(house)
     assert np.array_equal(_closed(*_one_after_the_other(house, house, house, holed)), house.cells)
-    assert np.array_equal(_closed(*_one_after_the_other(house, holed)), holed.cells)  # it was no wall for long
-    assert np.array_equal(_closed(house, replace(house), replace(house), holed), holed.cells)  # one grid, sent again
+    assert np.array_equal(
+        _closed(*_one_after_the_other(house, holed)), holed.cells
+    )  # it was no wall for long
+    assert np.array_equal(
+        _closed(house, replace(house), replace(house), holed), holed.cells
+    )  # one grid, sent again
 
 
 def test_of_the_same_grid_the_same_is_said():
@@ -102,4 +106,6 @@ def test_a_hole_is_looked_into_only_when_nothing_else_is_left():
         expert.set_grid(replace(house, stamp=5.0))
         left = expert.propose(request(pose, red_chair()))
         assert isinstance(left, Rejection) and left.reason is RejectionReason.EXPLORED
-    assert goals[0][0] > 3.0 > goals[1][0]  # the other room before the hole, which one without a memory takes first
+    assert (
+        goals[0][0] > 3.0 > goals[1][0]
+    )  # the other room before the hole, which one without a memory takes first

@@ -39,7 +39,12 @@ class FakeModel:
 
 def seen(action, *pairs):
     scores = [{"number": n, "score": s} for n, s in pairs]
-    return {"scores": scores, "action": action, "description": "A hall with a plant.", "reason": "it is open there"}
+    return {
+        "scores": scores,
+        "action": action,
+        "description": "A hall with a plant.",
+        "reason": "it is open there",
+    }
 
 
 def ego(answer, *blocks, rgb=True, entities=()):
@@ -83,7 +88,11 @@ def test_its_turn_is_taken():
 def test_without_a_usable_answer_it_decides_offline_and_says_why(answer):
     expert, _ = ego(answer, Block(5.0, 4.0, "chair", "red chair"))
     proposal = expert.propose(request(POSE, red_chair()))
-    assert proposal.action is ActionKind.GO and "red chair" in proposal.rationale and "offline" in proposal.rationale
+    assert (
+        proposal.action is ActionKind.GO
+        and "red chair" in proposal.rationale
+        and "offline" in proposal.rationale
+    )
 
 
 def test_an_excluded_thing_is_not_gone_to_whatever_the_model_says():
@@ -105,7 +114,9 @@ def judged(*pairs):
 
 def remembered(answer, *things):
     model = FakeModel(answer)
-    expert = SemanticMapExpert(SemanticMapConfig(), PhraseBook(), ModelReasoner(model, warn=lambda text: None))
+    expert = SemanticMapExpert(
+        SemanticMapConfig(), PhraseBook(), ModelReasoner(model, warn=lambda text: None)
+    )
     expert.set_grid(furnished(*things))
     mirror = SceneMirror()
     mirror.apply(SceneDelta(0.0, 1, 0, tuple(things)))

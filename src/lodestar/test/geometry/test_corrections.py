@@ -15,12 +15,24 @@ HERE = planar_transform(40.0, -7.0, 1.0, z=0.4)  # odom <- sensor, far from wher
 
 def about_the_sensor(shift: float, turn_deg: float) -> np.ndarray:
     """map <- odom that moves the sensor by `shift` and turns it where it is."""
-    return planar_transform(shift, 0.0, 0.0) @ HERE @ planar_transform(0.0, 0.0, math.radians(turn_deg)) @ inverse(HERE)
+    return (
+        planar_transform(shift, 0.0, 0.0)
+        @ HERE
+        @ planar_transform(0.0, 0.0, math.radians(turn_deg))
+        @ inverse(HERE)
+    )
 
 
 @pytest.mark.parametrize(
     ("shift", "turn_deg", "is_jump"),
-    [(0.0, 0.0, False), (0.09, 0.0, False), (0.11, 0.0, True), (0.0, 1.9, False), (0.0, 2.1, True), (0.0, -2.1, True)],
+    [
+        (0.0, 0.0, False),
+        (0.09, 0.0, False),
+        (0.11, 0.0, True),
+        (0.0, 1.9, False),
+        (0.0, 2.1, True),
+        (0.0, -2.1, True),
+    ],
 )
 def test_a_jump_is_how_far_the_sensor_is_moved_or_turned(shift, turn_deg, is_jump):
     now = about_the_sensor(shift, turn_deg)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.poses import inverse, planar_transform
-from lodestar.grid.moving import moved_cells
+from lodestar.grid.correction import moved_cells
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.grid.regions import RegionConfig, RegionTracker, segment_regions
 
@@ -88,8 +88,12 @@ def test_ids_move_with_a_jump_of_the_map():
     grid = three_rooms()
     _, regions = tracker.segment(grid)
     there = planar_transform(20.0, 5.0, 0.0)
-    jump = there @ planar_transform(0.0, 0.0, np.radians(-25.0)) @ inverse(there)  # farther than a room is wide
-    cells, first = moved_cells(grid.cells, np.round(np.array(grid.origin) / grid.resolution).astype(int), 0.1, jump, -1)
+    jump = (
+        there @ planar_transform(0.0, 0.0, np.radians(-25.0)) @ inverse(there)
+    )  # farther than a room is wide
+    cells, first = moved_cells(
+        grid.cells, np.round(np.array(grid.origin) / grid.resolution).astype(int), 0.1, jump, -1
+    )
     tracker.move(jump)
     moved = OccupancyGrid2D(cells, 0.1, (first[0] * 0.1, first[1] * 0.1))
     _, after = tracker.segment(moved)

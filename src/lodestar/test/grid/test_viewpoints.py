@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
-from lodestar.grid.facing import is_facing
 from lodestar.grid.footprint import GO2, footprint_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
+from lodestar.grid.success_pose import is_facing
 from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, ViewpointConfig, find_viewpoints
 
 LOW, HIGH = np.array([3.0, 2.8, 0.0]), np.array([3.4, 3.2, 0.9])
@@ -96,7 +96,10 @@ def test_what_stands_above_the_camera_is_faced_from_farther_away():
 def test_where_what_it_stands_on_is_known_it_is_faced_from_the_near_edge():
     grid = room((slice(26, 40), slice(26, 40)))
     lengths = path_lengths(grid, (1.0, 1.0))
-    low, high = np.array([3.0, 2.75, 0.75]), np.array([3.2, 2.9, 0.95])  # a mug near the southern edge of the table
+    low, high = (
+        np.array([3.0, 2.75, 0.75]),
+        np.array([3.2, 2.9, 0.95]),
+    )  # a mug near the southern edge of the table
     table = np.array([2.6, 2.6, 0.0]), np.array([4.0, 4.0, 0.75])
     views = [view_from(1.0, 1.0)]
     found = find_viewpoints(grid, lengths, low, high, views, support=table)

@@ -118,7 +118,9 @@ def test_poses_move_with_jumps_of_the_map_and_the_gate_with_them(tmp_path):
     there = planar_transform(20.0, 5.0, 0.0)
     jump = there @ planar_transform(0.0, 0.0, np.radians(5.0)) @ inverse(there)
     first = store.offer(frame(1.0))
-    assert store.offer(replace(frame(2.0), map_from_odom=jump)) is None, "the same look, of a map that has moved"
+    assert store.offer(replace(frame(2.0), map_from_odom=jump)) is None, (
+        "the same look, of a map that has moved"
+    )
     moved, _ = store.get(first.id)
     np.testing.assert_allclose(moved.map_from_camera, jump @ first.map_from_camera)
     store.offer(replace(frame(3.0), map_from_odom=planar_transform(0.03, 0.0, 0.01) @ jump))

@@ -17,7 +17,9 @@ def readings(subtask):
         for p in graph.predicates:
             if p.name != "IsCategory" and p.arguments[0] == 0:
                 to = " ".join(names[i] for i in p.arguments[1:]) or p.value
-                said.append(("not " if p.negated else "") + (to if p.name == "HasAttribute" else f"{p.name} {to}"))
+                said.append(
+                    ("not " if p.negated else "") + (to if p.name == "HasAttribute" else f"{p.name} {to}")
+                )
         found.append(" ".join([names[0], *sorted(said)]))
     return found
 
@@ -42,7 +44,10 @@ def readings(subtask):
         ("find the mug on the red or the blue table", [["mug On table", "mug On table"]]),
         ("how many red or blue chairs are on the rug", [["chair On rug red", "chair On rug blue"]]),
         ("find the red and blue chair", [["chair blue red"]]),
-        ("find the red or blue chair next to the desk", [["chair NextTo desk red", "chair NextTo desk blue"]]),
+        (
+            "find the red or blue chair next to the desk",
+            [["chair NextTo desk red", "chair NextTo desk blue"]],
+        ),
     ],
 )
 def test_an_adjective_takes_the_noun_it_shares(text, steps):
@@ -71,10 +76,26 @@ def test_a_list_that_ends_with_or_is_one_step(text, steps):
 @pytest.mark.parametrize(
     ("text", "target", "found"),
     [
-        ("find a chair in the kitchen or the bedroom", "chair", ["chair InRegion kitchen", "chair InRegion bedroom"]),
-        ("find a chair in the kitchen or bedroom", "chair", ["chair InRegion kitchen", "chair InRegion bedroom"]),
-        ("find a chair not in the kitchen or the hall", "chair", ["chair not InRegion hallway not InRegion kitchen"]),
-        ("go to the kitchen or the hall", "kitchen or hall", ["object InRegion kitchen", "object InRegion hallway"]),
+        (
+            "find a chair in the kitchen or the bedroom",
+            "chair",
+            ["chair InRegion kitchen", "chair InRegion bedroom"],
+        ),
+        (
+            "find a chair in the kitchen or bedroom",
+            "chair",
+            ["chair InRegion kitchen", "chair InRegion bedroom"],
+        ),
+        (
+            "find a chair not in the kitchen or the hall",
+            "chair",
+            ["chair not InRegion hallway not InRegion kitchen"],
+        ),
+        (
+            "go to the kitchen or the hall",
+            "kitchen or hall",
+            ["object InRegion kitchen", "object InRegion hallway"],
+        ),
         ("find a chair next to the table or the sofa", "chair", ["chair NextTo table", "chair NextTo sofa"]),
         ("find the chair next to the table or sofa", "chair", ["chair NextTo table", "chair NextTo sofa"]),
         ("find the chair not next to the desk or sofa", "chair", ["chair not NextTo desk not NextTo sofa"]),
@@ -82,10 +103,19 @@ def test_a_list_that_ends_with_or_is_one_step(text, steps):
         (
             "find a chair or a table in the kitchen or the bedroom",
             "chair or table",
-            ["chair InRegion kitchen", "table InRegion kitchen", "chair InRegion bedroom", "table InRegion bedroom"],
+            [
+                "chair InRegion kitchen",
+                "table InRegion kitchen",
+                "chair InRegion bedroom",
+                "table InRegion bedroom",
+            ],
         ),
         ("find a mug or a glass on the table", "mug or glass", ["mug On table", "glass On table"]),
-        ("find mugs or plates in the kitchen", "mug or plate", ["mug InRegion kitchen", "plate InRegion kitchen"]),
+        (
+            "find mugs or plates in the kitchen",
+            "mug or plate",
+            ["mug InRegion kitchen", "plate InRegion kitchen"],
+        ),
         ("find a mug or the glass on the table", "mug or glass", ["mug", "glass On table"]),
     ],
 )

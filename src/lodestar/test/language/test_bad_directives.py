@@ -87,14 +87,21 @@ def test_who_keeps_away_from_everything_has_nowhere_to_go(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["come back but avoid the start", "find the mug and come back, keep away from home", "go home, avoid home"]
+    "text",
+    [
+        "come back but avoid the start",
+        "find the mug and come back, keep away from home",
+        "go home, avoid home",
+    ],
 )
 def test_who_keeps_away_from_the_start_cannot_come_back_to_it(text):
     with pytest.raises(NotUnderstood, match="come back to and to keep away from"):
         parse_directive(text)
 
 
-@pytest.mark.parametrize("text", ["find the mug but do not touch anything", "find the mug, don't run into anything"])
+@pytest.mark.parametrize(
+    "text", ["find the mug but do not touch anything", "find the mug, don't run into anything"]
+)
 def test_a_robot_that_touches_nothing_anyway_keeps_away_from_nothing(text):
     assert parse_directive(text).subtasks[0].constraints == ()
     assert parse_directive("find the mug, do not touch the vase").subtasks[0].constraints == ("vase",)
@@ -118,7 +125,10 @@ def test_what_is_named_beside_anything_is_kept_away_from_and_not_looked_for():
         ("find the mug in the kitchen, avoid the bathroom", ("bathroom",)),
         ("find the mug that is not in the kitchen, avoid the kitchen", ("kitchen",)),
         ("find the mug in the kitchen, avoid the mugs in the bathroom", ("the mugs in the bathroom",)),
-        ("find the red mug in the kitchen, avoid the blue things in the kitchen", ("the blue things in the kitchen",)),
+        (
+            "find the red mug in the kitchen, avoid the blue things in the kitchen",
+            ("the blue things in the kitchen",),
+        ),
         ("find the office chair, avoid the office", ("office",)),
         ("explore the building but avoid the office", ("office",)),
         ("find the mug next to the blue chair, avoid the red chair", ("red chair",)),
@@ -188,7 +198,9 @@ def test_a_thing_may_be_named_after_a_time():
     assert parse_directive("find the minute hand").subtasks[0].target == "minute hand"
 
 
-@pytest.mark.parametrize("text", ["find the mug and the lamp, in that order", "find the mug and the lamp in any order"])
+@pytest.mark.parametrize(
+    "text", ["find the mug and the lamp, in that order", "find the mug and the lamp in any order"]
+)
 def test_an_order_is_no_place(text):
     assert parse_directive(text).subtasks == parse_directive("find the mug and the lamp").subtasks
 
@@ -358,9 +370,13 @@ def test_a_step_without_a_verb_is_a_thing_after_a_link(text, targets):
 
 
 def test_a_distance_to_a_room_is_refused_because_a_room_is_not_entered_at_all():
-    with pytest.raises(NotUnderstood, match='"kitchen" is a room, which is not entered; a distance is kept to things'):
+    with pytest.raises(
+        NotUnderstood, match='"kitchen" is a room, which is not entered; a distance is kept to things'
+    ):
         parse_directive("find the mug; keep 2 m away from the kitchen")
-    directive = parse_directive("find the mug; keep 2 m away from the table in the kitchen, never enter the bathroom")
+    directive = parse_directive(
+        "find the mug; keep 2 m away from the table in the kitchen, never enter the bathroom"
+    )
     assert directive.subtasks[0].constraints == ("the table in the kitchen", "bathroom")
     assert directive.keep_away_distance == 2.0
 
@@ -400,5 +416,7 @@ def test_the_opposite_of_what_was_said_is_not_done(text, why):
 def test_something_may_be_described_after_it():
     graphs = parse_directive("find something red to sit on").subtasks[0].graphs
     assert [graph.target.phrase for graph in graphs][:2] == ["red chair", "red sofa"]
-    assert parse_directive("find something red").subtasks[0] == parse_directive("find the red thing").subtasks[0]
+    assert (
+        parse_directive("find something red").subtasks[0] == parse_directive("find the red thing").subtasks[0]
+    )
     assert parse_directive("find the no smoking sign").subtasks[0].target == "no smoking sign"

@@ -45,6 +45,8 @@ def test_a_graph_says_what_is_looked_for_without_words():
     check_directive(of(replace(wordless, target="")))
 
 
-@pytest.mark.parametrize("text", ["find the mug and come back", "list all mugs, avoid mugs", "explore, avoid mugs"])
+@pytest.mark.parametrize(
+    "text", ["find the mug and come back", "list all mugs, avoid mugs", "explore, avoid mugs"]
+)
 def test_what_can_be_done_passes(text):
     check_directive(parse_directive(text))

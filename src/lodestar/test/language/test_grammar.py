@@ -90,8 +90,18 @@ def only(text):
         ("go to the kitchen", "kitchen", ["InRegion(0,)kitchen"], ()),
         ("find the chair because I want to sit", "chair", [], ()),
         ("find the mug in the kitchen on the table", "mug", ["InRegion(0,)kitchen", "On(0, 1)"], ("table",)),
-        ("find the mug in the kitchen next to the sink", "mug", ["InRegion(0,)kitchen", "NextTo(0, 1)"], ("sink",)),
-        ("find the chair in the kitchen that is red", "red chair", ["InRegion(0,)kitchen", "HasAttribute(0,)red"], ()),
+        (
+            "find the mug in the kitchen next to the sink",
+            "mug",
+            ["InRegion(0,)kitchen", "NextTo(0, 1)"],
+            ("sink",),
+        ),
+        (
+            "find the chair in the kitchen that is red",
+            "red chair",
+            ["InRegion(0,)kitchen", "HasAttribute(0,)red"],
+            (),
+        ),
         ("find the chair in the room next to the window", "chair", ["NextTo(0, 1)"], ("window",)),
         ("find the chair in the small kitchen", "chair", ["InRegion(0,)kitchen"], ()),
     ],
@@ -250,7 +260,9 @@ def test_a_room_that_is_described_is_what_is_in_it():
     assert only("describe the red chair").target == "red chair"
 
 
-@pytest.mark.parametrize("text", ["find the mug, then home", "find the mug and back", "find a mug, back to the start"])
+@pytest.mark.parametrize(
+    "text", ["find the mug, then home", "find the mug and back", "find a mug, back to the start"]
+)
 def test_the_way_back_needs_no_verb(text):
     directive = parse_directive(text)
     assert [directive.kind_of(i).name for i in range(2)] == ["FIND", "RETURN"]

@@ -26,7 +26,10 @@ def targets_and_constraints(text):
         ("avoid the dog, also the cat; find the mug", ("dog", "cat")),
         ("avoid the dog at all costs and the cat, then the mug", ("dog", "cat")),
         ("find the mug; avoid the chair next to the desk and the dog", ("the chair next to the desk", "dog")),
-        ("find the mug; avoid the chairs in the kitchen and the bathroom", ("the chairs in the kitchen", "bathroom")),
+        (
+            "find the mug; avoid the chairs in the kitchen and the bathroom",
+            ("the chairs in the kitchen", "bathroom"),
+        ),
         ("find the mug; avoid red and blue chairs", ("red chair", "blue chair")),
         ("find the mug; avoid the red and the blue chairs", ("red chair", "blue chair")),
         ("find the mug; avoid wooden and metal chairs", ("wooden chair", "metal chair")),
@@ -41,7 +44,9 @@ def test_a_list_is_kept_away_from_to_its_end(text, constraints):
 
 
 def test_what_may_be_a_goal_or_a_thing_to_avoid_is_refused():
-    with pytest.raises(NotUnderstood, match='"a mug" follows what is to be avoided; say "find" or "avoid" before it'):
+    with pytest.raises(
+        NotUnderstood, match='"a mug" follows what is to be avoided; say "find" or "avoid" before it'
+    ):
         parse_directive("find the lamp; avoid the dog, please. A mug")
 
 

@@ -54,7 +54,10 @@ def test_a_large_thing_at_the_side_does_not_beat_a_smaller_one_in_the_middle():
 
 
 def test_a_speck_in_the_middle_does_not_beat_the_thing_around_it():
-    assert goal_of(segmented(("desk", "desk", 60, 60, 200, 120), ("cup", "cup", 158, 118, 3, 3))).target == "desk"
+    assert (
+        goal_of(segmented(("desk", "desk", 60, 60, 200, 120), ("cup", "cup", 158, 118, 3, 3))).target
+        == "desk"
+    )
 
 
 def test_a_thing_that_fills_the_middle_is_the_target_even_where_the_border_cuts_it():
@@ -92,7 +95,9 @@ def test_pictures_alone_are_a_directive_in_their_order():
 def test_pictures_fill_the_subtasks_that_have_no_target_and_constraints_stay():
     known = replace(parse_directive("find the sofa").subtasks[0], constraints=("stairs",))
     open_one = Subtask(constraints=("stairs",))
-    directive = with_pictures(Directive(DirectiveKind.FIND, "t", (known, open_one)), [b"chair", b"lamp"], read)
+    directive = with_pictures(
+        Directive(DirectiveKind.FIND, "t", (known, open_one)), [b"chair", b"lamp"], read
+    )
     assert [s.target for s in directive.subtasks] == ["sofa", "red chair", "red lamp"]
     assert all(s.constraints == ("stairs",) for s in directive.subtasks)
 

@@ -12,12 +12,17 @@ from reasoning import FakeModel, Scored, entity, judged
 from lodestar.language.directive import Subtask
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_prompt
-from lodestar.models.chat_spending import tokens_in, tokens_of
+from lodestar.models.chat_budget import tokens_in, tokens_of
 
 TASK = Subtask("red chair", ("desk", "lamp"), ("stairs",))
 PLAIN = "large brown wooden chair with a high back and two arms, standing next to a table of the same wood"
 TOO_LITTLE = {("escaped", 1500), ("escaped", 4000), ("chinese", 1500), ("emoji", 1500)}  # one line takes more
-CAPTIONS = {"plain": PLAIN, "escaped": "<" * 200, "chinese": "一把放在窗边的红色木椅子" * 10, "emoji": "🪑" * 60}
+CAPTIONS = {
+    "plain": PLAIN,
+    "escaped": "<" * 200,
+    "chinese": "一把放在窗边的红色木椅子" * 10,
+    "emoji": "🪑" * 60,
+}
 
 
 def scene_of(caption, count=150):

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from reasoning import Scored, entity, judged, point, seen, view
 
+from lodestar.language.background_reasoner import BackgroundReasoner, BackgroundReasonerConfig
 from lodestar.language.directive import Subtask
 from lodestar.language.reasoner import OfflineReasoner
 from lodestar.language.reasoners import ReasonerConfig, make_reasoner
-from lodestar.language.thinking import BackgroundReasoner, ThinkingConfig
 from lodestar.models.chat import ChatConfig
 from lodestar.models.chat_retries import RetryConfig
 
@@ -34,7 +34,11 @@ def handle_of():
     def make(server):
         retries = RetryConfig(tries=1, base=0.01, longest=0.02)
         chat = ChatConfig("m", server.url, timeout=5.0, patience=8.0, rest=0.0, retries=retries)
-        made.append(make_reasoner(ReasonerConfig("model", chat, ThinkingConfig(interval=0.01)), warn=lambda text: None))
+        made.append(
+            make_reasoner(
+                ReasonerConfig("model", chat, BackgroundReasonerConfig(interval=0.01)), warn=lambda text: None
+            )
+        )
         return made[-1]
 
     yield make
@@ -88,7 +92,9 @@ def test_a_good_answer_is_used_and_counted(handle_of):
 def test_a_bad_answer_leaves_it_to_the_offline_reasoner_with_the_reason(handle_of, answer):
     with chat_server(answer) as server:
         reasoner = handle_of(server).reasoner
-        ranked = until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE), lambda r: "thinking" not in r[0].rationale)
+        ranked = until(
+            lambda: reasoner.rank(CANDIDATES, TASK, SCENE), lambda r: "thinking" not in r[0].rationale
+        )
         assert [j.entity_id for j in ranked] == [1, 2]
         assert all(j.by == "offline" and "(offline: " in j.rationale for j in ranked)
 

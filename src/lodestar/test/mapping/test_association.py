@@ -16,7 +16,7 @@ from lodestar.mapping.rules import RULES, make_rule
 from lodestar.mapping.samples import Samples
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
 from lodestar.mapping.sights import SightConfig, SightMemory
-from lodestar.mapping.splitting import SplitConfig, SplitEvidence
+from lodestar.mapping.split_evidence import SplitConfig, SplitEvidence
 from lodestar.mapping.tracks import Track, Tracks
 from lodestar.perception.frames import Detection, ImageBox
 from lodestar.perception.ground_truth import NoiseConfig
@@ -200,13 +200,17 @@ def test_the_index_finds_what_a_search_of_all_finds(steps, wanted):
 def masks_in(*boxes) -> Masks:
     """Masks of 60 points spread over each box ((low), (high)); each has a caption of its own."""
     rng = np.random.default_rng(0)
-    clouds = [np.vstack([low, high, rng.uniform(low, high, (58, 3))]).astype(np.float32) for low, high in boxes]
+    clouds = [
+        np.vstack([low, high, rng.uniform(low, high, (58, 3))]).astype(np.float32) for low, high in boxes
+    ]
     points = np.vstack(clouds)
     voxels = np.floor(points / 0.05).astype(np.int32)
     low, high = (np.array([f(c, axis=0) for c in clouds]) for f in (np.min, np.max))
     start, depth = 60 * np.arange(len(boxes) + 1), np.ones(len(points), np.float32)
     samples = Samples(start, depth, points, voxels, low, high, np.ones(len(boxes)), voxels[:0])
-    found = tuple(Detection(i, "thing", f"thing {i}", 0.9, ImageBox(0, 0, 9, 9), 60) for i in range(len(boxes)))
+    found = tuple(
+        Detection(i, "thing", f"thing {i}", 0.9, ImageBox(0, 0, 9, 9), 60) for i in range(len(boxes))
+    )
     return Masks(samples, np.ones(len(boxes), bool), found, SightMemory(SightConfig()))
 
 

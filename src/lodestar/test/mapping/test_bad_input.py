@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.poses import planar_transform
-from lodestar.mapping.cleaning import CleaningConfig, Repair, clean_segments, clean_text
+from lodestar.mapping.segment_filter import Repair, SegmentFilterConfig, clean_segments, clean_text
 from lodestar.mapping.semantic_voxels import FrameRejected, RejectReason, SemanticVoxelMap, VoxelConfig
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
@@ -229,7 +229,7 @@ def test_any_text_becomes_one_short_printable_line(text, length):
 
 def test_a_good_frame_is_passed_on_as_it_is(world):
     _, segmented = world.frame(1.0, *pose_at(0))
-    same, repairs = clean_segments(segmented, CleaningConfig())
+    same, repairs = clean_segments(segmented, SegmentFilterConfig())
     assert same is segmented and not repairs
 
 
@@ -240,7 +240,7 @@ def test_the_surest_detections_are_kept_of_too_many():
         Detection(value, "a", "a", score, ImageBox(0, 0, 1, 1), 1)
         for value, score in zip(range(1, 6), (0.1, 0.9, 0.5, 0.8, 0.2))
     )
-    clean, repairs = clean_segments(SegmentedFrame(0.0, labels, found), CleaningConfig(detections=2))
+    clean, repairs = clean_segments(SegmentedFrame(0.0, labels, found), SegmentFilterConfig(detections=2))
     assert [d.label_value for d in clean.detections] == [2, 4]
     assert sorted(set(clean.labels.ravel().tolist())) == [0, 2, 4]
     assert repairs[Repair.DETECTION_DROPPED] == 3

@@ -51,7 +51,9 @@ def test_every_block_with_a_voxel_that_shows_is_found_and_what_is_behind_walls_i
     camera, shape, near, far = (95.0, 90.0, 75.0, 62.0), (120, 160), 0.2, 2.5
     depth = np.full(shape, 9.0, np.float32)
     if walled:  # a wall per part of the image, and parts where nothing was measured
-        depth = rng.choice([0.0, 0.4, 0.9, 1.6, np.nan], (3, 4)).astype(np.float32).repeat(40, 0).repeat(40, 1)
+        depth = (
+            rng.choice([0.0, 0.4, 0.9, 1.6, np.nan], (3, 4)).astype(np.float32).repeat(40, 0).repeat(40, 1)
+        )
     tiles = farthest(depth)
     result = np.empty(pool.live, np.int32)
     count = in_view(

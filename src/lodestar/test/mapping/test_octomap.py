@@ -148,7 +148,9 @@ def turned_about(x: float, y: float, angle: float, shift=(0.0, 0.0)) -> np.ndarr
     return planar_transform(*shift, 0.0) @ there @ planar_transform(0.0, 0.0, angle) @ back
 
 
-@pytest.mark.parametrize("jump", [turned_about(6.0, -3.0, np.radians(5.0)), planar_transform(0.53, -0.2, 0.0)])
+@pytest.mark.parametrize(
+    "jump", [turned_about(6.0, -3.0, np.radians(5.0)), planar_transform(0.53, -0.2, 0.0)]
+)
 def test_the_map_moves_with_a_jump_of_the_correction(jump):
     mapper = mapped_room()
     before = mapper.project(1.0)
@@ -162,7 +164,9 @@ def test_the_map_moves_with_a_jump_of_the_correction(jump):
     walls = jump[:2, :2] @ np.array([np.linspace(-3.9, 3.9, 100), np.full(100, 3.05)]) + jump[:2, 3:]
     offsets = 0.06 * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1]])
     near = [after.cells_of(walls.T + offset) for offset in offsets]
-    assert all(any(after.occupied[tuple(cells[i])] for cells in near) for i in range(100)), "the wall has no gaps"
+    assert all(any(after.occupied[tuple(cells[i])] for cells in near) for i in range(100)), (
+        "the wall has no gaps"
+    )
 
 
 def test_small_corrections_leave_the_map_where_it_is():

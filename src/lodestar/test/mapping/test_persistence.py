@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lodestar.mapping.export import glb_bytes, write_glb, write_instance_ply
-from lodestar.mapping.meshing import Mesh
+from lodestar.mapping.mesh import Mesh
 from lodestar.mapping.persistence import BadVoxels, map_from_arrays, map_to_arrays
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
 

@@ -369,7 +369,9 @@ def test_depth_goes_in_while_masks_become_points(box_world, chair, monkeypatch):
     assert waited == [False] and delta.observations and voxels.geometry.blocks.live > 0
 
 
-def test_segments_that_come_after_the_depth_that_jumped_are_taken_in_where_the_map_is_now(box_world, chair, orbit):
+def test_segments_that_come_after_the_depth_that_jumped_are_taken_in_where_the_map_is_now(
+    box_world, chair, orbit
+):
     world, voxels = box_world([chair]), SemanticVoxelMap()
     drive(world, orbit((0, 0), 2.0, 0, 90, 8), voxels)
     (before,) = confirmed(voxels)

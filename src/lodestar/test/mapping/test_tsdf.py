@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from lodestar.geometry.poses import inverse, planar_transform
 from lodestar.mapping.cells import ProcessorCells, make_cells
-from lodestar.mapping.meshing import extract_mesh
+from lodestar.mapping.mesh import extract_mesh
 from lodestar.mapping.tsdf import GeometryConfig, TsdfVolume
 
 CONFIG = GeometryConfig()

@@ -20,8 +20,8 @@ from lodestar.models.chat import (
     ChatUnavailable,
     OpenAiChat,
 )
+from lodestar.models.chat_budget import SpendingConfig
 from lodestar.models.chat_retries import RetryConfig
-from lodestar.models.chat_spending import SpendingConfig
 
 pytest.importorskip("openai")
 

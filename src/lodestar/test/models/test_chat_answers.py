@@ -31,7 +31,8 @@ def test_fences_words_around_and_trailing_commas_are_taken_off(text, data):
 
 
 @pytest.mark.parametrize(
-    "text", ["```", "`````", "``````", "```json```", "```1```", '{"a": 1,,}', '{"a": "b,}', "[1,]", '{"a": 1 "b"}']
+    "text",
+    ["```", "`````", "``````", "```json```", "```1```", '{"a": 1,,}', '{"a": "b,}', "[1,]", '{"a": 1 "b"}'],
 )
 def test_nothing_is_guessed_beyond_that(text):
     with pytest.raises(BrokenAnswer):

@@ -16,7 +16,7 @@ from lodestar.language.parsers import ParserConfig, make_parser
 from lodestar.language.views import ViewPoint, ViewQuestion
 from lodestar.models.chat import KEY_VARIABLE, BadAnswer, ChatConfig, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_key import holds_key
-from lodestar.perception.captioning import VisionConfig, make_describer
+from lodestar.perception.captioner import VisionConfig, make_describer
 from lodestar.query.rerank import SCHEMA as RERANK_SCHEMA
 from lodestar.scene.records import Entity
 
@@ -67,7 +67,9 @@ def test_what_local_servers_take_for_a_key_spoils_no_answer(word, monkeypatch):
     good = {"reason": "none is incredible"}
     with chat_server(json.dumps(good)) as server:
         assert json.loads(OpenAiChat(config_for(server)).complete("rules", "question", SCHEMA)) == good
-    assert holds_key("Bearer red", "red") and not holds_key("Bearer none", "none") and not holds_key("any", "")
+    assert (
+        holds_key("Bearer red", "red") and not holds_key("Bearer none", "none") and not holds_key("any", "")
+    )
 
 
 def entity(identity):

@@ -13,8 +13,8 @@ from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import ImageBox
 from lodestar.query.ambiguity import tell_apart
-from lodestar.query.posing import PosingConfig, saved_pose
-from lodestar.query.scoring import score_query
+from lodestar.query.answer_pose import AnswerPoseConfig, saved_pose
+from lodestar.query.verdict import score_query
 from lodestar.scene.records import View
 
 BOOK = PhraseBook()
@@ -66,7 +66,7 @@ def floor(blocked=()):
 
 def camera_at(x, y, yaw):
     """The view of a robot whose base is at x, y."""
-    forward = PosingConfig().viewpoints.camera_forward
+    forward = AnswerPoseConfig().viewpoints.camera_forward
     body = planar_transform(x + forward * np.cos(yaw), y + forward * np.sin(yaw), yaw, 0.45)
     return body @ BODY_FROM_OPTICAL
 
@@ -108,7 +108,7 @@ def test_a_saved_view_that_looks_past_it_is_turned_and_one_that_was_tried_is_lef
     found = saved_pose(seen_box(past), grid, lengths(grid), ())
     assert found is not None and found.pose[2] == pytest.approx(0.0, abs=0.15)
     assert saved_pose(seen_box(past), grid, lengths(grid), [(3.2, 3.1, 2.0)]) is None
-    near = PosingConfig(saved_distance=0.1)
+    near = AnswerPoseConfig(saved_distance=0.1)
     assert saved_pose(seen_box(past), grid, lengths(grid), (), near) is None
 
 

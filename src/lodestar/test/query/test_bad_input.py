@@ -11,7 +11,7 @@ from query_builders import room
 from lodestar.language.directive import DirectiveError
 from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
-from lodestar.query.scoring import decide, prepare, score_pool, score_query
+from lodestar.query.verdict import decide, prepare, score_pool, score_query
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,9 @@ NAN, ZERO = np.full((3, 3), np.nan), np.zeros((3, 3))
         {"mean": np.full(3, np.inf), "box_min": np.full(3, np.inf), "box_max": np.full(3, np.inf)},
     ],
 )
-@pytest.mark.parametrize("text", ["the red chair next to the desk", "the chair between the desk and the sofa"])
+@pytest.mark.parametrize(
+    "text", ["the red chair next to the desk", "the chair between the desk and the sofa"]
+)
 def test_degenerate_entities_do_not_disturb_the_others(broken, text, any_words):
     things = room()
     things[7] = replace(things[7], **broken)

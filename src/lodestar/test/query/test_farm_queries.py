@@ -7,7 +7,7 @@ from query_builders import thing, view_from
 
 from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
-from lodestar.query.scoring import score_query
+from lodestar.query.verdict import score_query
 
 SOFA = 3
 VIEWS = (view_from(0.0, 0.0, 0.0),)  # the robot stands at the origin and looks along x: y is to its left

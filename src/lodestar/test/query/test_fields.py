@@ -18,7 +18,7 @@ from lodestar.query import fields as fields_module
 from lodestar.query.config import QueryConfig
 from lodestar.query.fields import SimilarityFields, graphs_of, layer_texts
 from lodestar.query.keep_out import KeepOutZones, keep_out_mask
-from lodestar.query.scoring import score_query
+from lodestar.query.verdict import score_query
 from lodestar.scene.records import EntityState, Region
 from lodestar.scene.regions import RegionMap
 

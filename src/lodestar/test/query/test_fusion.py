@@ -13,7 +13,7 @@ from query_builders import room, thing
 from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.fusion import fused_ranks
-from lodestar.query.scoring import QueryConfig, score_query
+from lodestar.query.verdict import QueryConfig, score_query
 from lodestar.scene.records import Embedding
 
 ALONG, ACROSS = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)

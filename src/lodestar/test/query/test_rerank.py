@@ -15,7 +15,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.pictures import decode_picture
 from lodestar.query.panels import BLUE, GREEN, RED, SIZE, draw_panel
 from lodestar.query.rerank import PICTURE, SCHEMA, RerankConfig, rerank
-from lodestar.query.scoring import score_query
+from lodestar.query.verdict import score_query
 
 TEXT = "the chair next to the desk"
 

@@ -147,7 +147,9 @@ def test_a_view_that_was_not_kept_becomes_the_look_of_a_keyframe_like_it(scene, 
     assert np.allclose(view.map_from_camera, pose)
 
 
-@pytest.mark.parametrize("pose", [camera_at(-0.8, 0.0, 0.0), camera_at(-2.0, 0.0, 0.5), camera_at(2.0, 0.0, 3.14)])
+@pytest.mark.parametrize(
+    "pose", [camera_at(-0.8, 0.0, 0.0), camera_at(-2.0, 0.0, 0.5), camera_at(2.0, 0.0, 3.14)]
+)
 def test_a_keyframe_from_elsewhere_is_no_image_of_the_view(scene, feed, pose):
     scene.update(feed(updated=(instance(1),)))
     scene.update(feed(observations=(sighting(1, stamp=4.0),)))

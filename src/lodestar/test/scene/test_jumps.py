@@ -51,12 +51,16 @@ def test_a_jump_counts_by_how_far_it_moves_the_camera_not_the_origin_of_odometry
 def test_a_turn_about_the_robot_far_from_the_origin_is_no_long_way(scene, feed):
     far = camera_at(38.0, 0.0, 0.0)
     scene.update(feed(observations=(sighting(1, pose=far),)))
-    small = turned_about(38.0, 0.0, math.radians(0.5))  # moves the origin of odometry by 0.33 m, the robot by nothing
+    small = turned_about(
+        38.0, 0.0, math.radians(0.5)
+    )  # moves the origin of odometry by 0.33 m, the robot by nothing
     scene.update(feed(map_from_odom=small, observations=(sighting(1, pose=far),)))
     assert scene.counts["jumps"] == 0
 
 
-@pytest.mark.parametrize("jump", [turned_about(30.0, -20.0, math.radians(5.0)), planar_transform(0.5, -0.3, 0.0)])
+@pytest.mark.parametrize(
+    "jump", [turned_about(30.0, -20.0, math.radians(5.0)), planar_transform(0.5, -0.3, 0.0)]
+)
 def test_everything_that_has_a_place_moves_together(scene, feed, jump):
     places = {1: (5.0, 1.0, 0.5), 2: (-8.0, 4.0, 0.9), 3: (5.5, 1.2, 0.5)}
     scene.update(feed(updated=tuple(instance(i, place) for i, place in places.items())))
@@ -75,7 +79,9 @@ def test_everything_that_has_a_place_moves_together(scene, feed, jump):
         expected = (jump @ [*place, 1.0])[:3]
         assert np.allclose(after[identity].mean, expected)
         assert np.allclose((after[identity].box_min + after[identity].box_max) / 2, expected)
-        assert np.allclose(after[identity].covariance, jump[:3, :3] @ before[identity].covariance @ jump[:3, :3].T)
+        assert np.allclose(
+            after[identity].covariance, jump[:3, :3] @ before[identity].covariance @ jump[:3, :3].T
+        )
         assert after[identity].neighbors == before[identity].neighbors
         assert after[identity].is_static
     assert np.allclose(after[1].views[0].map_from_camera, jump @ before[1].views[0].map_from_camera)

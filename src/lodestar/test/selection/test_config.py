@@ -62,7 +62,9 @@ def test_what_another_learned_is_refused_and_kept(change, tmp_path):
         policy(**first).save(file)
         before = file.read_bytes()
         assert policy(policy_state=str(file), **first).state() == policy(**first).state()
-        with pytest.raises(ForeignState, match=r"policy\.json is no state for this policy: it (was learned by|is for)"):
+        with pytest.raises(
+            ForeignState, match=r"policy\.json is no state for this policy: it (was learned by|is for)"
+        ):
             policy(policy_state=str(file), **second)
         assert file.read_bytes() == before
 
@@ -94,4 +96,6 @@ def test_every_named_prior_goes_with_every_learner_and_reward(prior, reward):
         config = SelectionConfig(policy=name, reward=reward)
         one = policy_of(config, LinUcbConfig(prior=prior), ARMS, np.random.default_rng(0))
         weights = dict(zip(one.names, one.weights[1]))
-        assert weights["confidence"] == pytest.approx(PRIORS[prior].get("semantic_map", {}).get("confidence", 0.0))
+        assert weights["confidence"] == pytest.approx(
+            PRIORS[prior].get("semantic_map", {}).get("confidence", 0.0)
+        )

@@ -153,7 +153,9 @@ def test_foreign_and_damaged_states_are_refused_and_change_nothing(tmp_path):
         "list": "[]",
         "deep": "[" * 100_000,
         "another's": json.dumps({**whole, "policy": "thompson"}),
-        "unsigned": json.dumps({name: value for name, value in whole.items() if name not in ("policy", "reward")}),
+        "unsigned": json.dumps(
+            {name: value for name, value in whole.items() if name not in ("policy", "reward")}
+        ),
         "earlier": json.dumps({**whole, "format": "lodestar policy state 1"}),
         "arms": json.dumps({**whole, "arms": ["a", "b", "c"]}),
         "features": json.dumps({**whole, "names": ["bias"]}),

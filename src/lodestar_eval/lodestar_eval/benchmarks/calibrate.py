@@ -49,7 +49,7 @@ class _Case:
 
 def likelihood(cases: list[_Case], table: PredicateTable) -> float:
     """Mean log probability of the targets where each is drawn in proportion to exp(score / temperature)."""
-    from lodestar.query.scoring import score_pool
+    from lodestar.query.verdict import score_pool
 
     total = 0.0
     for case in cases:
@@ -76,8 +76,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar.language.grammar import parse_query
     from lodestar.models.embedder import SentenceTransformerEmbedder
     from lodestar.models.phrases import PhraseBook
-    from lodestar.query.scoring import prepare
     from lodestar.query.table import PredicateTable
+    from lodestar.query.verdict import prepare
 
     try:
         rooms = load_rooms(options.data, "fit")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar_eval.exploring import (
+from lodestar_eval.exploration import (
     ExpertExplorer,
     Exploration,
+    ExplorationConfig,
     Explorer,
-    ExploringConfig,
     GridSensor,
     NearestFrontier,
     Run,
@@ -68,7 +68,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         floors = load_floors(_data(options.data), _CLEARANCE)
     except FileNotFoundError as error:
         raise BadOptions(str(error)) from error
-    config = ExploringConfig()
+    config = ExplorationConfig()
     metrics: dict[str, float] = {}
     rows: list[tuple[str, ...]] = []
     pairs: dict[tuple[str, str], list[dict[str, Exploration]]] = {}

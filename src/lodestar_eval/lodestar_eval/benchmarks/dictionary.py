@@ -33,7 +33,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         values = {"cycle_ms": float(np.median(cycle))}
         values["p99_ms"] = float(np.percentile(cycle, 99))
         values |= {f"{part}_ms": float(np.median(times[part])) for part in _PARTS}
-        rows.append((f"{size:,}", f"{instances:,}", f"{entities:,}", *(f"{value:.2f}" for value in values.values())))
+        rows.append(
+            (f"{size:,}", f"{instances:,}", f"{entities:,}", *(f"{value:.2f}" for value in values.values()))
+        )
         values |= {"instances": float(instances), "entities": float(entities)}
         metrics |= {f"{size}.{name}": value for name, value in values.items()}
         progress(f"{size:,} instances: {values['cycle_ms']:.2f} ms a cycle")
@@ -43,14 +45,25 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         ratio = metrics[f"{last}.{part}_ms"] / metrics[f"{first}.{part}_ms"]
         metrics[f"{part}_ratio"] = ratio
         bars.append(Bar(f"{part} at {last:,} / at {first:,}", ratio, _BOUND, at_least=False))
-    columns = ("things", "instances", "entities", "cycle, ms", "p99", "extraction", "update", "a page of what changed")
+    columns = (
+        "things",
+        "instances",
+        "entities",
+        "cycle, ms",
+        "p99",
+        "extraction",
+        "update",
+        "a page of what changed",
+    )
     notes = (
         "Processor time of one cycle: the geometry of a bounded batch is extracted from the voxels (recent, in view "
         "and in turn), and the dictionary takes in the delta. At every size the same three views are taken again and "
         "again, of 80 things each, as by a robot that works in one place. Entities lag behind instances where the "
         "views of the tour had more things than a batch.",
     )
-    return Result(metrics, tuple(bars), (Table("A cycle as the scene grows", columns, tuple(rows)),), notes=notes)
+    return Result(
+        metrics, tuple(bars), (Table("A cycle as the scene grows", columns, tuple(rows)),), notes=notes
+    )
 
 
 def _measure(
@@ -60,7 +73,7 @@ def _measure(
     from lodestar.mapping import semantic_voxels
     from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
     from lodestar.scene.dictionary import SceneDictionary
-    from lodestar_eval.crowded import PER_TILE, TableTop
+    from lodestar_eval.crowded_scenes import PER_TILE, TableTop
 
     table, scene = TableTop(size), SceneDictionary()
     voxels = SemanticVoxelMap(VoxelConfig())
@@ -114,4 +127,6 @@ class _Clock:
         return timed
 
 
-BENCHMARK = Benchmark("dictionary", "A cycle of extraction and update as the scene grows.", _add_options, _run)
+BENCHMARK = Benchmark(
+    "dictionary", "A cycle of extraction and update as the scene grows.", _add_options, _run
+)

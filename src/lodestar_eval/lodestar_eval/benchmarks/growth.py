@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lodestar_eval.building import add_building_options, open_building
+from lodestar_eval.map_size_building import add_building_options, open_building
 from lodestar_eval.registry import Bar, Benchmark, Plot, Result, Table
 
 if TYPE_CHECKING:
@@ -99,7 +99,9 @@ def _cells(frame: RgbdFrame) -> set[tuple[int, int]]:
     rays = frame.camera.rays(8)
     depth = frame.depth[::8, ::8]
     good = (depth > 0.1) & (depth < 5.0)
-    points = (rays[good] * depth[good][:, None]) @ frame.map_from_camera[:3, :3].T + frame.map_from_camera[:3, 3]
+    points = (rays[good] * depth[good][:, None]) @ frame.map_from_camera[:3, :3].T + frame.map_from_camera[
+        :3, 3
+    ]
     points = points[(points[:, 2] > -0.1) & (points[:, 2] < 2.1)]
     return set(map(tuple, np.unique(np.floor(points[:, :2] / _CELL).astype(int), axis=0).tolist()))
 
@@ -156,7 +158,9 @@ def _result(growth: _Growth, totals: Totals, config: dict) -> Result:
         reasons = ", ".join(f"{count} for {reason}" for reason, count in sorted(totals.rejected.items()))
         notes.append(f"The map refused frames, which are left out: {reasons}.")
     if area[-1] < _BUILDING:
-        notes.append(f"Only {area[-1]:.0f} m2 were seen; the building's bound is meant for {_BUILDING:.0f} m2.")
+        notes.append(
+            f"Only {area[-1]:.0f} m2 were seen; the building's bound is meant for {_BUILDING:.0f} m2."
+        )
     return Result(
         metrics, tuple(bars), (_table(growth, ratio),), (Plot("growth.png", "Memory and time per frame."),),
         tuple(notes), config,
@@ -179,7 +183,15 @@ def _table(growth: _Growth, ratio: np.ndarray) -> Table:
             (f"{area[i]:.0f}", str(i + 1), f"{cost.bytes / _MIB:.1f}", f"{cost.peak_bytes / _MIB:.1f}",
              f"{ratio[i]:.3f}", f"{np.median(recent):.1f}", f"{np.percentile(recent, 99):.1f}")
         )  # fmt: skip
-    columns = ("m2 seen", "frames", "MiB", "peak MiB", "peak / steady", "median cpu ms of 100 frames", "p99 cpu ms")
+    columns = (
+        "m2 seen",
+        "frames",
+        "MiB",
+        "peak MiB",
+        "peak / steady",
+        "median cpu ms of 100 frames",
+        "p99 cpu ms",
+    )
     return Table("Growth", columns, tuple(rows))
 
 
@@ -195,7 +207,13 @@ def _plot(growth: _Growth, file: Path) -> None:
     memory.set(title="Memory of the map", xlabel="m² seen", ylabel="MiB", xlim=(0, None), ylim=(0, None))
     memory.legend(frameon=False)
     times.plot(growth.area, [1e3 * c.cpu_seconds for c in growth.cost], ".", markersize=2, color="#3e7cb1")
-    times.set(title="Processor time per frame, 640x480", xlabel="m² seen", ylabel="ms", xlim=(0, None), ylim=(0, None))
+    times.set(
+        title="Processor time per frame, 640x480",
+        xlabel="m² seen",
+        ylabel="ms",
+        xlim=(0, None),
+        ylim=(0, None),
+    )
     for axes in (memory, times):
         axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(file)

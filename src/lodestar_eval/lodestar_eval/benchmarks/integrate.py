@@ -27,7 +27,10 @@ STAGES = ("geometry", "instances", "together", "peer_8", "peer_16")
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--data", type=Path, default=None, help="recording (default: rgbd_7scenes in $LODESTAR_DATA, if that is set)"
+        "--data",
+        type=Path,
+        default=None,
+        help="recording (default: rgbd_7scenes in $LODESTAR_DATA, if that is set)",
     )
     parser.add_argument("--world", default="apartment", help="simulated world (default apartment)")
     parser.add_argument("--seed", type=int, default=1)
@@ -146,7 +149,7 @@ def _surface_gap(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> float:
     """Median distance, mm, from Open3D's surface points to our mesh of the same frames."""
     import open3d as o3d
 
-    from lodestar.mapping.meshing import extract_mesh
+    from lodestar.mapping.mesh import extract_mesh
     from lodestar.mapping.tsdf import TsdfVolume
     from lodestar_eval.peers import Open3dVolume
 
@@ -181,7 +184,11 @@ def _result(metrics: dict[str, float], sources: list[str], options: argparse.Nam
             "weight only, its conversion of the image apart; the ratio takes the faster of two block sizes. "
             "`surface_gap_mm`: median from Open3D's surface points to our mesh.",
         ),
-        config={"threads": os.environ.get("OMP_NUM_THREADS", "all cores"), "voxel_m": 0.05, "truncation_m": 0.2},
+        config={
+            "threads": os.environ.get("OMP_NUM_THREADS", "all cores"),
+            "voxel_m": 0.05,
+            "truncation_m": 0.2,
+        },
     )
 
 

@@ -38,14 +38,23 @@ _Worlds = dict[tuple[str, int], list["SubtaskOutcome"]]  # by kind and seed
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--worlds", default="apartment,office", help="kinds, with commas between them (default apartment,office)"
+        "--worlds",
+        default="apartment,office",
+        help="kinds, with commas between them (default apartment,office)",
     )
     parser.add_argument(
-        "--seeds", type=seed_list, default="1-18", help="such as 1-18, of every kind (default 1-18: 36 worlds)"
+        "--seeds",
+        type=seed_list,
+        default="1-18",
+        help="such as 1-18, of every kind (default 1-18: 36 worlds)",
     )
     parser.add_argument("--memory", choices=tuple(_MEMORY), default="both", help="which rows (default both)")
     parser.add_argument(
-        "--limit-time", type=positive_seconds, default=300.0, metavar="S", help="simulated seconds per subtask"
+        "--limit-time",
+        type=positive_seconds,
+        default=300.0,
+        metavar="S",
+        help="simulated seconds per subtask",
     )
     parser.add_argument(
         "--answer-time", type=positive_seconds, default=None, metavar="S",

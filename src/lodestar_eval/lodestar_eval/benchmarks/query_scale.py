@@ -36,8 +36,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     from lodestar.language.grammar import parse_query
     from lodestar.models.embedder import SentenceTransformerEmbedder
     from lodestar.models.phrases import PhraseBook
-    from lodestar.query.scoring import prepare, score_pool
     from lodestar.query.terms import fetch_vectors
+    from lodestar.query.verdict import prepare, score_pool
 
     book = PhraseBook(SentenceTransformerEmbedder())
     rows, metrics, p95 = [], {}, float("nan")

@@ -43,7 +43,7 @@ def _run_rooms(options: argparse.Namespace, folder: Path, progress: Callable[[st
     from lodestar.models.embedder import SentenceTransformerEmbedder
     from lodestar.models.phrases import PhraseBook
     from lodestar.query.table import PAPER
-    from lodestar_eval.solving import CAUSES, PAPER_CONFIG, accuracies, mcnemar, solve_rooms
+    from lodestar_eval.sentence_answers import CAUSES, PAPER_CONFIG, accuracies, mcnemar, solve_rooms
 
     try:
         rooms = load_rooms(options.data, options.half)
@@ -91,7 +91,7 @@ def _run_rooms(options: argparse.Namespace, folder: Path, progress: Callable[[st
 
 
 def _run_worlds(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.perceived import run_worlds
+    from lodestar_eval.perceived_maps import run_worlds
 
     metrics, rows = run_worlds(options.worlds, options.sentences, progress)
     (folder / "sentences.json").write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

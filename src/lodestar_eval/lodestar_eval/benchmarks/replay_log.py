@@ -88,7 +88,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     refused: dict[str, str] = {}
     for name in names:
         try:
-            found[name] = _evaluate(name, samples, arms, feature_names(features, arms), reward, options, config)
+            found[name] = _evaluate(
+                name, samples, arms, feature_names(features, arms), reward, options, config
+            )
         except NoSupport as reason:
             refused[name] = str(reason)
             progress(f"{name}: refused: {reason}")
@@ -148,7 +150,11 @@ def _result(
     if refused:
         tables.append(Table("Refused", ("policy", "why"), tuple(refused.items())))
     unit = "whole runs" if first.by_run else "single decisions, of which runs are too few"
-    shared = "A success is credited to the earlier decisions of its subtask (RoboAtlas eq. 24). " if decay > 0.0 else ""
+    shared = (
+        "A success is credited to the earlier decisions of its subtask (RoboAtlas eq. 24). "
+        if decay > 0.0
+        else ""
+    )
     return Result(
         metrics=metrics,
         bars=(Bar("effective", min(one.effective for one in found.values()), _DEFAULTS.min_effective),),

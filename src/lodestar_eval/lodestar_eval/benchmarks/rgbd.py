@@ -24,7 +24,9 @@ _RATE_BOUND = 15.0  # frames per second that the map must keep up with (DESIGN s
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "recording", type=Path, help="folder of frame-NNNNNN.{color,depth,pose} files, or a rosbag2 or MCAP bag"
+        "recording",
+        type=Path,
+        help="folder of frame-NNNNNN.{color,depth,pose} files, or a rosbag2 or MCAP bag",
     )
     parser.add_argument("--frames", type=positive_int, default=None, help="at most (default all)")
 
@@ -34,7 +36,9 @@ class _Mapped:
     """A recording after it was mapped. seconds: stage -> of each frame, of the processor (one thread)."""
 
     voxels: SemanticVoxelMap
-    seconds: dict[str, list[float]] = field(default_factory=lambda: {"segment": [], "geometry": [], "instances": []})
+    seconds: dict[str, list[float]] = field(
+        default_factory=lambda: {"segment": [], "geometry": [], "instances": []}
+    )
     example: tuple[RgbdFrame, SegmentedFrame] | None = None
     taken: int = 0
 
@@ -88,7 +92,7 @@ def _confirmed(voxels: SemanticVoxelMap) -> int:
 
 
 def _result(recording: Recording, mapped: _Mapped, folder: Path) -> Result:
-    from lodestar.mapping.meshing import write_ply
+    from lodestar.mapping.mesh import write_ply
     from lodestar_eval.portrait import instance_colors, save_portrait
 
     mesh = mapped.voxels.mesh()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lodestar_eval.building import add_building_options, open_building
+from lodestar_eval.map_size_building import add_building_options, open_building
 from lodestar_eval.options import positive_int
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
@@ -23,7 +23,9 @@ _LOOKS = 3  # at every view: so many observations confirm an instance
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add_building_options(parser)
-    parser.add_argument("--rounds", type=positive_int, default=3, help="times it is saved and loaded (default 3)")
+    parser.add_argument(
+        "--rounds", type=positive_int, default=3, help="times it is saved and loaded (default 3)"
+    )
     parser.add_argument("--views", type=positive_int, default=5, help="per stop of the sweep (default 5)")
 
 

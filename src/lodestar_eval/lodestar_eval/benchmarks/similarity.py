@@ -28,7 +28,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar.query.fields import SimilarityFields
-    from lodestar_eval.crowded import crowd, pillars_of
+    from lodestar_eval.crowded_scenes import crowd, pillars_of
     from lodestar_eval.episode import phrase_book
 
     metrics: dict[str, float] = {}
@@ -56,7 +56,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         rows.append((f"{kinds:,}", *(f"{value:.1f}" for value in values.values())))
         progress(f"{options.entities:,} entities of {kinds:,} captions: {values['query_ms']:.1f} ms")
     bars = tuple(
-        Bar(f"three fields of a new query, {row[0]} different captions, ms", float(row[1]), _BOUND_MS, at_least=False)
+        Bar(
+            f"three fields of a new query, {row[0]} different captions, ms",
+            float(row[1]),
+            _BOUND_MS,
+            at_least=False,
+        )
         for row in rows
     )
     columns = (
@@ -69,7 +74,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _query(index: int) -> tuple[str, str, str]:
     """Three texts that no other query has."""
-    from lodestar_eval.crowded import labels
+    from lodestar_eval.crowded_scenes import labels
 
     names = labels()
     third = len(names) // _PARTS

@@ -38,7 +38,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("recording", type=Path, help="as `python -m lodestar_eval rgbd` reads it")
     parser.add_argument("--rate", type=positive_seconds, default=15.0, help="frames per second (default 15)")
     parser.add_argument("--frames", type=positive_int, default=None, help="at most (default all)")
-    parser.add_argument("--out", type=Path, default=Path("out/replay"), help="folder of logs (default out/replay)")
+    parser.add_argument(
+        "--out", type=Path, default=Path("out/replay"), help="folder of logs (default out/replay)"
+    )
     try:
         options = parser.parse_args(arguments)
     except SystemExit as stop:  # argparse has said what is wrong, or shown its help
@@ -77,7 +79,10 @@ def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
             domain = cleanup.enter_context(free_domain())
         except NoFreeDomain as error:
             raise _StackFailed(str(error)) from error
-        print(f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {options.out / 'log'}) ...", flush=True)
+        print(
+            f"Starting {len(specs)} nodes (ROS_DOMAIN_ID {domain}, logs in {options.out / 'log'}) ...",
+            flush=True,
+        )
         player = Player(domain)
         cleanup.callback(player.close)
         starter = Starter(specs, options.out / "log", environment={"ROS_DOMAIN_ID": str(domain)})
@@ -92,7 +97,9 @@ def _warm_up(player: Player, starter: Starter, frame: RgbdFrame) -> None:
     while not player.fused:
         _raise_on_death(starter)
         if time.monotonic() > end:
-            raise _StackFailed(f"no frame was fused within {_READY_TIMEOUT:.0f} s; logs: {starter.log_folder}")
+            raise _StackFailed(
+                f"no frame was fused within {_READY_TIMEOUT:.0f} s; logs: {starter.log_folder}"
+            )
         if player.ready:
             stamp += 0.5
             player.show(frame, stamp)
@@ -124,7 +131,9 @@ def _send(
 def _report(player: Player, stamps: list[float], took: float, late: float) -> int:
     fused = sum(any(abs(stamp - one) < 1e-3 for one in player.fused) for stamp in stamps)
     rate = len(stamps) / max(took, 1e-9)
-    print(f"{len(stamps)} frames in {took:.1f} s ({rate:.1f} a second, one at worst {late * 1e3:.0f} ms late)")
+    print(
+        f"{len(stamps)} frames in {took:.1f} s ({rate:.1f} a second, one at worst {late * 1e3:.0f} ms late)"
+    )
     print(f"{fused} fused, {len(stamps) - fused} lost, {player.gaps} gaps in the deltas")
     for identity, caption in sorted(player.confirmed.items()):
         print(f"  {identity:4d}  {caption}")

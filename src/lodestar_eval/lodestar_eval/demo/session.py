@@ -12,10 +12,10 @@ from lodestar_bringup.domains import NoFreeDomain, free_domain
 from lodestar_bringup.stack import StackError, StackOptions, stack
 from lodestar_bringup.starter import Starter
 from lodestar_eval.demo.client import DemoClient, DirectiveRejected, Progress
-from lodestar_eval.demo.judging import judge_run
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report
+from lodestar_eval.demo.verdict import judge_run
 from lodestar_eval.maps import MapEntity
 from lodestar_eval.tasks import Prepared
 from lodestar_sim.worlds import World

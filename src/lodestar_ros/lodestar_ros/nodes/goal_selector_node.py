@@ -26,7 +26,7 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
 from lodestar_ros.scene_client import SceneClient
-from lodestar_ros.selector import EXPERTS, DecisionRecorder, Hands, SelectorConfig, make_loop
+from lodestar_ros.selector import EXPERTS, CommandDispatcher, DecisionRecorder, SelectorConfig, make_loop
 from lodestar_ros.transforms import TransformUnavailable
 
 POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
@@ -52,13 +52,19 @@ class GoalSelectorNode(LodestarNode):
         self._recorder = DecisionRecorder(self, config.decision_log)
         self._scene = SceneClient(self)
         self._loop.on_scene(self._scene.mirror)
-        self._navigator = Nav2Client(self, self._loop.on_navigation, declare_config(self, Nav2Config, "navigator."))
+        self._navigator = Nav2Client(
+            self, self._loop.on_navigation, declare_config(self, Nav2Config, "navigator.")
+        )
         self._embedder = EmbedderClient(self, book)
         desk = PictureDesk(declare_config(self, PicturesConfig, "pictures."))
         now = self._clock_now.now
-        self._server = DirectiveServer(self, self._loop, parse_directive, now, self._on_started, self._beat, desk)
+        self._server = DirectiveServer(
+            self, self._loop, parse_directive, now, self._on_started, self._beat, desk
+        )
         self._experts = ExpertClients(self, EXPERTS, self._loop.on_answer)
-        self._hands = Hands(self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper)
+        self._hands = CommandDispatcher(
+            self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper
+        )
         self._grid: OccupancyGrid2D | None = None
         self._keep_out = KeepOutInput(self, self._give_grid)
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._loop.on_energy)

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
-from lodestar.keyframes.picking import SAME, ImagePicker, PickConfig
+from lodestar.keyframes.image_picker import SAME, ImagePicker, PickConfig
 from lodestar.keyframes.records import Keyframe
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore, clear_stale_folders
 from lodestar.perception.frames import ImageBox, RgbdFrame

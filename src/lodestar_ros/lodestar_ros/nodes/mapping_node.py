@@ -14,7 +14,7 @@ from sensor_msgs.msg import Image, PointCloud2
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import overlay_obstacles
 from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
-from lodestar.mapping.thinning import Thinning, ThinningConfig
+from lodestar.mapping.turn_filter import TurnFilter, TurnFilterConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
@@ -46,7 +46,7 @@ class MappingNode(LodestarNode):
         self._slam: OccupancyGrid2D | None = None
         self._cells: np.ndarray | None = None
         self._grid_due = self._octomap_due = self._refresh_due = 0.0
-        self._thinning = Thinning(declare_config(self, ThinningConfig, "thinning."))
+        self._thinning = TurnFilter(declare_config(self, TurnFilterConfig, "thinning."))
         self._grid = self.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)

@@ -76,12 +76,20 @@ class PerceptionNode(LodestarNode):
             self.listen(String, "label_table", self._on_table, qos.EVENT)
             self.diagnostics.value("labels.unmatched", lambda: self._pairer.unmatched["labels"])
         elif config.adapter == "geometric":
-            self._geometric = GeometricSegmenter(declare_config(self, GeometricConfig, "geometric."), config.seed)
+            self._geometric = GeometricSegmenter(
+                declare_config(self, GeometricConfig, "geometric."), config.seed
+            )
             self._camera: PinholeCamera | None = None
             self._pairer = StampPairer(("depth", "image"), self._on_rgbd)
             self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
             for name in ("depth", "image"):
-                self.listen(Image, name, lambda image, name=name: self._on_image(name, image), qos.SENSOR, stamped=True)
+                self.listen(
+                    Image,
+                    name,
+                    lambda image, name=name: self._on_image(name, image),
+                    qos.SENSOR,
+                    stamped=True,
+                )
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             self._detector = _ultralytics(self, config.model)

@@ -12,9 +12,9 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.regions import RegionTracker
 from lodestar.language.parsers import ParserConfig
 from lodestar.mapping.records import InstanceDelta
-from lodestar.perception.captioning import CaptionerConfig
+from lodestar.perception.captioner import CaptionerConfig
 from lodestar.query.rerank import RerankConfig
-from lodestar.query.scoring import QueryConfig
+from lodestar.query.verdict import QueryConfig
 from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg, srv

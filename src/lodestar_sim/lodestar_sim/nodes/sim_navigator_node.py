@@ -56,7 +56,9 @@ class SimNavigatorNode(LodestarNode):
         self._heard, self._updates, self._path = time.monotonic(), 0, None
         self._mailbox, self._keep_out = Mailbox(self), KeepOutInput(self)
         self._transforms = self.transforms(newest=True).buffer
-        self._command = self.create_publisher(TwistStamped if self._stamped else Twist, "cmd_vel", qos.COMMAND)
+        self._command = self.create_publisher(
+            TwistStamped if self._stamped else Twist, "cmd_vel", qos.COMMAND
+        )
         self._plan = self.create_publisher(Path, "plan", qos.EVENT)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
@@ -98,7 +100,9 @@ class SimNavigatorNode(LodestarNode):
         self._navigator.cancel()
         self._send(np.zeros(3))
         self._mailbox.expect()
-        self._mailbox.post(lambda: self._goal == handle and self._conclude(NavigatorStatus.CANCELED), done=True)
+        self._mailbox.post(
+            lambda: self._goal == handle and self._conclude(NavigatorStatus.CANCELED), done=True
+        )
         return CancelResponse.ACCEPT
 
     def _on_odometry(self, message: Odometry) -> None:
@@ -121,7 +125,9 @@ class SimNavigatorNode(LodestarNode):
             self._path = step.path
         if step.status is not NavigatorStatus.ACTIVE:
             self._conclude(step.status, step.error_code, step.error_msg)
-        elif pose is not None and math.isfinite(step.distance_remaining):  # nothing is said of a way without a plan
+        elif pose is not None and math.isfinite(
+            step.distance_remaining
+        ):  # nothing is said of a way without a plan
             if self._updates % FEEDBACK_EVERY == 0:
                 self._goal.publish_feedback(feedback_to_msg(pose, self._now, self._now - self._started, step))
             self._updates += 1

@@ -17,8 +17,8 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_config
 from lodestar_ros.workers import Mailbox
-from lodestar_sim.nodes.pacing import Pacer
-from lodestar_sim.nodes.publishing import OPTICAL, CameraPublisher, RangePublisher, StatePublisher
+from lodestar_sim.nodes.pacer import Pacer
+from lodestar_sim.nodes.publishers import OPTICAL, CameraPublisher, RangePublisher, StatePublisher
 from lodestar_sim.starts import SimNodeConfig
 
 

@@ -6,9 +6,9 @@ import argparse
 import sys
 
 from lodestar_sim.worlds.checks import check_world
-from lodestar_sim.worlds.drawing import draw_world
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.sources import world_from_spec
+from lodestar_sim.worlds.top_view import draw_world
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -11,7 +11,7 @@ from lodestar_sim.worlds.catalogue import CATALOGUE, Category
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.furnish import Furnisher, Made
 from lodestar_sim.worlds.plan import Plan
-from lodestar_sim.worlds.programs import ANY, PROGRAMS, Put
+from lodestar_sim.worlds.programs import ANY, PROGRAMS, PlacementRule
 from lodestar_sim.worlds.space import RoomSpace
 from lodestar_sim.worlds.truth import Truth
 from lodestar_sim.worlds.world import Decal, World
@@ -83,7 +83,7 @@ def furnish_room(site: Site, room: int) -> None:
                 placed.setdefault(put.key or put.name, []).append(made)
 
 
-def _place(site: Site, space: RoomSpace, put: Put, placed: dict[str, list[Made]]) -> Made | None:
+def _place(site: Site, space: RoomSpace, put: PlacementRule, placed: dict[str, list[Made]]) -> Made | None:
     furnisher, rng = site.furnisher, site.rng
     name = put.name
     if name == ANY:

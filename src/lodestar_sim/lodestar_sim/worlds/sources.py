@@ -12,10 +12,10 @@ from lodestar_sim.worlds.build import Site, build_world
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.floorplan import floor_plan, read_arrays, read_ros_map
 from lodestar_sim.worlds.furnish import Furnisher
-from lodestar_sim.worlds.happenings import with_happenings
 from lodestar_sim.worlds.office import office_plan
 from lodestar_sim.worlds.warehouse import warehouse_site
 from lodestar_sim.worlds.world import World
+from lodestar_sim.worlds.world_events import with_happenings
 
 GENERATORS = ("apartment", "office", "warehouse")
 STORED = ("laboratory",)  # world files that come with the package

@@ -24,7 +24,12 @@ class Processes:
         self._running: list[subprocess.Popen] = []
 
     def start(self, name: str, **parameters) -> subprocess.Popen:
-        command = [sys.executable, "-c", f"from lodestar_sim.nodes.{name}_node import main; main()", "--ros-args"]
+        command = [
+            sys.executable,
+            "-c",
+            f"from lodestar_sim.nodes.{name}_node import main; main()",
+            "--ros-args",
+        ]
         for key, value in parameters.items():
             command += ["-p", f"{key}:={json.dumps(value)}"]
         process = subprocess.Popen(

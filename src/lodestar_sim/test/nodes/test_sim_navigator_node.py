@@ -57,13 +57,17 @@ class Client:
         """Publish the true grid."""
         geometry = world.geometry(0.0)
         raster = CollisionRaster(geometry.vertices, geometry.triangles, RobotConfig(), 0.1)
-        self._grid.publish(grid_to_msg(OccupancyGrid2D((raster.cells * 100).astype(np.int8), 0.1, raster.origin)))
+        self._grid.publish(
+            grid_to_msg(OccupancyGrid2D((raster.cells * 100).astype(np.int8), 0.1, raster.origin))
+        )
 
     def send(self, pose, frame: str = "map"):
         self.listener.until(self._client.server_is_ready, "the server")
         self.listener.until(lambda: self.listener.heard["sim/ground_truth"], "the simulator")
         goal = NavigateToPose.Goal(pose=planar_to_stamped(pose, 0.0, frame))
-        sent = self._client.send_goal_async(goal, feedback_callback=lambda m: self.feedback.append(m.feedback))
+        sent = self._client.send_goal_async(
+            goal, feedback_callback=lambda m: self.feedback.append(m.feedback)
+        )
         self.listener.until(sent.done, "the answer to a goal")
         return sent.result()
 

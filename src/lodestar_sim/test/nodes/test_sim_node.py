@@ -56,7 +56,9 @@ def test_streams_have_the_frames_stamps_and_rates_that_others_expect(processes, 
     transforms = TransformListener(listener.node).buffer
     processes.start("sim", world=world_file, seed=3, **start_of(-1.0, 0.0, 0.2))
     for topic in topics:
-        listener.until(lambda topic=topic: len(listener.heard[topic]) >= (2 if topic == "sim/status" else 8), topic)
+        listener.until(
+            lambda topic=topic: len(listener.heard[topic]) >= (2 if topic == "sim/status" else 8), topic
+        )
 
     for image, encoding in (("color", "rgb8"), ("depth", "16UC1"), ("labels", "mono16")):
         message = listener.last(f"camera/{image}/image_raw")
@@ -89,7 +91,9 @@ def test_streams_have_the_frames_stamps_and_rates_that_others_expect(processes, 
 
     stamp = odometry[-10]
     for child in ("camera_optical_frame", "lidar_link", "scan_link"):
-        listener.until(lambda child=child: _knows(transforms, "map", child, stamp), f"the transform of {child}")
+        listener.until(
+            lambda child=child: _knows(transforms, "map", child, stamp), f"the transform of {child}"
+        )
     place = transforms.lookup("map", "base_link", stamp)
     assert place[:2, 3] == pytest.approx([-1.0, 0.0], abs=1e-6)
     status = listener.last("sim/status")
@@ -124,7 +128,12 @@ def test_under_slam_it_leaves_the_map_frame_alone_and_takes_stamped_commands(pro
     transforms = TransformListener(listener.node).buffer
     command = listener.node.create_publisher(TwistStamped, "cmd_vel_out", qos.COMMAND)
     processes.start(
-        "sim", world=world_file, publish_map_to_odom=False, cmd_vel_stamped=True, task="none", real_time_factor=0.0
+        "sim",
+        world=world_file,
+        publish_map_to_odom=False,
+        cmd_vel_stamped=True,
+        task="none",
+        real_time_factor=0.0,
     )
     listener.until(lambda: len(listener.heard["odom"]) > 50, "odometry")
     listener.until(lambda: _knows(transforms, "odom", "lidar_link"), "the lidar's transform")

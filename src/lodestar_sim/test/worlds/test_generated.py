@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lodestar.grid.facing import is_facing
 from lodestar.grid.footprint import footprint_free
+from lodestar.grid.success_pose import is_facing
 from lodestar_sim.worlds import World, world_from_spec
 from lodestar_sim.worlds.apartment import apartment_plan
 from lodestar_sim.worlds.catalogue import CATALOGUE

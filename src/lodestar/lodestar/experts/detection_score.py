@@ -1,0 +1,81 @@
+"""How much detections are worth going to, by the query that scores the map too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.experts.lifted_detections import LiftedDetection
+from lodestar.experts.protocol import ProposalRequest
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.verdict import QueryConfig, score_query
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity
+
+
+@dataclass(frozen=True)
+class DetectionScoreConfig:
+    """promising: semantic score from which a detection whose relations do not hold (yet) is worth going to, at
+    `promising_confidence` of it, or at `described_confidence` where the task says how it looks: what is of that kind
+    and of that look is mostly the one that is meant.
+    """
+
+    promising: float = 0.6
+    promising_confidence: float = 0.5
+    described_confidence: float = 0.65
+    query: QueryConfig = field(default_factory=QueryConfig)
+
+
+class DetectionScorer:
+    """Scores of things for a request."""
+
+    def __init__(self, config: DetectionScoreConfig, phrases: PhraseBook) -> None:
+        self.config = config
+        self.phrases = phrases
+
+    def of(
+        self, request: ProposalRequest, entities: Mapping[int, Entity], mirror: SceneMirror | None
+    ) -> dict[int, float]:
+        """By id, in [0, 1]; what the query says nothing of is missing. Raises MissingPhrases."""
+        if not entities:
+            return {}
+        worth, config, graphs = {}, self.config, request.subtask.graphs
+        described = all(
+            any(p.name == "HasAttribute" and p.arguments == (0,) for p in g.predicates) for g in graphs
+        )
+        hope = config.described_confidence if described else config.promising_confidence
+        regions = None if mirror is None else mirror.regions
+        for candidate in score_query(graphs, entities, self.phrases, config.query, regions):
+            score = float(candidate.score)
+            if score < config.query.accept:
+                promising = candidate.semantic_score >= config.promising
+                score = hope * float(candidate.semantic_score) if promising else 0.0
+            worth[candidate.entity_id] = min(max(score, 0.0), 1.0)
+        return worth
+
+
+def as_entity(identity: int, thing: LiftedDetection, stamp: float, mirror: SceneMirror | None) -> Entity:
+    """A detection dressed as an entity, so that the same query scores it; it has no identity beyond the view."""
+    half = (thing.box_max - thing.box_min) / 2.0
+    middle = (thing.box_min + thing.box_max) / 2.0
+    return Entity(
+        id=identity,
+        label=thing.detection.label,
+        caption=thing.detection.caption,
+        mean=middle,
+        covariance=np.diag(np.maximum(half, 0.02) ** 2 / 3.0),
+        box_min=thing.box_min,
+        box_max=thing.box_max,
+        region_id=0 if mirror is None else mirror.region_at(middle),
+        confidence=thing.detection.score,
+        observation_count=1,
+        first_seen=stamp,
+        last_seen=stamp,
+    )
+
+
+def name_of(thing: LiftedDetection) -> str:
+    """What a detection is called, in the detector's words."""
+    return thing.detection.caption or thing.detection.label

@@ -1,0 +1,301 @@
+"""A place on the way to what is seen from afar, where it cannot be faced yet because the floor before it is unknown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.experts.reach import HOPED, Reach
+from lodestar.grid.footprint import footprints_free
+from lodestar.grid.inflation import obstacle_distance
+from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar.grid.paths import path_lengths
+from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, Viewpoint, ViewpointConfig
+from lodestar.grid.visibility import sight_between
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import EntityState
+
+
+@dataclass(frozen=True)
+class ApproachConfig:
+    """Metres. gain: by how much nearer than the robot a place must be. clearance: of the place from obstacles.
+    ignore_last: before the thing that may be furniture. excluded_radius: around goals that are not to be proposed.
+    candidates: places nearest to the thing that are looked from.
+    front: before the thing, along the look at it, within which a place to stand is looked for.
+    stands_below: height of a thing's lowest point, below which a viewpoint past something else may be one from behind a
+    wall. detour: by which the way from a viewpoint to the front may be longer than the straight line: around furniture
+    it is, around a wall it is longer. shows: share of a raised thing's height that must show past the edge of what it
+    stands on; where none of the side that was seen shows so much, other sides of that furniture will do, to which a way
+    leads that stays `beside` metres from it at most and is longer by no more than its length and width besides.
+    roomy: clearance of a place on the way to the front.
+    """
+
+    gain: float = 0.75
+    clearance: float = 0.35
+    ignore_last: float = 0.8
+    excluded_radius: float = 0.35
+    candidates: int = 400
+    front: float = 2.0
+    stands_below: float = 0.4
+    detour: float = 0.75
+    shows: float = 0.1
+    beside: float = 1.2
+    roomy: float = 0.40
+
+
+@dataclass(frozen=True)
+class FacingPlace:
+    """pose: (3,) x, y, yaw in map. faces: the thing is faced from there, as far as is known; otherwise it is a place on
+    the way. path_length: metres to the pose and, from a place on the way, on to the front of the thing.
+    """
+
+    pose: np.ndarray
+    path_length: float
+    faces: bool
+
+
+def place_towards(
+    reach: Reach,
+    robot: np.ndarray,
+    target: np.ndarray,
+    excluded: Sequence[Sequence[float]],
+    config: ApproachConfig,
+    sight: bool = True,
+) -> np.ndarray | None:
+    """The reachable pose (3,) nearest to a target (2+,) that looks at it; None where none is nearer than the robot is.
+
+    sight: whether the target must be in line of sight from there, unknown cells let through.
+    """
+    grid = reach.grid
+    target = np.asarray(target, np.float64)[:2]
+    here = math.dist(target, (float(robot[0]), float(robot[1])))
+    lengths = reach.easy
+    cells = np.argwhere(np.isfinite(lengths) & (obstacle_distance(grid) >= config.clearance))
+    if not len(cells):
+        return None
+    points = grid.points_of(cells)
+    distance = np.linalg.norm(points - target, axis=1)
+    allowed = distance <= here - config.gain
+    for goal in excluded:
+        allowed &= np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1) > config.excluded_radius
+    points, distance = points[allowed], distance[allowed]
+    order = np.argsort(distance, kind="stable")[: config.candidates]
+    if sight and len(order):
+        ends = np.repeat(target[None], len(order), axis=0)
+        order = order[sight_between(grid, points[order], ends, config.ignore_last)]
+    return _first_that_fits(grid, points[order], target)
+
+
+def place_to_face(
+    reach: Reach,
+    robot: np.ndarray,
+    box: tuple[np.ndarray, np.ndarray],
+    views: Sequence[np.ndarray],
+    excluded: Sequence[Sequence[float]],
+    viewpoints: ViewpointConfig,
+    config: ApproachConfig,
+    mirror: SceneMirror | None = None,
+) -> FacingPlace:
+    """The best viewpoint of a box (least and greatest corner, (3,) each) on the side of the walls that was seen, or a
+    place on the way to it where there is none yet, or only one past something that may be a wall.
+
+    views: map_from_camera (4, 4) of looks at the thing, the best first. mirror: the scene, which may know what the
+    thing stands on. Raises NoViewpoint.
+    """
+    none: NoViewpoint | None = None
+    found: list[Viewpoint] = []
+    support = support_of(box, mirror)
+    try:
+        found = reach.viewpoints(*box, views, excluded, viewpoints, support)
+    except NoViewpoint as error:
+        if error.reason is NoViewpointReason.EXCLUDED:
+            raise
+        none = error
+    front = _Front.of(reach, box, views, config)
+    same_side = [v for v in found if front is not None and front.is_before(v.pose, config.detour)]
+    raised = float(box[0][2]) > config.stands_below
+    if raised and front is not None and support is not None:
+        same_side = _past_the_edge(same_side, found, front, support, config)
+    plain = next((viewpoint for viewpoint in same_side if viewpoint.is_plain or raised), None)
+    if plain is not None:
+        return _facing(plain)
+    nearer = front.place_before(reach, robot, excluded, config) if front is not None else None
+    if nearer is not None:
+        return nearer
+    if none is not None:
+        raise none
+    return _facing((same_side or found)[0])
+
+
+def support_of(
+    box: tuple[np.ndarray, np.ndarray], mirror: SceneMirror | None, gap: float = 0.2
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The box of the larger thing on which a box stands: its top within `gap` metres of the box's bottom."""
+    low, high = (np.asarray(corner, np.float64) for corner in box)
+    middle, size = (low + high)[:2] / 2.0, float(np.prod((high - low)[:2]))
+    best: tuple[float, tuple[np.ndarray, np.ndarray]] | None = None
+    for entity in mirror.entities.values() if mirror is not None else ():
+        under = entity.state is EntityState.ACTIVE and (entity.box_min[:2] <= middle).all()
+        under = (
+            under
+            and (middle <= entity.box_max[:2]).all()
+            and np.prod((entity.box_max - entity.box_min)[:2]) > size
+        )
+        away = abs(float(entity.box_max[2]) - float(low[2]))
+        if under and away <= gap and (best is None or away < best[0]):
+            best = away, (entity.box_min, entity.box_max)
+    return None if best is None else best[1]
+
+
+def _past_the_edge(
+    same_side: list[Viewpoint],
+    found: list[Viewpoint],
+    front: _Front,
+    support: tuple[np.ndarray, np.ndarray],
+    config: ApproachConfig,
+) -> list[Viewpoint]:
+    """Those of the same side from which the edge of the support lets the thing show, with nothing but the support in
+    between; where there are none, those on its other sides; where there are none either, the same side as it is.
+    """
+    clear = front.without(support)
+    showing = [v for v in found if v.visible >= config.shows]
+    ends = np.array([np.clip(v.pose[:2], *front.box) for v in showing]).reshape(-1, 2)
+    starts = np.array([v.pose[:2] for v in showing]).reshape(-1, 2)
+    plain = sight_between(clear, starts, ends, ViewpointConfig.strict_ignore)
+    showing = [v for v, is_seen in zip(showing, plain) if is_seen]
+    shown = [v for v in showing if front.is_before(v.pose, config.detour)]
+    if showing and not shown:
+        around = front.around(support, config.beside)
+        detour = config.detour + float((support[1] - support[0])[:2].sum())
+        shown = [v for v in showing if around.is_before(v.pose, detour)]
+    return shown or same_side
+
+
+def _facing(viewpoint: Viewpoint) -> FacingPlace:
+    return FacingPlace(np.asarray(viewpoint.pose, np.float64), viewpoint.path_length, True)
+
+
+@dataclass(frozen=True)
+class _Front:
+    """The side of a box that was seen. place: (2,) before it; ways: (rows, columns) metres from there to everywhere,
+    what is unknown counting as free. Unlike a straight line, a way does not go through walls.
+    """
+
+    grid: OccupancyGrid2D
+    box: tuple[np.ndarray, np.ndarray]
+    place: np.ndarray
+    ways: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        reach: Reach,
+        box: tuple[np.ndarray, np.ndarray],
+        views: Sequence[np.ndarray],
+        config: ApproachConfig,
+    ) -> _Front | None:
+        """None where no look at the box is known, or along none of them is a place to which the robot may get."""
+        grid = reach.grid
+        travel = replace(HOPED, start_snap=grid.resolution)
+        standing = np.isfinite(reach.hoped)
+        corners = tuple(np.asarray(corner, np.float64)[:2] for corner in box)
+        place = _before(grid, standing, corners[0], corners[1], views, config.front)
+        if place is None:
+            return None
+        return cls(grid, (corners[0], corners[1]), place, path_lengths(grid, place, travel))
+
+    def is_before(self, pose: np.ndarray, detour: float) -> bool:
+        """Whether the way from a pose to the front is longer than the straight line by no more than the detour, in
+        metres.
+        """
+        way = float(self.ways[tuple(self.grid.cells_of(np.asarray(pose)[:2]))])
+        return way <= float(np.linalg.norm(np.asarray(pose)[:2] - self.place)) + detour
+
+    def without(self, support: tuple[np.ndarray, np.ndarray]) -> OccupancyGrid2D:
+        """The grid without what stands within the support's box."""
+        low, high = (np.asarray(corner)[:2] for corner in support)
+        occupied = np.argwhere(self.grid.occupied)
+        points = self.grid.points_of(occupied)
+        inside = occupied[((points >= low) & (points <= high)).all(axis=1)]
+        cells = self.grid.cells.copy()
+        cells[inside[:, 0], inside[:, 1]] = FREE
+        return replace(self.grid, cells=cells)
+
+    def around(self, support: tuple[np.ndarray, np.ndarray], margin: float) -> _Front:
+        """The same with ways that stay within a margin, in metres, of the support: none leads through a door."""
+        grid = self.grid
+        corners = [np.asarray(corner)[:2] for corner in (*support, *self.box)] + [self.place]
+        low, high = np.min(corners, axis=0) - margin, np.max(corners, axis=0) + margin
+        rows, columns = grid.cells_of(np.stack([low, high])).T
+        cells = np.full(grid.cells.shape, np.int8(OCCUPIED))
+        near = np.s_[max(rows[0], 0) : max(rows[1] + 1, 0), max(columns[0], 0) : max(columns[1] + 1, 0)]
+        cells[near] = grid.barred_cells[near]
+        fenced = replace(grid, cells=cells, keep_out=None)
+        return replace(
+            self, ways=path_lengths(fenced, self.place, replace(HOPED, start_snap=grid.resolution))
+        )
+
+    def place_before(
+        self, reach: Reach, robot: np.ndarray, excluded: Sequence[Sequence[float]], config: ApproachConfig
+    ) -> FacingPlace | None:
+        """The reachable place from which the way on to the front is shortest, looking at the box; None where none is
+        nearer than the robot is.
+        """
+        grid, ways, here = self.grid, self.ways, np.asarray(robot, np.float64)[:2]
+        own = grid.cells_of(here)
+        roomy = obstacle_distance(grid) >= config.roomy
+        cells = np.argwhere(np.isfinite(reach.easy) & np.isfinite(ways) & roomy)
+        if not len(cells) or not grid.contains(own):
+            return None
+        left, points = ways[tuple(cells.T)], grid.points_of(cells)
+        still = float(ways[tuple(own)])
+        allowed = left <= (still if math.isfinite(still) else math.dist(here, self.place)) - config.gain
+        for goal in excluded:
+            away = np.linalg.norm(points - np.asarray(goal[:2], np.float64), axis=1)
+            allowed &= away > config.excluded_radius
+        points, left = points[allowed], left[allowed]
+        order = np.argsort(left, kind="stable")[: config.candidates]
+        pose = _first_that_fits(grid, points[order], np.clip(points[order], *self.box))
+        if pose is None:
+            return None
+        cell = tuple(grid.cells_of(pose[:2]))
+        return FacingPlace(pose, float(reach.easy[cell] + ways[cell]), False)
+
+
+def _before(
+    grid: OccupancyGrid2D,
+    standing: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    views: Sequence[np.ndarray],
+    reach: float,
+) -> np.ndarray | None:
+    """(2,) the place nearest to the box, on a line along which it was seen, where the robot may be able to stand."""
+    for view in views:
+        eye = np.asarray(view, np.float64)[:2, 3]
+        box = np.clip(eye, low, high)
+        away = float(np.linalg.norm(eye - box))
+        if away < grid.resolution:
+            continue
+        steps = np.arange(0.0, min(reach, away), grid.resolution / 2.0)
+        points = box + steps[:, None] * (eye - box) / away
+        cells = grid.cells_of(points)
+        inside = grid.contains(cells)
+        cells = np.where(inside[:, None], cells, 0)
+        free = inside & standing[tuple(cells.T)]
+        if free.any():
+            return np.asarray(points[int(free.argmax())])
+    return None
+
+
+def _first_that_fits(grid: OccupancyGrid2D, points: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
+    """The pose (3,) at the first of points (N, 2) at which the robot fits, looking at its target (2,) or (N, 2)."""
+    if len(points) == 0:
+        return None
+    towards = targets - points
+    poses = np.column_stack([points, np.arctan2(towards[:, 1], towards[:, 0])])
+    fits = footprints_free(grid, poses)
+    return poses[int(fits.argmax())] if fits.any() else None

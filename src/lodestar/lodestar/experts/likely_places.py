@@ -1,0 +1,152 @@
+"""Where something that nobody has seen yet is likely: near what, in which room, as far as that is not looked into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.experts.facing_places import ApproachConfig, place_towards
+from lodestar.experts.protocol import Proposal, ProposalRequest
+from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.priors import CoOccurrence, PriorConfig
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.query.categories import category_scores
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity, EntityState
+
+
+@dataclass(frozen=True)
+class LikelyConfig:
+    """least: score of a place from which it is proposed; high, because a policy that has learned to trust the semantic
+    map follows its guesses too. confidence: of a proposal for a place of score 1: of 42 that were
+    followed (apartments 101-150, offices 101-115), one showed the target.
+    anchor: score of a place by what the task says the target is near. room_weight: share of the score that depends on
+    the room. surroundings, border: a place is worth a look while at least `border` metres of the border between free
+    and unknown lie within `surroundings` metres of its box; what is unknown behind a wall is none. max_distance: metres
+    of path to a place; farther ones are left to the frontier expert. distance_weight: score per metre straight to it.
+    top_n: places that are tried.
+    """
+
+    least: float = 0.8
+    confidence: float = 0.05
+    anchor: float = 0.75
+    room_weight: float = 0.4
+    surroundings: float = 1.5
+    border: float = 0.6
+    max_distance: float = 4.0
+    distance_weight: float = 0.02
+    top_n: int = 3
+    prior: PriorConfig = field(default_factory=PriorConfig)
+    approach: ApproachConfig = field(default_factory=ApproachConfig)
+
+
+class LikelyPlaces:
+    """Proposes to look around what the target is likely near, by co-occurrence of words (RoboAtlas IV-E, V)."""
+
+    def __init__(self, config: LikelyConfig, phrases: PhraseBook, reach: ReachConfig) -> None:
+        self._config, self._reach = config, reach
+        self._phrases = phrases
+        self._sense = CoOccurrence(phrases, config.prior)
+
+    def propose(
+        self, expert: str, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror
+    ) -> Proposal | None:
+        """A look at what is unknown around the likeliest place; None where none is likely enough or all is known."""
+        category = request.subtask.graphs[0].target.category
+        if not category or load_lexicon().is_generic(category):
+            return None
+        config = self._config
+        borders = border_points(grid)
+        open_things: list[tuple[Entity, np.ndarray]] = []
+        for thing in mirror.entities.values():
+            if (
+                thing.state is not EntityState.ACTIVE
+                or thing.id in request.excluded_entities
+                or not thing.label
+            ):
+                continue
+            near = borders[_gaps(borders, thing) <= config.surroundings]
+            if len(near) * grid.resolution >= config.border:
+                open_things.append((thing, near))
+        if not open_things:
+            return None
+        things = [thing for thing, _ in open_things]
+        try:
+            scores = self._scores(category, request.subtask.neighbors, things, mirror)
+        except MissingPhrases:
+            return None
+        pose = np.asarray(request.robot_pose, np.float64)
+        far = np.array([np.linalg.norm(thing.mean[:2] - pose[:2]) for thing in things])
+        worth = scores - config.distance_weight * far
+        fit = (scores >= config.least) & (far <= config.max_distance)
+        order = [i for i in np.argsort(-worth, kind="stable") if fit[i]]
+        reach = Reach(grid, pose, self._reach)
+        for i in order[: config.top_n]:
+            thing, near = open_things[i]
+            middle = near[np.argmin(np.linalg.norm(near - np.median(near, axis=0), axis=1))]
+            goal = place_towards(reach, pose, middle, request.excluded_goals, config.approach)
+            if goal is not None and reach.easy[tuple(grid.cells_of(goal[:2]))] <= config.max_distance:
+                return self._proposal(expert, request, thing, float(scores[i]), goal)
+        return None
+
+    def _scores(
+        self, category: str, neighbors: Sequence[str], things: Sequence[Entity], mirror: SceneMirror
+    ) -> np.ndarray:
+        """(N,) in [0, 1]. Raises MissingPhrases."""
+        labels = [thing.label for thing in things]
+        rooms = [mirror.regions[t.region_id].label if t.region_id in mirror.regions else "" for t in things]
+        weight = self._config.room_weight
+        scores = self._sense.near(category, labels) * (
+            1.0 - weight + weight * self._sense.inside(category, rooms)
+        )
+        captions = [thing.caption for thing in things]
+        for phrase in neighbors:
+            fit = category_scores(phrase, labels, captions, self._phrases)
+            scores = np.maximum(scores, self._config.anchor * fit)
+        return scores
+
+    def _proposal(
+        self, expert: str, request: ProposalRequest, thing: Entity, score: float, pose: np.ndarray
+    ) -> Proposal:
+        name = thing.caption or thing.label
+        return Proposal(
+            expert=expert,
+            epoch=request.epoch,
+            goal=np.asarray(pose, np.float64),
+            confidence=self._config.confidence * score,
+            rationale=f"not seen yet, but likely near {name} ({score:.2f}), around which not all was looked at",
+            evidence_entities=(thing.id,),
+            evidence_keyframes=tuple(view.keyframe_id for view in thing.views if view.keyframe_id)[:3],
+            stamp=thing.last_seen,
+        )
+
+
+def border_points(grid: OccupancyGrid2D) -> np.ndarray:
+    """Centres (N, 2) in map of the free cells that touch unknown ones (RoboAtlas eq. 14)."""
+    free = (grid.cells >= 0) & (grid.cells < grid.occupied_from)
+    unknown = grid.cells < 0
+    beside = np.zeros_like(unknown)
+    beside[1:] |= unknown[:-1]
+    beside[:-1] |= unknown[1:]
+    beside[:, 1:] |= unknown[:, :-1]
+    beside[:, :-1] |= unknown[:, 1:]
+    return grid.points_of(np.argwhere(free & beside))
+
+
+def _gaps(points: np.ndarray, thing: Entity) -> np.ndarray:
+    """Metres (N,) in plan from points to a thing's box."""
+    return np.linalg.norm(points - np.clip(points, thing.box_min[:2], thing.box_max[:2]), axis=1)
+
+
+def unknown_share(grid: OccupancyGrid2D, box_min: np.ndarray, box_max: np.ndarray, reach: float) -> float:
+    """Share of unknown cells in the box in plan, grown by `reach` metres; what lies off the grid is unknown."""
+    low = grid.cells_of(np.array([box_min[:2] - reach]))[0]
+    high = grid.cells_of(np.array([box_max[:2] + reach]))[0] + 1
+    area = int(np.prod(high - low))
+    top, left = np.maximum(low, 0)
+    window = grid.cells[top : max(int(high[0]), 0), left : max(int(high[1]), 0)]
+    return 1.0 - int((window >= 0).sum()) / max(area, 1)

@@ -1,0 +1,108 @@
+"""Going back to what was seen in passing and may be what is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
+from lodestar.experts.facing_places import ApproachConfig, place_to_face
+from lodestar.experts.glimpses import Glimpse, GlimpseConfig, GlimpseMemory
+from lodestar.experts.protocol import Proposal, ProposalRequest
+from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
+from lodestar.query.categories import category_scores
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import EntityState
+
+
+@dataclass(frozen=True)
+class RecallConfig:
+    """alike: score of the kind from which a glimpse is asked about at all. share: of its worth that is the confidence
+    of going back to it. top_n: candidates for which a place is looked for, best first.
+    """
+
+    alike: float = 0.5
+    share: float = 0.9
+    top_n: int = 3
+    glimpses: GlimpseConfig = field(default_factory=GlimpseConfig)
+    reach: ReachConfig = field(default_factory=ReachConfig)
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
+    approach: ApproachConfig = field(default_factory=ApproachConfig)
+
+
+class Recall:
+    """Glimpses, and which of them to go back to."""
+
+    def __init__(self, config: RecallConfig, worth: DetectionScorer) -> None:
+        self.config = config
+        self.glimpses = GlimpseMemory(config.glimpses)
+        self._worth = worth
+
+    def candidates(
+        self, request: ProposalRequest, now: float, mirror: SceneMirror | None
+    ) -> list[tuple[float, Glimpse]]:
+        """What is not in the map, not in the view of `now` (seconds) and may be what is looked for, with its worth, the
+        best first. What it stands by may be in the map. Raises MissingPhrases.
+        """
+        glimpses = [g for g in self.glimpses.unknown_to(mirror) if g.stamp < now]
+        glimpses = [g for g in glimpses if not self.glimpses.is_spent(g, request.excluded_goals)]
+        labels = [g.thing.detection.label for g in glimpses]
+        captions = [g.thing.detection.caption for g in glimpses]
+        kinds = {graph.target.category for graph in request.subtask.graphs}
+        fits = [category_scores(kind, labels, captions, self._worth.phrases) for kind in sorted(kinds)]
+        alike = (
+            [g for g, fit in zip(glimpses, np.max(fits, axis=0)) if fit > self.config.alike]
+            if glimpses
+            else []
+        )
+        if not alike:
+            return []
+        known = {} if mirror is None else mirror.entities
+        entities = {i: e for i, e in known.items() if e.state is not EntityState.ARCHIVED}
+        first = max(known, default=0) + 1
+        dressed = {i: as_entity(i, g.thing, g.stamp, mirror) for i, g in enumerate(alike, first)}
+        worth = self._worth.of(request, entities | dressed, mirror)
+        found = [(worth.get(i, 0.0), glimpse) for i, glimpse in enumerate(alike, first)]
+        return sorted((one for one in found if one[0] > 0.0), key=lambda one: -one[0])
+
+    def going_back(
+        self,
+        expert: str,
+        request: ProposalRequest,
+        grid: OccupancyGrid2D,
+        now: float,
+        candidates: Sequence[tuple[float, Glimpse]],
+    ) -> Proposal | None:
+        """To where the best of the candidates can be looked at again, for this expert; None where that is nowhere."""
+        config = self.config
+        reach = Reach(grid, request.robot_pose, config.reach)
+        for worth, glimpse in candidates[: config.top_n]:
+            box = glimpse.thing.box_min, glimpse.thing.box_max
+            given_up = request.excluded_goals
+            try:
+                place = place_to_face(
+                    reach,
+                    request.robot_pose,
+                    box,
+                    [glimpse.view],
+                    given_up,
+                    config.viewpoints,
+                    config.approach,
+                )
+            except NoViewpoint:
+                continue
+            self.glimpses.propose(glimpse, place.pose)
+            ago = max(now - glimpse.stamp, 0.0)
+            return Proposal(
+                expert=expert,
+                epoch=request.epoch,
+                goal=place.pose,
+                confidence=config.share * worth,
+                rationale=f"I saw {name_of(glimpse.thing)} in passing {ago:.0f} s ago; going back to look",
+                stamp=glimpse.stamp,
+            )
+        return None

@@ -1,0 +1,86 @@
+"""Where the robot has looked from about here, and where to turn when nothing is in view."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.experts.protocol import ActionKind
+from lodestar.geometry.poses import wrap_angle
+
+#: Turn of each action, radians, left positive (RoboAtlas eq. 21).
+TURNS = {
+    ActionKind.TURN_LEFT: math.radians(75.0),
+    ActionKind.TURN_RIGHT: math.radians(-75.0),
+    ActionKind.TURN_AROUND: math.pi,
+}
+
+
+@dataclass(frozen=True)
+class TurnConfig:
+    """horizon: turns in a row at one place (RoboAtlas IV-F, H = 3). place: metres within which it is one
+    place. looked_angle: radians within which a heading was looked along already; made_angle: within which a
+    turn was made.
+    """
+
+    horizon: int = 3
+    place: float = 2.0
+    looked_angle: float = math.radians(40.0)
+    made_angle: float = math.radians(15.0)
+    memory: int = 500  # views that are remembered
+
+
+class TurnMemory:
+    """Headings looked along, by place, and the turns made there. Each turn that was made is a step of the horizon; one
+    that was proposed, where the robot then did something else, is none.
+    """
+
+    def __init__(self, config: TurnConfig) -> None:
+        self._config = config
+        self._views: list[tuple[float, float, float]] = []
+        self._anchor: tuple[float, float] | None = None
+        self._turns = 0
+        self._proposed: float | None = None
+
+    def looked(self, x: float, y: float, heading: float) -> None:
+        """The camera looked along `heading` from (x, y)."""
+        self._count(x, y, heading)
+        last = self._views[-1] if self._views else None
+        still = last is not None and math.hypot(last[0] - x, last[1] - y) < 0.1
+        if last is not None and still and abs(float(wrap_angle(last[2] - heading))) < math.radians(5.0):
+            return
+        self._views.append((x, y, heading))
+        del self._views[: -self._config.memory]
+
+    def has_looked(self, x: float, y: float, heading: float) -> bool:
+        """Whether a view from about here went along about this heading."""
+        views = np.array(self._views).reshape(-1, 3)
+        near = np.hypot(views[:, 0] - x, views[:, 1] - y) <= self._config.place
+        return bool((near & (np.abs(wrap_angle(views[:, 2] - heading)) <= self._config.looked_angle)).any())
+
+    def fresh(self, pose: np.ndarray) -> tuple[ActionKind, ...]:
+        """Turns that would show something new from here; none once the horizon is reached."""
+        here = (float(pose[0]), float(pose[1]))
+        if self._anchor is None or math.dist(here, self._anchor) > self._config.place:
+            self._anchor, self._turns, self._proposed = here, 0, None
+        if self._turns >= self._config.horizon:
+            return ()
+        return tuple(a for a in TURNS if not self.has_looked(*here, float(wrap_angle(pose[2] + TURNS[a]))))
+
+    def propose(self, heading: float) -> None:
+        """A turn to this heading was proposed at this place."""
+        self._proposed = heading
+
+    def _count(self, x: float, y: float, heading: float) -> None:
+        """A step of the horizon, where the proposed turn was made."""
+        if (
+            self._proposed is None
+            or self._anchor is None
+            or math.dist((x, y), self._anchor) > self._config.place
+        ):
+            return
+        if abs(float(wrap_angle(heading - self._proposed))) <= self._config.made_angle:
+            self._turns += 1
+            self._proposed = None

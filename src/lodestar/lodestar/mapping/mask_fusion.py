@@ -1,0 +1,128 @@
+"""One frame's masks become votes of instances: match, part, vote, merge."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from lodestar.mapping.association import Masks, Match, Rule, Split
+from lodestar.mapping.extraction import SurfacePoints
+from lodestar.mapping.instance_factory import to_observation
+from lodestar.mapping.records import Merge, Observation
+from lodestar.mapping.registry import InstanceRegistry
+from lodestar.mapping.relocation import find_moved
+from lodestar.mapping.rules import make_rule
+from lodestar.mapping.samples import distinct
+from lodestar.mapping.tracks import Track
+from lodestar.mapping.voxel_config import VoxelConfig
+from lodestar.mapping.voxel_store import VoxelStore
+from lodestar.perception.frames import RgbdFrame
+
+
+class MaskFusion:
+    """Keeps registry, voxels and surface points in step as masks come in; not safe for threads."""
+
+    def __init__(self, config: VoxelConfig, store: VoxelStore, registry: InstanceRegistry):
+        self.config = config
+        self.surface = SurfacePoints(config.capacity)
+        self._store = store
+        self._registry = registry
+        self._rule: Rule = make_rule(config.association, config.splitting)
+
+    def match(self, stamp: float, masks: Masks) -> list[Match]:
+        """What each usable mask shows, after instances that are two things were split; 0 = nothing known."""
+        tracks = self._registry.tracks
+        matches = self._rule.associate(masks, self._store, tracks)
+        renamed = {
+            split.moved_mask: self._split(stamp, masks, split)
+            for split in self._rule.split(masks, matches, tracks)
+        }
+        return [replace(m, instance_id=renamed.get(m.mask, m.instance_id)) for m in matches]
+
+    def _split(self, stamp: float, masks: Masks, split: Split) -> int:
+        """The moved mask's side of the instance becomes a new one, whose id is returned."""
+        store, old = self._store, self._registry.tracks[split.instance_id]
+        centres = [masks.points(mask).mean(axis=0)[:2] for mask in (split.kept_mask, split.moved_mask)]
+        places, _ = store.members(np.array([old.id]))
+        voxels = (store.coords[places, :2] + 0.5) * self.config.voxel
+        to_kept, to_moved = (np.linalg.norm(voxels - centre, axis=1) for centre in centres)
+        new = self._registry.start(stamp, masks.points(split.moved_mask))
+        store.reassign(places[to_moved < to_kept], old.id, new.id)
+        kept, moved = (masks.detections[m] for m in (split.kept_mask, split.moved_mask))
+        pair = (moved.label, moved.caption)
+        if pair != (kept.label, kept.caption) and pair in old.labels and len(old.labels) > 1:
+            new.vote(*pair, old.take(pair), self.config.captions)
+        self._rule.set_apart(old.id, new.id)
+        return new.id
+
+    def vote(self, stamp: float, masks: Masks, matches: list[Match], mark: int) -> list[Match]:
+        """Voxels vote; masks of nothing known start instances. Returns the matches with the new ids."""
+        config, store, samples = self.config, self._store, masks.samples
+        ids = np.zeros(len(masks.detections), np.int32)
+        result = []
+        for match in matches:
+            identity = match.instance_id
+            if identity == 0:
+                if not distinct(samples.voxels[samples.of(match.mask)], config.min_voxels):
+                    continue
+                identity = self._registry.start(stamp, masks.points(match.mask)).id
+            ids[match.mask] = identity
+            result.append(replace(match, instance_id=identity))
+        voters = np.repeat(ids, np.diff(samples.start))
+        points, voxels, depth = samples.points, samples.voxels, samples.depth
+        if not ids.all():
+            own = voters > 0
+            points, voxels, depth, voters = points[own], voxels[own], depth[own], voters[own]
+        common = config.hit, config.occupancy_top, mark
+        places = store.vote(voxels, voters, config.vote, *common)
+        nobody = np.zeros(len(samples.background), np.int32)
+        store.vote(samples.background, nobody, config.background_vote, *common)
+        self.surface.add(store, places, points, depth)
+        return result
+
+    def merge(self, masks: Masks, matches: list[Match], revision: int) -> list[Merge]:
+        """Instances that turned out to be one are."""
+        registry, merges = self._registry, []
+        for loser, winner in self._rule.merge(masks, matches, registry.tracks):
+            loser, winner = registry.resolve(loser), registry.resolve(winner)
+            if loser == winner or loser not in registry.tracks or winner not in registry.tracks:
+                continue
+            merges.append(registry.merge(loser, winner, revision, self.config.captions))
+            self._store.rename(loser, winner)
+            self._rule.forget(loser)
+        return merges
+
+    def observe(self, frame: RgbdFrame, masks: Masks, seen: dict[int, int]) -> list[Observation]:
+        """One observation per mask; an instance counts once per frame. seen: mask -> instance id."""
+        observations, tracks = [], self._registry.tracks
+        pose = np.array(frame.odom_from_camera, np.float64)
+        for mask, identity in seen.items():
+            detection, track = masks.detections[mask], tracks[identity]
+            distance = float(masks.samples.distance[mask])
+            if track.last_seen < frame.stamp or track.observation_count == 0:
+                track.observation_count += 1
+            tracks.seen(track, frame.stamp)
+            track.absence_count = 0
+            track.vote(detection.label, detection.caption, detection.score, self.config.captions)
+            track.show(detection.feature)
+            observations.append(to_observation(identity, frame.stamp, pose, detection, distance))
+        return observations
+
+    def return_moved(self, candidates: list[int], revision: int) -> list[Merge]:
+        """Newcomers among the candidates that are things which were gone take their ids."""
+        config, registry, merges = self.config, self._registry, []
+        for gone, newcomer in find_moved(registry, candidates, config.confirm, config.moving):
+            self._store.rename(newcomer, gone)
+            self._rule.forget(newcomer)
+            merges.append(registry.return_as(gone, newcomer, revision, config.captions))
+        return merges
+
+    def remove(self, track: Track, revision: int) -> None:
+        """The instance is gone with what is left of its voxels; one that was confirmed may come back."""
+        self._store.drop(track.id)
+        self._rule.forget(track.id)
+        if track.observation_count >= self.config.confirm:
+            self._registry.lose(track.id)
+        else:
+            self._registry.remove(track.id, revision)

@@ -1,0 +1,59 @@
+"""What stands elsewhere now: an instance that was seen to be gone is the new one that looks like it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.mapping.registry import InstanceRegistry
+from lodestar.mapping.tracks import Track
+
+
+@dataclass(frozen=True)
+class RelocationConfig:
+    """size: ratio of the longest sides that still fits.
+
+    similar: cosine of the features from which two things look alike, where both have one.
+    """
+
+    size: float = 1.6
+    similar: float = 0.9
+
+
+def find_moved(
+    registry: InstanceRegistry, candidates: list[int], confirm: int, config: RelocationConfig
+) -> list[tuple[int, int]]:
+    """Pairs (gone id, newcomer) that are one thing without doubt.
+
+    candidates: ids of confirmed instances that may be newcomers. A pair looks alike (label, caption, feature and
+    size), the newcomer was first seen after the other was last seen, and neither fits anything else.
+    """
+    if not registry.gone:
+        return []
+    partners: dict[int, list[int]] = {}
+    claims: dict[int, list[int]] = {}
+    for identity in candidates:
+        track = registry.tracks.get(identity)
+        if track is None or track.observation_count < confirm:
+            continue
+        for gone in registry.gone.values():
+            if track.first_seen > gone.last_seen and _look_alike(gone, track, config):
+                partners.setdefault(identity, []).append(gone.id)
+                claims.setdefault(gone.id, []).append(identity)
+    return [
+        (found[0], identity)
+        for identity, found in sorted(partners.items())
+        if len(found) == 1 and len(claims[found[0]]) == 1
+    ]
+
+
+def _look_alike(a: Track, b: Track, config: RelocationConfig) -> bool:
+    if a.label != b.label or a.caption != b.caption:
+        return False
+    if a.appearance is not None and b.appearance is not None and a.appearance.shape == b.appearance.shape:
+        length = float(np.linalg.norm(a.appearance) * np.linalg.norm(b.appearance))
+        if length > 0.0 and float(a.appearance @ b.appearance) < config.similar * length:
+            return False
+    sides = sorted(float((t.box_max - t.box_min).max()) for t in (a, b))
+    return sides[1] <= config.size * max(sides[0], 1e-3)

@@ -1,0 +1,94 @@
+"""What the questions of one task have cost, and whether one more may be asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+CHARACTERS_PER_TOKEN = 4.0  # of English text, a rule of thumb where the endpoint counts nothing
+BYTES_PER_TOKEN = (
+    2.0  # of UTF-8 outside ASCII, rather too few than too many: a Chinese character is a token or two
+)
+TOKENS_PER_IMAGE = 1100  # of a 1024 x 768 image in high detail, OpenAI's tiles
+
+
+@dataclass(frozen=True)
+class SpendingConfig:
+    """Limits of one task, 0 = none. tokens: sent and received. cost: in the currency of the prices, which are per
+    million tokens.
+    """
+
+    tokens: int = 200_000
+    cost: float = 0.0
+    price_sent: float = 0.0
+    price_received: float = 0.0
+
+
+class Spending:
+    """Counts tokens and cost of one task. Thread-safe; what is reserved for a question under way counts as spent."""
+
+    def __init__(self, config: SpendingConfig) -> None:
+        self._config = config
+        self._lock = threading.Lock()
+        self._sent = self._received = 0
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of this task so far."""
+        with self._lock:
+            return self._sent + self._received
+
+    @property
+    def cost(self) -> float:
+        """Of this task so far, in the currency of the prices."""
+        with self._lock:
+            return self._cost(self._sent, self._received)
+
+    def reserve(self, sent: int, received: int) -> str:
+        """Set tokens aside for a question; "" where it may be asked, else which limit it would break."""
+        config = self._config
+        with self._lock:
+            tokens = self._sent + self._received + sent + received
+            cost = self._cost(self._sent + sent, self._received + received)
+            if config.tokens and tokens > config.tokens:
+                return f"the task's {config.tokens} tokens are used up"
+            if config.cost and cost > config.cost:
+                return f"the task's budget of {config.cost:g} is used up"
+            self._sent += sent
+            self._received += received
+            return ""
+
+    def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
+        """What was reserved for a question is replaced by what it used."""
+        with self._lock:
+            self._sent = max(self._sent - reserved[0] + used[0], 0)
+            self._received = max(self._received - reserved[1] + used[1], 0)
+
+    def _cost(self, sent: int, received: int) -> float:
+        config = self._config
+        return (sent * config.price_sent + received * config.price_received) / 1e6
+
+
+def tokens_in(text: str) -> float:
+    """About how many tokens a text has, not too few in any language."""
+    if text.isascii():
+        return len(text) / CHARACTERS_PER_TOKEN
+    plain = len(text.encode("ascii", "ignore"))
+    other = len(text.encode("utf-8", "surrogatepass")) - plain
+    return plain / CHARACTERS_PER_TOKEN + other / BYTES_PER_TOKEN
+
+
+def tokens_of(messages: Sequence[dict[str, Any]], schema_characters: int = 0) -> int:
+    """About how many tokens messages have."""
+    tokens, pictures = schema_characters / CHARACTERS_PER_TOKEN, 0
+    for message in messages:
+        content = message["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for part in parts:
+            if part["type"] == "text":
+                tokens += tokens_in(part["text"])
+            else:
+                pictures += 1
+    return int(tokens) + 1 + pictures * TOKENS_PER_IMAGE

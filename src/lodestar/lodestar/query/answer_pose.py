@@ -1,0 +1,89 @@
+"""From an answer to a pose that the robot can take (FARM's action interface)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, wrap_angle, yaw_of
+from lodestar.grid.footprint import footprints_free
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.success_pose import footprint_distances
+from lodestar.grid.viewpoints import ViewpointConfig
+from lodestar.grid.visibility import sight_between
+from lodestar.scene.records import Entity, View
+
+
+@dataclass(frozen=True)
+class AnswerPoseConfig:
+    """saved_distance: metres in plan between footprint and box beyond which a saved view is no answer; the default is
+    that of a look, a directive's success asks for less. viewpoints: of the search where no saved view will do; their
+    `max_bearing` is that beyond which the robot turns to what it is to face.
+    """
+
+    saved_distance: float = 2.5
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
+
+
+@dataclass(frozen=True)
+class AnswerPose:
+    """pose: (3,) x, y, yaw in map, of a saved view. path_length: metres to it. keyframe_id: the view's."""
+
+    pose: np.ndarray
+    path_length: float
+    keyframe_id: int = 0
+
+
+def saved_pose(
+    entity: Entity,
+    grid: OccupancyGrid2D,
+    lengths: np.ndarray,
+    excluded: Sequence[Sequence[float]],
+    config: AnswerPoseConfig = AnswerPoseConfig(),
+) -> AnswerPose | None:
+    """The best saved view that is free, reachable, near and in sight of the entity, turned to it where it looks past
+    it; None where there is none.
+
+    excluded: poses (x, y, yaw) near which none is wanted. Raises ValueError for lengths of another grid.
+    """
+    if lengths.shape != grid.cells.shape:
+        raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
+    for view in sorted(entity.views, key=lambda v: (-v.quality, v.stamp)):
+        pose = _base_pose(view, entity, config.viewpoints)
+        tried = any(math.dist(pose[:2], pose_[:2]) < config.viewpoints.excluded_radius for pose_ in excluded)
+        length = _path_length(pose, grid, lengths)
+        if not tried and np.isfinite(length) and _is_usable(pose, entity, grid, config):
+            return AnswerPose(pose, length, view.keyframe_id)
+    return None
+
+
+def _base_pose(view: View, entity: Entity, config: ViewpointConfig) -> np.ndarray:
+    """(3,) of the robot whose camera took the view, turned to the entity where that is off to the side."""
+    map_from_body = view.map_from_camera @ np.linalg.inv(BODY_FROM_OPTICAL)
+    yaw = yaw_of(map_from_body)
+    forward = np.array([np.cos(yaw), np.sin(yaw)])
+    base = map_from_body[:2, 3] - config.camera_forward * forward
+    nearest = np.clip(base, np.asarray(entity.box_min, float)[:2], np.asarray(entity.box_max, float)[:2])
+    bearing = math.atan2(*(nearest - base)[::-1])
+    if abs(float(wrap_angle(bearing - yaw))) > config.max_bearing:
+        yaw = bearing
+    return np.array([*base, yaw])
+
+
+def _path_length(pose: np.ndarray, grid: OccupancyGrid2D, lengths: np.ndarray) -> float:
+    row, column = (int(v) for v in grid.cells_of(pose[None, :2])[0])
+    inside = 0 <= row < lengths.shape[0] and 0 <= column < lengths.shape[1]
+    return float(lengths[row, column]) if inside else float("inf")
+
+
+def _is_usable(pose: np.ndarray, entity: Entity, grid: OccupancyGrid2D, config: AnswerPoseConfig) -> bool:
+    low, high = np.asarray(entity.box_min, float)[:2], np.asarray(entity.box_max, float)[:2]
+    nearest = np.clip(pose[:2], low, high)
+    if footprint_distances(pose, config.viewpoints.footprint, low, high)[0] > config.saved_distance:
+        return False
+    if not footprints_free(grid, pose[None], config.viewpoints.footprint)[0]:
+        return False
+    return bool(sight_between(grid, pose[None, :2], nearest[None], config.viewpoints.ignore_last)[0])

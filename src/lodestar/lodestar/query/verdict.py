@@ -1,0 +1,177 @@
+"""Which entity is meant: soft scores of query graphs over the scene (FARM 2.3, D.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lodestar.language.query_graph import QueryGraph
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.binding import GraphScore, score_graph
+from lodestar.query.config import QueryConfig
+from lodestar.query.explanations import explain
+from lodestar.query.pool import Pool
+from lodestar.query.table import PredicateTable
+from lodestar.query.terms import fetch_vectors
+from lodestar.scene.records import Entity, EntityState, Region
+
+__all__ = [
+    "Candidate", "PoolCache", "QueryConfig", "Verdict", "decide", "prepare", "score_pool",
+    "score_query",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An entity with its score and reasons; scores in [0, 1].
+
+    semantic_score: kind and attributes, without relations. predicate_scores: by a name such as "NextTo desk".
+    bindings: variable index -> entity id of each anchor that is bound. reading: index of the graph by which it scores.
+    """
+
+    entity_id: int
+    score: float
+    semantic_score: float
+    predicate_scores: dict[str, float] = field(default_factory=dict)
+    bindings: dict[int, int] = field(default_factory=dict)
+    explanation: str = ""
+    reading: int = 0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a ranking decides: those accepted, and whether the first two are too close to call."""
+
+    accepted: tuple[Candidate, ...]
+    ambiguous: bool
+
+    @property
+    def best(self) -> Candidate | None:
+        """The first accepted candidate."""
+        return self.accepted[0] if self.accepted else None
+
+
+def score_query(
+    graphs: Sequence[QueryGraph],
+    entities: Mapping[int, Entity] | Iterable[Entity],
+    phrases: PhraseBook,
+    config: QueryConfig | None = None,
+    regions: Mapping[int, Region] | None = None,
+    observer: np.ndarray | None = None,
+    table: PredicateTable | None = None,
+) -> list[Candidate]:
+    """Candidates for the target of a query, best first; equal ones by id. Archived entities are none.
+
+    The first `explained` come with predicate scores, bindings and an explanation.
+
+    graphs: alternative readings; an entity has its best one's score. regions: for InRegion, which is not verified
+    without. observer: (2+,) x, y from where "the nearest chair" is meant.
+    table: of the predicates, the calibrated one by default.
+    Raises MissingPhrases where an open-vocabulary word needs a vector that `phrases` cannot give.
+    """
+    pool = prepare(entities, phrases, config, regions, table)
+    return score_pool(graphs, pool.seen_by(observer))
+
+
+def prepare(
+    entities: Mapping[int, Entity] | Iterable[Entity],
+    phrases: PhraseBook,
+    config: QueryConfig | None = None,
+    regions: Mapping[int, Region] | None = None,
+    table: PredicateTable | None = None,
+) -> Pool:
+    """Entities as arrays, for many queries while the scene stays as it is. Archived entities are left out."""
+    values = entities.values() if isinstance(entities, Mapping) else entities
+    present = [e for e in values if e.state != EntityState.ARCHIVED]
+    return Pool.of(present, phrases, config or QueryConfig(), regions, None, table)
+
+
+class PoolCache:
+    """The pool of the last scene asked about, reused while entities and regions are the same objects."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[list[Entity], list[Region], PhraseBook, Pool] | None = None
+
+    def of(
+        self,
+        entities: Mapping[int, Entity],
+        phrases: PhraseBook,
+        config: QueryConfig | None = None,
+        regions: Mapping[int, Region] | None = None,
+    ) -> Pool:
+        """The pool of these; the same `config` is expected every time."""
+        things, rooms = list(entities.values()), list((regions or {}).values())
+        if self._kept is not None:
+            old_things, old_rooms, book, pool = self._kept
+            if book is phrases and _same(things, old_things) and _same(rooms, old_rooms):
+                return pool
+        pool = prepare(things, phrases, config, regions)
+        self._kept = (things, rooms, phrases, pool)
+        return pool
+
+
+def _same(one: list, other: list) -> bool:
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other))
+
+
+def score_pool(graphs: Sequence[QueryGraph], pool: Pool, explained: int | None = None) -> list[Candidate]:
+    """As `score_query`, over a prepared pool. explained: candidates that come with their reasons, not the config's."""
+    config = pool.config
+    reasons = config.explained if explained is None else explained
+    if not graphs or not pool.entities:
+        return []
+    fetch_vectors(graphs, pool)
+    top = max(graph.weight for graph in graphs)
+    readings = [score_graph(graph, pool) for graph in graphs]
+    costs = [
+        1.0 - config.reading_share * (1.0 - graph.weight / top) if top > 0.0 else 1.0 for graph in graphs
+    ]
+    weighted = np.stack([reading.score * cost for reading, cost in zip(readings, costs)])
+    choice = weighted.argmax(axis=0)
+    columns = np.arange(len(pool.entities))
+    scores = weighted[choice, columns]
+    semantic = np.stack([reading.semantic for reading in readings])[choice, columns]
+    category = np.stack([reading.category for reading in readings])[choice, columns]
+    rows = np.flatnonzero(category >= config.min_candidate)
+    if (
+        len(pool) > config.whole_scene and len(rows) > config.pool_size
+    ):  # what is far from the best is nobody's
+        least = np.partition(scores[rows], -config.pool_size)[-config.pool_size]
+        rows = rows[scores[rows] >= least]
+    rows = rows[np.lexsort((rows, -semantic[rows], -scores[rows]))]
+    return [
+        replace(
+            _candidate(pool, graphs[choice[i]], readings[choice[i]], int(i), float(scores[i])),
+            reading=int(choice[i]),
+        )
+        if place < reasons
+        else Candidate(pool.entities[i].id, float(scores[i]), float(semantic[i]), reading=int(choice[i]))
+        for place, i in enumerate(rows)
+    ]
+
+
+def _candidate(pool: Pool, graph: QueryGraph, reading: GraphScore, i: int, score: float) -> Candidate:
+    predicates: dict[str, float] = {}
+    for term in reading.terms:
+        value = float(term.scores[i])
+        predicates[term.name] = min(predicates.get(term.name, 1.0), value)
+    bindings = {
+        variable: pool.entities[int(term.bound[i, k])].id
+        for term in reading.terms
+        if term.bound is not None
+        for k, variable in enumerate(term.variables)
+        if term.bound[i, k] >= 0
+    }
+    entity = pool.entities[i]
+    text = explain(entity, graph, float(reading.category[i]), predicates, pool.config)
+    return Candidate(entity.id, score, float(reading.semantic[i]), predicates, bindings, text)
+
+
+def decide(candidates: Sequence[Candidate], config: QueryConfig | None = None) -> Verdict:
+    """Which candidates are accepted and whether the choice between the first two is arbitrary."""
+    config = config or QueryConfig()
+    accepted = tuple(c for c in candidates if c.score >= config.accept)
+    close = len(accepted) > 1 and accepted[0].score - accepted[1].score < config.ambiguous
+    return Verdict(accepted, close)

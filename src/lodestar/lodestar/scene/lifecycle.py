@@ -1,0 +1,261 @@
+"""The working record of one entity and how it lives and dies (VLM-DEWM B.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lodestar.geometry.boxes import box_iou, transform_box
+from lodestar.keyframes.records import Keyframe
+from lodestar.mapping.records import CaptionVote, Instance, Observation
+from lodestar.models.lexicon import load_lexicon
+from lodestar.perception.frames import ImageBox
+from lodestar.scene.captions import attributes_of, clean_text, elect, merge_votes, says_more
+from lodestar.scene.config import SceneConfig
+from lodestar.scene.fusion import FusedVector, add_weight
+from lodestar.scene.records import Embedding, Entity, EntityState
+from lodestar.scene.views import KeptView, join_views, keep_view, looks_alike, view_quality
+
+MAX_INHERITED = 32  # votes kept of merged entities
+SAME_BOX = 0.25  # box IoU from which a new entity is an archived one of its kind again
+APPEARANCE = "appearance"  # channel of the detector's features
+DETECTOR = "detector"  # their model
+
+
+@dataclass
+class EntityRecord:
+    """What the dictionary keeps of an entity; `entity()` is what others see of it."""
+
+    instance: Instance
+    label: str = ""
+    caption: str = ""
+    attributes: tuple[str, ...] = ()
+    inherited: tuple[CaptionVote, ...] = ()  # votes of entities that were merged into this one
+    seen_as: dict[str, float] = field(default_factory=dict)  # caption -> visibility with which it was given
+    voted: str = ""  # the caption by votes alone
+    described: tuple[str, str, tuple[str, ...]] = (
+        "",
+        "",
+        (),
+    )  # label, and a captioner's caption and attributes
+    embeddings: dict[str, Embedding] = field(default_factory=dict)
+    appearance: FusedVector | None = None
+    views: tuple[KeptView, ...] = ()
+    region_id: int = 0
+    confidence: float = 1.0
+    state: EntityState = EntityState.ACTIVE
+    looks_in_vain: int = 0
+    last_scan: float = -np.inf
+    first_seen: float = 0.0
+    last_seen: float = 0.0
+    birthplace: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    neighbors: dict[int, float] = field(default_factory=dict)
+    neighbors_at: np.ndarray | None = None
+    revision: int = 0
+
+    @staticmethod
+    def of(instance: Instance, config: SceneConfig) -> EntityRecord:
+        """The record of a newly confirmed instance."""
+        record = EntityRecord(instance, first_seen=instance.first_seen, last_seen=instance.last_seen)
+        record.birthplace = np.array(instance.centroid, float)
+        record.update(instance, config)
+        return record
+
+    def update(self, instance: Instance, config: SceneConfig) -> None:
+        """Take over a newer state of the instance; a sighting since the last one brings it back to life."""
+        seen = instance.last_seen > self.last_seen
+        self.instance = instance
+        self.first_seen = min(self.first_seen, instance.first_seen)
+        self.elect(config)
+        if seen:
+            self.sighted(instance.last_seen)
+
+    def elect(self, config: SceneConfig) -> None:
+        """Label, caption and attributes from every vote there is."""
+        votes = merge_votes(self.instance.votes, self.inherited) if self.inherited else self.instance.votes
+        label, caption, attributes = elect(votes, config.attribute_share)
+        if not label:
+            return
+        self.label, self.caption, self.attributes, self.voted = label, caption, attributes, caption
+        if self.described[0] == label and self.described[1] and not says_more(caption, label):
+            self.caption = self.described[1]
+            self.attributes = attributes or tuple(
+                dict.fromkeys(attributes_of(self.caption) + self.described[2])
+            )
+
+    def describe(self, label: str, caption: str, attributes: tuple[str, ...], config: SceneConfig) -> None:
+        """A captioner calls it so; it counts while the label stays and the votes say no more than that."""
+        self.described = label, clean_text(caption), attributes
+        self.elect(config)
+
+    def sighted(self, stamp: float) -> None:
+        """It was seen: active, and sure."""
+        self.last_seen = max(self.last_seen, stamp)
+        self.confidence = 1.0
+        self.looks_in_vain = 0
+        self.state = EntityState.ACTIVE
+
+    def observe(self, observation: Observation, map_from_odom: np.ndarray, config: SceneConfig) -> bool:
+        """Take in one detection of it. Returns whether its views have changed."""
+        self.sighted(observation.stamp)
+        mean = np.asarray(self.instance.centroid, float)
+        visibility = view_quality(observation)
+        caption = clean_text(observation.caption) or clean_text(observation.label)
+        add_weight(self.seen_as, caption, visibility, config.max_captions)
+        if observation.feature is not None:
+            self.appearance = FusedVector.join(
+                self.appearance, FusedVector.of(observation.feature, visibility)
+            )
+        before = self.views
+        self.views = keep_view(before, observation, map_from_odom, mean, config)
+        return self.views is not before
+
+    def looked_through(self, config: SceneConfig) -> None:
+        """A clear look went through its place: uncertain, and archived after `clear_looks` of them."""
+        self.looks_in_vain += 1
+        self._believe(self.confidence * config.absence_decay, config)
+        if self.looks_in_vain >= config.clear_looks:
+            self.confidence = min(self.confidence, config.archive_below)
+            self.state = EntityState.ARCHIVED
+
+    def missed(self, stamp: float, config: SceneConfig) -> bool:
+        """A scan of its room missed it (eq. B.17). False where the last one is too recent to count."""
+        if stamp - self.last_scan < config.scan_interval:
+            return False
+        self.last_scan = stamp
+        self._believe(self.confidence * config.decay, config)
+        return True
+
+    def _believe(self, confidence: float, config: SceneConfig) -> None:
+        self.confidence = confidence
+        if self.state == EntityState.ARCHIVED:
+            return
+        if confidence < config.archive_below:
+            self.state = EntityState.ARCHIVED
+        elif confidence < config.uncertain_below:
+            self.state = EntityState.UNCERTAIN
+
+    def absorb(self, loser: EntityRecord, config: SceneConfig) -> None:
+        """The loser was the same thing: its views, votes, embeddings and history pass to this record."""
+        self.inherited = merge_votes(self.inherited, loser.instance.votes, loser.inherited)[:MAX_INHERITED]
+        self.views = join_views(self.views, loser.views, config.max_views)
+        for name, embedding in loser.embeddings.items():
+            self.embeddings.setdefault(name, embedding)
+        for caption, weight in loser.seen_as.items():
+            add_weight(self.seen_as, caption, weight, config.max_captions)
+        self.appearance = FusedVector.join(self.appearance, loser.appearance)
+        if loser.first_seen < self.first_seen:
+            self.first_seen, self.birthplace = loser.first_seen, loser.birthplace
+        self.last_seen = max(self.last_seen, loser.last_seen)
+        self.region_id = self.region_id or loser.region_id
+        self.elect(config)
+
+    def link(self, keyframe: Keyframe, box: ImageBox) -> bool:
+        """Name the keyframe, in which `box` shows the entity, in the view of its stamp and in those like it.
+
+        A view without an image becomes the keyframe's look where that is from about the same place and direction.
+        False where nothing changed.
+        """
+        linked = False
+        kept: list[KeptView] = []
+        for each in self.views:
+            view = each.view
+            if abs(view.stamp - keyframe.stamp) < 1e-6:
+                changed = view.keyframe_id != keyframe.id
+                view = replace(view, keyframe_id=keyframe.id)
+            else:
+                changed = view.keyframe_id == 0 and looks_alike(each, keyframe.map_from_camera)
+                if changed:
+                    pose = np.array(keyframe.map_from_camera, float)
+                    view = replace(
+                        view, stamp=keyframe.stamp, map_from_camera=pose, box=box, keyframe_id=keyframe.id
+                    )
+            linked |= changed
+            kept.append(KeptView(view, each.direction, each.distance))
+        self.views = tuple(kept)
+        return linked
+
+    def move(self, correction: np.ndarray) -> None:
+        """Carry everything that has a place along with a (4, 4) correction of the map."""
+        turn, instance = correction[:3, :3], self.instance
+        box_min, box_max = transform_box(correction, instance.box_min, instance.box_max)
+        self.instance = replace(
+            instance,
+            centroid=turn @ np.asarray(instance.centroid, float) + correction[:3, 3],
+            covariance=turn @ np.asarray(instance.covariance, float) @ turn.T,
+            box_min=box_min,
+            box_max=box_max,
+        )
+        self.birthplace = turn @ self.birthplace + correction[:3, 3]
+        if self.neighbors_at is not None:  # who stands beside it has moved along
+            self.neighbors_at = turn @ self.neighbors_at + correction[:3, 3]
+        moved: list[KeptView] = []
+        for kept in self.views:
+            view = replace(kept.view, map_from_camera=correction @ kept.view.map_from_camera)
+            moved.append(KeptView(view, turn @ kept.direction, kept.distance))
+        self.views = tuple(moved)
+
+    def entity(
+        self, covisible: dict[int, float], config: SceneConfig, map_id: int, session_id: str
+    ) -> Entity:
+        """The public, immutable record."""
+        instance = self.instance
+        embeddings = dict(self.embeddings)
+        if self.appearance is not None:
+            embeddings[APPEARANCE] = Embedding(DETECTOR, self.appearance.unit)
+        moved = float(np.linalg.norm(np.asarray(instance.centroid, float) - self.birthplace))
+        return Entity(
+            id=instance.id,
+            label=self.label,
+            caption=self.caption,
+            mean=np.array(instance.centroid, float),
+            covariance=np.array(instance.covariance, float),
+            box_min=np.array(instance.box_min, float),
+            box_max=np.array(instance.box_max, float),
+            attributes=self.attributes,
+            embeddings=embeddings,
+            views=tuple(kept.view for kept in self.views),
+            region_id=self.region_id,
+            occupancy_probability=instance.occupancy_probability,
+            confidence=self.confidence,
+            state=self.state,
+            is_static=moved < config.static_motion,
+            observation_count=instance.observation_count,
+            first_seen=self.first_seen,
+            last_seen=self.last_seen,
+            covisible=covisible,
+            neighbors=dict(self.neighbors),
+            map_id=map_id,
+            session_id=session_id,
+        )
+
+
+def archived_twin(
+    record: EntityRecord, others: Iterable[tuple[int, EntityRecord]], config: SceneConfig
+) -> int | None:
+    """The archived entity in whose place a new one of the same kind stands (VLM-DEWM B.6 b), or None.
+
+    others: those near by, with their ids.
+    """
+    lexicon = load_lexicon()
+    kind = lexicon.canonical(record.label) or record.label
+    found: list[tuple[float, int]] = []
+    for identity, other in others:
+        if other is record or other.state != EntityState.ARCHIVED:
+            continue
+        if (lexicon.canonical(other.label) or other.label) != kind:
+            continue
+        a, b = record.instance, other.instance
+        gap = float(np.linalg.norm(np.asarray(a.centroid) - b.centroid))
+        overlap = float(box_iou(a.box_min, a.box_max, b.box_min, b.box_max))
+        if gap <= config.restore_distance or overlap >= SAME_BOX:
+            found.append((gap, identity))
+    return min(found)[1] if found else None
+
+
+def twin_reach(record: EntityRecord, config: SceneConfig) -> float:
+    """Metres within which the centre of an archived twin lies."""
+    size = float(np.linalg.norm(np.subtract(record.instance.box_max, record.instance.box_min)[:2]))
+    return max(config.restore_distance, 0.5 * size * (1.0 + 1.0 / SAME_BOX))

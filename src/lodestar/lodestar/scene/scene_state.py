@@ -1,0 +1,318 @@
+"""How the dictionary's records change: instances, merges, sightings and absences come in here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from lodestar.geometry.corrections import JumpWatch
+from lodestar.keyframes.records import Keyframe
+from lodestar.mapping.records import Absence, Instance, Merge, Observation
+from lodestar.perception.frames import ImageBox
+from lodestar.scene.adjacency import Covisibility, nearest_by_hellinger
+from lodestar.scene.config import SceneConfig
+from lodestar.scene.enrichment import EnrichmentQueue
+from lodestar.scene.journal import Journal
+from lodestar.scene.lifecycle import EntityRecord, archived_twin, twin_reach
+from lodestar.scene.place_index import PlaceIndex
+from lodestar.scene.records import EntityState
+from lodestar.scene.regions import RegionMap
+
+MAX_SHOWN = 4  # keyframes remembered per instance, for views that are yet to come
+MAX_INSTANCES_SHOWN = 4096
+MAX_TOGETHER = 24  # entities of one image whose pairs count as seen together
+
+
+class SceneState:
+    """The records, what hangs on them, and their changes. Not safe for threads: the dictionary holds the lock.
+
+    What a change costs does not depend on how many entities there are, but for jumps of the map.
+    """
+
+    def __init__(self, config: SceneConfig) -> None:
+        self.config = config
+        self.counts: Counter[str] = Counter()
+        self.records: dict[int, EntityRecord] = {}
+        self.journal = Journal()
+        self.queue = EnrichmentQueue()
+        self.rooms = RegionMap(config.region_reach)
+        self.covisibility = Covisibility(
+            config.covisible_gain, config.covisible_half_life, config.max_covisible
+        )
+        self.places = PlaceIndex()
+        self.stamp = 0.0
+        self.moved = np.eye(4)  # by all jumps since somebody last took note of them
+        self._jumps = JumpWatch()
+        self._odom_from_camera = np.eye(4)
+        self.forward: dict[int, int] = {}
+        self._shown: dict[
+            int, tuple[tuple[Keyframe, ImageBox], ...]
+        ] = {}  # by instance, those shown last at the end
+        self._archived: dict[int, None] = {}  # in the order in which they were archived
+
+    def resolve(self, identity: int) -> int:
+        """The id under which a thing is known now, after all merges."""
+        path = []
+        while identity in self.forward:
+            path.append(identity)
+            identity = self.forward[identity]
+        for passed in path[:-1]:
+            self.forward[passed] = identity
+        return identity
+
+    # -------------------------------------------------------------- what happens
+
+    def restart_odometry(self) -> None:
+        """The next delta's odometry is another one: it does not tell of a jump."""
+        self._jumps.restart()
+
+    def follow_jump(self, map_from_odom: np.ndarray, observations: Sequence[Observation]) -> None:
+        """Where map <- odom jumped, everything moves with it; what the voxel map measures anew comes after this.
+
+        How far it jumped is how far it moved the camera, of these observations or else of the last ones.
+        """
+        if observations:
+            self._odom_from_camera = np.asarray(observations[0].odom_from_camera, float)
+        jump = self._jumps.jump(map_from_odom, self._odom_from_camera)
+        if jump is None:
+            return
+        self.counts["jumps"] += 1
+        self.moved = jump @ self.moved
+        self.rooms.move(jump)
+        for identity, record in self.records.items():
+            record.move(jump)
+            self._placed(record)
+            self.journal.mark(identity)
+        for identity, shown in self._shown.items():
+            self._shown[identity] = tuple(
+                (replace(k, map_from_camera=jump @ k.map_from_camera), box) for k, box in shown
+            )
+
+    def take_instances(self, instances: Iterable[Instance], losers: set[int], merges: list[Merge]) -> None:
+        """Confirmed instances become entities, known ones are brought up to date."""
+        for instance in instances:
+            if not instance.confirmed or instance.id in losers or instance.id in self.forward:
+                continue
+            record = self.records.get(instance.id)
+            if record is None:
+                self._add(EntityRecord.of(instance, self.config), merges)
+            else:
+                record.update(instance, self.config)
+                self._placed(record)
+            self.journal.mark(instance.id)
+
+    def _add(self, record: EntityRecord, merges: list[Merge]) -> None:
+        identity = record.instance.id
+        self.records[identity] = record
+        self.journal.returned(identity)
+        self._placed(record)
+        self.set_regions([identity])
+        self.queue.add(identity)
+        x, y = record.instance.centroid[:2]
+        near = self.places.near(float(x), float(y), twin_reach(record, self.config))
+        former = archived_twin(record, ((i, self.records[i]) for i in near), self.config)
+        if former is not None:
+            self.counts["restored"] += 1
+            self.merge(former, identity, merges)
+
+    def _placed(self, record: EntityRecord) -> None:
+        x, y = record.instance.centroid[:2]
+        self.places.put(record.instance.id, float(x), float(y))
+
+    def merge(self, loser: int, winner: int, merges: list[Merge]) -> None:
+        """Two entities are one; the loser's id forwards to the winner's for ever."""
+        if loser == winner or loser in self.forward:
+            return
+        self.forward[loser] = winner
+        record = self.records.pop(loser, None)
+        if record is None:
+            return
+        kept = self.records.get(winner)
+        if kept is None:  # the winner is not confirmed yet: what was known lives on under its id
+            record.instance = replace(record.instance, id=winner)
+            self.records[winner] = record
+            self._placed(record)
+            if record.state == EntityState.ARCHIVED:
+                self._archived[winner] = None
+        else:
+            kept.absorb(record, self.config)
+        self.covisibility.merge(loser, winner)
+        self._let_go(loser)
+        self.journal.forget(loser)
+        self.journal.mark(winner)
+        self.queue.add(winner)
+        merges.append(Merge(loser, winner))
+
+    def take_observations(self, observations: Sequence[Observation], map_from_odom: np.ndarray) -> set[int]:
+        """Sightings of entities and of pairs of them; returns who was seen."""
+        seen: set[int] = set()
+        for observation in observations:
+            identity = self.resolve(observation.instance_id)
+            record = self.records.get(identity)
+            if record is not None:
+                if record.observe(observation, map_from_odom, self.config):
+                    for keyframe, box in self._shown.get(identity, ()):
+                        record.link(keyframe, box)
+                    self.queue.add(identity)
+                seen.add(identity)
+                self._archived.pop(identity, None)
+                self.journal.mark(identity)
+        together = sorted(seen, key=lambda i: -self.records[i].instance.voxel_count)[:MAX_TOGETHER]
+        for a, b in combinations(together, 2):
+            gap = np.subtract(self.records[a].instance.centroid, self.records[b].instance.centroid)
+            if float(gap @ gap) <= self.config.covisible_distance**2:
+                self.covisibility.seen_together(a, b, self.stamp)
+        return seen
+
+    def show(self, identity: int, keyframe: Keyframe, box: ImageBox) -> None:
+        """A keyframe shows the entity, or an instance that may become one, in `box`."""
+        known = [each for each in self._shown.pop(identity, ()) if each[0].id != keyframe.id]
+        self._shown[identity] = (*known, (keyframe, box))[-MAX_SHOWN:]
+        while len(self._shown) > MAX_INSTANCES_SHOWN:
+            del self._shown[next(iter(self._shown))]
+        record = self.records.get(identity)
+        if record is not None and record.link(keyframe, box):
+            self.journal.mark(identity)
+            self.queue.add(identity)
+
+    def take_absences(self, absences: Iterable[Absence], seen: set[int]) -> None:
+        """Clear looks through the places of entities."""
+        for absence in absences:
+            identity = self.resolve(absence.instance_id)
+            record = self.records.get(identity)
+            if record is None or identity in seen or absence.free_share < self.config.clear_look:
+                continue
+            if record.state != EntityState.ARCHIVED:
+                record.looked_through(self.config)
+                self._doubted(identity, record)
+
+    def scan(self, observations: Sequence[Observation], map_from_odom: np.ndarray, seen: set[int]) -> None:
+        """Doubt what was not detected though near, in mid-image and in the camera's own room."""
+        if not observations or self.rooms.is_empty:
+            return
+        map_from_camera = np.asarray(map_from_odom) @ observations[0].odom_from_camera
+        position, axis = map_from_camera[:3, 3], map_from_camera[:3, 2]
+        room = int(self.rooms.at(position[None])[0])
+        if room == 0:
+            return
+        cosine = float(np.cos(self.config.scan_half_angle))
+        for identity in self.places.near(float(position[0]), float(position[1]), self.config.scan_range):
+            record = self.records[identity]
+            if identity in seen or record.region_id != room or record.state == EntityState.ARCHIVED:
+                continue
+            ray = np.asarray(record.instance.centroid, float) - position
+            distance = float(np.linalg.norm(ray))
+            if distance > self.config.scan_range or float(ray @ axis) < cosine * distance:
+                continue
+            if record.missed(self.stamp, self.config):
+                self._doubted(identity, record)
+
+    def _doubted(self, identity: int, record: EntityRecord) -> None:
+        self.journal.mark(identity)
+        if record.state == EntityState.ARCHIVED:
+            self._archived[identity] = None
+
+    def remove(self, identity: int) -> bool:
+        """There is no such thing any more. False where there was none."""
+        if self.records.pop(identity, None) is None:
+            return False
+        self._let_go(identity)
+        self.journal.removed(identity)
+        self.covisibility.remove(identity)
+        return True
+
+    def _let_go(self, identity: int) -> None:
+        self.places.drop(identity)
+        self.queue.drop(identity)
+        self._shown.pop(identity, None)
+        self._archived.pop(identity, None)
+
+    def prune(self) -> list[int]:
+        """Archived entities beyond `max_archived`, the first archived first, are removed (FARM D.1)."""
+        gone = []
+        while len(self._archived) > self.config.max_archived:
+            identity = next(iter(self._archived))
+            record = self.records.get(identity)
+            if record is None or record.state != EntityState.ARCHIVED:
+                del self._archived[identity]
+                continue
+            self.remove(identity)
+            gone.append(identity)
+        self.counts["pruned"] += len(gone)
+        return gone
+
+    def rebuild(self) -> None:
+        """Places and the archive follow the records, which were put in as they are."""
+        self.places, self.queue = PlaceIndex(), EnrichmentQueue()
+        self._archived.clear()
+        for identity, record in self.records.items():
+            self._placed(record)
+            if record.state == EntityState.ARCHIVED:
+                self._archived[identity] = None
+            if not record.embeddings:
+                self.queue.add(identity)
+
+    # ---------------------------------------------------------------- what follows
+
+    def set_regions(self, ids: Sequence[int]) -> list[int]:
+        """Put entities into the regions they stand in; returns whose region is another now."""
+        if not len(ids) or self.rooms.is_empty:
+            return []
+        means = np.array([self.records[i].instance.centroid for i in ids], float)
+        changed = []
+        for identity, region in zip(ids, self.rooms.at(means).tolist()):
+            record = self.records[identity]
+            if record.region_id != region:
+                record.region_id = region
+                changed.append(identity)
+        return changed
+
+    def refresh_neighbors(self) -> None:
+        """Hellinger neighbours of entities that are about to be published and are new or have moved."""
+        for identity in self.journal.pending(self.config.max_delta):
+            record = self.records[identity]
+            if self._needs_neighbors(record):
+                self._find_neighbors(identity, record)
+
+    def _needs_neighbors(self, record: EntityRecord) -> bool:
+        if record.neighbors_at is None or any(n not in self.records for n in record.neighbors):
+            return True
+        moved = np.linalg.norm(np.asarray(record.instance.centroid) - record.neighbors_at)
+        return bool(moved > self.config.neighbor_motion)
+
+    def _find_neighbors(self, identity: int, record: EntityRecord) -> None:
+        config = self.config
+        mean = np.asarray(record.instance.centroid, float)
+        ids = [
+            i
+            for i in self.places.near(float(mean[0]), float(mean[1]), config.neighbor_radius)
+            if i != identity and self.records[i].state != EntityState.ARCHIVED
+        ]
+        means = np.array([self.records[i].instance.centroid for i in ids], float).reshape(-1, 3)
+        covariances = np.array([self.records[i].instance.covariance for i in ids], float).reshape(-1, 3, 3)
+        record.neighbors = nearest_by_hellinger(
+            mean, np.asarray(record.instance.covariance, float), np.array(ids, np.int64), means, covariances,
+            config.max_neighbors, config.neighbor_radius,
+        )  # fmt: skip
+        record.neighbors_at = mean.copy()
+        if record.state == EntityState.ARCHIVED:
+            return
+        for other, weight in record.neighbors.items():
+            self._offer_neighbor(other, identity, weight)
+
+    def _offer_neighbor(self, identity: int, new: int, weight: float) -> None:
+        """A newcomer takes the place of the farthest neighbour that an entity has, where it is nearer."""
+        record = self.records[identity]
+        if record.neighbors_at is None or new in record.neighbors:
+            return
+        if len(record.neighbors) >= self.config.max_neighbors:
+            farthest = min(record.neighbors, key=lambda i: record.neighbors[i])
+            if record.neighbors[farthest] >= weight:
+                return
+            del record.neighbors[farthest]
+        record.neighbors[new] = weight
+        self.journal.mark(identity)

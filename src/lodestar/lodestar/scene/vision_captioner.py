@@ -1,0 +1,131 @@
+"""Captions by a vision model: asked one after the other, apart from everything that waits for captions."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.models.chat import BadAnswer, ChatUnavailable
+from lodestar.perception.captioner import Description
+from lodestar.scene.captions import says_more
+from lodestar.scene.enrichment import EnrichmentTask, Look, TemplateCaptioner
+
+WAITING = 256  # entities at most that wait for the model; the one that waits longest gives way
+REMEMBERED = 4096  # descriptions
+BETTER = 1.5  # times the quality of the view that was described, from which the model is asked again
+
+
+class Describer(Protocol):
+    """Port of a vision model; perception.VisionDescriber is one."""
+
+    def describe(self, crop: np.ndarray, label: str) -> Description:
+        """crop: (h, w, 3) uint8 RGB. Slow. Raises ChatUnavailable, ValueError for a crop that is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Known:
+    label: str
+    quality: float
+    description: Description | None  # None: the model was asked and had nothing to say
+
+
+class VisionCaptioner:
+    """A Captioner that answers at once: with what the model said of the entity before, else with the template.
+
+    `work` asks the model about the next entity that waits, and hands it to again(ids), which queues it once more, so
+    that the answer is fetched like any caption. crops(task): what the model is shown the first of, (h, w, 3) uint8 RGB.
+    Only entities are asked about whose votes say no more than the label.
+    Safe for two threads, one that captions and one that works.
+    """
+
+    name = "vision"
+
+    def __init__(
+        self,
+        describer: Describer,
+        again: Callable[[Sequence[int]], None],
+        crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
+        fallback: TemplateCaptioner | None = None,
+    ) -> None:
+        self.counts: Counter[str] = (
+            Counter()
+        )  # described, refused (bad answers), failed (no answer), no_image
+        self.last_failure = ""
+        self._describer, self._again, self._crops = describer, again, crops
+        self._fallback = fallback or TemplateCaptioner()
+        self._lock = threading.Lock()
+        self._waiting: dict[int, EnrichmentTask] = {}
+        self._known: dict[int, _Known] = {}
+
+    @property
+    def waiting(self) -> int:
+        """Entities that the model is still to be asked about."""
+        return len(self._waiting)
+
+    def caption(self, task: EnrichmentTask, look: Look) -> str:
+        """See Captioner."""
+        found = self._described(task)
+        return found.caption if found is not None else self._fallback.caption(task, look)
+
+    def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
+        """Those that the model named with its caption."""
+        known = self._known.get(task.entity_id)
+        fits = known is not None and known.label == task.label and known.description is not None
+        return known.description.attributes if fits else ()  # type: ignore[union-attr]
+
+    def _described(self, task: EnrichmentTask) -> Description | None:
+        """What is known; asks for more where there is a picture that shows more."""
+        if not task.label or says_more(task.caption, task.label):
+            return None
+        best = max((view.quality for view in task.views if view.keyframe_id), default=0.0)
+        with self._lock:
+            known = self._known.get(task.entity_id)
+            if known is not None and known.label != task.label:
+                known = None
+            if best > 0.0 and (known is None or best > BETTER * known.quality):
+                self._waiting.pop(task.entity_id, None)
+                self._waiting[task.entity_id] = task
+                while len(self._waiting) > WAITING:
+                    del self._waiting[next(iter(self._waiting))]
+            return None if known is None else known.description
+
+    def work(self) -> bool:
+        """Ask about the next entity; whether there was one. Takes as long as the model does.
+
+        One that the model cannot be asked about now waits on; one that it answers badly about is left to the template.
+        """
+        with self._lock:
+            if not self._waiting:
+                return False
+            identity = next(iter(self._waiting))
+            task = self._waiting.pop(identity)
+        crops = self._crops(task)
+        description = None
+        try:
+            if crops:
+                description = self._describer.describe(crops[0], task.label)
+            self.counts["described" if crops else "no_image"] += 1
+        except (BadAnswer, ValueError) as error:
+            self.counts["refused"] += 1
+            self.last_failure = str(error)
+        except ChatUnavailable as error:
+            self.counts["failed"] += 1
+            self.last_failure = str(error)
+            with self._lock:
+                self._waiting.setdefault(identity, task)
+            return True
+        best = max((view.quality for view in task.views if view.keyframe_id), default=0.0)
+        with self._lock:
+            self._known.pop(identity, None)
+            self._known[identity] = _Known(task.label, best, description)
+            while len(self._known) > REMEMBERED:
+                del self._known[next(iter(self._known))]
+        if description is not None:
+            self._again([identity])
+        return True

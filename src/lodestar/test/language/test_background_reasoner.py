@@ -1,0 +1,169 @@
+"""Whoever asks is answered at once, by the model's last word while it is fresh, and offline before and after."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+from reasoning import FakeModel, Scored, entity, judged, point, seen, view
+
+from lodestar.language.background_reasoner import BackgroundReasoner, BackgroundReasonerConfig
+from lodestar.language.directive import Subtask
+from lodestar.language.model_reasoner import ModelReasoner
+from lodestar.language.prompts import RankPromptConfig
+from lodestar.models.chat import ChatUnavailable
+
+TASK = Subtask("red chair")
+SCENE = {i: entity(i) for i in (1, 2)}
+CANDIDATES = [Scored(1, 0.9, 0.9), Scored(2, 0.8, 0.8)]
+
+
+@pytest.fixture
+def reasoner_of():
+    made = []
+
+    def make(*answers, clock=time.monotonic, prompt=None, **config):
+        model = FakeModel(*answers)
+        settings = BackgroundReasonerConfig(**{"interval": 0.0, **config})
+        reasoner = BackgroundReasoner(ModelReasoner(model), config=settings, prompt=prompt, clock=clock)
+        made.append(reasoner)
+        return reasoner, model
+
+    yield make
+    for reasoner in made:
+        reasoner.close()
+
+
+def until(condition, seconds=5.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.005)
+
+
+@pytest.mark.timed
+def test_a_model_that_never_answers_holds_nobody_up(reasoner_of):
+    release = threading.Event()
+    reasoner, model = reasoner_of(lambda: str(release.wait(20.0)))
+    reasoner.judge_view(view(point(1)))
+    until(lambda: model.asked)
+    began = time.monotonic()
+    for _ in range(20):
+        ranked = reasoner.rank(CANDIDATES, TASK, SCENE)
+        answer = reasoner.judge_view(view(point(1, score=0.5)))
+    assert time.monotonic() - began < 2.0
+    assert [j.entity_id for j in ranked] == [1, 2] and "thinking" in ranked[0].rationale
+    assert answer.action == "GO" and "thinking" in answer.rationale
+    assert len(model.asked) == 1  # never two at a time
+    release.set()
+
+
+def test_the_model_s_word_is_used_once_it_is_there_and_not_asked_for_again(reasoner_of):
+    reasoner, model = reasoner_of(judged((2, 0.9)))
+    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    assert [j.entity_id for j in reasoner.rank(CANDIDATES, TASK, SCENE)] == [2, 1]
+    assert len(model.asked) == 1
+    changed = {**SCENE, 2: entity(2, "blue chair")}
+    reasoner.rank(CANDIDATES, TASK, changed)
+    until(lambda: len(model.asked) == 2)
+
+
+def test_an_answer_to_an_earlier_question_gets_old(reasoner_of):
+    now = [0.0]
+    release = threading.Event()
+    reasoner, model = reasoner_of(
+        judged((2, 0.9)), lambda: str(release.wait(20.0)), clock=lambda: now[0], rank_age=10.0
+    )
+    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    changed = {**SCENE, 2: entity(2, "blue chair")}
+    now[0] = 9.0
+    assert reasoner.rank(CANDIDATES, TASK, changed)[0].by == "model"
+    until(lambda: len(model.asked) == 2)  # and that is not answered
+    now[0] = 11.0
+    assert reasoner.rank(CANDIDATES, TASK, changed)[0].by == "offline"
+    release.set()
+
+
+def test_an_answer_stands_while_nothing_changes(reasoner_of):
+    now = [0.0]
+    reasoner, model = reasoner_of(judged((2, 0.9)), clock=lambda: now[0], rank_age=10.0)
+    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    now[0] = 3600.0
+    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model"
+    assert len(model.asked) == 1
+
+
+def all_asked(reasoner, model, *calls):
+    """How many questions the calls have become, when the last of them has been dealt with."""
+    for call in calls:
+        call()
+        until(lambda: reasoner._thinker._waiting is None and not reasoner._thinker._busy)
+    return len(model.asked)
+
+
+def test_what_is_said_of_the_newest_view_is_no_new_question(reasoner_of):
+    reasoner, model = reasoner_of(judged((2, 0.9)))
+    views = [[], *(["a kitchen", f"a hall, {i} steps on"] for i in range(20))]
+    calls = [lambda told=told: reasoner.rank(CANDIDATES, TASK, SCENE, told) for told in views]
+    assert all_asked(reasoner, model, *calls) == 1
+    moved = {**SCENE, 2: entity(2, probability=0.7)}
+    assert all_asked(reasoner, model, lambda: reasoner.rank(CANDIDATES, TASK, moved, ["a kitchen"])) == 2
+    assert "a kitchen" in model.asked[1][1]  # told with the next one
+    fits = [Scored(1, 0.9, 0.9), Scored(2, 0.2, 0.8)]
+    assert all_asked(reasoner, model, lambda: reasoner.rank(fits, TASK, moved, ["a kitchen"])) == 3
+    avoiding = Subtask("red chair", constraints=("stairs",))
+    assert all_asked(reasoner, model, lambda: reasoner.rank(fits, avoiding, moved, ["a kitchen"])) == 4
+
+
+def test_what_failed_is_asked_again_after_a_while_though_nothing_changed(reasoner_of):
+    now = [0.0]
+    reasoner, model = reasoner_of(ChatUnavailable("503"), judged((2, 0.9)), clock=lambda: now[0], retry=10.0)
+    calls = [lambda: reasoner.rank(CANDIDATES, TASK, SCENE)] * 5
+    assert all_asked(reasoner, model, *calls) == 1
+    assert "503" in reasoner.rank(CANDIDATES, TASK, SCENE)[0].rationale
+    now[0] = 10.0
+    assert all_asked(reasoner, model, *calls) == 2
+    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model"
+
+
+def test_answers_of_another_task_or_target_are_not_used(reasoner_of):
+    reasoner, model = reasoner_of(judged((2, 0.9)))
+    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    assert reasoner.rank(CANDIDATES, Subtask("lamp"), SCENE)[0].by == "offline"
+    reasoner.begin_task()
+    assert model.tasks == 1
+    assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "offline"
+
+
+def test_what_fails_is_said_and_tried_with_the_next_question(reasoner_of):
+    reasoner, _ = reasoner_of(ChatUnavailable("the endpoint answered 503"), RuntimeError("bug"), seen(m1=0.7))
+    until(lambda: "503" in reasoner.judge_view(view(point(1))).rationale)
+    until(lambda: "RuntimeError" in reasoner.judge_view(view(point(1), stamp=2.0)).rationale)
+    until(lambda: reasoner.judge_view(view(point(1), stamp=3.0)).by == "model")
+    answer = reasoner.judge_view(view(point(1), stamp=3.0))
+    assert answer.scores == {1: 0.7} and answer.question.stamp == 3.0
+
+
+def test_an_unknown_entity_of_an_old_answer_is_left_out(reasoner_of):
+    reasoner, _ = reasoner_of(judged((2, 0.9)))
+    until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
+    assert [j.entity_id for j in reasoner.rank(CANDIDATES[:1], TASK, SCENE)] == [1]
+
+
+def test_a_budget_too_small_for_the_task_is_said_and_nothing_is_asked(reasoner_of):
+    reasoner, model = reasoner_of(judged((2, 0.9)), prompt=RankPromptConfig(characters=60))
+    ranked = reasoner.rank(CANDIDATES, TASK, SCENE)
+    assert [j.entity_id for j in ranked] == [1, 2]
+    assert "60 characters do not hold the task" in ranked[0].rationale
+    until(
+        lambda: reasoner.judge_view(view(point(1))) and model.asked
+    )  # a view is asked about; the list was not
+    assert "seen_earlier" not in model.asked[0][1] and "Turns" in model.asked[0][1]
+
+
+def test_after_closing_nothing_is_asked(reasoner_of):
+    reasoner, model = reasoner_of(judged((2, 0.9)))
+    reasoner.close()
+    assert [j.by for j in reasoner.rank(CANDIDATES, TASK, SCENE)] == ["offline", "offline"]
+    assert model.asked == []

@@ -1,0 +1,37 @@
+"""A LiDAR that stands still is listened to less."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodestar.mapping.turn_filter import TurnFilter
+
+
+def taken(speed: float, seconds: float = 4.0) -> int:
+    """How many turns of a 10 Hz LiDAR that moves at `speed` are taken in."""
+    thinning, count = TurnFilter(), 0
+    for stamp in np.arange(0.0, seconds, 0.1):
+        if thinning.due(stamp):
+            count += thinning.takes(stamp, np.array([speed * stamp, 0.0, 0.5]))
+    return count
+
+
+def test_the_faster_it_moves_the_more_is_taken_in():
+    assert taken(0.0) == 7  # at 0.0, 0.6, 1.2 ...: the period divides no still_period evenly
+    assert taken(0.0) < taken(0.25) < taken(0.8)
+    assert taken(0.8) == 20, "every second one"
+
+
+def test_a_place_that_differs_in_height_only_is_another_place():
+    thinning = TurnFilter()
+    assert thinning.takes(0.0, np.zeros(3))
+    assert not thinning.takes(0.2, np.zeros(3))
+    assert thinning.takes(0.4, np.array([0.0, 0.0, 0.1]))
+
+
+def test_after_a_reset_or_a_clock_that_went_back_the_next_is_taken_in():
+    thinning = TurnFilter()
+    assert thinning.due(10.0) and thinning.takes(10.0, np.zeros(3))
+    assert thinning.takes(1.0, np.zeros(3)), "the clock went back"
+    thinning.reset()
+    assert thinning.due(1.1) and thinning.takes(1.1, np.zeros(3))

@@ -1,0 +1,123 @@
+"""Judges a run of the demo by ground truth and takes the picture of its end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.grammar import parse_directive
+from lodestar_eval.coverage import known_share, reachable_floor
+from lodestar_eval.demo.record import RunRecord
+from lodestar_eval.maps import MapEntity
+from lodestar_eval.tasks import Prepared
+from lodestar_sim.judge import judge_find, shortest_path_length, valid_targets
+from lodestar_sim.simulator import Simulator
+from lodestar_sim.worlds import World
+
+_EXPLORED_SHARE = 0.90  # of the reachable floor, from which exploring counts as done
+_HOME_DISTANCE = 0.5  # m
+_VISIT_INTERVAL = 0.5  # s between poses that are judged as visits of earlier steps
+_VIEW_SIZE = (960, 720)  # pixels
+
+
+def judge_run(prepared: Prepared, world: World, record: RunRecord) -> tuple[np.ndarray, np.ndarray]:
+    """Success, distance, coverage and targets of the record are those of ground truth.
+
+    Returns what the camera sees from the final true pose, (H, W, 3) uint8, and where the target is in it,
+    (H, W) bool.
+    """
+    end = float(record.path[-1, 0]) if len(record.path) else 0.0
+    world_then = world.at(end)
+    record.coverage = known_share(reachable_floor(world_then, record.start), record.grid)
+    directive = parse_directive(record.directive)
+    if directive.kind is DirectiveKind.FIND:
+        _judge_find(prepared, world, record, directive)
+    elif directive.kind is not DirectiveKind.RETURN:
+        record.success = record.claimed_success and record.coverage >= _EXPLORED_SHARE
+        record.verdict = f"It knows {100 * record.coverage:.0f} % of the floor that can be reached."
+    else:
+        record.success = record.claimed_success
+    if _comes_back(directive):
+        away = float(np.linalg.norm(record.final_pose[:2] - record.start[:2]))
+        record.success = record.success and away <= _HOME_DISTANCE
+        record.verdict = f"{record.verdict} It stands {away:.2f} m from where it started.".strip()
+    return _final_view(world_then, record, prepared.task.target_ids)
+
+
+def _comes_back(directive: Directive) -> bool:
+    """Whether the robot is to end where it began."""
+    return directive.kind_of(len(directive.subtasks) - 1) is DirectiveKind.RETURN
+
+
+def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: Directive) -> None:
+    targets = prepared.task.target_ids
+    end = float(record.path[-1, 0]) if len(record.path) else 0.0
+    world_then = world.at(end)
+    things = {thing.id: thing for thing in world_then.objects}
+    record.targets = tuple(
+        MapEntity(things[i].caption, *world_then.box(things[i])) for i in targets if i in things
+    )
+    if not targets:
+        record.success = False
+        record.verdict = f"Nothing in this building is meant by “{record.directive}”."
+        if record.error_msg:
+            record.verdict += f" The robot says: {record.error_msg}"
+        return
+    record.shortest = shortest_path_length(world, record.start, targets)
+    steps = [s for i, s in enumerate(directive.subtasks) if directive.kind_of(i) is DirectiveKind.FIND]
+    if _comes_back(directive):
+        missed = _missed_step(world, record, steps)
+        record.success = record.claimed_success and not missed
+        record.verdict = (
+            f"It never stood before “{missed}”." if missed else "It stood before what it was to find."
+        )
+        return
+    verdict = judge_find(world_then, record.final_pose, targets)
+    record.distance = float(verdict.distance_m)
+    record.success, record.verdict = bool(verdict.success), verdict.message
+    if record.success and not record.claimed_success:
+        record.success = False
+        record.verdict += " But the robot did not say that it had found it."
+    missed = _missed_step(world, record, steps[:-1])
+    if record.success and missed:
+        record.success = False
+        record.verdict = f"It stands before the last thing, but never stood before “{missed}” on the way."
+
+
+def _missed_step(world: World, record: RunRecord, subtasks: Sequence[Subtask]) -> str:
+    """The first step whose target was never stood before in order; empty where none was missed."""
+    index = 0
+    poses = record.path[_spaced(record.path[:, 0], _VISIT_INTERVAL)] if len(record.path) else record.path
+    for subtask in subtasks:
+        targets = _targets_of(world, subtask)
+        while index < len(poses):
+            stamp, pose = float(poses[index, 0]), poses[index, 1:4]
+            if targets and judge_find(world.at(stamp), pose, targets).success:
+                break
+            index += 1
+        else:
+            return subtask.target
+    return ""
+
+
+def _targets_of(world: World, subtask: Subtask) -> tuple[int, ...]:
+    return tuple(valid_targets(world, f"find the {subtask.target}"))
+
+
+def _spaced(stamps: np.ndarray, interval: float) -> np.ndarray:
+    """Indices of stamps (N,) that are at least `interval` apart."""
+    kept, last = [], -np.inf
+    for index, stamp in enumerate(stamps):
+        if stamp - last >= interval:
+            kept.append(index)
+            last = stamp
+    return np.array(kept, dtype=int)
+
+
+def _final_view(world: World, record: RunRecord, targets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+    simulator = Simulator(world, seed=0, start=record.final_pose)
+    width, height = _VIEW_SIZE
+    view, _ = simulator.render_view(record.final_pose, width, height)
+    return view, simulator.object_mask(record.final_pose, targets, width, height)

@@ -1,0 +1,300 @@
+"""Exploration of a floor on the grid alone: sensors, motion along paths, explorers, and the curve they leave."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+from scipy import ndimage
+
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.goals import GoalMemory
+from lodestar.experts.frontier import FrontierConfig, FrontierExpert
+from lodestar.experts.protocol import Proposal, ProposalRequest
+from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.inflation import traversable
+from lodestar.grid.occupancy import UNKNOWN, OccupancyGrid2D
+from lodestar.grid.paths import NoPath, TravelConfig, path_lengths, plan_path
+from lodestar.grid.visibility import visible_mask
+from lodestar.language.directive import Directive, DirectiveKind
+from lodestar_eval.floorplans import Floor
+
+_EIGHT = np.ones((3, 3), bool)
+_FULL = 2.0 * math.pi
+
+
+@dataclass(frozen=True)
+class GridSensor:
+    """What the robot looks with: range in metres, fov in radians about the heading."""
+
+    name: str
+    range: float
+    fov: float
+
+
+@dataclass(frozen=True)
+class ExplorationConfig:
+    """How the robot moves; the same for every explorer.
+
+    step: metres between two looks. review: metres driven between two reviews of a goal (the decision loop's
+    2 s at 0.5 m/s). turn: radians between two looks while it turns. barren: m^2; a goal that shows less is not
+    gone to again until the map changes. enough: share of the floor that ends a run. longest: metres per m^2 of
+    floor after which a run is given up.
+    """
+
+    step: float = 0.2
+    review: float = 1.0
+    turn: float = math.radians(30.0)
+    barren: float = 0.05
+    enough: float = 0.999
+    longest: float = 1.5
+    travel: TravelConfig = field(default_factory=TravelConfig)
+    loop: LoopConfig = field(default_factory=LoopConfig)
+
+
+class Explorer(Protocol):
+    """Says where to look next; `reviews`: whether it is asked again on the way."""
+
+    name: str
+    reviews: bool
+
+    def next_goal(
+        self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]
+    ) -> np.ndarray | None:
+        """(3,) x, y, yaw, or None where nothing is left."""
+        ...
+
+
+class ExpertExplorer:
+    """`FrontierExpert`, asked as the decision loop asks it; `times` are the seconds of its answers."""
+
+    reviews = True
+
+    def __init__(self, name: str, sensor: GridSensor, config: FrontierConfig) -> None:
+        self.name = name
+        self.expert = FrontierExpert(config)
+        self.times: list[float] = []
+        self._directive = Directive(DirectiveKind.EXPLORE, "explore", ())
+
+    def next_goal(
+        self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]
+    ) -> np.ndarray | None:
+        """The expert's goal."""
+        epoch = len(self.times) + 1
+        request = ProposalRequest(epoch, float(epoch), self._directive, 0, pose, excluded_goals=excluded)
+        began = time.thread_time()
+        self.expert.set_grid(grid)
+        answer = self.expert.propose(request)
+        self.times.append(time.thread_time() - began)
+        return np.asarray(answer.goal) if isinstance(answer, Proposal) else None
+
+
+class NearestFrontier:
+    """The rival (Yamauchi 1997): the nearest frontier by path, decided anew on arrival.
+
+    A frontier is an 8-connected cluster of at least `min_cells` free cells that border on unknown ones. Its goal
+    is the cell nearest by path from which a cell of it is at most `near` metres away; the robot arrives facing
+    the unknown cells beside that cell. An excluded goal leaves the next cell of the cluster.
+    """
+
+    reviews = False
+
+    def __init__(self, travel: TravelConfig, min_cells: int = 8, near: float = 0.5) -> None:
+        self.name = "nearest_frontier"
+        self._travel, self._min_cells, self._near = travel, min_cells, near
+
+    def next_goal(
+        self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]
+    ) -> np.ndarray | None:
+        """The nearest cell from which a frontier is reached."""
+        border = ndimage.binary_dilation(grid.unknown, _EIGHT) & grid.free
+        labels, count = ndimage.label(border, _EIGHT)
+        large = np.bincount(labels.ravel(), minlength=count + 1) >= self._min_cells
+        large[0] = False
+        border = large[labels]
+        lengths = path_lengths(grid, pose[:2], self._travel)
+        distance, nearest = ndimage.distance_transform_edt(~border, return_indices=True)
+        usable = np.isfinite(lengths) & (distance * grid.resolution <= self._near)
+        cells = np.argwhere(usable)
+        cells = cells[np.argsort(lengths[usable], kind="stable")]
+        barred = np.array(excluded).reshape(-1, 3)
+        for row, column in cells:
+            goal = grid.points_of(np.array([row, column]))
+            facing = _unknown_beside(grid, nearest[:, row, column])
+            yaw = math.atan2(*(facing - goal)[::-1])
+            same = np.hypot(*(barred[:, :2] - goal).T) <= 0.35
+            if not (same & (np.abs(wrap_angle(barred[:, 2] - yaw)) <= math.radians(40.0))).any():
+                return np.array([*goal, yaw])
+        return None
+
+
+def _unknown_beside(grid: OccupancyGrid2D, cell: np.ndarray) -> np.ndarray:
+    """(2,) metres, the middle of the unknown cells around a frontier cell."""
+    top, left = np.maximum(cell - 3, 0)
+    around = np.argwhere(grid.unknown[top : cell[0] + 4, left : cell[1] + 4]) + np.array([top, left])
+    return grid.points_of(around.mean(axis=0))
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """A run. distance: (N,) metres driven; covered: (N,) share of the reachable floor known by then;
+    path: (N, 2) metres. finished: whether the explorer said that nothing is left.
+    """
+
+    explorer: str
+    distance: np.ndarray
+    covered: np.ndarray
+    path: np.ndarray
+    goals: int
+    failed: int
+    finished: bool
+    known: OccupancyGrid2D
+
+    def distance_at(self, share: float) -> float:
+        """Metres after which this share was covered, inf where it never was."""
+        reached = np.flatnonzero(self.covered >= share)
+        return float(self.distance[reached[0]]) if len(reached) else math.inf
+
+    def area_under(self, end: float) -> float:
+        """Mean covered share over the first `end` metres; the last share holds on after the run."""
+        if end <= 0.0:
+            return float(self.covered[-1])
+        inside = self.distance <= end
+        x = np.append(self.distance[inside], end)
+        y = np.append(self.covered[inside], np.interp(end, self.distance, self.covered))
+        return float(np.sum((y[1:] + y[:-1]) / 2.0 * np.diff(x)) / end)
+
+
+class Run:
+    """One explorer on one floor with one sensor; `explore` drives until nothing is left."""
+
+    _AHEAD = 4.0  # m of the path that are checked before each step
+
+    def __init__(
+        self,
+        floor: Floor,
+        sensor: GridSensor,
+        explorer: Explorer,
+        start: np.ndarray,
+        config: ExplorationConfig,
+    ) -> None:
+        self.floor, self.sensor, self.explorer, self.config = floor, sensor, explorer, config
+        self.pose = np.array(start, np.float64)
+        self._cells = np.full(floor.grid.cells.shape, UNKNOWN, np.int8)
+        self._driven = 0.0
+        self._curve: list[tuple[float, float, float, float]] = []
+        self._goals = GoalMemory(config.loop)
+        self._epoch = 0
+
+    @property
+    def grid(self) -> OccupancyGrid2D:
+        """What is known now."""
+        truth = self.floor.grid
+        return OccupancyGrid2D(self._cells.copy(), truth.resolution, truth.origin, float(len(self._curve)))
+
+    @property
+    def covered(self) -> float:
+        """Share of the reachable floor that is known."""
+        return float(((self._cells == 0) & self.floor.reachable).sum() / self.floor.reachable.sum())
+
+    def explore(self) -> Exploration:
+        """The whole run; it starts with one turn in place, as every explorer's does."""
+        self._turn_to(self.pose[2] + _FULL, full=True)
+        goals = failed = 0
+        finished = False
+        limit = self.config.longest * self.floor.area
+        while self.covered < self.config.enough and self._driven < limit:
+            goal = self._ask()
+            if goal is None:
+                finished = True
+                break
+            goals += 1
+            failed += not self._pursue(goal)
+        curve = np.array(self._curve)
+        return Exploration(
+            self.explorer.name, curve[:, 0], curve[:, 1], curve[:, 2:], goals, failed, finished, self.grid
+        )
+
+    def _ask(self) -> np.ndarray | None:
+        grid = self.grid
+        self._goals.refresh(grid)
+        return self.explorer.next_goal(grid, self.pose.copy(), self._goals.active())
+
+    def _pursue(self, goal: np.ndarray) -> bool:
+        """Drive to the goal, or to the ones that reviews put in its place; False where there is no way."""
+        before, since = self._known(), 0.0
+        path: list[np.ndarray] = []
+        while True:
+            if not path or not self._open(path):
+                try:
+                    path = self._fine(plan_path(self.grid, self.pose[:2], goal[:2], self.config.travel))
+                except NoPath as error:
+                    self._goals.exclude(goal, str(error), self.grid)
+                    return False
+            since += self._step(path.pop(0))
+            if not path:
+                self._turn_to(goal[2])
+                if (self._known() - before) * self.floor.grid.resolution**2 < self.config.barren:
+                    self._goals.exclude(goal, "brought nothing", self.grid)
+                return True
+            if self.explorer.reviews and since >= self.config.review:
+                since = 0.0
+                news = self._ask()
+                if news is None or self._moved(goal, news):
+                    return True
+
+    def _moved(self, goal: np.ndarray, news: np.ndarray) -> bool:
+        """As `DecisionLoop` tells whether a reviewed goal is another one."""
+        far = math.hypot(*(news - goal)[:2]) > self.config.loop.review_distance
+        return far or abs(float(wrap_angle(news[2] - goal[2]))) > math.pi / 2.0
+
+    def _open(self, path: list[np.ndarray]) -> bool:
+        """Whether the next metres of the path keep their clearance from what is known by now."""
+        grid, travel = self.floor.grid, self.config.travel
+        cells = grid.cells_of(np.array(path[: round(self._AHEAD / self.config.step)]))
+        margin = math.ceil(travel.clearance / grid.resolution) + 1
+        top, left = np.maximum(cells.min(axis=0) - margin, 0)
+        bottom, right = cells.max(axis=0) + margin + 1
+        window = replace(grid, cells=self._cells[top:bottom, left:right])
+        passable = traversable(window, travel.clearance)
+        return bool(passable[cells[1:, 0] - top, cells[1:, 1] - left].all())
+
+    def _fine(self, points: np.ndarray) -> list[np.ndarray]:
+        """Points at most one step apart, without the start."""
+        lengths = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
+        count = max(math.ceil(lengths[-1] / self.config.step), 1)
+        at = np.linspace(0.0, lengths[-1], count + 1)[1:]
+        return [
+            np.array([np.interp(s, lengths, points[:, 0]), np.interp(s, lengths, points[:, 1])]) for s in at
+        ]
+
+    def _step(self, point: np.ndarray) -> float:
+        away = point - self.pose[:2]
+        length = float(np.hypot(*away))
+        if length > 1e-6:
+            self._turn_to(math.atan2(away[1], away[0]))
+        self.pose[:2] = point
+        self._driven += length
+        self._look()
+        return length
+
+    def _turn_to(self, yaw: float, full: bool = False) -> None:
+        angle = _FULL if full else float(wrap_angle(yaw - self.pose[2]))
+        count = max(math.ceil(abs(angle) / self.config.turn), 1)
+        start = self.pose[2]
+        for k in range(1, count + 1):
+            self.pose[2] = float(wrap_angle(start + angle * k / count))
+            if full or (self.sensor.fov < _FULL and (k < count or abs(angle) > 0.1)):
+                self._look()
+
+    def _look(self) -> None:
+        truth = self.floor.grid
+        seen = visible_mask(truth, self.pose[:2], self.sensor.range, self.sensor.fov, self.pose[2])
+        self._cells[seen] = truth.cells[seen]
+        self._curve.append((self._driven, self.covered, self.pose[0], self.pose[1]))
+
+    def _known(self) -> int:
+        return int((self._cells >= 0).sum())

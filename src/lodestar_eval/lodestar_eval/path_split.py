@@ -1,0 +1,174 @@
+"""Where the way of a search went, by ground truth: until the target showed, was mapped, was known, was faced."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar.agent.targets import SceneTargets
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import planar_transform
+from lodestar.grid.footprint import GO2
+from lodestar.grid.success_pose import footprint_distance
+from lodestar.scene.records import Entity, EntityState
+from lodestar_sim.sensors import CameraConfig
+from lodestar_sim.worlds.world import World, WorldObject
+
+if TYPE_CHECKING:
+    from lodestar_eval.episode import Episode
+
+SHOWS = 0.1  # share of an object's points in view from which it counts as visible
+SIGHT = 8.0  # m, the depth camera's range
+_BOX_MARGIN = 0.30  # m by which a mapped thing may lie off its true box
+_BESIDE = 1.3  # m from the footprint at a goal to the box: the goal is one of this thing's
+_CAMERA = CameraConfig()
+
+
+@dataclass(frozen=True)
+class WaySplit:
+    """Metres of an episode's path; the first five add up to its length. NaN never; 0 where nothing was driven.
+
+    unseen: before the target first showed to the camera. unmapped: from there until the map held it; unknown: until
+    it met the query; elsewhere: until it was headed for the last time; approach: from there to the end. A goal beside
+    a target that has not shown yet is luck and no approach. wrong: of all that, towards things that were not meant.
+    direct: shortest way from where the approach began. after_seen: shortest way from where the target first showed,
+    -1 where it never did.
+    """
+
+    unseen: float = 0.0
+    unmapped: float = 0.0
+    unknown: float = 0.0
+    elsewhere: float = 0.0
+    approach: float = 0.0
+    wrong: float = 0.0
+    direct: float = 0.0
+    after_seen: float = -1.0
+
+    def row(self) -> dict[str, float]:
+        """By name, rounded to centimetres."""
+        return {f"way_{name}": round(value, 2) for name, value in asdict(self).items()}
+
+
+class Sight:
+    """Whether the robot's camera has an object in view, by the world's own shapes."""
+
+    def __init__(self, world: World, reach: float = SIGHT) -> None:
+        self._truth = world.truth
+        self._reach = reach
+        self._pinhole: PinholeCamera = _CAMERA.pinhole()
+
+    def share(self, thing: WorldObject, pose: np.ndarray) -> float:
+        """Share of the object's points that show from the robot's pose (3,), 0 beyond the camera's range."""
+        points = self._truth.points_of(thing)
+        if np.hypot(*(points[:, :2].mean(axis=0) - pose[:2])) > self._reach + max(thing.size[:2]):
+            return 0.0
+        optical = planar_transform(*pose) @ _CAMERA.base_from_optical
+        local = (points - optical[:3, 3]) @ optical[:3, :3]
+        camera = self._pinhole
+        with np.errstate(divide="ignore", invalid="ignore"):
+            u = camera.fx * local[:, 0] / local[:, 2] + camera.cx
+            v = camera.fy * local[:, 1] / local[:, 2] + camera.cy
+        inside = (
+            (local[:, 2] > 0.1) & (local[:, 2] <= self._reach)
+            & (u >= 0) & (u < camera.width) & (v >= 0) & (v < camera.height)
+        )  # fmt: skip
+        if not inside.any():
+            return 0.0
+        return min(float(inside.mean()), float(self._truth.seen(thing, pose)[0]))
+
+
+class WayWatcher:
+    """Follows one episode; `split` says where its way went. Reads ground truth, and decides nothing."""
+
+    def __init__(self, episode: Episode) -> None:
+        world = episode.world_now
+        self._things = [thing for thing in world.objects if thing.id in set(episode.task.target_ids)]
+        self._boxes = [world.box(thing) for thing in self._things]
+        self._sight = Sight(world)
+        self._world = world
+        self._targets = SceneTargets(episode.phrases)
+        self._frames = -1
+        self._marks: dict[str, float] = {}
+        self._seen_from: np.ndarray | None = None
+        self._headed: tuple[float, np.ndarray] | None = None  # since when it heads for the target, from where
+        self._wrong = self._before = 0.0  # metres
+
+    def observe(self, episode: Episode) -> None:
+        """One control interval has passed."""
+        way = episode.path_length
+        step, self._before = way - self._before, way
+        self._follow_goal(episode, way, step)
+        if episode.frames == self._frames or "known" in self._marks:
+            return
+        self._frames = episode.frames
+        pose = episode.simulator.true_pose
+        if "seen" not in self._marks:
+            if not any(self._sight.share(thing, pose) >= SHOWS for thing in self._things):
+                return
+            self._marks["seen"] = way
+            self._seen_from = pose.copy()
+        if "mapped" not in self._marks and self._mapped(episode):
+            self._marks["mapped"] = way
+        if "mapped" in self._marks and self._known(episode):
+            self._marks["known"] = way
+
+    def _follow_goal(self, episode: Episode, way: float, step: float) -> None:
+        feedback = episode.loop.feedback()
+        if feedback.goal is None:
+            return
+        if self._is_theirs(feedback.goal):
+            if self._headed is None and "seen" in self._marks:
+                self._headed = (way, episode.simulator.true_pose.copy())
+            return
+        self._headed = None
+        if feedback.phase == "APPROACHING":
+            self._wrong += step
+
+    def _is_theirs(self, goal: np.ndarray) -> bool:
+        return any(footprint_distance(goal, GO2, low, high) <= _BESIDE for low, high in self._boxes)
+
+    def _is_target(self, entity: Entity) -> bool:
+        middle = (np.asarray(entity.box_min) + np.asarray(entity.box_max)) / 2.0
+        return any(
+            bool(np.all(middle >= low - _BOX_MARGIN) and np.all(middle <= high + _BOX_MARGIN))
+            and thing.category in (entity.caption or entity.label)
+            for thing, (low, high) in zip(self._things, self._boxes)
+        )
+
+    def _mapped(self, episode: Episode) -> bool:
+        entities = episode.pipeline.mirror.entities.values()
+        return any(e.state is not EntityState.ARCHIVED and self._is_target(e) for e in entities)
+
+    def _known(self, episode: Episode) -> bool:
+        directive = episode.loop.directive
+        if directive is None or not directive.subtasks:
+            return False
+        mirror = episode.pipeline.mirror
+        view = self._targets.look(mirror, directive.subtasks[-1])
+        return any(self._is_target(mirror.entities[c.entity_id]) for c in view.accepted)
+
+    def split(self, episode: Episode) -> WaySplit:
+        """How the way so far divides."""
+        whole = episode.path_length
+        headed, start = self._headed if self._headed is not None else (whole, None)
+        seen = self._marks.get("seen", whole)
+        mapped = self._marks.get("mapped", whole if "known" not in self._marks else seen)
+        known = self._marks.get("known", whole)
+        marks = np.maximum.accumulate([0.0, seen, mapped, known])
+        headed = max(headed, 0.0)
+        marks = np.minimum(marks, max(headed, 0.0)) if self._headed is not None else marks
+        pieces = np.diff([*marks, headed if self._headed is not None else whole])
+        return WaySplit(
+            *(float(piece) for piece in pieces),
+            approach=float(whole - max(headed, marks[-1])),
+            wrong=self._wrong,
+            direct=0.0 if start is None else self._shortest(start),
+            after_seen=-1.0 if self._seen_from is None else self._shortest(self._seen_from),
+        )
+
+    def _shortest(self, pose: np.ndarray) -> float:
+        lengths = [self._world.truth.shortest_path((pose[0], pose[1]), thing) for thing in self._things]
+        shortest = min(lengths, default=np.inf)
+        return float(shortest) if np.isfinite(shortest) else -1.0

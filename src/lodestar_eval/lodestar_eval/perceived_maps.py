@@ -1,0 +1,149 @@
+"""Queries over maps that a robot perceived on a tour of simulated buildings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lodestar.geometry.boxes import box_iou
+from lodestar.language.grammar import parse_query
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.verdict import score_query
+from lodestar.scene.records import Entity, EntityState, Region
+from lodestar_eval.episode import phrase_book
+from lodestar_eval.metrics import mean
+from lodestar_eval.pipeline import Pipeline
+from lodestar_eval.sentences import make_sentences
+from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.stages import StageClock
+from lodestar_sim.simulator import Simulator
+from lodestar_sim.worlds import world_from_spec
+from lodestar_sim.worlds.world import World
+
+WORLDS = ("apartment", "office", "warehouse")
+STATION = 1.6  # m between places where the tour looks around
+TURNS = 10  # directions it looks in at each
+_SAME = 0.1  # IoU from which a perceived box is of a true one
+
+
+@dataclass(frozen=True)
+class PerceivedMap:
+    """The entities of a map, and which true object each is of; those of none are left out of `truth`."""
+
+    entities: dict[int, Entity]
+    regions: dict[int, Region]
+    truth: dict[int, int]
+
+
+def stations(world: World) -> np.ndarray:
+    """(S, 2) places of a tour, one after the other by what is nearest."""
+    grid, clearance = world.truth.grid, world.truth.clearance
+    lengths = world.truth.lengths((float(world.start[0]), float(world.start[1])))
+    free = np.argwhere((clearance > 0.35) & np.isfinite(lengths))
+    xy = grid.origin + (free[:, ::-1] + 0.5) * grid.resolution
+    cell = np.floor(xy / STATION).astype(int)
+    middle = np.linalg.norm(xy - (cell + 0.5) * STATION, axis=1)
+    order = np.lexsort((middle, cell[:, 1], cell[:, 0]))
+    _, first = np.unique(cell[order], axis=0, return_index=True)
+    places = xy[order][first]
+    way, left = [np.asarray(world.start[:2], float)], list(range(len(places)))
+    while left:
+        nearest = min(left, key=lambda k: float(np.linalg.norm(places[k] - way[-1])))
+        way.append(places[nearest])
+        left.remove(nearest)
+    return np.array(way)
+
+
+def perceive(world: World, seed: int, phrases: PhraseBook, settings: EpisodeSettings) -> PerceivedMap:
+    """The map of a tour that looks around at every station; nothing of the truth enters but what is seen."""
+    rng = np.random.default_rng([seed, 7])
+    simulator = Simulator(world, settings.simulator, seed)
+    pipeline = Pipeline(settings, phrases, rng, StageClock())
+    for x, y in stations(world):
+        for turn in range(TURNS):
+            pose = (float(x), float(y), 2.0 * np.pi * turn / TURNS)
+            simulator.robot.pose, simulator.robot.odometry = np.array(pose), np.array(pose)
+            simulator.step(settings.frame_interval)
+            image = simulator.render(rgb=False, width=settings.width, height=settings.height)
+            pipeline.take(simulator.scan(), image, simulator.map_from_base)
+    entities = {i: e for i, e in pipeline.mirror.entities.items() if e.state != EntityState.ARCHIVED}
+    return PerceivedMap(entities, dict(pipeline.mirror.regions), _matched(entities, world))
+
+
+def _matched(entities: dict[int, Entity], world: World) -> dict[int, int]:
+    boxes = {thing.id: world.box(thing) for thing in world.objects}
+    truth = {}
+    for entity in entities.values():
+        overlaps = {i: box_iou(entity.box_min, entity.box_max, *box) for i, box in boxes.items()}
+        best = max(overlaps, key=lambda i: overlaps[i])
+        if overlaps[best] >= _SAME:
+            truth[entity.id] = best
+    return truth
+
+
+def by_embedding(text: str, entities: dict[int, Entity], phrases: PhraseBook) -> list[int]:
+    """Entity ids by the cosine of the sentence and their captions (FARM table 2b's retrieval without relations)."""
+    ids = sorted(entities)
+    vectors = phrases.vectors([text, *(entities[i].caption or entities[i].label for i in ids)])
+    order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
+    return [ids[int(k)] for k in order]
+
+
+def run_worlds(
+    count: int, sentences: int, progress: Callable[[str], None]
+) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Metrics over worlds of seeds 1-`count`, kinds of building in turn, and a row per sentence."""
+    book, settings = phrase_book(), EpisodeSettings()
+    rows: list[dict[str, Any]] = []
+    for seed in range(1, count + 1):
+        spec = WORLDS[(seed - 1) % len(WORLDS)]
+        world = world_from_spec(spec, seed)
+        made = make_sentences(world, sentences, np.random.default_rng([seed, 3]))
+        perceived = perceive(world, seed, book, settings)
+        found = [ask(f"{spec} {seed}", m.text, m.relation, {m.target}, perceived, book) for m in made]
+        rows.extend(found)
+        right = sum(row["rank"] == 1 for row in found)
+        progress(f"{spec} {seed}: {len(perceived.entities)} entities, {right} of {len(found)} right")
+    return _metrics(rows), rows
+
+
+def ask(
+    world: str, text: str, relation: str, targets: Collection[int], perceived: PerceivedMap, book: PhraseBook
+) -> dict[str, Any]:
+    """A sentence's row: where the first entity of any true object among `targets` ranks, 0 = nowhere."""
+    entities = perceived.entities
+    ranked = score_query(parse_query(text), entities, book, regions=perceived.regions)
+    baseline = by_embedding(text, entities, book)
+    right = {i for i, true in perceived.truth.items() if true in targets}
+    first = ranked[0] if ranked else None
+    return {
+        "world": world, "text": text, "relation": relation, "in_map": bool(right),
+        "rank": _rank([c.entity_id for c in ranked], right), "embedding_rank": _rank(baseline, right),
+        "answer": perceived.truth.get(first.entity_id, 0) if first else 0, "score": first.score if first else 0.0,
+    }  # fmt: skip
+
+
+def _rank(ranked: list[int], right: set[int]) -> int:
+    """Place of the first right one, 0 = none."""
+    return next((k + 1 for k, i in enumerate(ranked) if i in right), 0)
+
+
+def _metrics(rows: list[dict[str, Any]]) -> dict[str, float]:
+    metrics = {
+        "sentences": float(len(rows)),
+        "never_in_map": mean([float(not row["in_map"]) for row in rows]),
+    }
+    for prefix, key in (("", "rank"), ("embedding.", "embedding_rank")):
+        ranks = [row[key] for row in rows]
+        metrics[f"{prefix}accuracy_at_1"] = mean([float(r == 1) for r in ranks])
+        metrics[f"{prefix}recall_at_5"] = mean([float(1 <= r <= 5) for r in ranks])
+        metrics[f"{prefix}recall_at_10"] = mean([float(1 <= r <= 10) for r in ranks])
+        metrics[f"{prefix}mrr"] = mean([1.0 / r if r else 0.0 for r in ranks])
+    for relation in sorted({row["relation"] for row in rows}):
+        metrics[f"accuracy_at_1.{relation}"] = mean(
+            [float(row["rank"] == 1) for row in rows if row["relation"] == relation]
+        )
+    return metrics

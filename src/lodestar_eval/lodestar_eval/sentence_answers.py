@@ -1,0 +1,102 @@
+"""Answers to human sentences, and what went wrong where they are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from lodestar.language.directive import DirectiveError
+from lodestar.language.grammar import parse_query
+from lodestar.language.query_graph import VIEWED, QueryGraph
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.table import PredicateTable
+from lodestar.query.verdict import Candidate, QueryConfig, prepare, score_pool
+from lodestar_eval.metrics import mean
+from lodestar_eval.referit import Rooms, Sentence
+
+#: FARM D.2: the geometric mean of predicate scores, w = 0.5, 0.3 for what is not of the class.
+PAPER_CONFIG = QueryConfig(relation_weight=0.5, least_share=0.0, class_factor=0.3)
+CAUSES = ("parse", "label mismatch", "missing relation", "wrong viewpoint", "wrong relation")
+_TIE = 1e-6
+_OF_CLASS = 0.5
+
+
+@dataclass(frozen=True)
+class SentenceAnswer:
+    """One sentence with its answer; cause is "" where it is right."""
+
+    sentence: Sentence
+    answer: int | None
+    graph: QueryGraph | None
+    is_right: bool
+    chance: float  # of a guess among the objects of the target's class
+    cause: str
+
+
+def solve_rooms(
+    rooms: Rooms, phrases: PhraseBook, table: PredicateTable | None = None, config: QueryConfig | None = None
+) -> list[SentenceAnswer]:
+    """Every sentence of the rooms, solved from its text and the objects of its room."""
+    pools = {
+        scan: prepare(entities, phrases, config, table=table) for scan, entities in rooms.entities.items()
+    }
+    solved = []
+    for sentence in rooms.sentences:
+        graphs: tuple[QueryGraph, ...] = ()
+        with suppress(DirectiveError):
+            graphs = parse_query(sentence.text)
+        candidates = score_pool(graphs, pools[sentence.scan])
+        like = sum(e.label == sentence.kind for e in rooms.entities[sentence.scan].values())
+        answer = candidates[0].entity_id if candidates else None
+        right = answer == sentence.target
+        cause = "" if right else _cause(sentence, graphs, candidates)
+        solved.append(
+            SentenceAnswer(sentence, answer, graphs[0] if graphs else None, right, 1.0 / max(like, 1), cause)
+        )
+    return solved
+
+
+def _cause(sentence: Sentence, graphs: Sequence[QueryGraph], candidates: Sequence[Candidate]) -> str:
+    """The first thing that went wrong: no reading, the target is not of the class that was read, nothing tells it
+    from the answer, a side does not hold of it, or another predicate does not.
+    """
+    if not graphs:
+        return "parse"
+    target = next((c for c in candidates if c.entity_id == sentence.target), None)
+    best = candidates[0] if candidates else None
+    if target is None or best is None or target.semantic_score < _OF_CLASS * best.semantic_score:
+        return "label mismatch"
+    if best.score - target.score < _TIE or not target.predicate_scores:
+        return "missing relation"
+    worst = max(
+        target.predicate_scores,
+        key=lambda name: best.predicate_scores.get(name, 0.0) - target.predicate_scores[name],
+    )
+    name = worst.removeprefix("not ").split(" ")[0].rstrip("^")
+    return "wrong viewpoint" if name in VIEWED else "wrong relation"
+
+
+def accuracies(solved: Sequence[SentenceAnswer]) -> dict[str, float]:
+    """acc and its parts, NaN where a part is empty."""
+    parts = {
+        "acc": solved,
+        "acc.easy": [s for s in solved if not s.sentence.hard],
+        "acc.hard": [s for s in solved if s.sentence.hard],
+        "acc.view_dependent": [s for s in solved if s.sentence.view_dependent],
+        "acc.view_independent": [s for s in solved if not s.sentence.view_dependent],
+    }
+    found = {name: mean([float(s.is_right) for s in part]) for name, part in parts.items()}
+    return {**found, "random": mean([s.chance for s in solved]), "sentences": float(len(solved))}
+
+
+def mcnemar(one: Sequence[bool], other: Sequence[bool]) -> tuple[int, int, float]:
+    """How many only the one, and only the other, got right, and the exact two-sided p-value of that."""
+    first, second = np.asarray(one, bool), np.asarray(other, bool)
+    gained, lost = int((first & ~second).sum()), int((~first & second).sum())
+    count, fewer = gained + lost, min(gained, lost)
+    tail = sum(comb(count, k) for k in range(fewer + 1)) / 2**count
+    return gained, lost, min(1.0, 2.0 * tail)

@@ -1,0 +1,322 @@
+"""A holonomic path follower that looks where it puts its feet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numba as nb
+import numpy as np
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+
+_WIDE = 0.12  # m around the footprint that should be free before a turn
+_ESCAPE_STEPS = 8  # commands for which an escape goes on ...
+_BREAK_FREE_STEPS = 16  # ... and one from what holds the robot though the grid does not show it
+ALIKE = 0.7  # likeness of two commands from which on they are the same attempt
+_ESCAPES = np.array(
+    [
+        (0.15 * math.cos(a), 0.15 * math.sin(a), w)
+        for w in (0.0, 0.5, -0.5)
+        for a in np.arange(8) * (math.pi / 4)
+    ]
+    + [(0.0, 0.0, 0.5), (0.0, 0.0, -0.5)]
+)
+_NUDGE = 0.12  # m/s aside while turning where there is no room to turn on the spot
+
+
+@dataclass(frozen=True)
+class FollowerConfig:
+    """Speeds, distances and the body of the robot."""
+
+    length: float = 0.70  # m, footprint
+    width: float = 0.32  # m
+    padding: float = 0.4  # cells, by which the footprint grows: a cell counts by its centre
+    max_forward: float = 0.75  # m/s
+    max_lateral: float = 0.35  # m/s
+    max_turn: float = 1.0  # rad/s
+    deceleration: float = 1.0  # m/s^2, planned for
+    lookahead: float = 0.5  # m
+    slow_from: float = 0.60  # m to an obstacle, from where the robot slows ...
+    slow_at: float = 0.25  # m ... down to `slow_speed`
+    slow_speed: float = 0.30  # m/s
+    unknown_speed: float = 0.30  # m/s while the footprint would cover unknown cells
+    turn_in_place: float = 1.0  # rad off the motion above which the robot only turns
+    final_distance: float = 0.45  # m before the goal from where the robot takes the final heading
+    aside: float = (
+        0.60  # m to a goal of nearly the robot's own heading, to which it steps without turning ...
+    )
+    aside_turn: float = 0.20  # rad, "nearly"
+    position_tolerance: float = 0.15  # m
+    yaw_tolerance: float = 0.15  # rad
+    look_time: float = 0.6  # s ahead that must be free
+
+
+@nb.njit(cache=True)
+def _covered(cells, occupied_from, origin_x, origin_y, resolution, poses, half_length, half_width):
+    """Occupied and unknown cells whose centres lie under the footprint at poses (N, 3). Returns (N, 2)."""
+    counts = np.zeros((poses.shape[0], 2), np.int64)
+    radius = math.hypot(half_length, half_width)
+    for i in range(poses.shape[0]):
+        x, y = poses[i, 0], poses[i, 1]
+        c, s = math.cos(poses[i, 2]), math.sin(poses[i, 2])
+        for row in range(math.floor((y - radius - origin_y) / resolution),
+                         math.floor((y + radius - origin_y) / resolution) + 1):  # fmt: skip
+            dy = origin_y + (row + 0.5) * resolution - y
+            for column in range(math.floor((x - radius - origin_x) / resolution),
+                                math.floor((x + radius - origin_x) / resolution) + 1):  # fmt: skip
+                dx = origin_x + (column + 0.5) * resolution - x
+                if abs(dx * c + dy * s) > half_length or abs(dy * c - dx * s) > half_width:
+                    continue
+                value = -1
+                if 0 <= row < cells.shape[0] and 0 <= column < cells.shape[1]:
+                    value = cells[row, column]
+                if value < 0:
+                    counts[i, 1] += 1
+                elif value >= occupied_from:
+                    counts[i, 0] += 1
+    return counts
+
+
+@nb.njit(cache=True)
+def _nearest_obstacle(cells, occupied_from, origin_x, origin_y, resolution, x, y, reach):
+    best = reach
+    steps = int(reach / resolution) + 1
+    row0, column0 = math.floor((y - origin_y) / resolution), math.floor((x - origin_x) / resolution)
+    for row in range(max(row0 - steps, 0), min(row0 + steps + 1, cells.shape[0])):
+        for column in range(max(column0 - steps, 0), min(column0 + steps + 1, cells.shape[1])):
+            if cells[row, column] >= occupied_from:
+                dx = origin_x + (column + 0.5) * resolution - x
+                dy = origin_y + (row + 0.5) * resolution - y
+                best = min(best, math.hypot(dx, dy))
+    return best
+
+
+class Clearance:
+    """What the footprint would stand on, on one grid; cells to keep out of count as occupied."""
+
+    def __init__(self, grid: OccupancyGrid2D, config: FollowerConfig):
+        pad = config.padding * grid.resolution
+        self._size = (config.length / 2.0 + pad, config.width / 2.0 + pad)
+        self._wide = (self._size[0] + _WIDE, self._size[1] + _WIDE)
+        x, y = grid.origin
+        self._occupancy = grid
+        self._grid = (grid.barred_cells, grid.occupied_from, float(x), float(y), grid.resolution)
+
+    def covered(self, poses: np.ndarray, wide: bool = False) -> np.ndarray:
+        """(N, 2): occupied and unknown cells under the footprint, or near it too, at poses (N, 3)."""
+        return _covered(*self._grid, poses, *(self._wide if wide else self._size))
+
+    def passable(self, points: np.ndarray) -> np.ndarray:
+        """(N,) bool: which points (N, 2+) lie in cells that are known and not occupied."""
+        cells = self._occupancy.cells_of(points)
+        inside = self._occupancy.contains(cells)
+        cells = np.where(inside[:, None], cells, 0)
+        values = self._occupancy.barred_cells[cells[:, 0], cells[:, 1]]
+        return inside & (values >= 0) & (values < self._occupancy.occupied_from)
+
+    def beneath(self, pose: np.ndarray) -> np.ndarray:
+        """Cells (N, 2) of the grid whose centres lie under the footprint at a pose (3,)."""
+        grid, reach = self._occupancy, math.hypot(*self._size)
+        (low, high) = grid.cells_of(pose[None, :2] + np.array([[-reach], [reach]]))
+        rows, columns = np.meshgrid(
+            np.arange(low[0], high[0] + 1), np.arange(low[1], high[1] + 1), indexing="ij"
+        )
+        cells = np.stack([rows.ravel(), columns.ravel()], axis=1)
+        cells = cells[grid.contains(cells)]
+        offsets, (c, s) = grid.points_of(cells) - pose[:2], (math.cos(pose[2]), math.sin(pose[2]))
+        along, across = offsets @ (c, s), offsets @ (-s, c)
+        return cells[(np.abs(along) <= self._size[0]) & (np.abs(across) <= self._size[1])]
+
+    def nearest(self, xy, reach: float) -> float:
+        """Metres to the centre of the nearest occupied cell, at most `reach`."""
+        return float(_nearest_obstacle(*self._grid, xy[0], xy[1], reach))
+
+
+def rolled_out(pose: np.ndarray, command: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Poses (N, 3) of a constant body velocity after each time."""
+    yaw = pose[2] + command[2] * times
+    middle = pose[2] + command[2] * times / 2.0
+    c, s = np.cos(middle), np.sin(middle)
+    x = pose[0] + (c * command[0] - s * command[1]) * times
+    y = pose[1] + (s * command[0] + c * command[1]) * times
+    return np.stack([x, y, yaw], axis=1)
+
+
+def likeness(commands: np.ndarray, others: np.ndarray, config: FollowerConfig) -> np.ndarray:
+    """(N, M) cosines of commands (N, 3) and others (M, 3), none of them zero, by what they do to the body's corners."""
+    arm = np.array([1.0, 1.0, math.hypot(config.length, config.width) / 2.0])
+    ours, theirs = commands * arm, others * arm
+    scale = np.linalg.norm(ours, axis=1)[:, None] * np.linalg.norm(theirs, axis=1)[None]
+    return ours @ theirs.T / scale
+
+
+class PathFollower:
+    """Commands that lead along a path and end in the goal's heading."""
+
+    def __init__(self, config: FollowerConfig):
+        self.config = config
+        self._times = config.look_time * np.array([0.08, 0.16, 0.25, 0.4, 0.6, 0.8, 1.0])
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the path."""
+        self._lengths: np.ndarray | None = None
+        self._index = 0
+        self._at_goal = False
+        self._escape_left = 0
+        self._escape_command = np.zeros(3)
+        self._breaks_free = False
+        self._blocked: list[float] = []  # ways round in which the last turn was blocked
+
+    def take(self, path: np.ndarray) -> None:
+        """Follow this path (N, 2) from its beginning."""
+        steps = np.linalg.norm(np.diff(path, axis=0), axis=1)
+        self._lengths = np.concatenate([[0.0], np.cumsum(steps)])
+        self._index = 0
+
+    def arrived(self, pose: np.ndarray, goal: np.ndarray) -> bool:
+        """Within both tolerances."""
+        turn = abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi))
+        distance = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
+        return distance <= self.config.position_tolerance and turn <= self.config.yaw_tolerance
+
+    def follow(self, path, goal, pose, velocity, clearance: Clearance) -> tuple[np.ndarray | None, float]:
+        """The command (3,), or None where every motion is blocked, and the metres that remain."""
+        config = self.config
+        target, remaining = self._target(path, pose, clearance)
+        to_goal = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
+        self._at_goal = to_goal <= config.position_tolerance * (1.0 if self._at_goal else 0.6)
+        dx, dy = target[0] - pose[0], target[1] - pose[1]
+        bearing = math.atan2(dy, dx)
+        aside = (
+            to_goal <= config.aside
+            and abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi)) <= config.aside_turn
+        )
+        final = remaining < config.final_distance or aside
+        heading = goal[2] if final else bearing
+        turn = math.remainder(heading - pose[2], 2.0 * math.pi)
+        off = abs(math.remainder(bearing - pose[2], 2.0 * math.pi))
+        wz = float(np.clip(2.0 * turn, -config.max_turn, config.max_turn))
+        self._breaks_free = self._breaks_free and self._escape_left > 0
+        if self._at_goal and not self._breaks_free:
+            return self._turn(pose, turn, clearance), remaining
+        braking = math.sqrt(2.0 * config.deceleration * remaining) + 0.05
+        speed = min(self._speed_limit(pose, clearance), braking)
+        if final:
+            speed = min(speed, config.max_lateral)
+        creep = max(0.0, 1.0 - off / config.turn_in_place) if not final else 1.0
+        drive = self._body_velocity(bearing - pose[2], speed)
+        full = self._body_velocity(bearing - pose[2], min(speed, config.max_lateral))
+        options = [
+            (drive[0] * creep, drive[1] * creep, wz),
+            (drive[0] * creep / 2.0, drive[1] * creep / 2.0, wz / 2.0),
+            (full[0] / 2.0, full[1] / 2.0, 0.0),  # no room to turn: go sideways or backwards
+            (full[0] / 2.0, full[1] / 2.0, -wz / 2.0),
+            (0.0, 0.0, wz),
+        ]
+        command = self._first_free(pose, options, clearance)
+        if command is not None and self._escape_left == 0:
+            return command, remaining
+        return self._escape(pose, target, clearance), remaining
+
+    def break_free(self, pose: np.ndarray, held: Sequence[np.ndarray], clearance: Clearance) -> None:
+        """For a moment, move as little as possible like the commands (3,) that were held by something the grid does not
+        show, where a free motion is unlike all of them.
+        """
+        same = likeness(_ESCAPES, np.array(held), self.config)
+        order = np.argsort(same.mean(axis=1), kind="stable")
+        unlike = [_ESCAPES[i] for i in order if same[i].max() < ALIKE]
+        command = self._first_free(pose, unlike, clearance)
+        if command is not None:
+            self._escape_command, self._escape_left, self._breaks_free = command, _BREAK_FREE_STEPS, True
+
+    def _escape(self, pose: np.ndarray, target: np.ndarray, clearance: Clearance) -> np.ndarray | None:
+        """The free motion after which most room is left around the robot; kept up for a moment."""
+        if self._escape_left > 0 and self._first_free(pose, [self._escape_command], clearance) is not None:
+            self._escape_left -= 1
+            return self._escape_command
+        self._escape_left = 0
+        best, best_score = None, -math.inf
+        direction = (target[:2] - pose[:2]) / max(float(np.linalg.norm(target[:2] - pose[:2])), 1e-9)
+        for candidate in _ESCAPES:
+            command = self._first_free(pose, [candidate], clearance)
+            if command is None:
+                continue
+            end = rolled_out(pose, command, self._times[-1:])
+            score = float((end[0, :2] - pose[:2]) @ direction) - 0.1 * clearance.covered(end, wide=True)[0, 0]
+            if score > best_score:
+                best, best_score = command, score
+        if best is not None:
+            self._escape_command, self._escape_left = best, _ESCAPE_STEPS
+        return best
+
+    def _turn(self, pose: np.ndarray, turn: float, clearance: Clearance) -> np.ndarray | None:
+        """Turn to the goal's heading; where that way is blocked, the other way round, but never back again."""
+        for _ in range(2 - len(self._blocked)):
+            way = math.copysign(1.0, turn) if not self._blocked else -self._blocked[0]
+            speed = 2.0 * abs(turn) if way * turn > 0.0 else self.config.max_turn
+            wz = way * min(speed, self.config.max_turn)
+            options = [
+                (vx * _NUDGE, vy * _NUDGE, wz) for vx, vy in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1))
+            ]
+            command = self._first_free(pose, options, clearance)
+            if command is not None:
+                return command
+            self._blocked.append(way)
+        return None
+
+    def _target(self, path: np.ndarray, pose: np.ndarray, clearance: Clearance) -> tuple[np.ndarray, float]:
+        """The point to head for, to which the straight way is known and free, and the metres left."""
+        window = slice(self._index, self._index + 40)
+        offsets = np.linalg.norm(path[window] - pose[:2], axis=1)
+        self._index += int(offsets.argmin())
+        remaining = float(self._lengths[-1] - self._lengths[self._index])
+        for lookahead in self.config.lookahead * np.array([1.0, 0.6, 0.3, 0.0]):
+            ahead = int(np.searchsorted(self._lengths, self._lengths[self._index] + lookahead))
+            target = path[min(max(ahead, self._index + 1), len(path) - 1)]
+            way = pose[:2] + np.linspace(0.2, 1.0, 6)[:, None] * (target - pose[:2])
+            if clearance.passable(way).all():
+                break
+        if remaining < 0.3:
+            remaining = max(remaining, float(np.linalg.norm(path[-1] - pose[:2])))
+        return target, remaining
+
+    def _speed_limit(self, pose: np.ndarray, clearance: Clearance) -> float:
+        config = self.config
+        near = clearance.nearest(pose, config.slow_from)
+        share = (near - config.slow_at) / (config.slow_from - config.slow_at)
+        return config.slow_speed + min(max(share, 0.0), 1.0) * (config.max_forward - config.slow_speed)
+
+    def _body_velocity(self, direction: float, speed: float) -> tuple[float, float]:
+        """A velocity in this direction of the body that keeps the limits of both axes."""
+        vx, vy = math.cos(direction), math.sin(direction)
+        limit_x = self.config.max_forward if vx > 0.0 else self.config.max_lateral
+        scale = min(speed, limit_x / max(abs(vx), 1e-9), self.config.max_lateral / max(abs(vy), 1e-9))
+        return vx * scale, vy * scale
+
+    def _first_free(self, pose, options, clearance: Clearance) -> np.ndarray | None:
+        """The first motion that touches no more than the robot touches already; slower over unknown cells.
+
+        Where it touches something now (the grid has cells under it), a motion that leads out comes first.
+        """
+        here = clearance.covered(pose[None])[0, 0]
+        outside = not clearance.passable(pose[None])[0]
+        second = None
+        for option in options:
+            command = np.array(option)
+            if np.abs(command).max() < 1e-3:
+                continue
+            poses = rolled_out(pose, command, self._times)
+            if not (outside or clearance.passable(poses[:4]).all()):
+                continue
+            ahead = clearance.covered(poses)
+            if ahead[:, 0].max() > here:
+                continue
+            limit = self.config.unknown_speed if here or ahead[:, 1].max() else math.inf
+            command[:2] *= min(1.0, limit / max(math.hypot(command[0], command[1]), 1e-9))
+            if here == 0 or ahead[-1, 0] < here:
+                return command
+            second = command if second is None else second
+        return second

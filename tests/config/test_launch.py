@@ -164,7 +164,7 @@ def test_there_is_a_launch_file_for_every_use_and_each_small_one_is_included() -
     files = {path.name.removesuffix(".launch.py") for path in LAUNCH.glob("*.py")}
     small = files - set(USES)
     assert set(USES) <= files
-    text = (declared.ROOT / "src/lodestar_bringup/lodestar_bringup/launching.py").read_text()
+    text = (declared.ROOT / "src/lodestar_bringup/lodestar_bringup/launch_entities.py").read_text()
     assert {name for name in small if f'"{name}.launch.py"' in text} == small
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from expert_worlds import request, thing
-from test_likely import KETTLE, Kitchenware
+from test_likely_places import KETTLE, Kitchenware
 
 from lodestar.experts.expectation import Expectation, ExpectedConfig
 from lodestar.experts.frontier import FrontierExpert

@@ -40,7 +40,7 @@ def make():
 def test_policy_features_and_reward_are_parameters(make):
     loop, _, _ = make(selection__policy="thompson", selection__features="app_a", selection__reward="sequence",
                       policy__alpha=0.7, sequence_reward__mask_after=2)  # fmt: skip
-    ledger = loop._ledger
+    ledger = loop._context.ledger
     assert type(ledger._policy).__name__ == "Thompson" and ledger._policy.config.alpha == 0.7
     assert len(ledger.builder.names) == 18 and ledger._rewards.mask_after == 2
 
@@ -49,11 +49,11 @@ def test_what_was_learned_is_kept_after_a_directive_and_taken_up_by_the_next_nod
     file = tmp_path / "policy.json"
     loop, keeper, node = make(selection__policy_state=str(file))
     assert not file.exists()
-    loop._ledger._policy.update(np.ones(10), 1, 3.0)
+    loop._context.ledger._policy.update(np.ones(10), 1, 3.0)
     keeper.directive_over()
     node.close()  # what is left to write is written
     again, _, _ = make(selection__policy_state=str(file))
-    assert again._ledger._policy.state() == loop._ledger._policy.state()
+    assert again._context.ledger._policy.state() == loop._context.ledger._policy.state()
 
 
 def test_a_state_that_is_not_for_this_policy_is_named_at_the_start(make, tmp_path):

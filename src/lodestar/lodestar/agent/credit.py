@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.agent.admission import Admission
-from lodestar.agent.perceiving import modality_of
+from lodestar.agent.observation import modality_of
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.language.directive import Subtask
 from lodestar.selection.context import AREA, ContextBuilder

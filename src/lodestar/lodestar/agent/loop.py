@@ -1,34 +1,46 @@
 """The decision loop (RoboAtlas Algorithm 1): a state machine that `tick(now)` advances.
 
-Whoever owns it hands it facts (`on_...`), calls `tick` and carries out the commands that come back. It has no
-thread and no clock; the ROS node and the headless runner drive the same class.
+Its owner hands it facts (`on_...`), calls `tick` and carries out the commands that come back. It has no thread and no
+clock; the ROS node and the headless runner drive the same class.
 """
 
 from __future__ import annotations
 
 import logging
 import math
+from typing import Protocol
 
 import numpy as np
 
-from lodestar.agent.commands import (
-    CancelGoal,
-    Command,
-    Feedback,
-    NavigationEvent,
-    State,
-)
+from lodestar.agent.account import Account
+from lodestar.agent.commands import CancelGoal, Command, Feedback, NavigationEvent, State
 from lodestar.agent.config import LoopConfig
-from lodestar.agent.core import CHARGER, HOME, Validator, passes
+from lodestar.agent.context import LoopContext, Validator, passes
 from lodestar.agent.credit import Ledger
-from lodestar.agent.deciding import Deciding
+from lodestar.agent.deciding_state import DecidingState
 from lodestar.agent.errors import Busy, ErrorCode, Held
+from lodestar.agent.exploration_end import ExplorationEnd
+from lodestar.agent.facts import Facts
 from lodestar.agent.goals import GoalMemory
+from lodestar.agent.inquiry import Inquiry
+from lodestar.agent.known_target import KnownTarget
+from lodestar.agent.motion import Odometer
+from lodestar.agent.navigating_state import NavigatingState
+from lodestar.agent.navigator_news import NavigatorNews
+from lodestar.agent.proposers import CHARGER, HOME
 from lodestar.agent.questions import Questions
+from lodestar.agent.resting_state import RestingState
+from lodestar.agent.return_trip import ReturnTrip
 from lodestar.agent.run import Run
+from lodestar.agent.steps import Steps
+from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import SceneTargets, Targets
+from lodestar.agent.transitions import Transitions
+from lodestar.agent.validating_state import ValidatingState
+from lodestar.agent.verifying_state import VerifyingState
 from lodestar.agent.words import step_in_words
 from lodestar.experts.protocol import Proposal, Rejection
+from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
@@ -41,7 +53,15 @@ from lodestar.selection.reward import DirectiveReward, RewardModel
 _log = logging.getLogger(__name__)
 
 
-class DecisionLoop(Deciding):
+class LoopState(Protocol):
+    """One state of the loop."""
+
+    def step(self, run: Run) -> None:
+        """Do what the state does in one tick; a transition may leave it."""
+        ...
+
+
+class DecisionLoop:
     """Follows one directive at a time; `motion_allowed` is false whenever the robot must stand.
 
     experts: names of those that are asked, which are the policy's arms. features: of FEATURE_SETS, those that the
@@ -69,106 +89,161 @@ class DecisionLoop(Deciding):
             targets = SceneTargets(phrases)
         builder = ContextBuilder(context or ContextConfig(), experts, features)
         ledger = Ledger(policy, builder, rewards or DirectiveReward())
-        super().__init__(config, ledger, targets, experts, validator)
+        self._context = LoopContext(config, experts, ledger, targets, validator, Facts(Odometer(config)))
+        self._compose(self._context)
+
+    def _compose(self, context: LoopContext) -> None:
+        """Put the states and what they share together."""
+        search, account = TargetSearch(context), Account(context)
+        transitions = self._transitions = Transitions(context, search, account)
+        steps = Steps(context, transitions, account)
+        trip = ReturnTrip(context, transitions, account, steps)
+        inquiry = Inquiry(context, search)
+        news = self._news = NavigatorNews(context, search, account, transitions, trip)
+        known = KnownTarget(context, search, transitions)
+        end = ExplorationEnd(context, search, transitions, steps)
+        self._states: dict[State, LoopState] = {
+            State.IDLE: RestingState(),
+            State.DECIDING: DecidingState(context, search, account, inquiry, transitions, trip, known, end),
+            State.VALIDATING: ValidatingState(context, account, transitions),
+            State.NAVIGATING: NavigatingState(context, search, inquiry, transitions, trip, news),
+            State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip),
+            State.HELD: RestingState(),
+        }
 
     # --- requests -------------------------------------------------------------------------------------------
 
     def start(self, directive: Directive, now: float, time_limit: float = 0.0) -> None:
         """Begin a directive; time_limit in seconds, 0 = the default. Raises Busy or Held."""
-        if self.state is State.HELD:
+        context = self._context
+        if context.state is State.HELD:
             raise Held("the robot is held; release the hold first")
-        if self._run is not None:
-            raise Busy(f"another directive runs: {self._run.directive.text!r}")
-        self._now = self._grid_heard = self._pose_heard = max(self._now, now)
-        self._run = Run(
+        if context.run is not None:
+            raise Busy(f"another directive runs: {context.run.directive.text!r}")
+        facts = context.facts
+        context.now = facts.grid_heard = facts.pose_heard = max(context.now, now)
+        words = step_in_words(directive, 0)
+        run = Run(
             directive=directive,
-            started=self._now,
+            started=context.now,
             time_limit=time_limit if time_limit > 0.0 else self.config.time_limit,
             config=self.config,
-            distance_before=self._odometer.distance,
+            distance_before=facts.odometer.distance,
             goals=GoalMemory(self.config),
             questions=Questions(self.config),
+            text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
-        words = step_in_words(directive, 0)
-        self._run.text = f"{words[:1].upper()}{words[1:]}: asking the experts where to go."
-        self._ledger.begin_directive(self._now, self._run.time_limit)
-        self._redecide(self._run)
+        context.ledger.begin_directive(context.now, run.time_limit)
+        self._transitions.start(run)
 
     def cancel(self, now: float) -> None:
-        """The directive is over as CANCELLED; motion is refused at once, the commands come with the next
-        tick.
-        """
-        self._now = max(self._now, now)
-        if self._run is not None:
-            self._finish(self._run, ErrorCode.CANCELLED, "Cancelled on request.", Outcome.CANCELLED)
+        """End the directive as CANCELLED; motion is refused at once, the commands come with the next tick."""
+        context = self._context
+        context.now = max(context.now, now)
+        if context.run is not None:
+            self._transitions.finish(
+                context.run, ErrorCode.CANCELLED, "Cancelled on request.", Outcome.CANCELLED
+            )
         else:
-            self._queue.append(CancelGoal("cancelled on request"))
+            context.commands.append(CancelGoal("cancelled on request"))
 
     def hold(self, held: bool, now: float) -> None:
         """Set or release the latch that forbids motion; setting it ends a directive as HELD."""
-        self._now = max(self._now, now)
-        if not held:
-            if self.state is State.HELD:
-                self.state = State.IDLE
+        context = self._context
+        context.now = max(context.now, now)
+        if held == self.held:
             return
-        if self._run is not None:
-            self._finish(
-                self._run, ErrorCode.HELD, "Held: all motion was stopped on request.", Outcome.CANCELLED
+        if not held:
+            self._transitions.release()
+            return
+        if context.run is not None:
+            self._transitions.finish(
+                context.run, ErrorCode.HELD, "Held: all motion was stopped on request.", Outcome.CANCELLED
             )
-        elif self.state is not State.HELD:
-            self._queue.append(CancelGoal("held"))
-        self.state = State.HELD
+        else:
+            context.commands.append(CancelGoal("held"))
+        self._transitions.hold()
 
     def restart_clock(self, now: float) -> None:
         """Time begins anew at `now`: a simulator or a replay has started again, and nothing known of where the
         robot is holds any more. A directive that runs is over.
         """
-        if self._run is not None:
+        context = self._context
+        if context.run is not None:
             message = "The clock went back: the simulator or the replay has started again."
-            self._finish(self._run, ErrorCode.TF_ERROR, message, Outcome.CANCELLED)
-        self._now = self._grid_heard = self._pose_heard = now
-        self._pose_stamp = -math.inf
-        self._pose = self._home = None
+            self._transitions.finish(context.run, ErrorCode.TF_ERROR, message, Outcome.CANCELLED)
+        context.now = now
+        context.facts.forget_place(now)
 
     # --- facts ----------------------------------------------------------------------------------------------
 
     def on_pose(self, pose: np.ndarray, stamp: float) -> None:
-        """The robot is at pose (3,) x, y, yaw in map; a pose older than the last, or not finite, is
-        dropped.
-        """
-        pose = np.array(pose, np.float64)
-        if stamp < self._pose_stamp or pose.shape != (3,) or not np.isfinite(pose).all():
-            return
-        self._pose, self._pose_stamp, self._pose_heard = pose, stamp, self._now
-        if self._home is None:
-            self._home = pose
-        self._odometer.observe(pose, stamp)
-        self._ledger.builder.observe_pose(pose, stamp)
+        """The robot is at pose (3,) x, y, yaw in map; a pose older than the last, or not finite, is dropped."""
+        context = self._context
+        if context.facts.take_pose(pose, stamp, context.now):
+            assert context.facts.pose is not None
+            context.ledger.builder.observe_pose(context.facts.pose, stamp)
 
     def on_grid(self, grid: OccupancyGrid2D) -> None:
         """Everything is planned on this grid from now on."""
-        self._grid, self._grid_heard, self._area = grid, self._now, grid.free_area
+        self._context.facts.take_grid(grid, self._context.now)
 
     def on_scene(self, mirror: SceneMirror) -> None:
         """The scene's copy, which may change in place between ticks."""
-        self._mirror = mirror
+        self._context.facts.mirror = mirror
+
+    def on_energy(self, budget: EnergyBudget) -> None:
+        """The battery lasts for this budget from now on."""
+        facts = self._context.facts
+        facts.battery.observe(budget, facts.odometer.distance)
 
     def on_answer(self, answer: Proposal | Rejection) -> None:
-        """An expert's answer; one that comes late is kept for the next epoch, one that nobody asked for is dropped."""
-        if self._run is not None:
-            self._run.questions.hear(answer, self._now)
+        """Take an expert's answer; a late one is kept for the next epoch, one that was not asked for is dropped."""
+        if self._context.run is not None:
+            self._context.run.questions.hear(answer, self._context.now)
 
     def on_navigation(self, event: NavigationEvent) -> None:
         """News of the navigator, looked at in the next tick."""
-        if self._run is not None and self._run.navigation is not None:
-            self._run.events.append(event)
+        run = self._context.run
+        if run is not None and run.navigation is not None:
+            run.events.append(event)
 
     # --- what others may know -------------------------------------------------------------------------------
 
     @property
+    def config(self) -> LoopConfig:
+        """The loop's numbers."""
+        return self._context.config
+
+    @property
+    def state(self) -> State:
+        """The state that the loop is in."""
+        return self._context.state
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch."""
+        return self._context.epoch
+
+    @property
+    def epoch_seconds(self) -> float:
+        """Seconds from the newest question to its decision; NaN before the first."""
+        return self._context.epoch_seconds
+
+    @property
+    def experts(self) -> tuple[str, ...]:
+        """Names of the experts."""
+        return self._context.experts
+
+    @property
+    def energy(self) -> EnergyBudget:
+        """What is left of the battery, by the newest message and the distance driven since."""
+        return self._context.facts.energy
+
+    @property
     def motion_allowed(self) -> bool:
         """Whether the robot may move at all."""
-        return self._run is not None and self.state not in (State.IDLE, State.HELD)
+        return self._context.run is not None and self.state not in (State.IDLE, State.HELD)
 
     @property
     def held(self) -> bool:
@@ -178,13 +253,13 @@ class DecisionLoop(Deciding):
     @property
     def directive(self) -> Directive | None:
         """The one that runs."""
-        return self._run.directive if self._run is not None else None
+        return self._context.run.directive if self._context.run is not None else None
 
     def feedback(self) -> Feedback:
-        """What it does and why."""
-        run = self._run
+        """What the loop does and why."""
+        facts, run = self._context.facts, self._context.run
         if run is None:
-            return Feedback(self.state.name, "", 0, self.epoch, math.nan, 0.0, self._area, None, "")
+            return Feedback(self.state.name, "", 0, self.epoch, math.nan, 0.0, facts.area, None, "")
         navigation = run.navigation
         proposal = navigation.proposal if navigation is not None else None
         return Feedback(
@@ -193,8 +268,8 @@ class DecisionLoop(Deciding):
             subtask=run.subtask_index,
             epoch=navigation.epoch if navigation is not None else self.epoch,
             distance_remaining=navigation.distance_remaining if navigation is not None else math.nan,
-            distance_travelled=self._odometer.distance - run.distance_before,
-            coverage=self._area,
+            distance_travelled=facts.odometer.distance - run.distance_before,
+            coverage=facts.area,
             goal=None if proposal is None else np.asarray(proposal.goal, np.float64).copy(),
             text=run.text,
         )
@@ -209,34 +284,32 @@ class DecisionLoop(Deciding):
     # --- the machine ----------------------------------------------------------------------------------------
 
     def tick(self, now: float) -> list[Command]:
-        """Advance to `now` (seconds; time that runs backwards counts as no time) and say what is to be
-        done.
-        """
-        self._now = max(self._now, now)
-        run = self._run
+        """The commands that follow from advancing to `now`, seconds; time that goes back counts as no time."""
+        context = self._context
+        context.now = max(context.now, now)
+        run = context.run
         if run is not None:
-            if self._now - run.started > run.time_limit:
-                self._finish(
-                    run, ErrorCode.TIME_LIMIT, f"The time limit of {run.time_limit:.0f} s is reached."
-                )
+            if context.now - run.started > run.time_limit:
+                message = f"The time limit of {run.time_limit:.0f} s is reached."
+                self._transitions.finish(run, ErrorCode.TIME_LIMIT, message)
             elif not self._inputs_are_old(run):
                 self._guarded(run)
-        commands, self._queue = self._queue, []
+        commands, context.commands = context.commands, []
         return commands
 
     def _inputs_are_old(self, run: Run) -> bool:
         """Whether the directive is over because the robot no longer knows what is around it or where it is."""
-        config = self.config
-        without_grid, without_pose = self._now - self._grid_heard, self._now - self._pose_heard
-        if self._pose is not None and without_pose > config.pose_patience:
+        config, facts, now = self.config, self._context.facts, self._context.now
+        without_grid, without_pose = now - facts.grid_heard, now - facts.pose_heard
+        if facts.pose is not None and without_pose > config.pose_patience:
             message = (
                 f"The robot's pose in the map has not been known for {without_pose:.0f} s; is odometry up?"
             )
-            self._finish(run, ErrorCode.TF_ERROR, message)
-        elif self._grid is not None and 0.0 < config.grid_patience < without_grid:
+            self._transitions.finish(run, ErrorCode.TF_ERROR, message)
+        elif facts.grid is not None and 0.0 < config.grid_patience < without_grid:
             message = f"No newer grid has come for {without_grid:.0f} s; does mapping still run?"
-            self._finish(run, ErrorCode.NO_MAP, message)
-        return self._run is not run
+            self._transitions.finish(run, ErrorCode.NO_MAP, message)
+        return self._context.run is not run
 
     def _guarded(self, run: Run) -> None:
         """One step; an error in it ends the directive, because it would come again with every tick."""
@@ -244,20 +317,14 @@ class DecisionLoop(Deciding):
             self._step(run)
         except Exception as error:
             _log.exception("the decision loop failed")
-            if self._run is run:
-                self._finish(
-                    run, ErrorCode.UNKNOWN, f"The decision loop failed: {type(error).__name__}: {error}"
-                )
+            if self._context.run is run:
+                message = f"The decision loop failed: {type(error).__name__}: {error}"
+                self._transitions.finish(run, ErrorCode.UNKNOWN, message)
 
     def _step(self, run: Run) -> None:
-        self._hear_navigator(run)
-        if self._run is not run:
+        self._news.hear(run)
+        if self._context.run is not run:
             return
-        if self.state in (State.DECIDING, State.NAVIGATING) and self._energy_low(run):
-            return
-        if self.state is State.DECIDING:
-            self._deciding(run)
-        elif self.state is State.NAVIGATING:
-            self._navigating(run)
-        elif self.state is State.VERIFYING:
-            self._verifying(run)
+        self._states[self.state].step(run)
+        if self.state is State.VALIDATING:  # a state of its own, but of no tick of its own
+            self._states[self.state].step(run)

@@ -14,9 +14,11 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.questions import Questions
+from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.selection.decision_log import Decision
 
 BELOW_ACCEPT = "looked at from close, it does not meet the query"
 UNCONFIRMED = "reached, but not seen again there"
@@ -39,6 +41,15 @@ class Navigation:
     accepted: bool = False
     distance_remaining: float = float("nan")
     shortened: bool = False
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The decision that is validated. view: of the target when it was made."""
+
+    decision: Decision
+    proposal: Proposal
+    view: TargetView
 
 
 @dataclass
@@ -83,6 +94,7 @@ class Run:
     last_failure: str = ""
     retreats: list[np.ndarray] = field(default_factory=list)  # poses tried at this place
     unavailable_since: float | None = None
+    choice: Choice | None = None
     navigation: Navigation | None = None
     arrival: Arrival | None = None
     told: list[str] = field(default_factory=list)
@@ -111,6 +123,17 @@ class Run:
         if self.idle_since is None:
             self.idle_since = now
         return now - self.idle_since
+
+    def decided(self, now: float, view: TargetView) -> None:
+        """A goal was decided on at `now` with these targets in view."""
+        self.last_decision = now
+        self.known_targets = frozenset(c.entity_id for c in view.accepted)
+
+    def spend_viewpoint(self, entity_id: int, reason: str) -> None:
+        """Use up one viewpoint of the entity; with the last of them the entity is excluded."""
+        self.viewpoints[entity_id] += 1
+        if self.viewpoints[entity_id] >= self.config.max_viewpoints:
+            self.excluded[entity_id] = reason
 
     def second_chance(self) -> bool:
         """Goals that were given up before all was explored may be tried once more, and things

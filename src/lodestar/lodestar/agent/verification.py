@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -53,3 +55,13 @@ def inspect(
         if not line_of_sight(grid, pose[:2], nearest[None], ignore_last=config.sight_margin)[0]:
             return Evidence.HIDDEN
     return Evidence.CONFIRMED if entity.last_seen > since else Evidence.NOT_SEEN
+
+
+def faced_entity(
+    accepted: Iterable[Entity], pose: np.ndarray, grid: OccupancyGrid2D | None, config: LoopConfig
+) -> Entity | None:
+    """The first of the accepted entities that the robot at pose (3,) faces, whether seen again or not."""
+    for entity in accepted:
+        if inspect(entity, pose, grid, math.inf, config) is Evidence.NOT_SEEN:
+            return entity
+    return None

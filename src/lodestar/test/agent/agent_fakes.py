@@ -164,8 +164,8 @@ class World:
         self.now += self.step
         self._drive()
         self.loop.on_pose(self.pose.copy(), self.now)
-        if self.maps and self.loop._grid is not None:
-            self.loop.on_grid(self.loop._grid)
+        if self.maps and self.loop._context.facts.grid is not None:
+            self.loop.on_grid(self.loop._context.facts.grid)
         if self.sees:
             for one in list(self.mirror.entities.values()):
                 if np.hypot(*(one.mean[:2] - self.pose[:2])) < 3.0:

@@ -59,7 +59,7 @@ def semantic_map(world, unreachable=()):
 
 def world_of(scores, things=(NEAR, FAR), unreachable=()):
     world = World()
-    world.targets = world.loop._targets = Relations(scores=dict(scores))
+    world.targets = world.loop._context.targets = Relations(scores=dict(scores))
     world.mirror.put(*things)
     world.answers["semantic_map"] = semantic_map(world, unreachable)
     return world

@@ -9,7 +9,7 @@ import pytest
 
 from lodestar.agent.admission import Admission, Arm
 from lodestar.agent.credit import Ledger
-from lodestar.agent.perceiving import modality_of, perceive
+from lodestar.agent.observation import modality_of, perceive
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Directive, DirectiveKind, Subtask

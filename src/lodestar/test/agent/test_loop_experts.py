@@ -65,7 +65,7 @@ def test_goals_near_what_must_be_avoided_are_inadmissible():
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)))
     assert tuple(world.of(SendGoal)[0].goal[:2]) == (2.0, 5.0)
-    arm = world.loop._ledger._open.decision.arms[0]
+    arm = world.loop._context.ledger._open.decision.arms[0]
     assert not arm.admissible and "wet floor" in arm.reason
 
 
@@ -109,7 +109,7 @@ def test_a_refused_decision_is_not_driven():
             return "the world model disagrees"
         return ""
 
-    world.loop._validator = validator
+    world.loop._context.validator = validator
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)))
     assert refusals and tuple(world.of(SendGoal)[0].goal[:2]) == (8.0, 8.0)
@@ -216,7 +216,7 @@ def test_something_likely_near_by_is_looked_at_while_everybody_thinks():
     world.mirror.put(entity(8, 4.0, 2.0))
     world.targets.scores[8] = 0.59  # below what is accepted
     world.config = replace(world.config, promising=0.5)
-    world.loop.config = world.config
+    world.loop._context.config = world.config
     world.loop.start(find(), 0.0)
     world.run(until=lambda: len(world.of(SendGoal)) == 2)
     first, second = world.of(SendGoal)

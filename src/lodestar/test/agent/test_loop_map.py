@@ -29,7 +29,7 @@ def test_the_patience_begins_with_the_directive_and_with_each_grid():
     world.loop.start(find(), 100.0)
     world.now = 100.0
     world.run(10.0)
-    world.loop.on_grid(world.loop._grid)
+    world.loop.on_grid(world.loop._context.facts.grid)
     world.run(10.0)
     assert world.result is None
 

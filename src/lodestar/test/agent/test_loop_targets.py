@@ -48,7 +48,7 @@ def test_with_a_known_target_only_goals_that_head_for_it_are_admissible(known_ta
 
 def test_without_the_rule_a_known_target_is_one_goal_among_others(known_target):
     known_target.answers["ego_vlm"] = proposal(1.0, 1.0, confidence=1.0)
-    known_target.loop.config = replace(known_target.config, known_first=False)
+    known_target.loop._context.config = replace(known_target.config, known_first=False)
     known_target.loop.start(find(), 0.0)
     known_target.run(until=lambda: bool(known_target.of(SendGoal)))
     first = known_target.of(RecordDecision)[0].decision
@@ -58,7 +58,7 @@ def test_without_the_rule_a_known_target_is_one_goal_among_others(known_target):
 
 def test_success_is_not_claimed_unless_the_target_is_seen_again(known_target):
     known_target.sees = False
-    config = known_target.loop.config = replace(known_target.config, max_viewpoints=3)
+    config = known_target.loop._context.config = replace(known_target.config, max_viewpoints=3)
     known_target.loop.start(find(), 0.0)
     known_target.run()
     assert known_target.result.error_code is ErrorCode.TARGET_NOT_CONFIRMED
@@ -99,7 +99,9 @@ def _driving(world) -> bool:
 def test_what_stands_above_the_camera_may_be_hidden_from_two_places(known_target, height, sees, is_found):
     raised = np.array([0.0, 0.0, height])
     known_target.mirror.put(replace(TARGET, box_min=TARGET.box_min + raised, box_max=TARGET.box_max + raised))
-    known_target.loop.config = replace(known_target.config, worth_stopping=99.0)  # every goal is driven to
+    known_target.loop._context.config = replace(
+        known_target.config, worth_stopping=99.0
+    )  # every goal is driven to
     known_target.answers["semantic_map"] = towards_target
     known_target.loop.start(find(), 0.0)
     arrivals: list[tuple[float, float]] = []
@@ -169,7 +171,7 @@ def test_a_place_on_the_way_to_a_target_uses_up_no_viewpoint(known_target):
 def test_what_was_given_up_is_tried_again_when_all_is_explored(known_target):
     known_target.sees = False
     known_target.loop.start(find(), 0.0)
-    known_target.run(until=lambda: 7 in known_target.loop._run.excluded)
+    known_target.run(until=lambda: 7 in known_target.loop._context.run.excluded)
     known_target.sees = True
     known_target.run()
     assert known_target.result.success

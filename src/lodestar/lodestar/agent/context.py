@@ -1,0 +1,51 @@
+"""The context that the states of the decision loop share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lodestar.agent.commands import Command, State
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.credit import Ledger
+from lodestar.agent.facts import Facts
+from lodestar.agent.run import Run
+from lodestar.agent.targets import Targets
+from lodestar.experts.protocol import Proposal
+from lodestar.selection.decision_log import Decision
+
+#: Returns why a decision may not be carried out, "" where it may.
+Validator = Callable[[Decision, Proposal], str]
+
+
+def passes(decision: Decision, proposal: Proposal) -> str:
+    """Every decision may be carried out."""
+    return ""
+
+
+@dataclass
+class LoopContext:
+    """Ports, the newest facts, the open run, and the commands that wait for the next tick.
+
+    now: loop time of the last tick, seconds. epoch: of the newest request or goal, never reused. epoch_seconds: from
+    the newest question to its decision.
+    """
+
+    config: LoopConfig
+    experts: tuple[str, ...]
+    ledger: Ledger
+    targets: Targets
+    validator: Validator
+    facts: Facts
+    state: State = State.IDLE
+    now: float = 0.0
+    epoch: int = 0
+    epoch_seconds: float = math.nan
+    run: Run | None = None
+    commands: list[Command] = field(default_factory=list)
+
+    def next_epoch(self) -> int:
+        """A number that no request or goal has had."""
+        self.epoch += 1
+        return self.epoch

@@ -1,0 +1,112 @@
+"""State DECIDING: ask the experts, admit their answers, and choose one, or end a search that has nothing left."""
+
+from __future__ import annotations
+
+from lodestar.agent.account import Account
+from lodestar.agent.admission import Admission
+from lodestar.agent.commands import RecordDecision
+from lodestar.agent.context import LoopContext
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.exploration_end import ExplorationEnd
+from lodestar.agent.inquiry import Inquiry
+from lodestar.agent.known_target import KnownTarget
+from lodestar.agent.proposers import EXPLORER
+from lodestar.agent.return_trip import ReturnTrip
+from lodestar.agent.run import Choice, Run
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.targets import TargetView
+from lodestar.agent.transitions import Transitions
+from lodestar.experts.protocol import RejectionReason
+from lodestar.selection.decision_log import Outcome
+
+
+class DecidingState:
+    """Leaves by `choose`, by `send` (the way back, or a target that the map knows), or by `finish`."""
+
+    def __init__(
+        self,
+        context: LoopContext,
+        search: TargetSearch,
+        account: Account,
+        inquiry: Inquiry,
+        transitions: Transitions,
+        trip: ReturnTrip,
+        known: KnownTarget,
+        exploration_end: ExplorationEnd,
+    ) -> None:
+        self._context, self._search, self._account = context, search, account
+        self._inquiry, self._transitions, self._trip = inquiry, transitions, trip
+        self._known, self._exploration_end = known, exploration_end
+
+    def step(self, run: Run) -> None:
+        """Ask where nothing was asked; decide when the answers are due."""
+        if self._trip.turned_back(run):
+            return
+        facts, now = self._context.facts, self._context.now
+        if facts.pose is None or facts.grid is None:
+            self._wait_for_map(run)
+            return
+        if run.begun_at is None:
+            run.begun_at = facts.pose.copy()
+        if self._trip.is_due(run):
+            self._trip.begin(run)
+        elif run.questions.request is None:
+            if now >= run.ask_after:
+                self._inquiry.ask(run, self._inquiry.experts_for(run))
+        elif run.questions.is_due(now):
+            self._decide(run)
+
+    def _decide(self, run: Run) -> None:
+        view = self._search.look(run)
+        admission = self._inquiry.admit(run, view)
+        if self._inquiry.gave_way(run, admission):
+            self._transitions.redecide(run)
+        elif self._known.head_for(run, admission, view):
+            run.idle_since = None
+        elif admission.admissible:
+            run.idle_since = None
+            self._choose(run, admission, view)
+        else:
+            self._nothing_to_do(run, admission, view)
+
+    def _wait_for_map(self, run: Run) -> None:
+        context = self._context
+        timeout = context.config.no_map_timeout
+        if context.now - run.started <= timeout:
+            return
+        if context.facts.grid is None:
+            self._transitions.finish(run, ErrorCode.NO_MAP, f"No grid came in {timeout:.0f} s.")
+        else:
+            self._transitions.finish(run, ErrorCode.TF_ERROR, "The robot's pose in the map is not known.")
+
+    def _choose(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """Take one of the admitted proposals; it is validated next."""
+        context = self._context
+        request = run.questions.request
+        assert request is not None
+        run.questions.close()
+        self._account.close(Outcome.PREEMPTED, view)
+        perceived = self._account.perceived(view, run.subtask)
+        decision, proposal = context.ledger.choose(
+            request, admission, run.subtask, perceived, context.config.map_id
+        )
+        context.commands.append(RecordDecision(decision))
+        context.epoch_seconds = context.now - request.stamp
+        run.decisions += 1
+        run.explored_at = None
+        run.decided(context.now, view)
+        self._transitions.choose(run, Choice(decision, proposal, view))
+
+    def _nothing_to_do(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """No expert has an admissible proposal: wait, try excluded goals once more, or give up."""
+        context = self._context
+        run.questions.close()
+        if admission.rejection(EXPLORER) is RejectionReason.EXPLORED:
+            self._exploration_end.conclude(run, admission, view)
+            return
+        self._transitions.redecide(run, context.config.retry_interval)
+        if run.idle_for(context.now) > context.config.no_expert_timeout:
+            reasons = "; ".join(f"{arm.expert}: {arm.reason}" for arm in admission.arms)
+            self._transitions.finish(
+                run, ErrorCode.NO_EXPERT, f"No expert could propose anything ({reasons})."
+            )

@@ -1,0 +1,74 @@
+"""The newest facts about the world: pose, grid, scene, distance driven and battery."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.agent.energy import Battery
+from lodestar.agent.motion import Odometer
+from lodestar.grid.energy import EnergyBudget
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity, EntityState
+
+
+@dataclass
+class Facts:
+    """The newest fact of each kind. They outlive a directive.
+
+    pose: (3,) x, y, yaw in map. home: (3,), the first pose. grid_heard, pose_heard: loop time at which the newest
+    ones came, seconds. area: m^2 known free.
+    """
+
+    odometer: Odometer
+    battery: Battery = field(default_factory=Battery)
+    pose: np.ndarray | None = None
+    pose_stamp: float = -math.inf
+    pose_heard: float = 0.0
+    home: np.ndarray | None = None
+    grid: OccupancyGrid2D | None = None
+    grid_heard: float = 0.0
+    area: float = 0.0
+    mirror: SceneMirror | None = None
+
+    def take_pose(self, pose: np.ndarray, stamp: float, now: float) -> bool:
+        """Whether the pose is taken: it has shape (3,), is finite and no older than the last."""
+        pose = np.array(pose, np.float64)
+        if stamp < self.pose_stamp or pose.shape != (3,) or not np.isfinite(pose).all():
+            return False
+        self.pose, self.pose_stamp, self.pose_heard = pose, stamp, now
+        if self.home is None:
+            self.home = pose
+        self.odometer.observe(pose, stamp)
+        return True
+
+    def take_grid(self, grid: OccupancyGrid2D, now: float) -> None:
+        """Plan on this grid from now on."""
+        self.grid, self.grid_heard, self.area = grid, now, grid.free_area
+
+    def forget_place(self, now: float) -> None:
+        """The clock began anew at `now`: nothing known of where the robot is holds any more."""
+        self.grid_heard = self.pose_heard = now
+        self.pose_stamp = -math.inf
+        self.pose = self.home = None
+
+    @property
+    def energy(self) -> EnergyBudget:
+        """The battery's budget now: the newest one less the distance driven since."""
+        return self.battery.left(self.odometer.distance)
+
+    @property
+    def entities(self) -> Mapping[int, Entity]:
+        """The entities of the scene by id; none before the first scene."""
+        return {} if self.mirror is None else self.mirror.entities
+
+    def entity(self, entity_id: int) -> Entity | None:
+        """The entity that has this id or into which it was merged; None where it is gone."""
+        if self.mirror is None or entity_id == 0:
+            return None
+        entity = self.mirror.entities.get(self.mirror.resolve(entity_id))
+        return None if entity is None or entity.state is EntityState.ARCHIVED else entity

@@ -1,0 +1,88 @@
+"""Questions to the experts, and which of their answers may be chosen from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lodestar.agent.admission import Admission, admit
+from lodestar.agent.commands import RequestProposals
+from lodestar.agent.context import LoopContext
+from lodestar.agent.proposers import EXPLORER, KNOWER
+from lodestar.agent.questions import Answer, LateAnswer, objection
+from lodestar.agent.run import Run
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.targets import TargetView
+from lodestar.experts.protocol import ProposalRequest, RejectionReason
+from lodestar.language.directive import DirectiveKind
+from lodestar.scene.records import Entity
+
+
+class Inquiry:
+    """Opens epochs and judges what was answered."""
+
+    def __init__(self, context: LoopContext, search: TargetSearch) -> None:
+        self._context, self._search = context, search
+
+    def ask(self, run: Run, experts: tuple[str, ...], review: bool = False) -> None:
+        """Open an epoch; an expert that still works on an older question is left to it."""
+        context = self._context
+        facts, now = context.facts, context.now
+        assert facts.pose is not None and facts.grid is not None
+        run.goals.refresh(facts.grid)
+        request = ProposalRequest(
+            epoch=context.next_epoch(),
+            stamp=now,
+            directive=replace(run.directive, kind=run.kind),
+            subtask_index=run.subtask_index,
+            robot_pose=facts.pose.copy(),
+            excluded_entities=frozenset(run.excluded) | run.doubt.put_off(facts.entities, facts.pose),
+            excluded_goals=run.goals.active(),
+            deadline=now + context.config.expert_deadline,
+        )
+        asked = run.questions.open(request, experts, review)
+        if asked:
+            context.commands.append(RequestProposals(request, asked))
+
+    def experts_for(self, run: Run) -> tuple[str, ...]:
+        """The experts that have something to say to this step: without a target, only the explorer."""
+        experts = self._context.experts
+        searches = run.kind is DirectiveKind.FIND or EXPLORER not in experts
+        return experts if searches else (EXPLORER,)
+
+    def answers(self, run: Run) -> dict[str, Answer]:
+        """The answers that count in the open epoch, by expert."""
+        return run.questions.take(self._context.now, lambda late: self._objection(run, late))
+
+    def admit(self, run: Run, view: TargetView) -> Admission:
+        """Every expert's answer, judged."""
+        facts = self._context.facts
+        avoid: tuple[Entity, ...] = ()
+        if facts.mirror is not None:
+            avoid = self._context.targets.constraints(facts.mirror, run.subtask)
+        return admit(
+            run.questions.asked,
+            self.answers(run),
+            run.goals,
+            run.excluded,
+            self._search.accepted(view) if self._context.config.known_first else [],
+            avoid,
+            run.directive.keep_away_distance,
+            lambda identity: facts.entity(identity) is not None,
+            facts.grid,
+        )
+
+    def gave_way(self, run: Run, admission: Admission) -> bool:
+        """Whether one of several candidates has no viewpoint, so that another is looked at next."""
+        facts = self._context.facts
+        assert facts.pose is not None
+        if admission.rejection(KNOWER) is not RejectionReason.NO_VIEWPOINT:
+            return False
+        return run.doubt.give_way(facts.entities, facts.pose)
+
+    def _objection(self, run: Run, late: LateAnswer) -> str:
+        facts = self._context.facts
+        assert facts.pose is not None and facts.grid is not None
+        known = lambda identity: facts.entity(identity) is not None  # noqa: E731
+        return objection(
+            late, self._context.now, run.subtask_index, facts.pose, facts.grid, known, self._context.config
+        )

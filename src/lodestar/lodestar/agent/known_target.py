@@ -1,0 +1,83 @@
+"""A goal for a known target without the experts, for when they are late or broken."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar.agent.admission import Admission, heads_for
+from lodestar.agent.context import LoopContext
+from lodestar.agent.proposers import EXPLORER, KNOWN
+from lodestar.agent.run import Run
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.targets import TargetView
+from lodestar.agent.transitions import Transitions
+from lodestar.agent.words import going
+from lodestar.experts.facing_places import ApproachConfig, place_to_face
+from lodestar.experts.protocol import Proposal
+from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
+from lodestar.scene.records import Entity
+
+_TRIED_TARGETS = 3  # known targets that the loop itself looks for viewpoints of, best first
+
+
+class KnownTarget:
+    """Sends the robot to a target that the map knows."""
+
+    def __init__(self, context: LoopContext, search: TargetSearch, transitions: Transitions) -> None:
+        self._context, self._search, self._transitions = context, search, transitions
+
+    def head_for(self, run: Run, admission: Admission, view: TargetView) -> bool:
+        """Whether the robot goes to a known target on its own, because the expert for it is late or broken.
+
+        Where none is known, an entity nearby that may turn out to be one from closer will do. The open decision stays
+        open and is credited with the result: it brought the target into view.
+        """
+        if not any(arm.is_silent and arm.expert != EXPLORER for arm in admission.arms):
+            return False
+        accepted = self._search.accepted(view)
+        if any(
+            arm.proposal is not None and heads_for(arm.proposal, accepted) for arm in admission.admissible
+        ):
+            return False
+        likely = accepted or self._search.promising(run, view)
+        found = self._viewpoint_of(run, likely[:_TRIED_TARGETS])
+        if found is None or (not accepted and found[2] > self._context.config.promising_reach):
+            return False
+        entity, goal, length = found
+        assert run.questions.request is not None
+        epoch = run.questions.request.epoch
+        run.questions.close()
+        rationale = f"{length:.1f} m away; the experts have not answered, so I go by the map"
+        proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
+        run.text = going(proposal, entity, bool(accepted))
+        run.decided(self._context.now, view)
+        self._transitions.pursue(run, proposal, epoch)
+        return True
+
+    def _viewpoint_of(self, run: Run, entities: list[Entity]) -> tuple[Entity, np.ndarray, float] | None:
+        """The entity that is faced after the shortest way, the pose (3,) for it, and the way's length in metres."""
+        facts = self._context.facts
+        assert facts.pose is not None and facts.grid is not None
+        reach = Reach(facts.grid, facts.pose, ReachConfig())
+        best: tuple[Entity, np.ndarray, float] | None = None
+        for entity in entities:
+            views = [view.map_from_camera for view in entity.views]
+            try:
+                found = place_to_face(
+                    reach,
+                    facts.pose,
+                    (entity.box_min, entity.box_max),
+                    views,
+                    run.goals.active(),
+                    ViewpointConfig(),
+                    ApproachConfig(),
+                    facts.mirror,
+                )
+            except NoViewpoint:
+                continue
+            if found.path_length < (best[2] if best is not None else math.inf):
+                best = entity, found.pose, found.path_length
+        return best

@@ -1,0 +1,146 @@
+"""State NAVIGATING: the navigator has a goal; watch it, the scene, and whether the goal is still worth it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from lodestar.agent.admission import heads_for
+from lodestar.agent.approach import better_target, pose_here
+from lodestar.agent.commands import CancelGoal
+from lodestar.agent.config import LoopConfig
+from lodestar.agent.context import LoopContext
+from lodestar.agent.inquiry import Inquiry
+from lodestar.agent.navigator_news import NavigatorNews
+from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME
+from lodestar.agent.return_trip import ReturnTrip
+from lodestar.agent.run import Navigation, Run
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.transitions import Transitions
+from lodestar.agent.words import name_of
+from lodestar.experts.protocol import ActionKind, Proposal, Rejection
+from lodestar.geometry.poses import wrap_angle
+from lodestar.scene.records import Entity
+
+
+class NavigatingState:
+    """Leaves by `send` (a nearer goal for the same target), `redecide`, or what the news brings."""
+
+    def __init__(
+        self,
+        context: LoopContext,
+        search: TargetSearch,
+        inquiry: Inquiry,
+        transitions: Transitions,
+        trip: ReturnTrip,
+        news: NavigatorNews,
+    ) -> None:
+        self._context, self._search, self._inquiry = context, search, inquiry
+        self._transitions, self._trip, self._news = transitions, trip, news
+
+    def step(self, run: Run) -> None:
+        """Watch the goal that is under way."""
+        if self._trip.turned_back(run):
+            return
+        navigation, context = run.navigation, self._context
+        assert navigation is not None and context.facts.pose is not None
+        config, now = context.config, context.now
+        if not navigation.accepted and now - navigation.sent > config.accept_timeout:
+            self._halt(run, "the navigator does not answer")
+            self._news.unavailable(run, "it does not answer")
+        elif now > navigation.deadline:
+            self._halt(run, "it takes too long")
+            self._news.failed(run, navigation, "it took too long")
+        elif navigation.accepted and context.facts.odometer.still_for(now) > config.stuck_time:
+            self._halt(run, "stuck")
+            self._news.failed(run, navigation, f"no movement for {config.stuck_time:.0f} s")
+        elif navigation.proposal.expert not in (HOME, CHARGER, ASIDE):
+            if now - run.last_check >= config.target_check_interval:
+                run.last_check = now
+                if self._target_news(run, navigation):
+                    self._transitions.redecide(run)
+                    return
+            self._review(run, navigation)
+
+    def _halt(self, run: Run, reason: str) -> None:
+        """Take the goal back from the navigator."""
+        if run.navigation is not None:
+            self._context.commands.append(CancelGoal(reason))
+            run.navigation = None
+
+    def _target_news(self, run: Run, navigation: Navigation) -> bool:
+        """Whether the scene now says to go elsewhere: a target or a better one appeared, or this one is gone."""
+        context = self._context
+        view = self._search.look(run)
+        accepted = self._search.accepted(view)
+        since = context.now - run.last_decision
+        if accepted and not heads_for(navigation.proposal, accepted):
+            new = {entity.id for entity in accepted} - run.known_targets
+            if new or since > 3.0 * context.config.review_interval:
+                run.text = f"{name_of(accepted[0])} may be it; deciding anew."
+                return True
+        entity = context.facts.entity(navigation.proposal.entity_id)
+        if navigation.proposal.entity_id and entity is None:
+            run.text = "What I was going to is not there any more."
+            return True
+        if entity is None or not view.is_accepted(entity.id):
+            return False
+        pose = context.facts.pose
+        assert pose is not None
+        if since >= context.config.switch_interval:
+            better = better_target(
+                view, entity, accepted, pose, navigation.distance_remaining, context.config
+            )
+            if better is not None:
+                run.text = f"{name_of(better[0])} is {better[1]}; deciding anew."
+                return True
+        self._stop_short(run, navigation, entity)
+        return False
+
+    def _stop_short(self, run: Run, navigation: Navigation, entity: Entity) -> None:
+        """Where the target can be faced from right here, this place becomes the goal: the rest of the way is saved."""
+        context = self._context
+        facts = context.facts
+        assert facts.pose is not None and facts.grid is not None
+        if navigation.shortened or not navigation.accepted:
+            return
+        target, tried = navigation.proposal.goal, run.goals.active()
+        goal = pose_here(facts.grid, facts.pose, entity, tried, target, context.config, facts.mirror)
+        if goal is None:
+            return
+        name = name_of(entity)
+        run.text = f"{name[:1].upper()}{name[1:]} can be faced from here; turning to it."
+        self._transitions.send(run, replace(navigation.proposal, goal=goal), context.next_epoch())
+        assert run.navigation is not None
+        run.navigation.shortened = True
+
+    def _review(self, run: Run, navigation: Navigation) -> None:
+        """Ask the explorer on the way whether its goal is still worth it; decide anew where it is not."""
+        context = self._context
+        proposal, questions = navigation.proposal, run.questions
+        if questions.request is not None and questions.is_review:
+            if not questions.is_due(context.now):
+                return
+            answer = self._inquiry.answers(run).get(EXPLORER)
+            questions.close()
+            if answer is not None and _is_elsewhere(answer, proposal, context.config):
+                run.text = "I have seen what I was going to look at; choosing the next place."
+                self._transitions.redecide(run)
+        elif (
+            proposal.expert == EXPLORER
+            and proposal.action is ActionKind.GO
+            and context.now - run.last_review >= context.config.review_interval
+        ):
+            run.last_review = context.now
+            self._inquiry.ask(run, (EXPLORER,), review=True)
+
+
+def _is_elsewhere(answer: Proposal | Rejection, proposal: Proposal, config: LoopConfig) -> bool:
+    """Whether the explorer would now go to another place, or look another way."""
+    if isinstance(answer, Rejection):
+        return True
+    away = math.hypot(*(np.asarray(answer.goal)[:2] - np.asarray(proposal.goal)[:2]))
+    turned = abs(float(wrap_angle(answer.goal[2] - proposal.goal[2])))
+    return away > config.review_distance or turned > math.pi / 2

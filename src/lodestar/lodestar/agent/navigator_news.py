@@ -1,0 +1,130 @@
+"""The navigator's news of a goal: it goes on, was reached, failed, or there is no navigator."""
+
+from __future__ import annotations
+
+import math
+
+from lodestar.agent.account import Account
+from lodestar.agent.commands import CancelGoal, NavigationEvent, NavigationKind
+from lodestar.agent.context import LoopContext
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.proposers import ASIDE, CHARGER, HOME
+from lodestar.agent.retreat import retreat
+from lodestar.agent.return_trip import ReturnTrip
+from lodestar.agent.run import UNREACHABLE, Navigation, Run
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.transitions import Transitions
+from lodestar.agent.verification import faced_entity
+from lodestar.experts.protocol import Proposal
+from lodestar.selection.decision_log import Outcome
+
+
+class NavigatorNews:
+    """Draws the consequences of what the navigator says, and of its silence."""
+
+    def __init__(
+        self,
+        context: LoopContext,
+        search: TargetSearch,
+        account: Account,
+        transitions: Transitions,
+        trip: ReturnTrip,
+    ) -> None:
+        self._context, self._search, self._account = context, search, account
+        self._transitions, self._trip = transitions, trip
+
+    def hear(self, run: Run) -> None:
+        """Take in every event since the last tick, in order."""
+        events, run.events = run.events, []
+        for event in events:
+            navigation = run.navigation
+            if self._context.run is run and navigation is not None and event.epoch in (0, navigation.epoch):
+                self._take(run, navigation, event)
+
+    def _take(self, run: Run, navigation: Navigation, event: NavigationEvent) -> None:
+        if event.kind is not NavigationKind.UNAVAILABLE:
+            run.unavailable_since = None
+        if event.kind in (NavigationKind.ACCEPTED, NavigationKind.FEEDBACK):
+            navigation.accepted = True
+            if math.isfinite(event.distance_remaining):
+                navigation.distance_remaining = event.distance_remaining
+        elif event.kind is NavigationKind.SUCCEEDED:
+            self._transitions.arrive(run, navigation)
+        elif event.kind is NavigationKind.UNAVAILABLE:
+            self.unavailable(run, event.error_msg)
+        else:
+            detail = f"{event.error_msg or event.kind.value} ({event.error_code})"
+            self.failed(run, navigation, f"the navigator {event.kind.value} it: {detail}")
+
+    def failed(self, run: Run, navigation: Navigation, why: str) -> None:
+        """Exclude the goal, unless the robot already faces a target from where it stands."""
+        context = self._context
+        config, facts = context.config, context.facts
+        view = self._search.look(run)
+        assert facts.pose is not None
+        faced = faced_entity(self._search.accepted(view), facts.pose, facts.grid, config)
+        if faced is not None and not run.goals.reason(facts.pose):
+            context.commands.append(CancelGoal(why))
+            self._transitions.arrive(run, navigation)
+            return
+        run.navigation = None
+        if navigation.proposal.expert == ASIDE:
+            if not self._step_aside(run, navigation):
+                self._transitions.redecide(run, config.retry_interval)
+            return
+        run.failures += 1
+        run.last_failure = why
+        self._account.close(Outcome.ABORTED, view)
+        run.goals.exclude(navigation.proposal.goal, why, facts.grid)
+        entity = facts.entity(navigation.proposal.entity_id)
+        if entity is not None:
+            run.spend_viewpoint(entity.id, UNREACHABLE)
+        if run.failures >= config.max_navigation_failures:
+            self._give_up(run, navigation, why)
+            return
+        if run.failures > 1 and self._step_aside(run, navigation):
+            return
+        run.text = f"That goal failed ({why}); choosing another."
+        self._transitions.redecide(run, config.retry_interval)
+
+    def unavailable(self, run: Run, message: str) -> None:
+        """No navigator takes goals: wait for one, and end the directive when none comes."""
+        context = self._context
+        if run.unavailable_since is None:
+            run.unavailable_since = context.now
+        detail = f": {message}" if message else ""
+        if context.now - run.unavailable_since >= context.config.navigator_timeout:
+            self._transitions.finish(
+                run, ErrorCode.NAVIGATOR_UNAVAILABLE, f"The navigator is not available{detail}."
+            )
+            return
+        run.text = f"Waiting for the navigator{detail}."
+        run.navigation = None
+        self._account.close(Outcome.ABORTED)
+        self._transitions.redecide(run, context.config.retry_interval)
+
+    def _give_up(self, run: Run, navigation: Navigation, why: str) -> None:
+        """The robot failed at too many goals in a row."""
+        if navigation.proposal.expert in (HOME, CHARGER):
+            self._trip.give_up(run, why)
+            return
+        message = f"Navigation failed {run.failures} times in a row; the last: {why}."
+        self._transitions.finish(run, *(run.verdict or (ErrorCode.NAVIGATION_FAILED, message)))
+
+    def _step_aside(self, run: Run, navigation: Navigation) -> bool:
+        """Whether the robot, which has not moved since the goal was sent, was told to step out of its place."""
+        config, facts = self._context.config, self._context.facts
+        assert facts.pose is not None and facts.grid is not None
+        if math.dist(facts.pose[:2], navigation.start[:2]) > config.retreat_distance / 2.0:
+            run.retreats = []
+            return False
+        if len(run.retreats) >= config.max_retreats:
+            return False
+        goal = retreat(facts.grid, facts.pose, config.retreat_distance, run.retreats)
+        if goal is None:
+            return False
+        run.retreats.append(goal)
+        run.text = "I cannot move from here; stepping aside."
+        epoch = self._context.next_epoch()
+        self._transitions.send(run, Proposal(ASIDE, epoch, goal, 1.0, run.text), epoch)
+        return True

@@ -1,0 +1,10 @@
+"""Names of those whose goals the loop sends: two of the experts that it treats apart, and the loop itself."""
+
+from __future__ import annotations
+
+EXPLORER = "frontier"  # the expert whose EXPLORED ends exploration
+KNOWER = "semantic_map"  # the expert that has viewpoints of known entities
+HOME = "return"  # the way back to the start
+CHARGER = "charger"  # the way to the charger
+ASIDE = "retreat"  # a step out of a tight place
+KNOWN = "known_target"  # a known target, taken by the loop because the experts were late

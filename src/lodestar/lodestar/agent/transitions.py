@@ -1,0 +1,166 @@
+"""The transitions of the decision loop: which there are, and what happens on each."""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.agent.account import Account
+from lodestar.agent.commands import CancelGoal, Finish, RequestProposals, SendGoal, State
+from lodestar.agent.context import LoopContext
+from lodestar.agent.endings import result_of
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.proposers import ASIDE
+from lodestar.agent.run import Choice, Navigation, Run
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.targets import TargetView
+from lodestar.agent.verification import Arrival
+from lodestar.agent.words import name_of
+from lodestar.experts.protocol import Proposal
+from lodestar.geometry.poses import wrap_angle
+from lodestar.language.directive import DirectiveKind
+from lodestar.selection.decision_log import Outcome
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Transition:
+    """An edge of the state machine. The state it leads to may be one that it comes from."""
+
+    name: str
+    sources: frozenset[State]
+    target: State
+
+
+_RUNNING = frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING, State.VERIFYING})
+
+#: Every transition. The table in ARCHITECTURE.md says the same; a test compares them.
+TRANSITIONS = {
+    edge.name: edge
+    for edge in (
+        Transition("start", frozenset({State.IDLE}), State.DECIDING),
+        Transition("choose", frozenset({State.DECIDING}), State.VALIDATING),
+        Transition("send", frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING}), State.NAVIGATING),
+        Transition("arrive", frozenset({State.DECIDING, State.NAVIGATING}), State.VERIFYING),
+        Transition("redecide", _RUNNING, State.DECIDING),
+        Transition("finish", _RUNNING, State.IDLE),
+        Transition("hold", frozenset({State.IDLE}), State.HELD),
+        Transition("release", frozenset({State.HELD}), State.IDLE),
+    )
+}
+
+
+class IllegalTransition(RuntimeError):
+    """The loop was to take a transition that its state does not have; an error in the loop."""
+
+
+class Transitions:
+    """Takes transitions. Each method is one row of the table and leaves the context in the row's target state."""
+
+    def __init__(self, context: LoopContext, search: TargetSearch, account: Account) -> None:
+        self._context, self._search, self._account = context, search, account
+
+    def start(self, run: Run) -> None:
+        """The directive begins: the experts are asked with the next tick."""
+        self._context.run = run
+        self._take("start")
+        run.ask_after = self._context.now
+
+    def choose(self, run: Run, choice: Choice) -> None:
+        """A decision was made; it is validated next."""
+        run.choice = choice
+        self._take("choose")
+
+    def send(self, run: Run, proposal: Proposal, epoch: int) -> None:
+        """The navigator is given the proposal's goal."""
+        context = self._context
+        pose, config, now = context.facts.pose, context.config, context.now
+        assert pose is not None
+        goal = np.asarray(proposal.goal, np.float64)
+        straight = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
+        patience = config.goal_time_base + 2.0 * straight / config.slowest_speed
+        run.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
+        run.events = []
+        run.last_review = run.last_check = now
+        context.facts.odometer.rest(now)
+        context.commands.append(
+            SendGoal(epoch, goal, proposal.entity_id, proposal.expert, proposal.rationale)
+        )
+        self._take("send")
+
+    def pursue(self, run: Run, proposal: Proposal, epoch: int) -> None:
+        """As `send`, but a navigator that has this goal already keeps it."""
+        if run.navigation is not None and _is_under_way(run.navigation, proposal):
+            run.navigation.proposal = proposal
+            self._take("send")
+        else:
+            self.send(run, proposal, epoch)
+
+    def arrive(self, run: Run, navigation: Navigation) -> None:
+        """The robot stands at the goal and looks before anything is decided; after a step aside it decides."""
+        proposal = navigation.proposal
+        run.navigation = None
+        run.questions.close()
+        if proposal.expert == ASIDE:
+            run.text = "Stepped aside; choosing anew."
+            self.redecide(run)
+            return
+        run.failures = 0
+        run.arrival = Arrival(
+            np.asarray(proposal.goal), proposal.entity_id, proposal.expert, self._context.now
+        )
+        entity = self._context.facts.entity(proposal.entity_id)
+        run.text = (
+            f"Arrived; checking {name_of(entity)}." if entity is not None else "Arrived; looking around."
+        )
+        self._take("arrive")
+
+    def redecide(self, run: Run, wait: float = 0.0) -> None:
+        """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
+        run.questions.close()
+        run.ask_after = self._context.now + wait
+        self._take("redecide")
+
+    def finish(self, run: Run, code: ErrorCode, message: str, outcome: Outcome = Outcome.ABORTED) -> None:
+        """The directive is over and the robot has no goal; that holds even if the account of it fails."""
+        context = self._context
+        context.run = None
+        self._take("finish")
+        context.commands = [c for c in context.commands if not isinstance(c, SendGoal | RequestProposals)]
+        if run.navigation is not None or code is not ErrorCode.NONE:
+            context.commands.append(CancelGoal(message))
+        view = TargetView()
+        try:
+            view = self._search.look(run)
+            found = code is ErrorCode.NONE and run.kind is DirectiveKind.FIND
+            self._account.close(outcome, view, success=found, ended=True)
+        except Exception:  # whatever it is, it must not keep the robot going
+            _log.exception("the account of a directive that is over is incomplete")
+        facts = context.facts
+        travelled = facts.odometer.distance - run.distance_before
+        result = result_of(run, code, message, view, facts.mirror, context.now, travelled, facts.pose)
+        context.commands.append(Finish(result))
+
+    def hold(self) -> None:
+        """Motion is forbidden until `release`."""
+        self._take("hold")
+
+    def release(self) -> None:
+        """Directives are taken again."""
+        self._take("release")
+
+    def _take(self, name: str) -> None:
+        edge, state = TRANSITIONS[name], self._context.state
+        if state not in edge.sources:
+            raise IllegalTransition(f"{name} is no transition of {state.name}")
+        self._context.state = edge.target
+
+
+def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:
+    before, after = np.asarray(navigation.proposal.goal), np.asarray(proposal.goal)
+    turned = abs(float(wrap_angle(after[2] - before[2])))
+    return math.hypot(*(after - before)[:2]) < 0.05 and turned < 0.1

@@ -1,0 +1,138 @@
+"""State VERIFYING: the robot stands at a goal and looks before anything is claimed or decided."""
+
+from __future__ import annotations
+
+from lodestar.agent.account import Account
+from lodestar.agent.ambiguity import Step
+from lodestar.agent.context import LoopContext
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.proposers import CHARGER, HOME
+from lodestar.agent.return_trip import ReturnTrip
+from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Run
+from lodestar.agent.steps import Steps
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.targets import TargetView
+from lodestar.agent.transitions import Transitions
+from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
+from lodestar.agent.words import name_of, nothing_here, place_of
+from lodestar.grid.success_pose import is_facing
+from lodestar.scene.records import Entity
+from lodestar.selection.decision_log import Outcome
+
+_REACHED = "reached, and it showed nothing"
+
+
+class VerifyingState:
+    """Leaves by `redecide`, or by `finish` where the directive is over."""
+
+    def __init__(
+        self,
+        context: LoopContext,
+        search: TargetSearch,
+        account: Account,
+        transitions: Transitions,
+        steps: Steps,
+        trip: ReturnTrip,
+    ) -> None:
+        self._context, self._search, self._account = context, search, account
+        self._transitions, self._steps, self._trip = transitions, steps, trip
+
+    def step(self, run: Run) -> None:
+        """Compare what is seen here with what the goal was for."""
+        arrival, context = run.arrival, self._context
+        config, facts = context.config, context.facts
+        assert arrival is not None and facts.pose is not None
+        if arrival.expert in (HOME, CHARGER):
+            self._trip.verify(run, arrival.expert)
+            return
+        view = self._search.look(run)
+        faced = faced_entity(self._search.accepted(view), facts.pose, facts.grid, config)
+        if faced is not None:
+            self._judge_faced(run, arrival, faced, view)
+            return
+        entity = facts.entity(arrival.entity_id)
+        if entity is not None:
+            self._judge_unfaced(run, arrival, entity, view)
+        elif context.now - arrival.stamp >= config.look_time:
+            run.goals.exclude(arrival.goal, _REACHED, facts.grid)
+            self._leave(run, view, nothing_here(run.directive, run.subtask_index))
+
+    def _judge_faced(self, run: Run, arrival: Arrival, faced: Entity, view: TargetView) -> None:
+        """The robot faces an accepted entity: claim it when it was seen again, give this place up when it was not."""
+        context = self._context
+        config, facts = context.config, context.facts
+        assert facts.pose is not None
+        settled = arrival.stamp + config.settle_time
+        if inspect(faced, facts.pose, facts.grid, settled, config) is Evidence.CONFIRMED:
+            self._claim_or_compare(run, faced, view)
+        elif context.now - arrival.stamp > config.verify_time:
+            high = (
+                float(faced.box_min[2]) > config.camera_height
+            )  # the edge of a table may hide it from nearby
+            if faced.id in run.hidden and high:
+                self._claim_or_compare(run, faced, view)
+                return
+            if high and faced.last_seen > arrival.stamp - config.sight_before_arrival:
+                run.hidden.add(faced.id)  # the first place from which it is hidden is not the last word
+            for place in (arrival.goal, facts.pose):  # it may have come to stand elsewhere
+                run.goals.exclude(place, UNCONFIRMED, facts.grid, lasting=True)
+            run.spend_viewpoint(faced.id, UNCONFIRMED)
+            self._leave(run, view, f"{name_of(faced)} was not seen again from here")
+
+    def _judge_unfaced(self, run: Run, arrival: Arrival, entity: Entity, view: TargetView) -> None:
+        """The goal was for an entity that is not faced from here: after a while, give up the place or the entity."""
+        context = self._context
+        config, accepted = context.config, view.is_accepted(entity.id)
+        seen = entity.last_seen > arrival.stamp
+        patience = config.look_time if seen and accepted else config.verify_time
+        if context.now - arrival.stamp <= patience:
+            return
+        run.goals.exclude(arrival.goal, "it does not show the target as it should", context.facts.grid)
+        if accepted:  # known better by now, and not faced from here
+            if is_facing(arrival.goal, entity.box_min, entity.box_max):  # else it was a place on the way
+                run.spend_viewpoint(entity.id, UNREACHABLE)
+            self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
+        else:
+            run.excluded[entity.id] = BELOW_ACCEPT
+            why = view.explanation(entity.id)
+            self._leave(run, view, f"{name_of(entity)} is not it{': ' + why if why else ''}")
+
+    def _leave(self, run: Run, view: TargetView, text: str) -> None:
+        run.arrival = None
+        run.text = f"{text[:1].upper()}{text[1:]}."
+        self._account.close(Outcome.REACHED, view)
+        self._transitions.redecide(run)
+
+    def _claim_or_compare(self, run: Run, entity: Entity, view: TargetView) -> None:
+        """Claim the target, unless another is too close to call and is looked at first."""
+        step = run.doubt.confirmed(entity.id) if run.subtask.count == 1 else Step.CLAIM
+        which = run.doubt.in_words(self._context.facts.entities)
+        if step is Step.CLAIM:
+            self._claim(run, entity, view)
+        elif step is Step.NEXT:
+            self._leave(
+                run, view, f"too close to call: {which}; looking at the other" if which else "going back"
+            )
+        else:
+            run.arrival = None
+            message = f"I looked at each from close by and cannot tell which is meant: {which}."
+            self._steps.fail(run, ErrorCode.AMBIGUOUS, message)
+
+    def _claim(self, run: Run, entity: Entity, view: TargetView) -> None:
+        """The target is confirmed: on to the next step, or done."""
+        context = self._context
+        run.arrival = None
+        run.found.append(entity.id)
+        run.found_here += 1
+        where = place_of(entity, context.facts.mirror)
+        text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."
+        text += run.doubt.others(entity.id, context.facts.entities) if run.subtask.count == 1 else ""
+        if run.found_here >= run.subtask.count:
+            self._steps.succeed(run, text, view)
+            return
+        run.told.append(text)
+        run.excluded[entity.id] = FOUND
+        run.text = f"{text} {run.subtask.count - run.found_here} more to find."
+        self._account.close(Outcome.REACHED, view, success=True)
+        context.ledger.begin_subtask(context.now)
+        self._transitions.redecide(run)

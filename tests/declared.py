@@ -12,6 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from unittest import mock
 
+from lodestar.assembly.shared import SharedConfig, is_shared
+
 ROOT = Path(__file__).resolve().parents[1]
 
 PARAMETERS = "lodestar_ros.parameters"  # has `declare_config` and `declare`
@@ -39,12 +41,13 @@ def node_source(package: str, executable: str) -> Path:
 def parameters(package: str, executable: str) -> dict[str, object]:
     """Return parameter name -> default of everything that a node declares.
 
-    Nodes declare through `declare_config(self, Config[, prefix])`, `declare(self, name, type, default)` or
-    rclpy's `declare_parameter(name, default)`; they, or a function of their package that they hand themselves to.
+    Nodes declare through `declare_part(self, Config)`, `declare_config(self, Config[, prefix])`,
+    `declare(self, name, type, default)` or rclpy's `declare_parameter(name, default)`; they, or a function of their
+    package that they hand themselves to.
     """
     path = node_source(package, executable)
     tree = ast.parse(path.read_text(), str(path))
-    found = {**ROS_PARAMETERS, **_declared(tree, path, _imported(tree))}
+    found = {**ROS_PARAMETERS, **shared(), **_declared(tree, path, _imported(tree))}
     for name, module in _imported(tree).items():
         if module.split(".")[0] == package and module != PARAMETERS and _is_given(tree, name):
             helper = ROOT / "src" / package / Path(*module.split(".")).with_suffix(".py")
@@ -52,6 +55,12 @@ def parameters(package: str, executable: str) -> dict[str, object]:
             for function in (n for n in whole.body if isinstance(n, ast.FunctionDef) and n.name == name):
                 found.update(_declared(function, helper, _imported(whole)))
     return found
+
+
+@lru_cache
+def shared() -> dict[str, object]:
+    """Return the parameters that every node declares, whatever its part, and their defaults."""
+    return _flatten(SharedConfig, "shared.")
 
 
 def _is_given(tree: ast.Module, name: str) -> bool:
@@ -68,7 +77,7 @@ def _declared(tree: ast.AST, path: Path, origins: dict[str, str]) -> dict[str, o
     found: dict[str, object] = {}
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        if name == "declare_config" and len(call.args) > 1:
+        if name in ("declare_config", "declare_part") and len(call.args) > 1:
             config = call.args[1]
             assert isinstance(config, ast.Name), f"{path.name}:{call.lineno}: name the dataclass itself"
             prefix = ast.literal_eval(call.args[2]) if len(call.args) > 2 else ""
@@ -110,9 +119,12 @@ def _flatten(config: type, prefix: str) -> dict[str, object]:
     hints = typing.get_type_hints(config)
     found: dict[str, object] = {}
     for item in fields(config):
+        if is_shared(item):
+            continue
         name = f"{prefix}{item.name}"
         if is_dataclass(hints[item.name]):
-            found.update(_flatten(hints[item.name], f"{name}."))
+            below = f"{prefix}{item.metadata['prefix']}" if "prefix" in item.metadata else f"{name}."
+            found.update(_flatten(hints[item.name], below))
         elif item.default is not MISSING:
             found[name] = item.default
         elif item.default_factory is not MISSING:

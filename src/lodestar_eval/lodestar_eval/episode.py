@@ -24,24 +24,21 @@ from lodestar.agent.commands import (
     RequestProposals,
     SendGoal,
 )
-from lodestar.agent.loop import DecisionLoop
+from lodestar.assembly import parts
+from lodestar.assembly.map_chain import MapChain
 from lodestar.experts.protocol import Proposal, Rejection
-from lodestar.geometry.poses import yaw_of
 from lodestar.language.directive import Directive
 from lodestar.language.priors import everyday_words
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
-from lodestar.selection.config import policy_of
 from lodestar.selection.decision_log import Decision, DecisionLog
-from lodestar.selection.linucb import LinUcbConfig
 from lodestar.selection.policy import Policy
-from lodestar.selection.reward import make_reward
 from lodestar_eval.coverage import CELL, known_share, reachable_floor
 from lodestar_eval.epochs import EpochTimes
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.path_split import WaySplit, WayWatcher
-from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.settings import REASONERS, EpisodeSettings
+from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_eval.stages import StageClock
 from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
 from lodestar_sim.navigator import Navigator, NavigatorStatus
@@ -56,7 +53,7 @@ _DEFAULTS = EpisodeSettings()
 
 def selector_of(settings: EpisodeSettings) -> PolicyFactory:
     """Makes the policy of the goal_selector node with these settings' `selection`, fresh."""
-    return lambda rng: policy_of(settings.selection, LinUcbConfig(), settings.experts, rng)
+    return lambda rng: parts.policy(settings.robot.goal_selector, rng)
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class EpisodeRun:
     result: DirectiveResult
     path: np.ndarray
     decisions: tuple[Decision, ...]
-    pipeline: Pipeline
+    map: MapChain
     drivers: tuple[str, ...] = ()
 
     def save_map(self, file: Path) -> None:
@@ -159,15 +156,14 @@ class Episode:
         noise_rng, policy_rng = (np.random.default_rng(s) for s in np.random.SeedSequence((seed, 1)).spawn(2))
         self.clock = StageClock()
         self.simulator = Simulator(world, settings.simulator, seed, start=task.start)
-        self.pipeline = Pipeline(settings, phrases, noise_rng, self.clock)
+        self.robot = SimulatedRobot(
+            self.simulator, settings, phrases, noise_rng, self.clock, policy(policy_rng)
+        )
+        self.loop = self.robot.headless.loop
         if saved is not None:
-            self.pipeline.go_on_from(saved, self.simulator.time)
+            self.map.go_on_from(saved, self.simulator.time)
         self.navigator = Navigator(settings.navigator)
         self.phrases = phrases
-        self.loop = DecisionLoop(
-            settings.loop, policy(policy_rng), phrases, settings.experts,
-            features=settings.selection.features, rewards=make_reward(settings.selection.reward),
-        )  # fmt: skip
         self._next_frame = 0.0
         self.begin(task, directive)
 
@@ -182,21 +178,20 @@ class Episode:
         self.began = self.simulator.time
         self.driven_before = self.simulator.path_length
         self._collisions_before = self.simulator.collisions
-        self._rejected_before = Counter(self.pipeline.rejected)
+        self._rejected_before = Counter(self.map.rejected)
         self._goal_epoch = 0
         self._driver = ""
         self._pending: list[tuple[float, Proposal | Rejection]] = []
         self.epochs = EpochTimes()
         self._path: list[tuple[float, float, float, float]] = []
         self._perceive()
-        directive = self.pipeline.parse(task.directive) if directive is None else directive
-        self.pipeline.follow(directive)
-        self.loop.start(directive, self.simulator.time, self.settings.time_limit)
+        self.robot.headless.start(
+            task.directive if directive is None else directive, self.simulator.time, self.settings.time_limit
+        )
 
     def forget(self, seed: int) -> None:
         """Nothing is known of the building any more; what the policy has learned stays."""
-        rng = np.random.default_rng((seed, self.seed, 2))
-        self.pipeline = Pipeline(self.settings, self.phrases, rng, self.clock)
+        self.robot.forget(np.random.default_rng((seed, self.seed, 2)))
         self._next_frame = self.simulator.time
 
     @property
@@ -210,10 +205,9 @@ class Episode:
         return self.world.at(self.simulator.time) if self.world.events else self.world
 
     @property
-    def pose(self) -> np.ndarray:
-        """(3,), where the robot believes it is."""
-        map_from_base = self.simulator.map_from_base
-        return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+    def map(self) -> MapChain:
+        """What the robot knows."""
+        return self.robot.headless.map
 
     def step(self) -> None:
         """One control interval passes: the world moves, what is due is perceived, the loop decides."""
@@ -227,15 +221,17 @@ class Episode:
         self.drivers.append(self._driver)
         if now + 1e-9 >= self._next_frame:
             self._perceive()
+        else:
+            self.robot.turn()
         due = [answer for at, answer in self._pending if at <= now]
         self._pending = [item for item in self._pending if item[0] > now]
         with self._stage("loop"):
-            self.loop.on_pose(self.pose, now)
+            self.robot.headless.take_pose(self.robot.pose, now)
             for answer in due:
                 self.loop.on_answer(answer)
         self._drive(now)
-        with self._stage("loop"), self.epochs.tick():
-            commands = self.loop.tick(now)
+        with self.epochs.tick():
+            commands = self.robot.headless.tick(now)
         for command in commands:
             self._carry_out(command, now)
         if self.result is None and now - self.began > settings.time_limit + settings.patience:
@@ -244,22 +240,14 @@ class Episode:
             )
 
     def _perceive(self) -> None:
-        settings, simulator = self.settings, self.simulator
-        self._next_frame += settings.frame_interval
+        self._next_frame += self.settings.frame_interval
         self.frames += 1
-        with self._stage("scan"):
-            scan = simulator.scan()
-        with self._stage("render"):
-            image = simulator.render(rgb=False, width=settings.width, height=settings.height)
-        self.pipeline.take(scan, image, simulator.map_from_base)
-        with self._stage("loop"):
-            self.loop.on_grid(self.pipeline.grid)
-            self.loop.on_scene(self.pipeline.mirror)
+        self.robot.look()
 
     def _drive(self, now: float) -> None:
         was_active = self.navigator.active
         with self._stage("navigate"):
-            step = self.navigator.update(now, self.pipeline.grid, self.pose, self.simulator.velocity)
+            step = self.navigator.update(now, self.robot.grid, self.robot.pose, self.simulator.velocity)
         self.simulator.set_command(*(step.command if self.loop.motion_allowed else np.zeros(3)))
         if was_active:
             kind = _KINDS[step.status]
@@ -293,10 +281,8 @@ class Episode:
     def _ask(self, command: RequestProposals, now: float) -> None:
         """Every expert answers from what is known now; its answer arrives when it has thought."""
         for name in command.experts:
-            expert = self.pipeline.experts[name]
             began = time.thread_time()
-            with self._stage(f"expert_{name}"):
-                answer = expert.propose(command.request)
+            answer = self.robot.headless.propose(name, command.request)
             measured = time.thread_time() - began
             self.epochs.thought(command.request.epoch, measured)
             thought = measured if self.settings.thinking is None else self.settings.thinking
@@ -319,15 +305,15 @@ class Episode:
             failure="" if success else _failure(result, verdict), distance=float(verdict.distance_m),
             path_length=self.path_length, shortest=shortest, duration=simulator.time - self.began, cpu=cpu,
             setup_cpu=setup, collisions=simulator.collisions - self._collisions_before,
-            coverage=known_share(floor, self.pipeline.grid), floor_m2=len(floor) * CELL**2,
+            coverage=known_share(floor, self.robot.grid), floor_m2=len(floor) * CELL**2,
             epochs=result.epochs, frames=self.frames,
-            rejected=dict(Counter(self.pipeline.rejected) - self._rejected_before),
+            rejected=dict(Counter(self.map.rejected) - self._rejected_before),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
             driven={name: m for name, m in self.driven.items() if m > 0.0}, way=way.row() if way else {},
             epoch_seconds=tuple(self.epochs.seconds),
         )  # fmt: skip
         return EpisodeRun(
-            self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.pipeline,
+            self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.map,
             tuple(self.drivers),
         )  # fmt: skip
 

@@ -30,7 +30,7 @@ def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -
     The bandit goes on learning through all of them. Without memory, the map is forgotten between them.
     """
     world = world_from_spec(spec, seed)
-    asked = subtasks_of(world, seed, settings.noise)
+    asked = subtasks_of(world, seed, settings.robot.perception.noise)
     return follow_all(world, asked, seed, EpisodeRunner(phrase_book(), settings), remembers, spec)
 
 

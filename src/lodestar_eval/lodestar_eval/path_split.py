@@ -138,14 +138,14 @@ class WayWatcher:
         )
 
     def _mapped(self, episode: Episode) -> bool:
-        entities = episode.pipeline.mirror.entities.values()
+        entities = episode.robot.mirror.entities.values()
         return any(e.state is not EntityState.ARCHIVED and self._is_target(e) for e in entities)
 
     def _known(self, episode: Episode) -> bool:
         directive = episode.loop.directive
         if directive is None or not directive.subtasks:
             return False
-        mirror = episode.pipeline.mirror
+        mirror = episode.robot.mirror
         view = self._targets.look(mirror, directive.subtasks[-1])
         return any(self._is_target(mirror.entities[c.entity_id]) for c in view.accepted)
 

@@ -15,10 +15,9 @@ from lodestar.query.verdict import score_query
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar_eval.episode import phrase_book
 from lodestar_eval.metrics import mean
-from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.sentences import make_sentences
 from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.stages import StageClock
+from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds import world_from_spec
 from lodestar_sim.worlds.world import World
@@ -61,16 +60,15 @@ def perceive(world: World, seed: int, phrases: PhraseBook, settings: EpisodeSett
     """The map of a tour that looks around at every station; nothing of the truth enters but what is seen."""
     rng = np.random.default_rng([seed, 7])
     simulator = Simulator(world, settings.simulator, seed)
-    pipeline = Pipeline(settings, phrases, rng, StageClock())
+    robot = SimulatedRobot(simulator, settings, phrases, rng)
     for x, y in stations(world):
         for turn in range(TURNS):
             pose = (float(x), float(y), 2.0 * np.pi * turn / TURNS)
             simulator.robot.pose, simulator.robot.odometry = np.array(pose), np.array(pose)
             simulator.step(settings.frame_interval)
-            image = simulator.render(rgb=False, width=settings.width, height=settings.height)
-            pipeline.take(simulator.scan(), image, simulator.map_from_base)
-    entities = {i: e for i, e in pipeline.mirror.entities.items() if e.state != EntityState.ARCHIVED}
-    return PerceivedMap(entities, dict(pipeline.mirror.regions), _matched(entities, world))
+            robot.look()
+    entities = {i: e for i, e in robot.mirror.entities.items() if e.state != EntityState.ARCHIVED}
+    return PerceivedMap(entities, dict(robot.mirror.regions), _matched(entities, world))
 
 
 def _matched(entities: dict[int, Entity], world: World) -> dict[int, int]:

@@ -18,7 +18,7 @@ def picture_of(run: EpisodeRun, file: Path) -> None:
         MapEntity(
             entity.caption or entity.label, entity.box_min, entity.box_max, entity.id in run.result.entity_ids
         )
-        for entity in run.pipeline.mirror.entities.values()
+        for entity in run.map.mirror.entities.values()
         if entity.state is not EntityState.ARCHIVED
     ]
     pursued = {decision.epoch: decision for decision in run.decisions}
@@ -32,7 +32,7 @@ def picture_of(run: EpisodeRun, file: Path) -> None:
     word = "found" if outcome.success else outcome.failure
     save_map(
         MapPicture(
-            run.pipeline.grid, run.path[:, 1:3], run.task.start, entities, goals, true_targets(run),
+            run.map.grid, run.path[:, 1:3], run.task.start, entities, goals, true_targets(run),
             title=f"“{outcome.directive}”",
             subtitle=f"{outcome.world}, seed {outcome.seed}: {outcome.duration:.0f} s, "
             f"{outcome.path_length:.1f} m, "

@@ -6,9 +6,8 @@ import numpy as np
 
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
-from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.stages import StageClock
+from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds.world import World
 
@@ -20,8 +19,9 @@ def explored(
     world: World, seed: int, settings: EpisodeSettings, phrases: PhraseBook, tour: TourConfig = ROUND
 ) -> SavedMap:
     """The map after a tour of the building, made by the classes that run later; many episodes may go on from it."""
-    pipeline = Pipeline(settings, phrases, np.random.default_rng((seed, 3)), StageClock())
     guide = Tour(world, seed, tour)
+    robot = SimulatedRobot(guide.simulator, settings, phrases, np.random.default_rng((seed, 3)))
     for frame in guide.frames():
-        pipeline.take(guide.simulator.scan(), frame.image, guide.simulator.map_from_base)
-    return pipeline.saved()
+        robot.turn()
+        robot.see(frame.image)
+    return robot.headless.map.saved()

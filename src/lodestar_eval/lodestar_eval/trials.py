@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lodestar.assembly.config import changed
 from lodestar_eval.outcomes import EpisodeOutcome
 
 if TYPE_CHECKING:
@@ -140,7 +141,9 @@ def run_chain(
     plan: Plan, buildings: Sequence[Building], setting: str, policy: str
 ) -> Iterator[list[EpisodeOutcome]]:
     """Outcomes of a row whose selector goes from one building to the next with what it has learned."""
-    kept = policy_named(CONTINUAL, plan.learned, plan.episode.selection)(np.random.default_rng(0))
+    kept = policy_named(CONTINUAL, plan.learned, plan.episode.robot.goal_selector.selection)(
+        np.random.default_rng(0)
+    )
     for building in buildings:
         yield _run_rows(plan, building, (setting,), (policy,), lambda _: kept)
 
@@ -201,12 +204,12 @@ def _one(
         policy = row.removesuffix(UNDELAYED)
         settings = replace(settings, reasoner_delay=0.0, answer_delay=0.0)
     if policy in COLD_ROWS:  # they are not told either that a known target comes first
-        settings = replace(settings, loop=replace(settings.loop, known_first=False))
+        settings = changed(settings, robot__goal_selector__loop__known_first=False)
     elif policy in SINGLES:
-        settings = replace(settings, experts=(policy,))
+        settings = changed(settings, robot__goal_selector__experts=(policy,))
     elif policy == LED:
-        settings = replace(settings, expectation=False)
-    selector = selector or policy_named(policy, plan.learned, settings.selection)
+        settings = changed(settings, robot__frontier_expert__expectation=False)
+    selector = selector or policy_named(policy, plan.learned, settings.robot.goal_selector.selection)
     runner = EpisodeRunner(phrase_book(), settings, selector)
     run = runner.run(prepared.world, prepared.task, building.seed, saved)
     outcome = run.outcome.under(setting, row, building.world, toured)
@@ -272,7 +275,7 @@ def learn(plan: Plan, buildings: Sequence[Building]) -> dict[str, Any]:
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
 
-    policy = policy_named("bandit", {}, plan.episode.selection)(np.random.default_rng(0))
+    policy = policy_named("bandit", {}, plan.episode.robot.goal_selector.selection)(np.random.default_rng(0))
     assert isinstance(policy, LinUcb)
     runner = EpisodeRunner(phrase_book(), plan.episode, lambda _: policy)
     for building in buildings:

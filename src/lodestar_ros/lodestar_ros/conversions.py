@@ -15,7 +15,7 @@ import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Transform, Vector3
 from nav_msgs.msg import MapMetaData, OccupancyGrid
-from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField
+from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2, PointField
 from std_msgs.msg import Header
 
 from lodestar.geometry.camera import PinholeCamera
@@ -307,6 +307,21 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
         offset = offsets[name]
         points[:, column] = np.ascontiguousarray(rows[:, offset : offset + 4]).view(f"{order}f4")[:, 0]
     return points[np.isfinite(points).all(axis=1)]
+
+
+def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:
+    """Ranges (N,) float32, metres, first angle, step, rad, and the greatest range, metres.
+
+    inf: the driver says that nothing came back; NaN: the beam tells nothing, as it does out of the message's range.
+    Raises BadMessage for a scan without angles.
+    """
+    step, first = float(message.angle_increment), float(message.angle_min)
+    if not (np.isfinite(first) and np.isfinite(step) and step != 0.0):
+        raise BadMessage(f"scan from {first} rad in steps of {step} rad")
+    ranges = np.array(message.ranges, np.float32)
+    outside = np.isfinite(ranges) & ((ranges < message.range_min) | (ranges > message.range_max))
+    ranges[outside | (ranges == -np.inf)] = np.nan
+    return ranges, first, step, float(message.range_max)
 
 
 # --- grids ---------------------------------------------------------------------------------------------

@@ -7,8 +7,13 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from lodestar.mapping.octomap import KIND, VERSION, OctoMapper
-from lodestar.storage.archive import ForeignFile, read_archive, write_archive
+from lodestar.assembly import parts
+from lodestar.assembly.config import MappingConfig
+from lodestar.mapping.octomap import OctoMapper
+from lodestar.mapping.plan_mapper import PlanMapper
+from lodestar.mapping.scan_grid import ScanGridMapper
+from lodestar.scene.saved import read_grid
+from lodestar.storage.archive import ForeignFile, write_archive
 from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros.map_actions import Codes, MapError, serve
 from lodestar_ros.node import LodestarNode
@@ -16,7 +21,7 @@ from lodestar_ros.workers import Job
 
 
 class GridFiles:
-    """Serves ``~/save`` and ``~/load`` of the octree and the grid.
+    """Serves ``~/save`` and ``~/load`` of the plan grid and what it is made of.
 
     current() is the mapper; replace(mapper) goes on with another; both are called with the lock held.
     """
@@ -24,10 +29,12 @@ class GridFiles:
     def __init__(
         self,
         node: LodestarNode,
+        config: MappingConfig,
         lock: AbstractContextManager[Any],
-        current: Callable[[], OctoMapper],
-        replace: Callable[[OctoMapper], None],
+        current: Callable[[], PlanMapper],
+        replace: Callable[[OctoMapper | ScanGridMapper], None],
     ) -> None:
+        self._config = config
         self._lock, self._current, self._replace = lock, current, replace
         serve(node, SaveMap, "~/save", self._save)
         serve(node, LoadMap, "~/load", self._load)
@@ -36,15 +43,16 @@ class GridFiles:
         """On the worker of the action."""
         path = _path(job)
         with self._lock:
-            arrays = self._current().to_arrays()
-        return {"bytes_written": write_archive(path, KIND, VERSION, {}, arrays)}
+            mapper = self._current()
+            arrays = mapper.to_arrays()
+        return {"bytes_written": write_archive(path, mapper.KIND, mapper.VERSION, {}, arrays)}
 
     def _load(self, job: Job) -> dict[str, Any]:
         """On the worker of the action; the old map stays where the file is refused."""
-        archive = read_archive(_path(job), KIND, VERSION)
+        kind, archive = read_grid(_path(job))
         try:
-            loaded = OctoMapper.from_arrays(archive.arrays, self._current().config)
-        except (KeyError, ValueError, AttributeError) as error:
+            loaded = parts.plan_mapper_from(self._config, kind, archive.arrays)
+        except ForeignFile as error:
             raise ForeignFile(f"{_path(job).name}: {error}") from error
         with self._lock:
             self._replace(loaded)

@@ -18,7 +18,7 @@ KEEP_OUT = 0  # of CostmapFilterInfo.type
 
 
 class KeepOutPublisher:
-    """Publishes ``~/keep_out_mask`` where it has changed, and once ``~/costmap_filter_info``."""
+    """Publishes ``~/keep_out_mask``, and once ``~/costmap_filter_info``."""
 
     def __init__(self, node: LodestarNode) -> None:
         self._masks = node.create_publisher(OccupancyGrid, "~/keep_out_mask", qos.LATCHED)
@@ -26,19 +26,10 @@ class KeepOutPublisher:
         info = CostmapFilterInfo(header=header(0.0, "map"), type=KEEP_OUT, base=0.0, multiplier=1.0)
         info.filter_mask_topic = self._masks.topic_name
         self._infos.publish(info)
-        self._shown: OccupancyGrid2D | None = None
 
-    def publish(self, grid: OccupancyGrid2D, mask: np.ndarray | None, stamp: float) -> None:
-        """mask: (rows, columns) bool on the grid, None = no zones. The first one makes Nav2's filter active."""
-        zone = np.zeros(grid.cells.shape, bool) if mask is None else mask
-        cells = np.where(zone, np.int8(OCCUPIED), np.int8(FREE))
-        shown = self._shown
-        if shown is not None and not cells.any() and not shown.cells.any():
-            return
-        if shown is not None and np.array_equal(shown.cells, cells) and shown.origin == grid.origin:
-            return
-        self._shown = OccupancyGrid2D(cells, grid.resolution, grid.origin, stamp, grid.frame)
-        self._masks.publish(grid_to_msg(self._shown))
+    def publish(self, zones: OccupancyGrid2D) -> None:
+        """zones: occupied where the robot may not go. The first ones make Nav2's filter active."""
+        self._masks.publish(grid_to_msg(zones))
 
 
 class KeepOutInput:

@@ -12,9 +12,11 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
+from lodestar.assembly.shared import SharedConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.diagnostics import Diagnostics, InputConfig
+from lodestar_ros.parameters import declare_config
 from lodestar_ros.transforms import TransformListener, TransformUnavailable
 
 
@@ -28,10 +30,14 @@ class FrameNames:
 
 
 class LodestarNode(Node):
-    """A node whose inputs are checked and counted, and whose workers end with it."""
+    """A node whose inputs are checked and counted, and whose workers end with it.
+
+    shared: the parameters that parts have in common; every node declares them, so that one section sets them for all.
+    """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
+        self.shared = declare_config(self, SharedConfig, "shared.")
         self.diagnostics = Diagnostics(self)
         self._closers: list[Callable[[], None]] = []
         threshold = JumpThreshold(

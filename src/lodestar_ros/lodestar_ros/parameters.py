@@ -1,7 +1,8 @@
 """Parameters from the core's frozen dataclasses: declared with their defaults, read once, checked.
 
-A nested dataclass gives nested names ("fusion.voxel_size"). Parameters are read-only after the start: a frozen
-configuration cannot change under a running map.
+A nested dataclass gives nested names ("fusion.voxel_size"), or those that its field's metadata say ("prefix"). What
+a part shares with others is declared once, under "shared" (`lodestar.assembly.shared`).
+Parameters are read-only after the start: a frozen configuration cannot change under a running map.
 """
 
 from __future__ import annotations
@@ -10,11 +11,16 @@ import types
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterAlreadyDeclaredException
 from rclpy.node import Node
+
+from lodestar.assembly.shared import is_shared, with_shared
+
+if TYPE_CHECKING:
+    from lodestar_ros.node import LodestarNode
 
 Config = TypeVar("Config")
 
@@ -37,13 +43,14 @@ def declare_config(
     hints = get_type_hints(config_type)
     values: dict[str, Any] = {}
     for item in fields(config_type):  # type: ignore[arg-type]
-        if not item.init:
+        if not item.init or is_shared(item):
             continue
         name = f"{prefix}{item.name}"
         hint = hints[item.name]
         default = _default_of(item) if defaults is None else getattr(defaults, item.name)
         if is_dataclass(hint):
-            values[item.name] = declare_config(node, hint, f"{name}.", default)  # type: ignore[arg-type]
+            below = f"{prefix}{item.metadata['prefix']}" if "prefix" in item.metadata else f"{name}."
+            values[item.name] = declare_config(node, hint, below, default)  # type: ignore[arg-type]
         elif _expressible(hint):
             values[item.name] = declare(node, name, hint, default)
         elif defaults is not None:
@@ -52,6 +59,14 @@ def declare_config(
         return config_type(**values)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"{prefix or config_type.__name__}: {error}") from error
+
+
+def declare_part(node: LodestarNode, part_type: type[Config]) -> Config:
+    """A part of the robot's configuration with the node's parameters, and the shared ones where it reads them.
+
+    Raises ParameterError as `declare_config` does.
+    """
+    return with_shared(declare_config(node, part_type), node.shared)
 
 
 def declare(node: Node, name: str, hint: Any, default: Any) -> Any:

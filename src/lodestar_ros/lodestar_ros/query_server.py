@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.language.directive import EmptyDirective, NotUnderstood
-from lodestar.language.parsers import ParserConfig, make_parser
 from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.ambiguity import tell_apart
-from lodestar.query.rerank import RerankConfig, rerank
-from lodestar.query.verdict import PoolCache, QueryConfig, decide, score_pool
+from lodestar.query.rerank import rerank
+from lodestar.query.verdict import PoolCache, decide, score_pool
 from lodestar.scene.records import Entity, Region
 from lodestar_interfaces.action import QueryScene
 from lodestar_ros.conversions import BadMessage
@@ -32,15 +33,14 @@ class QueryServer:
         entities: Callable[[], Mapping[int, Entity]],
         regions: Callable[[], Mapping[int, Region]],
         phrases: PhraseBook,
-        config: QueryConfig,
-        reading: ParserConfig,
-        seeing: RerankConfig,
+        config: SceneDictionaryConfig,
     ) -> None:
-        self._entities, self._regions, self._phrases, self._config = entities, regions, phrases, config
+        self._entities, self._regions, self._phrases = entities, regions, phrases
+        self._config = node.shared.query
         self._pools = PoolCache()
         self._warn = node.get_logger().warning
-        self._seeing, self._chat = seeing, OpenAiChat(reading.chat)
-        self._parser, _ = make_parser(reading, self._warn, self._chat)
+        self._seeing, self._chat = config.rerank, OpenAiChat(config.parser.chat)
+        self._parser = parts.query_parser(config, self._chat, self._warn)
         node.on_close(self._chat.cancel)
         worker = action(
             node,

@@ -12,10 +12,11 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.models.phrases import MissingPhrases
-from lodestar.perception.captioner import CaptionerConfig, make_describer
 from lodestar.scene.dictionary import SceneDictionary
-from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner, crop_of
+from lodestar.scene.enrichment import EnrichmentTask, crop_of
 from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar_interfaces.srv import GetKeyframe
 from lodestar_ros.embedder_client import RemotePhraseBook
@@ -89,32 +90,31 @@ class SceneEnrichment:
         node: LodestarNode,
         scene: SceneDictionary,
         book: RemotePhraseBook,
-        period: float,
-        captions: CaptionerConfig,
+        config: SceneDictionaryConfig,
     ) -> None:
         self._node, self._scene = node, scene
         self._images = KeyframeImages(node)
-        captioner: Captioner = TemplateCaptioner()
-        if captions.captioner == "vision":
-            captioner = self._vision(captions, period)
-        self._enricher = Enricher(scene, captioner, book, self._images.crops)
+        vision = config.captions.captioner == "vision"
+        self._enricher = parts.enricher(
+            scene, book, self._images.crops, self._vision(config) if vision else None
+        )
         self._worker: LatestWorker = LatestWorker("enrich", self._work, node.diagnostics.error)
         node.on_close(self._worker.close)
         node.diagnostics.value("enrichments.waiting", lambda: scene.enrichments_waiting)
-        node.steady_timer(period, self._wake)
+        node.steady_timer(config.enrich_period, self._wake)
 
-    def _vision(self, captions: CaptionerConfig, period: float) -> VisionCaptioner:
+    def _vision(self, config: SceneDictionaryConfig) -> VisionCaptioner:
         """A captioner whose questions are asked on a worker; they end with the node."""
         node = self._node
-        describer, chat = make_describer(captions.vision)
-        captioner = VisionCaptioner(
-            describer, self._scene.return_enrichments, lambda task: self._images.crops(task, MARGIN)
+        captioner, chat = parts.vision_captioner(
+            config, self._scene, lambda task: self._images.crops(task, MARGIN)
         )
         asking: LatestWorker = LatestWorker("describe", lambda _: captioner.work(), node.diagnostics.error)
         node.on_close(asking.close)
         node.on_close(chat.cancel)
         node.steady_timer(
-            period, lambda: asking.submit(None) if captioner.waiting and not asking.busy else None
+            config.enrich_period,
+            lambda: asking.submit(None) if captioner.waiting and not asking.busy else None,
         )
         node.diagnostics.value("captions.waiting", lambda: captioner.waiting)
         for what in ("described", "refused", "failed", "no_image"):

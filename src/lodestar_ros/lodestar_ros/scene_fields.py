@@ -6,13 +6,12 @@ from collections.abc import Callable
 
 from nav_msgs.msg import OccupancyGrid
 
+from lodestar.assembly import parts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.mapping.pillars import PillarMap
 from lodestar.models.phrases import MissingPhrases
-from lodestar.query.config import QueryConfig
-from lodestar.query.fields import LAYERS, layer_texts
-from lodestar.query.keep_out import KeepOutZones
+from lodestar.query.fields import LAYERS
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -36,16 +35,13 @@ class SceneFields:
         node: LodestarNode,
         scene: SceneDictionary,
         book: RemotePhraseBook,
-        config: QueryConfig,
         grid: Callable[[], OccupancyGrid2D | None],
         period: float,
     ) -> None:
         self._node, self._scene, self._grid = node, scene, grid
-        self._zones = KeepOutZones(book, config)
+        self._fields = parts.directive_fields(book, node.shared)
         self._directive: Directive | None = None
-        self._followed: Directive | None = None
         self._pillars: PillarMap | None = None
-        self._shown: tuple = (-1, None, None, None)
         self._layers = {
             layer: node.create_publisher(OccupancyGrid, f"~/similarity/{layer}", qos.LATCHED)
             for layer in LAYERS
@@ -67,40 +63,16 @@ class SceneFields:
 
     def _refresh(self, _item: None) -> None:
         """On the worker."""
-        directive, pillars, grid = self._directive, self._pillars, self._grid()
-        state = (self._scene.revision, directive, pillars, grid)
-        if state[0] == self._shown[0] and all(a is b for a, b in zip(state[1:], self._shown[1:])):
-            return
+        pillars, stamp = self._pillars, self._node.now
         try:
-            self._draw(directive, pillars, grid)
-            self._shown = state
+            update = self._fields.refresh(self._scene, self._directive, pillars, self._grid(), stamp=stamp)
         except MissingPhrases as error:
             self._node.diagnostics.status(f"waiting for the text embedder: {error}", ok=False)
-
-    def _draw(
-        self, directive: Directive | None, pillars: PillarMap | None, grid: OccupancyGrid2D | None
-    ) -> None:
-        stamp = self._node.now
-        if directive is not self._followed:
-            self._zones.follow(directive)
-            self._followed = directive
-        if grid is not None and (pillars is None or not self._zones.active):
-            self._keep_out.publish(grid, None, stamp)
-        if directive is None or pillars is None:
             return
-        entities = self._scene.entities()
-        self._zones.fields.follow(entities)
-        for layer, texts in layer_texts(directive).items():
-            if layer != "constraint":
-                field = self._zones.fields.field(layer, texts, pillars)
-                self._layers[layer].publish(
-                    similarity_to_msg(field, pillars.resolution, pillars.origin, stamp)
-                )
-        regions = self._scene.regions
-        field = self._zones.field(entities, pillars, regions)
-        self._layers["constraint"].publish(
-            similarity_to_msg(field, pillars.resolution, pillars.origin, stamp)
-        )
-        if grid is not None and self._zones.active:
-            mask = self._zones.mask(grid, entities, pillars, regions, self._scene.rooms)
-            self._keep_out.publish(grid, mask, stamp)
+        if update is None:
+            return
+        for layer, field in update.layers.items():
+            assert pillars is not None
+            self._layers[layer].publish(similarity_to_msg(field, pillars.resolution, pillars.origin, stamp))
+        if update.zones is not None:
+            self._keep_out.publish(update.zones)

@@ -17,15 +17,13 @@ from lodestar.agent.commands import (
     RequestProposals,
     SendGoal,
 )
-from lodestar.agent.config import LoopConfig
 from lodestar.agent.loop import DecisionLoop
+from lodestar.assembly import parts
+from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.models.phrases import PhraseBook
-from lodestar.selection.config import SelectionConfig, policy_of
-from lodestar.selection.context import ContextConfig
 from lodestar.selection.decision_log import Decision, DecisionLog
-from lodestar.selection.linucb import LinUcb, LinUcbConfig, save_state
+from lodestar.selection.linucb import LinUcb, save_state
 from lodestar.selection.policy import Policy
-from lodestar.selection.reward import RewardConfig, SequenceConfig, make_reward
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_agent import decision_to_msg
@@ -35,49 +33,23 @@ from lodestar_ros.expert_clients import ExpertClients
 from lodestar_ros.markers import decision_markers
 from lodestar_ros.nav2_client import Nav2Client
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import ParameterError, declare_config
+from lodestar_ros.parameters import ParameterError
 from lodestar_ros.workers import QueueWorker
-
-EXPERTS = ("frontier", "semantic_map", "ego_vlm")
-
-
-@dataclass(frozen=True)
-class SelectorConfig:
-    """Periods in seconds of real time: heartbeat and hold work while a simulated clock stands."""
-
-    tick_period: float = 0.1
-    beat_period: float = 0.05
-    feedback_period: float = 0.5
-    clock_patience: float = 10.0  # a clock that stands for longer counts as running again
-    decision_log: str = ""  # file of one JSON line per decision; empty = none
-    seed: int = 0  # of the policy's random choices
 
 
 def make_loop(
-    node: LodestarNode, config: SelectorConfig, book: PhraseBook
+    node: LodestarNode, config: GoalSelectorConfig, book: PhraseBook
 ) -> tuple[DecisionLoop, PolicyKeeper]:
-    """The decision loop with the node's parameters, and who keeps what its policy learns.
+    """The decision loop, and who keeps what its policy learns.
 
     Raises ParameterError where `selection.policy_state` is a file that is not for this policy.
     """
-    selection = declare_config(node, SelectionConfig, "selection.")
-    learning = declare_config(node, LinUcbConfig, "policy.")
     try:
-        policy = policy_of(selection, learning, EXPERTS, np.random.default_rng(config.seed))
+        policy = parts.policy(config)
     except (ValueError, OSError) as error:
         raise ParameterError(f"selection: {error}") from error
-    single = declare_config(node, RewardConfig, "reward.")
-    sequence = declare_config(node, SequenceConfig, "sequence_reward.")
-    loop = DecisionLoop(
-        declare_config(node, LoopConfig, "loop."),
-        policy,
-        book,
-        EXPERTS,
-        context=declare_config(node, ContextConfig, "context."),
-        features=selection.features,
-        rewards=make_reward(selection.reward, single, sequence),
-    )
-    return loop, PolicyKeeper(node, policy, selection.policy_state)
+    loop = parts.decision_loop(config, node.shared, book, policy)
+    return loop, PolicyKeeper(node, policy, config.selection.policy_state)
 
 
 class PolicyKeeper:

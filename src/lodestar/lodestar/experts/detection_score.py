@@ -25,7 +25,7 @@ class DetectionScoreConfig:
     promising: float = 0.6
     promising_confidence: float = 0.5
     described_confidence: float = 0.65
-    query: QueryConfig = field(default_factory=QueryConfig)
+    query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
 
 
 class DetectionScorer:

@@ -52,12 +52,12 @@ class EgocentricConfig:
     open_depth: float = 5.0  # metres that count as fully open
     lifting: LiftConfig = field(default_factory=LiftConfig)
     annotation: AnnotationConfig = field(default_factory=AnnotationConfig)
-    approach: ApproachConfig = field(default_factory=ApproachConfig)
+    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     worth: DetectionScoreConfig = field(default_factory=DetectionScoreConfig)
     recall: RecallConfig = field(default_factory=RecallConfig)
     turning: TurnConfig = field(default_factory=TurnConfig)
-    reach: ReachConfig = field(default_factory=ReachConfig)
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
+    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
 
 
 class EgocentricExpert:

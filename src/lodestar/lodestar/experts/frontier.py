@@ -62,7 +62,7 @@ class FrontierConfig:
     at_charger: float = 0.5
     stops: StopConfig = field(default_factory=StopConfig)
     pieces: FrontierTrackerConfig = field(default_factory=FrontierTrackerConfig)
-    reach: ReachConfig = field(default_factory=ReachConfig)
+    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     expected: ExpectedConfig = field(default_factory=ExpectedConfig)
 
 

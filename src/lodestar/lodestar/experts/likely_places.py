@@ -41,7 +41,7 @@ class LikelyConfig:
     distance_weight: float = 0.02
     top_n: int = 3
     prior: PriorConfig = field(default_factory=PriorConfig)
-    approach: ApproachConfig = field(default_factory=ApproachConfig)
+    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
 
 
 class LikelyPlaces:

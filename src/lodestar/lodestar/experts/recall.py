@@ -29,9 +29,9 @@ class RecallConfig:
     share: float = 0.9
     top_n: int = 3
     glimpses: GlimpseConfig = field(default_factory=GlimpseConfig)
-    reach: ReachConfig = field(default_factory=ReachConfig)
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
-    approach: ApproachConfig = field(default_factory=ApproachConfig)
+    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
+    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
 
 
 class Recall:

@@ -51,11 +51,11 @@ class SemanticMapConfig:
     saved_distance: float = 0.85
     sure: float = 0.6
     unsure: float = 0.2
-    approach: ApproachConfig = field(default_factory=ApproachConfig)
+    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     likely: LikelyConfig = field(default_factory=LikelyConfig)
-    reach: ReachConfig = field(default_factory=ReachConfig)
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
-    query: QueryConfig = field(default_factory=QueryConfig)
+    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
+    query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
 
 
 @dataclass(frozen=True)

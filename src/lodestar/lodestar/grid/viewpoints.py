@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 
 from lodestar.geometry.poses import wrap_angle
-from lodestar.grid.footprint import GO2, Footprint, footprints_free
+from lodestar.grid.footprint import Footprint, footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import bearings_to_box, footprint_distances
@@ -65,7 +65,7 @@ class ViewpointConfig:
     path_weight: float = 0.12
     distance_weight: float = 0.4
     best_distance: float = 0.45
-    footprint: Footprint = GO2
+    footprint: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,6 @@ from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.mapping.octree import EMPTY, FULL, Octree, PyOctomapOctree
 from lodestar.perception.frames import RgbdFrame
 
-KIND, VERSION = "octomap", 1  # of files with what `to_arrays` gives
-
 
 @dataclass(frozen=True)
 class OctoMapConfig:
@@ -66,6 +64,8 @@ class OctoMapper:
 
     The octree lies in a frame of its own, which is `map` until a jump of map <- odom; then the whole frame moves.
     """
+
+    KIND, VERSION = "octomap", 1
 
     def __init__(self, config: OctoMapConfig = OctoMapConfig(), octree: Octree | None = None):
         self.config = config

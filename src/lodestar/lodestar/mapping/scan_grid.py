@@ -80,6 +80,8 @@ def _insert(log_odds, touched, mark, ends, is_hit, u0, v0, hit, miss, lowest, hi
 class ScanGridMapper:
     """Accumulates planar scans in the map frame into a grid that grows where the beams reach."""
 
+    KIND, VERSION = "scan_grid", 1
+
     def __init__(self, config: ScanGridConfig = ScanGridConfig()):
         self.config = config
         self._log_odds = np.empty((0, 0), np.float32)  # NaN = never seen
@@ -194,10 +196,15 @@ class ScanGridMapper:
         self._touched = np.zeros(grown.shape, np.int32)
         self._corner = first
 
-    def grid(self, stamp: float = 0.0, frame: str = "map") -> OccupancyGrid2D:
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever seen."""
+        return not self._log_odds.size
+
+    def project(self, stamp: float = 0.0) -> OccupancyGrid2D:
         """The grid as it stands: never seen = unknown, more likely occupied than not = occupied."""
         cells = np.full(self._log_odds.shape, UNKNOWN, np.int8)
         cells[self._log_odds <= 0.0] = FREE
         cells[self._log_odds > 0.0] = OCCUPIED
         x, y = self._corner * self.config.resolution
-        return OccupancyGrid2D(cells, self.config.resolution, (float(x), float(y)), stamp, frame)
+        return OccupancyGrid2D(cells, self.config.resolution, (float(x), float(y)), stamp)

@@ -13,7 +13,9 @@ import numpy as np
 
 from lodestar.grid.regions import RegionTracker
 from lodestar.mapping import persistence as voxel_parts
-from lodestar.mapping.scan_grid import ScanGridConfig, ScanGridMapper
+from lodestar.mapping.octomap import OctoMapper
+from lodestar.mapping.plan_mapper import PlanMapper
+from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.scene import persistence as scene_parts
@@ -21,19 +23,18 @@ from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import BadScene
 from lodestar.scene.scene_state import SceneState
-from lodestar.storage.archive import Archive, ForeignFile, read_archive, write_archive
+from lodestar.storage.archive import Archive, kind_of, read_archive, write_archive
 from lodestar.storage.snapshot import SnapshotFolder
 
 #: What the parts are called in the folder.
 SCENE, VOXELS, GRID, KEYFRAMES = "scene.lodestar", "voxels.lodestar", "grid.lodestar", "keyframes"
-SCAN_GRID, SCAN_GRID_VERSION = "scan_grid", 1
+_GRIDS = {mapper.KIND: mapper.VERSION for mapper in (OctoMapper, ScanGridMapper)}
 
 
 @dataclass(frozen=True)
 class Loaded:
     """What a saved map goes on as. session_id: of voxels and scene alike."""
 
-    grid: ScanGridMapper
     voxels: SemanticVoxelMap
     scene: SceneState
     map_id: int
@@ -42,18 +43,20 @@ class Loaded:
 
 @dataclass(frozen=True)
 class SavedMap:
-    """A map that many runs may go on from; it does not change with them."""
+    """A map that many runs may go on from; it does not change with them. grid_kind: of the mapper that saved it."""
 
+    grid_kind: str
     grid: Archive
     voxels: Archive
     scene: Archive
 
     @staticmethod
     def of(
-        grid: ScanGridMapper, voxels: SemanticVoxelMap, scene: SceneDictionary, rooms: RegionTracker
+        grid: PlanMapper, voxels: SemanticVoxelMap, scene: SceneDictionary, rooms: RegionTracker
     ) -> SavedMap:
         """What they know now."""
         return SavedMap(
+            grid.KIND,
             Archive({}, grid.to_arrays()),
             Archive(*voxel_parts.map_to_arrays(voxels)),
             Archive(*scene_arrays(scene, rooms)),
@@ -73,7 +76,7 @@ class SavedMap:
 
     def _parts(self) -> tuple[tuple[str, str, int, Archive], ...]:
         return (
-            (GRID, SCAN_GRID, SCAN_GRID_VERSION, self.grid),
+            (GRID, self.grid_kind, _GRIDS[self.grid_kind], self.grid),
             (VOXELS, voxel_parts.KIND, voxel_parts.VERSION, self.voxels),
             (SCENE, scene_parts.KIND, scene_parts.VERSION, self.scene),
         )
@@ -82,29 +85,31 @@ class SavedMap:
     def read(path: str | Path) -> SavedMap:
         """What `write` wrote. Raises BadFolder, ForeignFile, OtherVersion, OSError."""
         part, _ = SnapshotFolder(path).open()
+        kind, grid = read_grid(part / GRID)
         return SavedMap(
-            read_archive(part / GRID, SCAN_GRID, SCAN_GRID_VERSION),
+            kind,
+            grid,
             read_archive(part / VOXELS, voxel_parts.KIND, voxel_parts.VERSION),
             read_archive(part / SCENE, scene_parts.KIND, scene_parts.VERSION),
         )
 
-    def load(
-        self, grid: ScanGridConfig, voxels: VoxelConfig, scene: SceneConfig, rooms: RegionTracker, now: float
-    ) -> Loaded:
-        """Maps of their own that go on from this one; the ids of regions go on in `rooms`.
+    def load(self, voxels: VoxelConfig, scene: SceneConfig, rooms: RegionTracker, now: float) -> Loaded:
+        """Voxels and scene of their own that go on from this map; the ids of regions go on in `rooms`.
 
         now: seconds of the run that goes on; nothing was seen after it. Raises ForeignFile where a part does not fit
         the configuration.
         """
         session = f"{str(self.voxels.meta.get('session_id', '')).split('+')[0]}+"
-        try:
-            mapper = ScanGridMapper.from_arrays(self.grid.arrays, grid)
-        except (KeyError, ValueError, AttributeError) as error:
-            raise ForeignFile(f"{GRID}: {error}") from error
         fused = voxel_parts.map_from_arrays(self.voxels.meta, self.voxels.arrays, voxels, session, now)
         state = scene_parts.scene_from_arrays(self.scene.meta, self.scene.arrays, scene, now)
         restore_rooms(rooms, self.scene)
-        return Loaded(mapper, fused, state, int(self.scene.meta["map_id"]), session)
+        return Loaded(fused, state, int(self.scene.meta["map_id"]), session)
+
+
+def read_grid(path: Path) -> tuple[str, Archive]:
+    """The kind of a saved grid, and the grid. Raises ForeignFile, OtherVersion, OSError."""
+    kind = kind_of(path)
+    return kind, read_archive(path, kind if kind in _GRIDS else OctoMapper.KIND, _GRIDS.get(kind, 0))
 
 
 def scene_arrays(

@@ -112,8 +112,25 @@ def read_archive(path: Path, kind: str, version: int) -> Archive:
             raise ForeignFile(f"{path.name}: {error}") from error
 
 
+def kind_of(path: Path) -> str:
+    """The kind that `write_archive` wrote. Raises ForeignFile, OtherVersion, OSError."""
+    with open(path, "rb") as file:
+        return str(_content(file, path)[0]["kind"])
+
+
 def _header(file: BinaryIO, path: Path, kind: str, version: int) -> tuple[dict[str, Any], int]:
     """The header and where the first array begins."""
+    content, used = _content(file, path)
+    found, number = content["kind"], content["version"]
+    if found != kind:
+        raise ForeignFile(f"{path.name} holds {found!r}, not {kind!r}")
+    if number != version:
+        raise OtherVersion(f"{path.name} has version {number} of {kind!r}, this version reads {version}")
+    return content, used + -used % _ALIGN
+
+
+def _content(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
+    """The header, of any kind, and its length with the prefix."""
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size or prefix[:8] != MAGIC:
         raise ForeignFile(f"{path.name} is not a file of Lodestar's")
@@ -125,15 +142,10 @@ def _header(file: BinaryIO, path: Path, kind: str, version: int) -> tuple[dict[s
         raise ForeignFile(f"the header of {path.name} is truncated or damaged")
     try:
         content = json.loads(header)
-        found, number = content["kind"], content["version"]
+        content["kind"], content["version"]
     except (ValueError, KeyError, TypeError) as error:
         raise ForeignFile(f"the header of {path.name} cannot be read: {error}") from error
-    if found != kind:
-        raise ForeignFile(f"{path.name} holds {found!r}, not {kind!r}")
-    if number != version:
-        raise OtherVersion(f"{path.name} has version {number} of {kind!r}, this version reads {version}")
-    used = _PREFIX.size + length
-    return content, used + -used % _ALIGN
+    return content, _PREFIX.size + length
 
 
 def _array(file: BinaryIO, start: int, size: int, entry: Mapping[str, Any]) -> np.ndarray:

@@ -47,12 +47,12 @@ def test_a_room_is_free_inside_occupied_at_its_walls_unknown_beyond(pose):
 def test_growth_keeps_every_cell():
     mapper = ScanGridMapper(ScanGridConfig(growth=1.0))
     insert(mapper, room_scan(0, 0, 0))
-    before = mapper.grid()
+    before = mapper.project()
     known = np.argwhere(before.cells != UNKNOWN)
     far = np.full(BEAMS, 2.0)
     for x, y in ((-30, 5), (10, -40), (8, 33)):
         insert(mapper, far, x, y)
-    after = mapper.grid()
+    after = mapper.project()
     assert after.cells.shape > before.cells.shape
     moved = after.cells_of(before.points_of(known))
     np.testing.assert_array_equal(
@@ -65,7 +65,7 @@ def test_beams_without_return_are_free_and_nan_beams_are_nothing():
     ranges = np.full(BEAMS, np.inf)
     ranges[ANGLES < 0] = np.nan
     insert(mapper, ranges)
-    grid = mapper.grid()
+    grid = mapper.project()
     assert cell(grid, 0.5, 4.0) == FREE
     assert cell(grid, 0.5, -1.0) == UNKNOWN
     assert not grid.occupied.any()
@@ -77,10 +77,10 @@ def test_what_moved_away_is_freed_and_what_came_is_seen():
     with_chair[np.abs(ANGLES) < 0.2] = 1.0
     for _ in range(20):
         insert(mapper, with_chair)
-    assert cell(mapper.grid(), 1.02, 0.0) == OCCUPIED
+    assert cell(mapper.project(), 1.02, 0.0) == OCCUPIED
     for _ in range(10):
         insert(mapper, room_scan(0, 0, 0))
-    assert cell(mapper.grid(), 1.02, 0.0) == FREE
+    assert cell(mapper.project(), 1.02, 0.0) == FREE
 
 
 def test_the_mapper_refuses_a_pose_that_is_not_finite_and_a_grid_too_large():
@@ -90,19 +90,19 @@ def test_the_mapper_refuses_a_pose_that_is_not_finite_and_a_grid_too_large():
     insert(mapper, room_scan(0, 0, 0))
     with pytest.raises(ValueError, match="max_cells"):
         insert(mapper, room_scan(0, 0, 0), 1e5, 0.0)
-    assert cell(mapper.grid(), 0.0, 0.0) == FREE
+    assert cell(mapper.project(), 0.0, 0.0) == FREE
 
 
 def test_the_grid_moves_with_a_jump_of_the_correction():
     mapper = ScanGridMapper()
     for _ in range(3):
         insert(mapper, room_scan(0.0, 0.0, 0.0))
-    before = mapper.grid()
+    before = mapper.project()
     there = planar_transform(4.0, -6.0, 0.0)
     jump = there @ planar_transform(0.4, 0.0, math.radians(5.0)) @ inverse(there)
     assert not mapper.follow(np.eye(4), np.eye(4))
     assert mapper.follow(jump, np.eye(4))
-    after = mapper.grid()
+    after = mapper.project()
     for x, y in ((0.0, 0.0), (1.0, -2.0), (-2.0, 2.0), (3.6, 3.6)):
         assert cell(after, *(jump @ [x, y, 0.0, 1.0])[:2]) == cell(before, x, y)
     assert after.free_area == pytest.approx(before.free_area, rel=0.03)
@@ -116,8 +116,8 @@ def test_what_was_saved_goes_on():
     loaded = ScanGridMapper.from_arrays(mapper.to_arrays())
     for each in (mapper, loaded):
         insert(each, room_scan(1.0, 0.5, 0.3), 1.0, 0.5, 0.3)
-    assert np.array_equal(loaded.grid().cells, mapper.grid().cells)
-    assert loaded.grid().origin == mapper.grid().origin
+    assert np.array_equal(loaded.project().cells, mapper.project().cells)
+    assert loaded.project().origin == mapper.project().origin
     with pytest.raises(ValueError, match="measure"):
         ScanGridMapper.from_arrays(mapper.to_arrays(), ScanGridConfig(resolution=0.05))
     with pytest.raises(KeyError):

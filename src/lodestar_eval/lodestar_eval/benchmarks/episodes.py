@@ -155,7 +155,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Building]]:
     """What is to be run where; a warm start is learned here. Raises BadOptions."""
-    from lodestar_eval.settings import NOISES, EpisodeSettings
+    from lodestar.assembly.config import changed
+    from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     kinds = [kind for kind in options.world.split(",") if kind]
@@ -175,11 +176,10 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         policies = (*policies, *(f"{policy}{UNDELAYED}" for policy in policies if policy != REFERENCE))
     settings = EpisodeSettings(
         time_limit=options.limit_time,
-        noise=NOISES[options.noise],
+        robot=changed(robot_config(NOISES[options.noise]), goal_selector__selection=selection_of(options)),
         thinking=options.answer_time,
         reasoner_delay=options.think,
         answer_delay=options.late,
-        selection=selection_of(options),
     )
     plan = Plan(settings, options.settings, policies, folder, options.directive)
     buildings = [

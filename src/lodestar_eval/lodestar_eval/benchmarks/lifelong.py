@@ -66,7 +66,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.settings import NOISES, EpisodeSettings
+    from lodestar.assembly.config import changed
+    from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     kinds = [kind for kind in options.worlds.split(",") if kind]
@@ -76,8 +77,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     except WorldError as error:
         raise BadOptions(str(error)) from error
     settings = EpisodeSettings(
-        time_limit=options.limit_time, noise=NOISES[options.noise], thinking=options.answer_time,
-        selection=selection_of(options),
+        time_limit=options.limit_time, thinking=options.answer_time,
+        robot=changed(robot_config(NOISES[options.noise]), goal_selector__selection=selection_of(options)),
     )  # fmt: skip
     jobs = [
         (kind, seed, settings, remembers)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from sensor_msgs.msg import Image
 
-from lodestar.experts.egocentric import EgocentricConfig, EgocentricExpert
-from lodestar.language.reasoners import ReasonerConfig, make_reasoner
+from lodestar.assembly import parts
+from lodestar.assembly.config import EgoVlmExpertConfig
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -17,7 +17,7 @@ from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
 from lodestar_ros.node import FrameNames, LodestarNode
-from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import RecentColors, SegmentedRgbd
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.workers import LatestWorker
@@ -34,19 +34,16 @@ class EgoVlmExpertNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("ego_vlm_expert", **kwargs)
         book = RemotePhraseBook()
-        reasoning = declare_config(self, ReasonerConfig, "reasoner.")
-        mind = make_reasoner(reasoning)
+        config = self._config = declare_part(self, EgoVlmExpertConfig)
+        mind = parts.reasoner(config.reasoner)
         self.on_close(mind.close)
-        self._expert = EgocentricExpert(declare_config(self, EgocentricConfig), book, mind.reasoner)
-        self._annotate = declare(self, "annotate", bool, False)  # publish ~/annotated
-        self._view_period = declare(self, "view_period", float, 0.3)  # s of stamps between views
-        self._description_period = declare(self, "description_period", float, 1.0)  # s of stamps
+        self._expert = parts.ego_vlm_expert(config, book, mind.reasoner)
         self._next_view = self._next_description = -float("inf")
         book.connect(self)
         self._scene = SceneClient(self)
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
         self._annotated = self.create_publisher(Image, "~/annotated", qos.SENSOR)
-        wants_color = self._annotate or reasoning.adapter != "offline"
+        wants_color = config.annotate or config.reasoner.adapter != "offline"
         self._colors = RecentColors(self) if wants_color else None
         self.diagnostics.value("reasoner.tokens", mind.tokens)
         self._server = ExpertServer(self, self._expert, refresh=self._refresh)
@@ -62,7 +59,7 @@ class EgoVlmExpertNode(LodestarNode):
 
     def _on_pair(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
         if frame.stamp >= self._next_view:
-            self._next_view = frame.stamp + self._view_period
+            self._next_view = frame.stamp + self._config.view_period
             self._views.submit((frame, segmented))
 
     def _look(self, view: tuple[RgbdFrame, SegmentedFrame]) -> None:
@@ -76,10 +73,10 @@ class EgoVlmExpertNode(LodestarNode):
             described = stamp >= self._next_description
             description = self._expert.describe() if described else None
         if described:
-            self._next_description = stamp + self._description_period
+            self._next_description = stamp + self._config.description_period
         if description is not None:
             self._descriptions.publish(description_to_msg(description))
-        if self._annotate and self._annotated.get_subscription_count():
+        if self._config.annotate and self._annotated.get_subscription_count():
             self._publish_annotated(stamp)
 
     def _publish_annotated(self, stamp: float) -> None:

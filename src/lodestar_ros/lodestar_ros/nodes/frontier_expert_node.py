@@ -7,7 +7,8 @@ from collections import deque
 from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
-from lodestar.experts.frontier import FrontierConfig, FrontierExpert
+from lodestar.assembly import parts
+from lodestar.assembly.config import FrontierExpertConfig
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
 from lodestar_interfaces import msg
@@ -21,7 +22,7 @@ from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
 from lodestar_ros.markers import frontier_markers
 from lodestar_ros.node import FrameNames, LodestarNode
-from lodestar_ros.parameters import declare, declare_config
+from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import MAP_HOLDS
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.sync import PoseQueue
@@ -39,14 +40,14 @@ class FrontierExpertNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("frontier_expert", **kwargs)
         book = RemotePhraseBook(patience=0.0)  # without vectors it explores all the same
-        config = declare_config(self, FrontierConfig)
-        self._expert = FrontierExpert(config, book)
+        config = declare_part(self, FrontierExpertConfig)
+        self._expert = parts.frontier_expert(config, book)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._view_period = declare(self, "view_period", float, 0.25)  # s of stamps between views
+        self._view_period = config.view_period
         self._next_view = -float("inf")
-        self._keyframes: deque[Keyframe] = deque(maxlen=config.pieces.images)
+        self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.images)
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._expert.set_energy)

@@ -6,6 +6,7 @@ import numpy as np
 from nav_msgs.msg import OccupancyGrid
 from std_srvs.srv import SetBool
 
+from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
@@ -23,10 +24,10 @@ from lodestar_ros.expert_clients import ExpertClients
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
-from lodestar_ros.parameters import declare_config
+from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
 from lodestar_ros.scene_client import SceneClient
-from lodestar_ros.selector import EXPERTS, CommandDispatcher, DecisionRecorder, SelectorConfig, make_loop
+from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
 from lodestar_ros.transforms import TransformUnavailable
 
 POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
@@ -42,7 +43,7 @@ class GoalSelectorNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("goal_selector", **kwargs)
-        config = declare_config(self, SelectorConfig)
+        config = declare_part(self, GoalSelectorConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         book = PhraseBook()
         self._loop, keeper = make_loop(self, config, book)
@@ -61,7 +62,7 @@ class GoalSelectorNode(LodestarNode):
         self._server = DirectiveServer(
             self, self._loop, parse_directive, now, self._on_started, self._beat, desk
         )
-        self._experts = ExpertClients(self, EXPERTS, self._loop.on_answer)
+        self._experts = ExpertClients(self, config.experts, self._loop.on_answer)
         self._hands = CommandDispatcher(
             self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper
         )

@@ -6,15 +6,16 @@ import shutil
 import tempfile
 import uuid
 from collections import deque
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
-from lodestar.keyframes.image_picker import SAME, ImagePicker, PickConfig
+from lodestar.assembly import parts
+from lodestar.assembly.config import KeyframesConfig
+from lodestar.keyframes.image_picker import SAME, ImagePicker
 from lodestar.keyframes.records import Keyframe
-from lodestar.keyframes.store import KeyframeConfig, KeyframeStore, clear_stale_folders
+from lodestar.keyframes.store import clear_stale_folders
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar_interfaces import msg, srv
 from lodestar_interfaces.action import LoadMap, SaveMap
@@ -24,18 +25,10 @@ from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.map_actions import serve
 from lodestar_ros.node import FrameNames, LodestarNode
-from lodestar_ros.parameters import declare_config
+from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.workers import LatestWorker, QueueWorker, ServiceWorker
-
-
-@dataclass(frozen=True)
-class KeyframesNodeConfig:
-    """Where images go."""
-
-    folder: str = ""  # empty = a temporary folder that goes with the process
-    map_id: int = 1
 
 
 class KeyframesNode(LodestarNode):
@@ -47,15 +40,14 @@ class KeyframesNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("keyframes", **kwargs)
-        self._config = declare_config(self, KeyframesNodeConfig)
+        config = declare_part(self, KeyframesConfig)
         frames = declare_config(self, FrameNames, "frames.")
-        folder = self._config.folder
+        folder: str | Path = config.folder
         if not folder:
             folder = clear_stale_folders(Path(tempfile.gettempdir()), "lodestar_keyframes_")
             self.on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
-        store_config = declare_config(self, KeyframeConfig, "store.")
-        self._store = KeyframeStore(folder, store_config, self._config.map_id, uuid.uuid4().hex[:12])
-        self._picker: ImagePicker[Image] = ImagePicker(declare_config(self, PickConfig, "offer."))
+        self._store = parts.keyframe_store(config, self.shared, folder, uuid.uuid4().hex[:12])
+        self._picker: ImagePicker[Image] = parts.image_picker(config)
         self._recent: deque[tuple[float, dict[int, ImageBox]]] = deque(maxlen=20)
         self._publisher = self.create_publisher(msg.Keyframe, "~/keyframes", qos.EVENT)
         self._offers: LatestWorker = LatestWorker("offer", self._offer, self._on_error)

@@ -1,4 +1,4 @@
-"""ROS shell around `OctoMapper`: returns of LiDAR or depth in, octree and plan grid out."""
+"""ROS shell around the mapper of the plan grid: ranges or depth in, grid and octree out."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
 from octomap_msgs.msg import Octomap
-from sensor_msgs.msg import Image, PointCloud2
+from sensor_msgs.msg import Image, LaserScan, PointCloud2
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import MappingConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import overlay_obstacles
-from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
-from lodestar.mapping.turn_filter import TurnFilter, TurnFilterConfig
+from lodestar.mapping.octomap import MapExtentError, OctoMapper
+from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar_ros import qos
-from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, stamp_from_msg
+from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, scan_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.grid_files import GridFiles
-from lodestar_ros.map_source import MappingConfig, make_mapper
+from lodestar_ros.map_source import make_mapper
 from lodestar_ros.node import FrameNames, LodestarNode
-from lodestar_ros.parameters import declare_config
+from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import MAP_HOLDS, CameraPoses
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.transforms import TransformUnavailable
@@ -32,21 +34,21 @@ from lodestar_ros.workers import LatestWorker
 class MappingNode(LodestarNode):
     """Keep the one grid that everything plans on; without an octree SLAM's map goes out as it comes.
 
-    Subscribes: ``points`` or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
+    Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
     Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (when somebody listens).
-    Actions, where there is an octree: ``~/save``, ``~/load``.
+    Actions, where there is a mapper: ``~/save``, ``~/load``.
     """
 
     def __init__(self, **kwargs):
         super().__init__("mapping", **kwargs)
-        self._config = declare_config(self, MappingConfig)
+        self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._mapper = make_mapper(self, self._config, declare_config(self, OctoMapConfig, "octomap."))
+        self._mapper = make_mapper(self, self._config)
         self._lock = threading.RLock()  # of the octree: a save copies it, a load replaces it
         self._slam: OccupancyGrid2D | None = None
         self._cells: np.ndarray | None = None
         self._grid_due = self._octomap_due = self._refresh_due = 0.0
-        self._thinning = TurnFilter(declare_config(self, TurnFilterConfig, "thinning."))
+        self._thinning = parts.turn_filter(self._config)
         self._grid = self.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
@@ -57,6 +59,9 @@ class MappingNode(LodestarNode):
             self._poses = CameraPoses(self, self._buffer, self._frames)
             self._input = self.diagnostics.input("depth")
             self.listen(Image, "depth", self._on_input, qos.SENSOR, stamped=True)
+        elif self._config.source == "scan":
+            self._input = self.diagnostics.input("scan")
+            self.listen(LaserScan, "scan", self._on_input, qos.SENSOR, stamped=True)
         elif self._mapper is not None:
             self._input = self.diagnostics.input("points")
             self.listen(PointCloud2, "points", self._on_input, qos.SENSOR, stamped=True)
@@ -65,7 +70,7 @@ class MappingNode(LodestarNode):
         if self._config.source == "slam":
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
         if self._mapper is not None:
-            self._files = GridFiles(self, self._lock, lambda: self._mapper, self._replace)
+            self._files = GridFiles(self, self._config, self._lock, lambda: self._mapper, self._replace)
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
 
@@ -82,7 +87,7 @@ class MappingNode(LodestarNode):
         if self._mapper is None:
             self._worker.submit(None)
 
-    def _replace(self, loaded: OctoMapper) -> None:
+    def _replace(self, loaded: OctoMapper | ScanGridMapper) -> None:
         """Go on with a loaded map, and say at once what it knows."""
         self._mapper, self._grid_due, self._octomap_due = loaded, 0.0, 0.0
         if not loaded.is_empty or self._cells is not None:
@@ -111,7 +116,10 @@ class MappingNode(LodestarNode):
             if isinstance(message, Image):
                 self._mapper.insert_depth(self._poses.frame(message))
             elif self._thinning.takes(stamp, map_from_sensor[:3, 3]):
-                self._mapper.insert_points(cloud_from_msg(message), map_from_sensor)
+                if isinstance(message, LaserScan):
+                    self._mapper.insert_scan(*scan_from_msg(message), map_from_sensor)
+                else:
+                    self._mapper.insert_points(cloud_from_msg(message), map_from_sensor)
             self._publish(stamp)
 
     def _publish(self, stamp: float) -> None:
@@ -125,7 +133,8 @@ class MappingNode(LodestarNode):
                     return
                 grid = overlay_obstacles(self._slam, grid)
             self._publish_grid(grid)
-        if now >= self._octomap_due and self._octomap.get_subscription_count() > 0:
+        wanted = isinstance(self._mapper, OctoMapper) and self._octomap.get_subscription_count() > 0
+        if wanted and now >= self._octomap_due:
             self._octomap_due = now + self._config.octomap_period
             binary = self._config.binary
             data = self._mapper.binary_data() if binary else self._mapper.full_data()

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import String
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import PerceptionConfig
 from lodestar.geometry.camera import PinholeCamera
-from lodestar.perception.frames import Detector, SegmentedFrame
-from lodestar.perception.geometric import GeometricConfig, GeometricSegmenter
-from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
-from lodestar.perception.ultralytics import DetectorUnavailable, UltralyticsConfig, UltralyticsDetector
+from lodestar.perception.frames import SegmentedFrame
+from lodestar.perception.ultralytics import DetectorUnavailable
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import (
@@ -29,27 +28,9 @@ from lodestar_ros.conversions_scene import segmented_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.labels import parse_table
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import ParameterError, declare_config
+from lodestar_ros.parameters import ParameterError, declare_part
 from lodestar_ros.sync import StampPairer
 from lodestar_ros.workers import LatestWorker
-
-ADAPTERS = ("ground_truth", "ultralytics", "geometric")
-
-
-@dataclass(frozen=True)
-class PerceptionConfig:
-    """Which detector sees."""
-
-    # ground_truth: a simulator's label images; ultralytics: RGB; geometric: shapes in depth, without names
-    adapter: str = "ground_truth"
-    model: str = ""  # of the ultralytics adapter: path of weights (.pt, .onnx, .engine)
-    seed: int = 0  # of the noise and of the numbering of labels
-
-    def __post_init__(self) -> None:
-        if self.adapter not in ADAPTERS:
-            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
-        if self.adapter == "ultralytics" and not self.model:
-            raise ValueError("adapter ultralytics needs the parameter model, such as yoloe-11s-seg.pt")
 
 
 class PerceptionNode(LodestarNode):
@@ -62,23 +43,20 @@ class PerceptionNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("perception", **kwargs)
-        config = declare_config(self, PerceptionConfig)
+        config = declare_part(self, PerceptionConfig)
         self._publisher = self.create_publisher(msg.SegmentedImage, "~/segmented", qos.RELIABLE)
         self._worker: LatestWorker = LatestWorker("detect", self._detect, self._on_error)
         self.on_close(self._worker.close)
         self.diagnostics.value("detect.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
-        noise = declare_config(self, NoiseConfig, "noise.")
         if config.adapter == "ground_truth":
-            self._truth = GroundTruthDetector(noise, np.random.default_rng(config.seed))
+            self._truth = parts.ground_truth_detector(config)
             self._pairer = StampPairer(("labels", "table"), self._on_labels)
             self.listen(Image, "labels", self._on_label_image, qos.SENSOR, stamped=True)
             self.listen(String, "label_table", self._on_table, qos.EVENT)
             self.diagnostics.value("labels.unmatched", lambda: self._pairer.unmatched["labels"])
         elif config.adapter == "geometric":
-            self._geometric = GeometricSegmenter(
-                declare_config(self, GeometricConfig, "geometric."), config.seed
-            )
+            self._geometric = parts.geometric_segmenter(config)
             self._camera: PinholeCamera | None = None
             self._pairer = StampPairer(("depth", "image"), self._on_rgbd)
             self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
@@ -92,7 +70,10 @@ class PerceptionNode(LodestarNode):
                 )
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
-            self._detector = _ultralytics(self, config.model)
+            try:
+                self._detector = parts.ultralytics_detector(config)
+            except DetectorUnavailable as error:
+                raise ParameterError(f"adapter ultralytics: {error}") from error
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)
 
     def _on_label_image(self, message: Image) -> None:
@@ -140,16 +121,6 @@ class PerceptionNode(LodestarNode):
         if isinstance(error, BadMessage):
             self.diagnostics.input("labels").drop("malformed")
         self.diagnostics.error(error)
-
-
-def _ultralytics(node: LodestarNode, model: str) -> Detector:
-    """The detector; its model is loaded with the first image, but what is missing is said at the start."""
-    detector = UltralyticsDetector(model, declare_config(node, UltralyticsConfig, "ultralytics."))
-    try:
-        detector.check()
-    except DetectorUnavailable as error:
-        raise ParameterError(f"adapter ultralytics: {error}") from error
-    return detector
 
 
 main = main_of(PerceptionNode)

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from nav_msgs.msg import OccupancyGrid
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.regions import RegionTracker
-from lodestar.language.parsers import ParserConfig
 from lodestar.mapping.records import InstanceDelta
-from lodestar.perception.captioner import CaptionerConfig
-from lodestar.query.rerank import RerankConfig
-from lodestar.query.verdict import QueryConfig
-from lodestar.scene.dictionary import SceneConfig, SceneDictionary
 from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
@@ -26,22 +22,13 @@ from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.map_files import MapFiles
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import declare_config
+from lodestar_ros.parameters import declare_part
 from lodestar_ros.query_server import QueryServer
 from lodestar_ros.scene_client import InstanceClient
 from lodestar_ros.scene_display import SceneDisplay
 from lodestar_ros.scene_enrichment import SceneEnrichment
 from lodestar_ros.scene_fields import SceneFields
 from lodestar_ros.workers import QueueWorker
-
-
-@dataclass(frozen=True)
-class SceneNodeConfig:
-    """Periods in seconds of real time."""
-
-    display_period: float = 1.0  # between markers, similarity layers and keep-out masks
-    enrich_period: float = 0.5  # between batches of captions and vectors
-    regions_period: float = 5.0
 
 
 class SceneDictionaryNode(LodestarNode):
@@ -55,31 +42,23 @@ class SceneDictionaryNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("scene_dictionary", **kwargs)
-        config = declare_config(self, SceneNodeConfig)
-        queries = declare_config(self, QueryConfig, "query.")
-        reading = declare_config(self, ParserConfig, "query.")
-        seeing = declare_config(self, RerankConfig, "query.")
-        self._scene = SceneDictionary(declare_config(self, SceneConfig, "scene."))
+        config = declare_part(self, SceneDictionaryConfig)
+        self._scene = parts.scene_dictionary(config)
         book = RemotePhraseBook()
         book.connect(self)
         self._start = uuid.uuid4().hex[:6]  # its revisions count from this start of the process
         self._grid: OccupancyGrid2D | None = None
         self._regions_of: OccupancyGrid2D | None = None
-        self._rooms = RegionTracker()
+        self._rooms = parts.region_tracker()
         self._entities = self.create_publisher(msg.SceneDelta, "~/entities", qos.EVENT)
         self._regions = self.create_publisher(msg.RegionArray, "~/regions", qos.LATCHED)
         self._worker: QueueWorker = QueueWorker("update", self._update, self.diagnostics.error)
         self.on_close(self._worker.close)
         self.create_service(srv.GetEntities, "~/get_entities", self._on_get_entities)
         self._instances = InstanceClient(self, self._worker.submit)
-        self._queries = QueryServer(
-            self, self._scene.entities, lambda: self._scene.regions, book, queries, reading, seeing
-        )
-        captions = declare_config(self, CaptionerConfig)
-        self._enrichment = SceneEnrichment(self, self._scene, book, config.enrich_period, captions)
-        self._fields = SceneFields(
-            self, self._scene, book, queries, lambda: self._grid, config.display_period
-        )
+        self._queries = QueryServer(self, self._scene.entities, lambda: self._scene.regions, book, config)
+        self._enrichment = SceneEnrichment(self, self._scene, book, config)
+        self._fields = SceneFields(self, self._scene, book, lambda: self._grid, config.display_period)
         self._files = MapFiles(self, self._scene, self._rooms, self._worker.submit, self._on_loaded)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import SemanticMapExpertConfig
 from lodestar.experts.descriptions import SceneDescription
-from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
 from lodestar.language.priors import everyday_words
-from lodestar.language.reasoners import ReasonerConfig, make_reasoner
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_agent import description_from_msg
@@ -15,7 +15,7 @@ from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import declare_config
+from lodestar_ros.parameters import declare_part
 from lodestar_ros.scene_client import SceneClient
 
 
@@ -28,9 +28,10 @@ class SemanticMapExpertNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("semantic_map_expert", **kwargs)
         book = RemotePhraseBook()
-        mind = make_reasoner(declare_config(self, ReasonerConfig, "reasoner."))
+        config = declare_part(self, SemanticMapExpertConfig)
+        mind = parts.reasoner(config.reasoner)
         self.on_close(mind.close)
-        self._expert = SemanticMapExpert(declare_config(self, SemanticMapConfig), book, mind.reasoner)
+        self._expert = parts.semantic_map_expert(config, book, mind.reasoner)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._heard: deque[SceneDescription] = deque(maxlen=10)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import uuid
-from dataclasses import dataclass
 
 from sensor_msgs.msg import PointCloud2
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import SemanticVoxelsConfig
 from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.colors import colors_of
-from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
@@ -19,21 +20,10 @@ from lodestar_ros.conversions_map import pillars_to_msg
 from lodestar_ros.conversions_scene import instances_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.node import FrameNames, LodestarNode
-from lodestar_ros.parameters import declare_config
+from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import ColorBeside, SegmentedRgbd
 from lodestar_ros.voxel_files import VoxelFiles
 from lodestar_ros.workers import LatestWorker
-
-
-@dataclass(frozen=True)
-class SemanticVoxelsConfig:
-    """What is taken in and how often what is published; seconds."""
-
-    geometry_period: float = 0.2  # of stamps, between depth frames taken in without segments
-    colored: bool = True  # surfaces take the colour of images that come with the depth
-    layers_period: float = 2.0  # of real time, between pillars and clouds
-    pillar_resolution: float = 0.1  # m
-    map_id: int = 1
 
 
 class SemanticVoxelsNode(LodestarNode):
@@ -46,10 +36,8 @@ class SemanticVoxelsNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("semantic_voxels", **kwargs)
-        self._config = declare_config(self, SemanticVoxelsConfig)
-        self._map = SemanticVoxelMap(
-            declare_config(self, VoxelConfig, "voxels."), self._config.map_id, uuid.uuid4().hex[:12]
-        )
+        self._config = declare_part(self, SemanticVoxelsConfig)
+        self._map = parts.voxel_map(self._config, self.shared, uuid.uuid4().hex[:12])
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)

@@ -1,0 +1,203 @@
+"""The tree of configuration of the whole robot: one record per part, named as the node that runs it.
+
+A field marked with ``metadata={"prefix": TEXT}`` gives its parameters this prefix in place of its own name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+from lodestar.agent.config import LoopConfig
+from lodestar.assembly.shared import SharedConfig, with_shared
+from lodestar.experts.egocentric import EgocentricConfig
+from lodestar.experts.frontier import FrontierConfig
+from lodestar.experts.semantic_map import SemanticMapConfig
+from lodestar.keyframes.image_picker import PickConfig
+from lodestar.keyframes.store import KeyframeConfig
+from lodestar.language.parsers import ParserConfig
+from lodestar.language.reasoners import ReasonerConfig
+from lodestar.mapping.octomap import OctoMapConfig
+from lodestar.mapping.scan_grid import ScanGridConfig
+from lodestar.mapping.turn_filter import TurnFilterConfig
+from lodestar.mapping.voxel_config import VoxelConfig
+from lodestar.perception.captioner import CaptionerConfig
+from lodestar.perception.geometric import GeometricConfig
+from lodestar.perception.ground_truth import NoiseConfig
+from lodestar.perception.ultralytics import UltralyticsConfig
+from lodestar.query.rerank import RerankConfig
+from lodestar.scene.config import SceneConfig
+from lodestar.selection.config import SelectionConfig
+from lodestar.selection.context import ContextConfig
+from lodestar.selection.linucb import LinUcbConfig
+from lodestar.selection.reward import RewardConfig, SequenceConfig
+
+SOURCES = ("lidar", "scan", "depth", "slam")
+ADAPTERS = ("ground_truth", "ultralytics", "geometric")
+EXPERTS = ("frontier", "semantic_map", "ego_vlm")
+
+Config = TypeVar("Config")
+
+
+@dataclass(frozen=True)
+class MappingConfig:
+    """Where the plan grid comes from, and how often it goes out."""
+
+    # lidar: points into an octree; scan: a planar scan; depth: depth images into an octree;
+    # slam: SLAM's map with obstacles above its plane
+    source: str = "lidar"
+    grid_period: float = 0.5  # s between two grids
+    grid_refresh: float = 3.0  # s, also when nothing changed, so that everyone knows that it still holds
+    octomap_period: float = 1.0  # s between two octrees
+    binary: bool = True  # octomap without probabilities
+    octomap: OctoMapConfig = field(default_factory=OctoMapConfig)
+    scan: ScanGridConfig = field(default_factory=ScanGridConfig)
+    thinning: TurnFilterConfig = field(default_factory=TurnFilterConfig)
+
+    def __post_init__(self) -> None:
+        if self.source not in SOURCES:
+            raise ValueError(f"source is {self.source!r}; it is one of {', '.join(SOURCES)}")
+
+
+@dataclass(frozen=True)
+class PerceptionConfig:
+    """Which detector sees."""
+
+    # ground_truth: a simulator's label images; ultralytics: RGB; geometric: shapes in depth, without names
+    adapter: str = "ground_truth"
+    model: str = ""  # of the ultralytics adapter: path of weights (.pt, .onnx, .engine)
+    seed: int = 0  # of the noise and of the numbering of labels
+    noise: NoiseConfig = field(default_factory=NoiseConfig)
+    geometric: GeometricConfig = field(default_factory=GeometricConfig)
+    ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
+
+    def __post_init__(self) -> None:
+        if self.adapter not in ADAPTERS:
+            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
+        if self.adapter == "ultralytics" and not self.model:
+            raise ValueError("adapter ultralytics needs the parameter model, such as yoloe-11s-seg.pt")
+
+
+@dataclass(frozen=True)
+class KeyframesConfig:
+    """Which images are kept, and where."""
+
+    folder: str = ""  # empty = a temporary folder that goes with the process
+    store: KeyframeConfig = field(default_factory=KeyframeConfig)
+    offer: PickConfig = field(default_factory=PickConfig)
+
+
+@dataclass(frozen=True)
+class SemanticVoxelsConfig:
+    """What is taken in and how often what is given out."""
+
+    geometry_period: float = 0.2  # s of stamps between depth frames taken in without segments
+    colored: bool = True  # surfaces take the colour of images that come with the depth
+    layers_period: float = 2.0  # s between pillars and clouds
+    pillar_resolution: float = 0.1  # m
+    voxels: VoxelConfig = field(default_factory=VoxelConfig)
+
+
+@dataclass(frozen=True)
+class SceneDictionaryConfig:
+    """Entities, their captions, and queries about them."""
+
+    display_period: float = 1.0  # s between markers, similarity layers and keep-out masks
+    enrich_period: float = 0.5  # s between batches of captions and vectors
+    regions_period: float = 5.0  # s between two divisions of the grid into rooms
+    scene: SceneConfig = field(default_factory=SceneConfig)
+    parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "query."})
+    rerank: RerankConfig = field(default_factory=RerankConfig, metadata={"prefix": "query."})
+    captions: CaptionerConfig = field(default_factory=CaptionerConfig, metadata={"prefix": ""})
+
+
+@dataclass(frozen=True)
+class FrontierExpertConfig:
+    """The frontier expert and how often it is shown a view."""
+
+    view_period: float = 0.25  # s of stamps between views
+    expectation: bool = True  # area counts more where the target is likely
+    expert: FrontierConfig = field(default_factory=FrontierConfig, metadata={"prefix": ""})
+
+
+@dataclass(frozen=True)
+class SemanticMapExpertConfig:
+    """The semantic-map expert and who reasons for it."""
+
+    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
+    expert: SemanticMapConfig = field(default_factory=SemanticMapConfig, metadata={"prefix": ""})
+
+
+@dataclass(frozen=True)
+class EgoVlmExpertConfig:
+    """The egocentric expert, who reasons for it, and how often it is shown a view."""
+
+    annotate: bool = False  # publish the view with its marks
+    view_period: float = 0.25  # s of stamps between views
+    description_period: float = 1.0  # s of stamps between descriptions of the view
+    reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
+    expert: EgocentricConfig = field(default_factory=EgocentricConfig, metadata={"prefix": ""})
+
+
+@dataclass(frozen=True)
+class GoalSelectorConfig:
+    """The decision loop, its policy, and how often it works."""
+
+    tick_period: float = 0.1  # s of real time: it works while a simulated clock stands
+    beat_period: float = 0.05  # s of real time between heartbeats
+    feedback_period: float = 0.5  # s of real time
+    clock_patience: float = 10.0  # s after which a clock that stands counts as running again
+    decision_log: str = ""  # file of one JSON line per decision; empty = none
+    seed: int = 0  # of the policy's random choices
+    experts: tuple[str, ...] = EXPERTS  # who is asked; the arms of the policy
+    loop: LoopConfig = field(default_factory=LoopConfig)
+    selection: SelectionConfig = field(default_factory=SelectionConfig)
+    policy: LinUcbConfig = field(default_factory=LinUcbConfig)
+    reward: RewardConfig = field(default_factory=RewardConfig)
+    sequence_reward: SequenceConfig = field(default_factory=SequenceConfig)
+    context: ContextConfig = field(default_factory=ContextConfig)
+
+    def __post_init__(self) -> None:
+        unknown = set(self.experts) - set(EXPERTS)
+        if unknown or not self.experts or len(set(self.experts)) != len(self.experts):
+            raise ValueError(f"experts is {self.experts!r}; they are some of {', '.join(EXPERTS)}, each once")
+
+
+@dataclass(frozen=True)
+class RobotConfig:
+    """All parts of the robot. What they share stands in `shared` and is filled in wherever a part reads it."""
+
+    shared: SharedConfig = field(default_factory=SharedConfig)
+    mapping: MappingConfig = field(default_factory=MappingConfig)
+    perception: PerceptionConfig = field(default_factory=PerceptionConfig)
+    keyframes: KeyframesConfig = field(default_factory=KeyframesConfig)
+    semantic_voxels: SemanticVoxelsConfig = field(default_factory=SemanticVoxelsConfig)
+    scene_dictionary: SceneDictionaryConfig = field(default_factory=SceneDictionaryConfig)
+    frontier_expert: FrontierExpertConfig = field(default_factory=FrontierExpertConfig)
+    semantic_map_expert: SemanticMapExpertConfig = field(default_factory=SemanticMapExpertConfig)
+    ego_vlm_expert: EgoVlmExpertConfig = field(default_factory=EgoVlmExpertConfig)
+    goal_selector: GoalSelectorConfig = field(default_factory=GoalSelectorConfig)
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            if item.name != "shared":
+                part = with_shared(getattr(self, item.name), self.shared, item.name)
+                object.__setattr__(self, item.name, part)
+
+
+def changed(config: Config, **values: Any) -> Config:
+    """The configuration with other values; ``a__b=1`` sets the field b of the field a.
+
+    Raises TypeError for a field that does not exist, ValueError for a value that a part refuses.
+    """
+    direct: dict[str, Any] = {}
+    nested: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        head, _, rest = name.partition("__")
+        if rest:
+            nested.setdefault(head, {})[rest] = value
+        else:
+            direct[name] = value
+    for head, inner in nested.items():
+        direct[head] = changed(getattr(config, head), **inner)
+    return replace(config, **direct)  # type: ignore[type-var]

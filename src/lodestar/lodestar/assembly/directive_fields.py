@@ -1,0 +1,96 @@
+"""Similarity layers and keep-out zones of the directive, worked out anew when something changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
+from lodestar.language.directive import Directive
+from lodestar.mapping.pillars import PillarMap
+from lodestar.models.phrases import PhraseBook
+from lodestar.query.config import QueryConfig
+from lodestar.query.fields import layer_texts
+from lodestar.query.keep_out import KeepOutZones
+from lodestar.scene.dictionary import SceneDictionary
+
+
+@dataclass(frozen=True)
+class FieldUpdate:
+    """layers: name -> (rows, columns) float32 scores on the pillars. zones: what is barred now, occupied on the plan
+    grid; None where that has not changed.
+    """
+
+    layers: Mapping[str, np.ndarray] = field(default_factory=dict)
+    zones: OccupancyGrid2D | None = None
+
+
+class DirectiveFields:
+    """What the directive says of every place of the map. Not safe for threads."""
+
+    def __init__(self, phrases: PhraseBook, config: QueryConfig) -> None:
+        self._keep_out = KeepOutZones(phrases, config)
+        self._followed: Directive | None = None
+        self._state: tuple = (-1, None, None, None)
+        self._zones: OccupancyGrid2D | None = None
+
+    def refresh(
+        self,
+        scene: SceneDictionary,
+        directive: Directive | None,
+        pillars: PillarMap | None,
+        grid: OccupancyGrid2D | None,
+        *,
+        stamp: float,
+        layers: bool = True,
+    ) -> FieldUpdate | None:
+        """What has changed since the last call; None where nothing that it depends on has.
+
+        layers: whether the similarity layers are wanted beside the zones. Raises MissingPhrases; then the next call
+        tries again.
+        """
+        state = (scene.revision, directive, pillars, grid)
+        if state[0] == self._state[0] and all(a is b for a, b in zip(state[1:], self._state[1:])):
+            return None
+        if directive is not self._followed:
+            self._keep_out.follow(directive)
+            self._followed = directive
+        drawn: dict[str, np.ndarray] = {}
+        mask = None
+        if directive is not None and pillars is not None:
+            entities, regions = scene.entities(), scene.regions
+            if layers:
+                drawn = self._layers(directive, pillars, scene)
+            if grid is not None:
+                mask = self._keep_out.mask(grid, entities, pillars, regions, scene.rooms)
+        zones = None if grid is None else self._changed_zones(grid, mask, stamp)
+        self._state = state
+        return FieldUpdate(drawn, zones)
+
+    def _layers(
+        self, directive: Directive, pillars: PillarMap, scene: SceneDictionary
+    ) -> dict[str, np.ndarray]:
+        entities = scene.entities()
+        self._keep_out.fields.follow(entities)
+        drawn = {
+            layer: self._keep_out.fields.field(layer, texts, pillars)
+            for layer, texts in layer_texts(directive).items()
+            if layer != "constraint"
+        }
+        return {**drawn, "constraint": self._keep_out.field(entities, pillars, scene.regions)}
+
+    def _changed_zones(
+        self, grid: OccupancyGrid2D, mask: np.ndarray | None, stamp: float
+    ) -> OccupancyGrid2D | None:
+        """The zones where they are others than before; the first ones, even if there are none, are."""
+        barred = np.zeros(grid.cells.shape, bool) if mask is None else mask
+        cells = np.where(barred, np.int8(OCCUPIED), np.int8(FREE))
+        shown = self._zones
+        if shown is not None:
+            none_yet = not cells.any() and not shown.cells.any()
+            if none_yet or (np.array_equal(shown.cells, cells) and shown.origin == grid.origin):
+                return None
+        self._zones = OccupancyGrid2D(cells, grid.resolution, grid.origin, stamp, grid.frame)
+        return self._zones

@@ -1,0 +1,221 @@
+"""Makes each part of the robot from its configuration: the one place where algorithms are constructed.
+
+The configuration of a part has its shared values filled in already (`RobotConfig` and the nodes' parameters do so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.targets import SceneTargets
+from lodestar.assembly.config import (
+    EgoVlmExpertConfig,
+    FrontierExpertConfig,
+    GoalSelectorConfig,
+    KeyframesConfig,
+    MappingConfig,
+    PerceptionConfig,
+    SceneDictionaryConfig,
+    SemanticMapExpertConfig,
+    SemanticVoxelsConfig,
+)
+from lodestar.assembly.directive_fields import DirectiveFields
+from lodestar.assembly.shared import SharedConfig
+from lodestar.experts.egocentric import EgocentricExpert
+from lodestar.experts.frontier import FrontierExpert
+from lodestar.experts.semantic_map import SemanticMapExpert
+from lodestar.grid.regions import RegionTracker
+from lodestar.keyframes.image_picker import ImagePicker
+from lodestar.keyframes.store import KeyframeStore
+from lodestar.language.parsers import QueryParser, make_parser
+from lodestar.language.reasoner import Reasoner
+from lodestar.language.reasoners import ReasonerConfig, ReasonerHandle, make_reasoner
+from lodestar.mapping.octomap import OctoMapper
+from lodestar.mapping.scan_grid import ScanGridMapper
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+from lodestar.mapping.turn_filter import TurnFilter
+from lodestar.models.chat import OpenAiChat
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.captioner import make_describer
+from lodestar.perception.geometric import GeometricSegmenter
+from lodestar.perception.ground_truth import GroundTruthDetector
+from lodestar.perception.ultralytics import UltralyticsDetector
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.regions import RegionMap
+from lodestar.scene.vision_captioner import VisionCaptioner
+from lodestar.selection.config import policy_of
+from lodestar.selection.policy import Policy
+from lodestar.selection.reward import make_reward
+from lodestar.storage.archive import ForeignFile
+
+
+def plan_mapper(config: MappingConfig) -> OctoMapper | ScanGridMapper:
+    """The mapper of the configuration's source. Raises ImportError where it needs OctoMap and has none."""
+    return ScanGridMapper(config.scan) if config.source == "scan" else OctoMapper(config.octomap)
+
+
+def plan_mapper_from(
+    config: MappingConfig, kind: str, arrays: Mapping[str, np.ndarray]
+) -> OctoMapper | ScanGridMapper:
+    """The mapper that goes on from what one of its kind has saved.
+
+    Raises ForeignFile, with what to do, where the arrays are of another kind or do not fit the configuration.
+    """
+    wanted = ScanGridMapper if config.source == "scan" else OctoMapper
+    if kind != wanted.KIND:
+        made_by = {ScanGridMapper.KIND: "the planar scan", OctoMapper.KIND: "an octree"}.get(kind, repr(kind))
+        source = "scan" if kind == ScanGridMapper.KIND else "lidar, depth or slam"
+        raise ForeignFile(
+            f"the grid was made of {made_by}, and mapping.source is {config.source}: set mapping.source to {source}, "
+            "or explore anew and save again"
+        )
+    try:
+        if config.source == "scan":
+            return ScanGridMapper.from_arrays(arrays, config.scan)
+        return OctoMapper.from_arrays(arrays, config.octomap)
+    except (KeyError, ValueError, AttributeError) as error:
+        raise ForeignFile(f"the grid: {error}") from error
+
+
+def turn_filter(config: MappingConfig) -> TurnFilter:
+    """Picks the turns of the LiDAR that the mapper takes in."""
+    return TurnFilter(config.thinning)
+
+
+def ground_truth_detector(
+    config: PerceptionConfig, rng: np.random.Generator | None = None
+) -> GroundTruthDetector:
+    """Reads a simulator's label images. rng: of its noise; without one, from the configured seed."""
+    return GroundTruthDetector(config.noise, rng if rng is not None else np.random.default_rng(config.seed))
+
+
+def geometric_segmenter(config: PerceptionConfig) -> GeometricSegmenter:
+    """Finds shapes in depth, without names."""
+    return GeometricSegmenter(config.geometric, config.seed)
+
+
+def ultralytics_detector(config: PerceptionConfig) -> UltralyticsDetector:
+    """Detects in RGB; its model is loaded with the first image. Raises DetectorUnavailable for what is missing."""
+    detector = UltralyticsDetector(config.model, config.ultralytics)
+    detector.check()
+    return detector
+
+
+def keyframe_store(
+    config: KeyframesConfig, shared: SharedConfig, folder: str | Path, session_id: str = ""
+) -> KeyframeStore:
+    """Keeps images in a folder. Raises OSError."""
+    return KeyframeStore(folder, config.store, shared.map_id, session_id)
+
+
+def image_picker(config: KeyframesConfig) -> ImagePicker:
+    """Offers images to the store."""
+    return ImagePicker(config.offer)
+
+
+def voxel_map(config: SemanticVoxelsConfig, shared: SharedConfig, session_id: str = "") -> SemanticVoxelMap:
+    """Fuses segments into instances."""
+    return SemanticVoxelMap(config.voxels, shared.map_id, session_id)
+
+
+def scene_dictionary(config: SceneDictionaryConfig) -> SceneDictionary:
+    """Keeps the entities."""
+    return SceneDictionary(config.scene)
+
+
+def region_tracker() -> RegionTracker:
+    """Divides the grid into rooms whose ids last."""
+    return RegionTracker()
+
+
+def scene_mirror() -> SceneMirror:
+    """A copy of the entities that follows their deltas, for those who read them."""
+    return SceneMirror()
+
+
+def room_map(config: SceneDictionaryConfig) -> RegionMap:
+    """Tells which room a place is in."""
+    return RegionMap(config.scene.region_reach)
+
+
+def enricher(
+    scene: SceneDictionary,
+    phrases: PhraseBook,
+    crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
+    captioner: Captioner | None = None,
+) -> Enricher:
+    """Captions entities and embeds the captions; by templates where no captioner is given."""
+    return Enricher(scene, captioner or TemplateCaptioner(), phrases, crops)
+
+
+def vision_captioner(
+    config: SceneDictionaryConfig,
+    scene: SceneDictionary,
+    crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
+) -> tuple[VisionCaptioner, OpenAiChat]:
+    """A captioner that asks a vision model, and the chat whose questions under way can be ended."""
+    describer, chat = make_describer(config.captions.vision)
+    return VisionCaptioner(describer, scene.return_enrichments, crops), chat
+
+
+def directive_fields(phrases: PhraseBook, shared: SharedConfig) -> DirectiveFields:
+    """Similarity layers and keep-out zones of the directive."""
+    return DirectiveFields(phrases, shared.query)
+
+
+def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable[[str], None]) -> QueryParser:
+    """Reads the text of queries."""
+    return make_parser(config.parser, warn, chat)[0]
+
+
+def reasoner(config: ReasonerConfig) -> ReasonerHandle:
+    """Weighs candidates and views for an expert; it is closed with its owner."""
+    return make_reasoner(config)
+
+
+def frontier_expert(config: FrontierExpertConfig, phrases: PhraseBook) -> FrontierExpert:
+    """Proposes frontiers."""
+    return FrontierExpert(config.expert, phrases if config.expectation else None)
+
+
+def semantic_map_expert(
+    config: SemanticMapExpertConfig, phrases: PhraseBook, mind: Reasoner
+) -> SemanticMapExpert:
+    """Proposes viewpoints of remembered entities."""
+    return SemanticMapExpert(config.expert, phrases, mind)
+
+
+def ego_vlm_expert(config: EgoVlmExpertConfig, phrases: PhraseBook, mind: Reasoner) -> EgocentricExpert:
+    """Proposes what is in view."""
+    return EgocentricExpert(config.expert, phrases, mind)
+
+
+def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -> Policy:
+    """Chooses among the experts; goes on from `selection.policy_state`. rng: by default from the configured seed.
+
+    Raises ValueError, OSError where that file is not for this policy.
+    """
+    rng = rng if rng is not None else np.random.default_rng(config.seed)
+    return policy_of(config.selection, config.policy, config.experts, rng)
+
+
+def decision_loop(
+    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy
+) -> DecisionLoop:
+    """Follows directives."""
+    return DecisionLoop(
+        config.loop,
+        chooser,
+        phrases,
+        config.experts,
+        targets=SceneTargets(phrases, shared.query),
+        context=config.context,
+        features=config.selection.features,
+        rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
+    )

@@ -1,0 +1,146 @@
+"""The whole robot in one process: sensor records in, commands out. It has no thread, no clock and no ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import numpy as np
+
+from lodestar.agent.commands import Command
+from lodestar.assembly import parts
+from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.map_chain import MapChain, Periodic, Stages, unmeasured
+from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.checks import check_directive
+from lodestar.language.directive import Directive
+from lodestar.language.grammar import parse_directive
+from lodestar.language.reasoner import Reasoner
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.selection.policy import Policy
+
+
+class HeadlessRobot:
+    """All parts that the nodes run, made of the same configuration and fed at the same rates.
+
+    The records of one moment come in any order: `take_points` or `take_scan`, `take_view`, `take_pose`; then `tick`.
+    Whoever owns it carries out the commands; `propose` answers those that ask an expert.
+
+    reasoner(): makes a reasoner for each expert that asks one; by default the configured one.
+    """
+
+    def __init__(
+        self,
+        config: RobotConfig,
+        phrases: PhraseBook,
+        policy: Policy | None = None,
+        *,
+        reasoner: Callable[[], Reasoner] | None = None,
+        stages: Stages = unmeasured,
+    ) -> None:
+        self.config, self.phrases, self._stages = config, phrases, stages
+        self._reasoner = reasoner
+        self._closing = ExitStack()
+        self.loop = parts.decision_loop(
+            config.goal_selector, config.shared, phrases, policy or parts.policy(config.goal_selector)
+        )
+        self.forget()
+
+    def forget(self) -> None:
+        """Nothing is known of the building any more; what the policy has learned stays, and a directive goes on."""
+        config, phrases = self.config, self.phrases
+        self.map = MapChain(config, phrases, stages=self._stages)
+        self.frontier = parts.frontier_expert(config.frontier_expert, phrases)
+        self.semantic_map = parts.semantic_map_expert(
+            config.semantic_map_expert, phrases, self._mind(config.semantic_map_expert.reasoner)
+        )
+        self.egocentric = parts.ego_vlm_expert(
+            config.ego_vlm_expert, phrases, self._mind(config.ego_vlm_expert.reasoner)
+        )
+        self.experts: dict[str, Expert] = {
+            expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
+        }
+        self._frontier_view = Periodic(config.frontier_expert.view_period)
+        self._ego_view = Periodic(config.ego_vlm_expert.view_period)
+        self._description = Periodic(config.ego_vlm_expert.description_period)
+        self._given: OccupancyGrid2D | None = None
+
+    def _mind(self, config: parts.ReasonerConfig) -> Reasoner:
+        if self._reasoner is not None:
+            return self._reasoner()
+        handle = parts.reasoner(config)
+        self._closing.callback(handle.close)
+        return handle.reasoner
+
+    def close(self) -> None:
+        """End what reasoners still ask."""
+        self._closing.close()
+
+    @property
+    def grid(self) -> OccupancyGrid2D:
+        """The plan with the keep-out zones."""
+        return self.map.grid
+
+    # --- facts ------------------------------------------------------------------------------------------------
+
+    def take_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
+        """One image with its segments: map, scene and experts know of it."""
+        self.map.take_depth(frame)
+        self.map.take_segments(frame, segmented)
+        self.map.work(frame.stamp)
+        self._give_grid()
+        with self._stages("experts_listen"):
+            for reader in (self.frontier, self.semantic_map, self.egocentric):
+                reader.set_scene(self.map.mirror)
+            if self._frontier_view.due(frame.stamp):
+                self.frontier.set_view(frame, segmented)
+            if self._ego_view.due(frame.stamp):
+                self.egocentric.set_view(frame, segmented)
+                if self._description.due(frame.stamp):
+                    self._describe()
+        with self._stages("loop"):
+            self.loop.on_scene(self.map.mirror)
+
+    def _describe(self) -> None:
+        """The semantic-map expert hears what the egocentric one says of the view."""
+        description = self.egocentric.describe()
+        if description is not None:
+            self.semantic_map.hear(description)
+
+    def _give_grid(self) -> None:
+        grid = self.map.grid
+        if grid is self._given:
+            return
+        self._given = grid
+        with self._stages("experts_listen"):
+            for planner in (self.frontier, self.semantic_map, self.egocentric):
+                planner.set_grid(grid)
+        with self._stages("loop"):
+            self.loop.on_grid(grid)
+
+    def take_pose(self, pose: np.ndarray, now: float) -> None:
+        """The robot is at pose (3,) x, y, yaw in map."""
+        self.loop.on_pose(pose, now)
+
+    # --- directives and decisions -----------------------------------------------------------------------------
+
+    def start(self, directive: Directive | str, now: float, time_limit: float = 0.0) -> Directive:
+        """Begin a directive, by its words or as a record. Raises DirectiveError, DirectiveRefused."""
+        parsed = parse_directive(directive) if isinstance(directive, str) else directive
+        check_directive(parsed)
+        self.loop.start(parsed, now, time_limit)
+        self.map.follow(parsed)
+        return parsed
+
+    def tick(self, now: float) -> list[Command]:
+        """What is to be done now."""
+        self._give_grid()
+        with self._stages("loop"):
+            return self.loop.tick(now)
+
+    def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection:
+        """An expert's answer from what is known now; it goes to `loop.on_answer` when the owner sees fit."""
+        with self._stages(f"expert_{expert}"):
+            return self.experts[expert].propose(request)

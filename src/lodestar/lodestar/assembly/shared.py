@@ -1,0 +1,92 @@
+"""Parameters that more than one part reads: each has its one home here.
+
+A field of a part's configuration that is marked with ``metadata={"shared": NAME}`` takes its value from the field
+NAME of `SharedConfig`. It is no parameter of its part: a profile sets it once, as ``shared.NAME``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+from lodestar.experts.facing_places import ApproachConfig
+from lodestar.experts.reach import ReachConfig
+from lodestar.grid.footprint import Footprint
+from lodestar.grid.viewpoints import ViewpointConfig
+from lodestar.query.config import QueryConfig
+
+MARK = "shared"  # key of a field's metadata; its value names the field of SharedConfig
+
+Config = TypeVar("Config")
+
+
+class SharedConflict(ValueError):
+    """A shared parameter was set in a part, to another value than its home has; the message names both places."""
+
+
+@dataclass(frozen=True)
+class SharedConfig:
+    """What the parts have in common. The defaults are those of each field's own type."""
+
+    query: QueryConfig = field(default_factory=QueryConfig)  # what is accepted as the thing that is meant
+    body: Footprint = field(default_factory=Footprint)  # the robot's outline in plan
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)  # from where a thing is faced
+    approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to a thing
+    reach: ReachConfig = field(default_factory=ReachConfig)  # which ways the robot takes
+    map_id: int = 1  # of everything that is recorded or saved
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if is_dataclass(value):
+                object.__setattr__(self, item.name, with_shared(value, self, f"shared.{item.name}"))
+
+
+def is_shared(item: Field[Any]) -> bool:
+    """Whether a field of a configuration takes its value from SharedConfig."""
+    return MARK in item.metadata
+
+
+def with_shared(config: Config, shared: SharedConfig, place: str = "") -> Config:
+    """The configuration with the shared value in every marked field, at any depth.
+
+    place: name of the configuration in messages. Raises SharedConflict where a marked field was set to something that
+    is neither its default nor the shared value.
+    """
+    changes: dict[str, Any] = {}
+    for item in fields(config):  # type: ignore[arg-type]
+        value, name = getattr(config, item.name), f"{place}.{item.name}".lstrip(".")
+        if is_shared(item):
+            home = getattr(shared, item.metadata[MARK])
+            if value != home:
+                _check_untouched(item, value, home, name)
+                changes[item.name] = home
+        elif is_dataclass(value) and not isinstance(value, type):
+            filled = with_shared(value, shared, name)
+            if filled is not value:
+                changes[item.name] = filled
+    return replace(config, **changes) if changes else config  # type: ignore[type-var]
+
+
+def _check_untouched(item: Field[Any], value: Any, home: Any, name: str) -> None:
+    default = item.default if item.default_factory is MISSING else item.default_factory()
+    if value == default:
+        return
+    where, wanted = _difference(value, home)
+    dotted = f".{where}" if where else ""
+    raise SharedConflict(
+        f"{name}{dotted} is set, and {MARK}.{item.metadata[MARK]}{dotted} is {wanted!r}: "
+        f"set only {MARK}.{item.metadata[MARK]}{dotted}"
+    )
+
+
+def _difference(value: Any, home: Any) -> tuple[str, Any]:
+    """Dotted name of the first field that differs, and its value in `home`."""
+    if not is_dataclass(value):
+        return "", home
+    for item in fields(value):
+        mine, theirs = getattr(value, item.name), getattr(home, item.name)
+        if mine != theirs:
+            deeper, wanted = _difference(mine, theirs)
+            return f"{item.name}.{deeper}".rstrip("."), wanted
+    return "", home

@@ -1,0 +1,106 @@
+"""The headless robot in a simulated building: what the simulator measures goes in as the sensor records of a robot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodestar.assembly import parts
+from lodestar.assembly.map_chain import unmeasured
+from lodestar.assembly.robot import HeadlessRobot
+from lodestar.geometry.poses import planar_transform, yaw_of
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.reasoner import OfflineReasoner, Reasoner
+from lodestar.mapping.octomap import OctoMapper
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import RgbdFrame
+from lodestar.scene.mirror import SceneMirror
+from lodestar.selection.policy import Policy
+from lodestar_eval.delayed import DelayedReasoner
+from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.stages import StageClock
+from lodestar_sim.sensors import CameraFrame
+from lodestar_sim.simulator import Simulator
+
+
+class SimulatedRobot:
+    """Feeds a HeadlessRobot from a simulator. rng: of the detector's noise."""
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        settings: EpisodeSettings,
+        phrases: PhraseBook,
+        rng: np.random.Generator,
+        clock: StageClock | None = None,
+        policy: Policy | None = None,
+    ) -> None:
+        self.simulator, self.settings = simulator, settings
+        self._stages = unmeasured if clock is None else clock.stage
+        sensors = simulator.config.sensors
+        self._base_from_lidar = planar_transform(0.0, 0.0, 0.0, sensors.lidar.z)
+        self._base_from_scan = planar_transform(0.0, 0.0, 0.0, sensors.scan.z)
+        self.detector = parts.ground_truth_detector(settings.robot.perception, rng)
+        self.headless = HeadlessRobot(
+            settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages
+        )
+
+    def _reasoner(self) -> Reasoner:
+        """Offline, at once or as slow as the settings say; one for each expert, as each node has its own."""
+        delay = self.settings.reasoner_delay
+        return DelayedReasoner(delay, lambda: self.simulator.time) if delay > 0.0 else OfflineReasoner()
+
+    def forget(self, rng: np.random.Generator) -> None:
+        """Nothing is known of the building any more; the detector errs anew."""
+        self.detector = parts.ground_truth_detector(self.settings.robot.perception, rng)
+        self.headless.forget()
+
+    @property
+    def grid(self) -> OccupancyGrid2D:
+        """The plan with the keep-out zones."""
+        return self.headless.grid
+
+    @property
+    def mirror(self) -> SceneMirror:
+        """What the experts know of the scene."""
+        return self.headless.map.mirror
+
+    @property
+    def pose(self) -> np.ndarray:
+        """(3,), where the robot believes it is."""
+        map_from_base = self.simulator.map_from_base
+        return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+
+    def look(self) -> CameraFrame:
+        """Take in a turn of the LiDAR and an image of this moment; returns the image."""
+        settings = self.settings
+        with self._stages("render"):
+            image = self.simulator.render(rgb=False, width=settings.width, height=settings.height)
+        self.turn()
+        self.see(image)
+        return image
+
+    def turn(self) -> None:
+        """Take in a turn of the LiDAR, or a planar scan, where the map wants one; else none is simulated."""
+        simulator, chain = self.simulator, self.headless.map
+        is_scan = not isinstance(chain.mapper, OctoMapper)
+        base_from_sensor = self._base_from_scan if is_scan else self._base_from_lidar
+        if not chain.wants_turn(simulator.time, simulator.map_from_base @ base_from_sensor):
+            return
+        where = simulator.odom_from_base @ base_from_sensor, simulator.map_from_odom
+        with self._stages("ranges"):
+            points = None if is_scan else simulator.lidar()
+            scan = simulator.scan() if is_scan else None
+        if points is not None:
+            chain.take_points(simulator.time, points, *where)
+        if scan is not None:
+            angles = scan.angle_min, scan.angle_increment
+            chain.take_scan(scan.stamp, scan.ranges, angles, scan.range_max, *where)
+
+    def see(self, image: CameraFrame) -> None:
+        """Take in an image."""
+        frame = RgbdFrame(
+            image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
+        )
+        with self._stages("detect"):
+            segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
+        self.headless.take_view(frame, segmented)

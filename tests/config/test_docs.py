@@ -18,6 +18,7 @@ from lodestar_eval.tasks import prepare
 PAGES = sorted(path for where in ("*.md", "docs/**/*.md", "src/*/*.md") for path in declared.ROOT.glob(where))
 HOW_TO = declared.ROOT / "docs" / "how-to"
 DECISIONS = declared.ROOT / "docs" / "adr"
+MEASUREMENTS = declared.ROOT / "docs" / "measurements"
 OPTIONS = {  # where the options of a command are defined; benchmarks add theirs to those of the first
     "lodestar_bringup": ("lodestar_bringup/lodestar_bringup/__main__.py",),
     "lodestar_eval": ("lodestar_eval/lodestar_eval/__main__.py",),
@@ -144,3 +145,24 @@ def test_decisions_are_listed_by_a_number_of_their_own_and_none_is_missing() -> 
     for name in files:
         title = (DECISIONS / name).read_text().splitlines()[0]
         assert re.match(r"# 0*(\d+)\b", title).group(1) == str(int(name[:4])), title
+
+
+@pytest.mark.parametrize("page", sorted(DECISIONS.glob("0*.md")), ids=lambda page: page.stem)
+def test_a_decision_fits_on_a_page(page: Path) -> None:
+    text = page.read_text()
+    assert len(text.split()) <= 400
+    assert [
+        part for part in ("Decision", "Reason", "Consequence", "Rejected") if f"**{part}.**" not in text
+    ] == []
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in sorted(MEASUREMENTS.glob("*.md")) if page.stem != "README"],
+    ids=lambda page: page.stem,
+)
+def test_a_page_of_measurements_is_listed_and_its_newest_table_is_first(page: Path) -> None:
+    dates = re.findall(r"^## (?:.* to )?(\d{4}-\d{2}-\d{2})", page.read_text(), re.MULTILINE)
+    assert dates and dates == sorted(dates, reverse=True)
+    assert len(dates) == len(re.findall(r"^## ", page.read_text(), re.MULTILINE)), "date every section"
+    assert f"]({page.name})" in (MEASUREMENTS / "README.md").read_text()

@@ -66,7 +66,8 @@ class BagRecording:
                 else:
                     waiting.append((message, camera))
                 while waiting and (len(waiting) > 3 or not topics.color or _is_past(colors, waiting[0][0])):
-                    yield from self._frame(*waiting.popleft(), colors)
+                    depth, info = waiting.popleft()
+                    yield from self._frame(depth, info, colors)
             for depth, info in waiting:
                 yield from self._frame(depth, info, colors)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy import ndimage
 
@@ -13,7 +15,7 @@ CELL = 0.1  # m
 _FINE = 0.02  # m, cell of the raster of the true geometry
 
 
-def reachable_floor(world: World, start) -> np.ndarray:
+def reachable_floor(world: World, start: Sequence[float] | np.ndarray) -> np.ndarray:
     """Centres (N, 2), metres, of the free cells of 0.1 m that hang together with the start (x, y, ...)."""
     geometry = world.geometry()
     raster = CollisionRaster(geometry.vertices, geometry.triangles, RobotConfig(), _FINE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -173,7 +173,7 @@ class Episode:
         self.result: DirectiveResult | None = None
         self.decisions: list[Decision] = []
         self.frames = 0
-        self.driven: Counter[str] = Counter()  # metres by whose goal it was
+        self.driven: defaultdict[str, float] = defaultdict(float)  # metres by whose goal it was
         self.drivers: list[str] = []
         self.began = self.simulator.time
         self.driven_before = self.simulator.path_length

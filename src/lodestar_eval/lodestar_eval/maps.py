@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -149,7 +150,7 @@ def _draw_boxes(axes: Axes, picture: MapPicture) -> None:
         _box(axes, target, 0.06, edgecolor=_TARGET, facecolor="none", linewidth=2.4, zorder=7, label=label)
 
 
-def _box(axes: Axes, entity: MapEntity, margin: float = 0.0, **style) -> None:
+def _box(axes: Axes, entity: MapEntity, margin: float = 0.0, **style: Any) -> None:
     low = np.asarray(entity.box_min)[:2] - margin
     size = np.asarray(entity.box_max)[:2] + margin - low
     axes.add_patch(Rectangle(tuple(low), *size, **style))
@@ -159,11 +160,22 @@ def _draw_path(axes: Axes, picture: MapPicture) -> None:
     path = np.asarray(picture.path)[:, :2] if len(picture.path) else np.empty((0, 2))
     if len(path) > 1:
         segments = np.stack([path[:-1], path[1:]], axis=1)
-        line = LineCollection(segments, cmap="viridis", linewidths=2.2, zorder=5, alpha=0.9, capstyle="round")
+        line = LineCollection(
+            list(segments), cmap="viridis", linewidths=2.2, zorder=5, alpha=0.9, capstyle="round"
+        )
         line.set_array(np.linspace(0.0, 0.92, len(segments)))
         axes.add_collection(line)
         axes.plot([], [], color="#2a788e", linewidth=2.2, label="path (dark to bright)")
-        axes.scatter(*path[-1], s=95, marker="o", color=_CLAIMED, edgecolor="white", zorder=9, label="end")
+        axes.scatter(
+            path[-1, 0],
+            path[-1, 1],
+            s=95,
+            marker="o",
+            color=_CLAIMED,
+            edgecolor="white",
+            zorder=9,
+            label="end",
+        )
     start = np.asarray(picture.start, dtype=float)
     axes.scatter(
         start[0], start[1], s=110, marker="D", color=_START, edgecolor="white", zorder=9, label="start"
@@ -213,18 +225,18 @@ def _draw_names(axes: Axes, picture: MapPicture) -> None:
         picture.entities,
         key=lambda e: (not e.claimed, -float(np.prod(np.asarray(e.box_max)[:2] - np.asarray(e.box_min)[:2]))),
     )
-    renderer = axes.figure.canvas.get_renderer()
+    renderer = cast(FigureCanvasAgg, axes.figure.canvas).get_renderer()
     taken: list[Bbox] = [_disc(axes, np.asarray(goal.pose)[:2], 9) for goal in picture.goals]
     taken.append(_disc(axes, np.asarray(picture.start, dtype=float)[:2], 10))
     frame = axes.get_window_extent(renderer)
     for entity in entities:
-        style = (
+        style: dict[str, Any] = (
             {"fontsize": 10, "color": _TARGET, "weight": "bold"}
             if entity.claimed
             else {"fontsize": 7, "color": _INK}
         )
         text = axes.annotate(
-            _short(entity.name), entity.center, (0, 0), textcoords="offset points",
+            _short(entity.name), tuple(entity.center), (0, 0), textcoords="offset points",
             ha="center", va="center", zorder=11,
             bbox={"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7}, **style,
         )  # fmt: skip

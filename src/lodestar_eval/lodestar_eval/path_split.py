@@ -159,9 +159,14 @@ class WayWatcher:
         marks = np.maximum.accumulate([0.0, seen, mapped, known])
         headed = max(headed, 0.0)
         marks = np.minimum(marks, max(headed, 0.0)) if self._headed is not None else marks
-        pieces = np.diff([*marks, headed if self._headed is not None else whole])
+        unseen, unmapped, unknown, elsewhere = (
+            float(piece) for piece in np.diff([*marks, headed if self._headed is not None else whole])
+        )
         return WaySplit(
-            *(float(piece) for piece in pieces),
+            unseen,
+            unmapped,
+            unknown,
+            elsewhere,
             approach=float(whole - max(headed, marks[-1])),
             wrong=self._wrong,
             direct=0.0 if start is None else self._shortest(start),

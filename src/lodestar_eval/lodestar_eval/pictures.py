@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from lodestar.scene.records import EntityState
 from lodestar_eval.maps import MapEntity, MapGoal, MapPicture, save_map
 
@@ -32,7 +34,7 @@ def picture_of(run: EpisodeRun, file: Path) -> None:
     word = "found" if outcome.success else outcome.failure
     save_map(
         MapPicture(
-            run.map.grid, run.path[:, 1:3], run.task.start, entities, goals, true_targets(run),
+            run.map.grid, run.path[:, 1:3], np.asarray(run.task.start), entities, goals, true_targets(run),
             title=f"“{outcome.directive}”",
             subtitle=f"{outcome.world}, seed {outcome.seed}: {outcome.duration:.0f} s, "
             f"{outcome.path_length:.1f} m, "

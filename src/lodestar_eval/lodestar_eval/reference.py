@@ -131,7 +131,7 @@ class ReferenceSearcher:
         self._mapper.insert_scan(
             scan.ranges, scan.angle_min, scan.angle_increment, scan.range_max, base @ _BASE_FROM_SCAN
         )
-        self._grid = self._mapper.grid(scan.stamp)
+        self._grid = self._mapper.project(scan.stamp)
         self._looked.set_grid(self._grid)
         eye = (base @ _CAMERA.base_from_optical)[:2, 3]
         self._looked.look(eye, yaw_of(base), self._fov)
@@ -177,7 +177,7 @@ class ReferenceSearcher:
         sizes = np.bincount(labels.ravel())
         roomy = np.isfinite(lengths) & (obstacle_distance(grid) >= config.clearance)
         for goal_xy in self._failed:
-            rows, columns = np.indices(grid.cells.shape, sparse=True)
+            rows, columns = np.ogrid[: grid.cells.shape[0], : grid.cells.shape[1]]
             row, column = grid.cells_of(goal_xy[None])[0]
             roomy &= (rows - row) ** 2 + (columns - column) ** 2 > (config.excluded / grid.resolution) ** 2
         reach = round(config.ahead / grid.resolution)

@@ -52,8 +52,8 @@ def markdown(
     if result.bars:
         rows = [(b.name, number(b.value), b.rule, "yes" if b.holds else "**no**") for b in result.bars]
         lines += markdown_table(Table("Bars", ("bar", "value", "bound", "holds"), tuple(rows)))
-    rows = [(key, number(value)) for key, value in result.metrics.items()]
-    lines += markdown_table(Table("Metrics", ("metric", "value"), tuple(rows)))
+    metrics = tuple((key, number(value)) for key, value in result.metrics.items())
+    lines += markdown_table(Table("Metrics", ("metric", "value"), metrics))
     for table in result.tables:
         lines += markdown_table(table)
     for note in result.notes:

@@ -7,7 +7,7 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -105,8 +105,10 @@ def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Itera
             pool.submit(_whole_chain, plan, buildings, *row) for row in plan.chains
         ]  # first: they take longest
         single = [pool.submit(run_building, plan, building) for building in anew]
-        for future in as_completed([*chains, *single]):
-            if future in chains:
+        several: dict[Future[Any], bool] = dict.fromkeys(chains, True)
+        several.update((future, False) for future in single)
+        for future in as_completed(several):
+            if several[future]:
                 yield from future.result()
             else:
                 yield future.result()

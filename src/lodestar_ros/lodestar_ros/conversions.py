@@ -177,12 +177,12 @@ def image_from_msg(message: Image) -> np.ndarray:
 
     Raises BadMessage for an unknown encoding or where the size and the bytes do not fit.
     """
-    dtype = DTYPES.get(message.encoding)
-    if dtype is None:
+    kind = DTYPES.get(message.encoding)
+    if kind is None:
         raise BadMessage(f"encoding {message.encoding!r} is not one of {', '.join(DTYPES)}")
     if message.height == 0 or message.width == 0:
-        return np.zeros((message.height, message.width), dtype)
-    dtype = np.dtype(dtype).newbyteorder(">" if message.is_bigendian else "<")
+        return np.zeros((message.height, message.width), kind)
+    dtype = np.dtype(kind).newbyteorder(">" if message.is_bigendian else "<")
     channels = CHANNELS.get(message.encoding, 1)
     row = message.width * channels * dtype.itemsize
     step = message.step or row

@@ -140,6 +140,11 @@ def request_to_goal(request: ProposalRequest) -> action.ProposeGoal.Goal:
     )
 
 
+def _planar(pose: Any) -> tuple[float, float, float]:
+    x, y, yaw = planar_from_msg(pose)
+    return float(x), float(y), float(yaw)
+
+
 def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
     """Raises BadMessage, also for a subtask that the directive does not have."""
     directive = directive_from_msg(goal.directive)
@@ -156,7 +161,7 @@ def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
         subtask_index=goal.subtask,
         robot_pose=planar_from_msg(goal.robot_pose.pose),
         excluded_entities=frozenset(goal.excluded_entities),
-        excluded_goals=tuple(tuple(float(v) for v in planar_from_msg(pose)) for pose in goal.excluded_goals),
+        excluded_goals=tuple(_planar(pose) for pose in goal.excluded_goals),
         deadline=deadline if deadline > 0.0 else math.inf,
     )
 

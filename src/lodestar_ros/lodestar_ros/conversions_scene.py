@@ -52,9 +52,11 @@ class _Rows:
         return len(self.vectors) - 1
 
 
-def _row(rows: np.ndarray, index: int) -> np.ndarray | None:
-    if index < 0:
-        return None
+def _feature(rows: np.ndarray, index: int) -> np.ndarray | None:
+    return None if index < 0 else _row(rows, index)
+
+
+def _row(rows: np.ndarray, index: int) -> np.ndarray:
     if index >= len(rows):
         raise BadMessage(f"row {index} of {len(rows)} rows of vectors")
     return rows[index]
@@ -97,7 +99,7 @@ def segmented_from_msg(message: msg.SegmentedImage) -> SegmentedFrame:
             score=item.score,
             box=box_from_msg(item.image_box),
             pixel_count=item.pixel_count,
-            feature=_row(rows, item.feature_row),
+            feature=_feature(rows, item.feature_row),
         )
         for item in message.detections
     )
@@ -202,7 +204,7 @@ def instances_from_msg(message: msg.InstanceArray) -> InstanceDelta:
                 caption=item.caption,
                 score=item.score,
                 distance=item.distance,
-                feature=_row(rows, item.feature_row),
+                feature=_feature(rows, item.feature_row),
             )
             for item in message.observations
         ),

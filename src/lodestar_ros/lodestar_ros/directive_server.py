@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
@@ -89,7 +90,7 @@ class DirectiveServer:
             for handle in early:
                 self._begin(handle)
         for handle, outcome in self._pictures.take():
-            self._attempt(handle, lambda handle, outcome=outcome: self._begin_described(handle, outcome))
+            self._attempt(handle, partial(self._begin_described, outcome=outcome))
 
     def _on_accepted(self, handle: Any) -> None:
         if self._now() > 0.0:

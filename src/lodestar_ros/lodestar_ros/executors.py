@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 
 import rclpy
-from rclpy.executors import ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
+from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -25,7 +25,7 @@ except ImportError:  # Humble and Jazzy have none
 SPIN_TIMEOUT = 0.2
 
 
-def make_executor(threads: int = 1, events: bool = True):
+def make_executor(threads: int = 1, events: bool = True) -> Executor:
     """The cheapest executor there is for so many threads.
 
     events: the events executor is the cheapest, but one run ended in it with a segmentation fault after an action's

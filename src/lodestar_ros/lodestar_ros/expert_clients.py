@@ -64,13 +64,14 @@ class ExpertClients:
 
     def _on_accepted(self, name: str, epoch: int, future: Any) -> None:
         handle = future.result() if future.exception() is None else None
-        accepted = handle is not None and handle.accepted
+        if handle is not None and not handle.accepted:
+            handle = None
         if self._untaken.get(name, (0, 0.0))[0] != epoch:  # it was answered for, or something newer was asked
-            if accepted:
+            if handle is not None:
                 handle.cancel_goal_async()
             return
         del self._untaken[name]
-        if not accepted:
+        if handle is None:
             self._reject(name, epoch, RejectionReason.UNKNOWN, f"{name}_expert refused the request")
             return
         self._open[name], self._epochs[name] = handle, epoch

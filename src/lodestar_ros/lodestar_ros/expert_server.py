@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.experts.protocol import Expert, RejectionReason
+from lodestar.experts.protocol import Expert, Proposal, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros import qos
@@ -18,6 +18,14 @@ from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job, action
+
+
+class GridExpert(Expert, Protocol):
+    """An expert that plans on the grid."""
+
+    def set_grid(self, grid: OccupancyGrid2D) -> None:
+        """Plan on this grid from now on."""
+        ...
 
 
 class ExpertServer:
@@ -30,7 +38,7 @@ class ExpertServer:
     def __init__(
         self,
         node: LodestarNode,
-        expert: Expert,
+        expert: GridExpert,
         refresh: Callable[[], None] | None = None,
         after: Callable[[], None] | None = None,
     ) -> None:
@@ -72,7 +80,7 @@ class ExpertServer:
         self.latency = job.age
         if job.cancel_requested:
             return _result(RejectionReason.CANCELLED, "a newer question took its place")
-        if hasattr(answer, "time_taken"):
+        if isinstance(answer, Proposal):
             answer = replace(answer, time_taken=job.age)
         if self._after is not None:
             self._after()

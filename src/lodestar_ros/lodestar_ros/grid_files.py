@@ -31,7 +31,7 @@ class GridFiles:
         node: LodestarNode,
         config: MappingConfig,
         lock: AbstractContextManager[Any],
-        current: Callable[[], PlanMapper],
+        current: Callable[[], PlanMapper | None],
         replace: Callable[[OctoMapper | ScanGridMapper], None],
     ) -> None:
         self._config = config
@@ -44,6 +44,8 @@ class GridFiles:
         path = _path(job)
         with self._lock:
             mapper = self._current()
+            if mapper is None:
+                raise MapError(Codes.NOTHING_TO_SAVE, "`mapping` has no grid of its own")
             arrays = mapper.to_arrays()
         return {"bytes_written": write_archive(path, mapper.KIND, mapper.VERSION, {}, arrays)}
 

@@ -27,6 +27,11 @@ def rgba(red: float, green: float, blue: float, alpha: float = 1.0) -> ColorRGBA
     return ColorRGBA(r=float(red), g=float(green), b=float(blue), a=float(alpha))
 
 
+def _entity_color(entity_id: int, alpha: float) -> ColorRGBA:
+    red, green, blue = color_of(entity_id) / 255.0
+    return rgba(red, green, blue, alpha)
+
+
 def _marker(kind: int, namespace: str, identity: int, stamp: float, color: ColorRGBA, scale: Any) -> Marker:
     marker = Marker(header=header(stamp, "map"), ns=namespace, id=int(identity), type=kind, action=Marker.ADD)
     marker.pose.orientation.w = 1.0
@@ -77,7 +82,7 @@ def entity_markers(entities: Iterable[Entity], stamp: float, regions: Iterable[R
             continue
         size = np.maximum(entity.box_max - entity.box_min, 0.02)
         alpha = 0.35 if entity.state is EntityState.ACTIVE else 0.12
-        box = _marker(Marker.CUBE, "boxes", entity.id, stamp, rgba(*color_of(entity.id) / 255.0, alpha), size)
+        box = _marker(Marker.CUBE, "boxes", entity.id, stamp, _entity_color(entity.id, alpha), size)
         box.pose.position = point_to_msg((entity.box_min + entity.box_max) / 2)
         top = ((entity.box_min + entity.box_max) / 2)[:2]
         text = f"{entity.id} {entity.caption or entity.label}"

@@ -156,7 +156,7 @@ def _coerce(name: str, given: Any, hint: Any) -> Any:
         raise ParameterError(f"parameter {name} = {given!r} is not {_describe(hint)} ({error})") from error
 
 
-def _scalar(value: Any, hint: type) -> Any:
+def _scalar(value: Any, hint: Any) -> Any:
     if issubclass(hint, Enum):
         return hint[value]
     if hint is bool or isinstance(value, bool):

@@ -93,7 +93,8 @@ class QueryServer:
             result.error_msg = "nothing fits; the candidates are what comes nearest"
         elif verdict.ambiguous and not apart:
             result.error_code = Result.AMBIGUOUS
-            result.error_msg = f"too close to call: {tell_apart(*verdict.accepted[:2], entities)}"
+            first, second = verdict.accepted[:2]
+            result.error_msg = f"too close to call: {tell_apart(first, second, entities)}"
         return result
 
 

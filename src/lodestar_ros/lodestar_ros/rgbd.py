@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,7 @@ class SegmentedRgbd:
         node.listen(Image, "depth", self._on_depth_image, qos.SENSOR, stamped=True)
         node.listen(msg.SegmentedImage, "segmented", self._on_segmented, qos.RELIABLE, stamped=True)
         for name, counts in (("depth", self._pairer.unmatched), ("segmented", self._pairer.unmatched)):
-            node.diagnostics.value(f"{name}.unmatched", lambda name=name, counts=counts: counts[name])
+            node.diagnostics.value(f"{name}.unmatched", partial(counts.__getitem__, name))
 
     def _on_depth_image(self, message: Image) -> None:
         self._queue.add(message)

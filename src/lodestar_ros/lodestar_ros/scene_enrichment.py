@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from functools import partial
 from typing import Any
 
 import cv2
@@ -118,7 +119,7 @@ class SceneEnrichment:
         )
         node.diagnostics.value("captions.waiting", lambda: captioner.waiting)
         for what in ("described", "refused", "failed", "no_image"):
-            node.diagnostics.value(f"captions.{what}", lambda what=what: captioner.counts[what])
+            node.diagnostics.value(f"captions.{what}", partial(captioner.counts.__getitem__, what))
         node.diagnostics.value("captions.last_failure", lambda: captioner.last_failure)
         return captioner
 

@@ -128,9 +128,6 @@ class DecisionRecorder:
         if self._markers.get_subscription_count() == 0:
             return
         last = self._last
-        proposals = [
-            (arm.proposal, arm.expert == last.chosen)
-            for arm in (last.arms if last is not None else ())
-            if arm.proposal is not None
-        ]
+        arms = () if last is None else [(arm.proposal, arm.expert == last.chosen) for arm in last.arms]
+        proposals = [(proposal, chosen) for proposal, chosen in arms if proposal is not None]
         self._markers.publish(decision_markers(goal, proposals, self._trail, stamp))

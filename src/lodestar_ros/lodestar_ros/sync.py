@@ -138,7 +138,7 @@ class PoseQueue(Generic[T]):
         self,
         resolve: Callable[[T], Any],
         deliver: Callable[[Any], None],
-        on_drop: Callable[[TransformUnavailable], None],
+        on_drop: Callable[[TransformUnavailable], object],
         capacity: int = 3,
     ) -> None:
         self._resolve = resolve

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left, insort
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -227,7 +228,9 @@ class TransformBuffer:
 class TransformListener:
     """Fills a buffer from /tf and /tf_static; a clock that jumps back empties it."""
 
-    def __init__(self, node: Node, on_change=None, profile: QoSProfile = qos.TF) -> None:
+    def __init__(
+        self, node: Node, on_change: Callable[[], None] | None = None, profile: QoSProfile = qos.TF
+    ) -> None:
         self.buffer = TransformBuffer()
         self._on_change = on_change
         node.create_subscription(TFMessage, "/tf", self._on_tf, profile)

@@ -69,7 +69,7 @@ class LatestWorker(Generic[T]):
     """
 
     def __init__(
-        self, name: str, work: Callable[[T], None], on_error: Callable[[Exception], None] | None = None
+        self, name: str, work: Callable[[T], object], on_error: Callable[[Exception], None] | None = None
     ) -> None:
         self.dropped = 0
         self.done = 0

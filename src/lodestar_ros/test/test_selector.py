@@ -12,10 +12,10 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 import rclpy
 from rclpy.parameter import Parameter
 
+from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.models.phrases import PhraseBook
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
-from lodestar.assembly.config import GoalSelectorConfig
 from lodestar_ros.selector import make_loop
 
 pytestmark = pytest.mark.ros

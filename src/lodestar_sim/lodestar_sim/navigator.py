@@ -6,6 +6,7 @@ The same class runs headless and in the `sim_navigator` node.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 
@@ -100,7 +101,7 @@ class Navigator:
         self.config = config
         self._follower = PathFollower(config.follower)
         self._contacts = Contacts(config.contacts, config.follower)
-        self._goal: np.ndarray | None = None
+        self._goal = np.zeros(3)  # of the last set_goal; `active` says whether it is pursued
         self._status = NavigatorStatus.IDLE
         self._error: tuple[int, str] = (0, "")
         self._forget()
@@ -129,7 +130,7 @@ class Navigator:
         self.update(0.0, grid, np.array([1.0, 1.0, 0.0]), np.zeros(3))
         self.cancel()
 
-    def set_goal(self, pose) -> None:
+    def set_goal(self, pose: Sequence[float] | np.ndarray) -> None:
         """Drive to (x, y, yaw) in the grid's frame. Raises ValueError where it is not finite."""
         goal = np.array(pose, np.float64)
         if goal.shape != (3,) or not np.isfinite(goal).all():
@@ -145,14 +146,14 @@ class Navigator:
             self._finish(NavigatorStatus.CANCELED)
 
     def _finish(self, status: NavigatorStatus, code: int = 0, message: str = "") -> None:
-        self._status, self._error, self._goal = status, (int(code), message), None
+        self._status, self._error = status, (int(code), message)
 
     def update(
         self,
         now: float,
         grid: OccupancyGrid2D | None,
-        pose,
-        velocity,
+        pose: Sequence[float] | np.ndarray | None,
+        velocity: Sequence[float] | np.ndarray,
         keep_out: np.ndarray | None = None,
     ) -> NavigatorStep:
         """The command for this moment.
@@ -164,9 +165,11 @@ class Navigator:
         if not self.active:
             return NavigatorStep(np.zeros(3), self._status, *self._error)
         try:
-            if not self._inputs_ready(now, grid, pose):
+            if grid is None or pose is None:
+                self._wait_for_inputs(now, grid)
                 self._contacts.forget_motion()
                 return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE, path=self._path)
+            self._inputs_at = now
             if keep_out is not None:
                 grid = replace(grid, keep_out=np.asarray(keep_out, bool))
             return self._pursue(now, grid, np.asarray(pose, np.float64), np.asarray(velocity, np.float64))
@@ -174,10 +177,8 @@ class Navigator:
             self._finish(NavigatorStatus.ABORTED, abort.code, str(abort))
             return NavigatorStep(np.zeros(3), self._status, *self._error, path=self._path)
 
-    def _inputs_ready(self, now: float, grid, pose) -> bool:
-        if grid is not None and pose is not None:
-            self._inputs_at = now
-            return True
+    def _wait_for_inputs(self, now: float, grid: OccupancyGrid2D | None) -> None:
+        """Raises _Abort where the grid or the pose has been missing for too long."""
         self._inputs_at = now if self._inputs_at is None else self._inputs_at
         if now - self._inputs_at > self.config.input_patience:
             if grid is None:
@@ -185,9 +186,10 @@ class Navigator:
             if self._path is None:
                 raise _Abort(NavigatorError.PLANNER_TF_ERROR, "the robot's pose in the map is not known")
             raise _Abort(NavigatorError.CONTROLLER_TF_ERROR, "the robot's pose in the map was lost")
-        return False
 
-    def _pursue(self, now, grid, pose, velocity) -> NavigatorStep:
+    def _pursue(
+        self, now: float, grid: OccupancyGrid2D, pose: np.ndarray, velocity: np.ndarray
+    ) -> NavigatorStep:
         grid = self._contacts.on(grid, now)
         clearance = Clearance(grid, self.config.follower)
         if now - self._planned_at >= self.config.replan_period and grid is not self._planned_on:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numba as nb
@@ -129,7 +129,7 @@ class Clearance:
         along, across = offsets @ (c, s), offsets @ (-s, c)
         return cells[(np.abs(along) <= self._size[0]) & (np.abs(across) <= self._size[1])]
 
-    def nearest(self, xy, reach: float) -> float:
+    def nearest(self, xy: np.ndarray, reach: float) -> float:
         """Metres to the centre of the nearest occupied cell, at most `reach`."""
         return float(_nearest_obstacle(*self._grid, xy[0], xy[1], reach))
 
@@ -162,7 +162,7 @@ class PathFollower:
 
     def reset(self) -> None:
         """Forget the path."""
-        self._lengths: np.ndarray | None = None
+        self._lengths = np.zeros(1)  # m along the path, of each of its points
         self._index = 0
         self._at_goal = False
         self._escape_left = 0
@@ -182,7 +182,9 @@ class PathFollower:
         distance = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
         return distance <= self.config.position_tolerance and turn <= self.config.yaw_tolerance
 
-    def follow(self, path, goal, pose, velocity, clearance: Clearance) -> tuple[np.ndarray | None, float]:
+    def follow(
+        self, path: np.ndarray, goal: np.ndarray, pose: np.ndarray, velocity: np.ndarray, clearance: Clearance
+    ) -> tuple[np.ndarray | None, float]:
         """The command (3,), or None where every motion is blocked, and the metres that remain."""
         config = self.config
         target, remaining = self._target(path, pose, clearance)
@@ -296,7 +298,9 @@ class PathFollower:
         scale = min(speed, limit_x / max(abs(vx), 1e-9), self.config.max_lateral / max(abs(vy), 1e-9))
         return vx * scale, vy * scale
 
-    def _first_free(self, pose, options, clearance: Clearance) -> np.ndarray | None:
+    def _first_free(
+        self, pose: np.ndarray, options: Iterable[Sequence[float] | np.ndarray], clearance: Clearance
+    ) -> np.ndarray | None:
         """The first motion that touches no more than the robot touches already; slower over unknown cells.
 
         Where it touches something now (the grid has cells under it), a motion that leads out comes first.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numba as nb
@@ -160,7 +161,7 @@ class CollisionRaster:
         rows, columns = np.nonzero(self.cells)
         return np.stack([columns, rows], axis=1) * self.resolution + self.origin + self.resolution / 2.0
 
-    def overlap(self, pose, body: np.ndarray) -> int:
+    def overlap(self, pose: Sequence[float] | np.ndarray, body: np.ndarray) -> int:
         """Number of sample points (N, 2) of a body at pose (x, y, yaw) that lie in filled cells."""
         return int(_overlap(self.cells, *self.origin, self.resolution, body, pose[0], pose[1], pose[2]))
 
@@ -171,12 +172,16 @@ def _body_samples(config: RobotConfig, spacing: float) -> np.ndarray:
     return np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
 
 
+#: Rasters of what moves, each in its own frame, with world_from_body (4, 4).
+Bodies = list[tuple[CollisionRaster, np.ndarray]]
+
+
 class Robot:
     """A holonomic base on the true geometry. pose, odometry: (3,) x, y, yaw; velocity: (3,) body frame."""
 
     def __init__(
-        self, config: RobotConfig, odometry: OdometryConfig, localization: LocalizationConfig, start,
-        rng: np.random.Generator,
+        self, config: RobotConfig, odometry: OdometryConfig, localization: LocalizationConfig,
+        start: Sequence[float] | np.ndarray, rng: np.random.Generator,
     ):  # fmt: skip
         self.config = config
         self.pose = np.array(start, np.float64)
@@ -198,15 +203,13 @@ class Robot:
         self._overlap = 0  # sample points that something which came to the robot covers: those do not hold it
         self._body = _body_samples(config, 0.02)
 
-    def command(self, velocity) -> None:
+    def command(self, velocity: Sequence[float] | np.ndarray) -> None:
         """Ask for a velocity (vx, vy, wz) in the body frame; limits apply, a non-finite one stops."""
         velocity = np.asarray(velocity, np.float64)
         self._command = velocity.copy() if np.isfinite(velocity).all() else np.zeros(3)
         self._command_age = 0.0
 
-    def step(
-        self, dt: float, raster: CollisionRaster, bodies: list[tuple[CollisionRaster, np.ndarray]]
-    ) -> None:
+    def step(self, dt: float, raster: CollisionRaster, bodies: Bodies) -> None:
         """Advance by dt seconds. bodies: raster of each mover, in its frame, and world_from_body (4, 4)."""
         self._command_age += dt
         self._accelerate(np.zeros(3) if self._deserted() else self._command, dt)
@@ -240,7 +243,7 @@ class Robot:
         change[2] = min(max(change[2], -limit), limit)
         self.velocity = self.velocity + change
 
-    def _hits(self, pose, raster, bodies) -> int:
+    def _hits(self, pose: np.ndarray, raster: CollisionRaster, bodies: Bodies) -> int:
         count = raster.overlap(pose, self._body)
         for other, world_from_body in bodies:
             body_from_world = inverse(world_from_body)
@@ -248,7 +251,7 @@ class Robot:
             count += other.overlap((x, y, pose[2] - yaw_of(world_from_body)), self._body)
         return count
 
-    def _move(self, dt, raster, bodies) -> None:
+    def _move(self, dt: float, raster: CollisionRaster, bodies: Bodies) -> None:
         """Go where the velocity leads, or slide along what is in the way."""
         if not self.velocity.any():
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +15,10 @@ from lodestar_sim.robot import CollisionRaster, LocalizationConfig, OdometryConf
 from lodestar_sim.sensors import CameraFrame, Labeler, ScanFrame, SensorConfig
 from lodestar_sim.shader import Shader
 from lodestar_sim.worlds.geometry import Geometry, join
-from lodestar_sim.worlds.world import World
+from lodestar_sim.worlds.world import World, WorldObject
+
+#: A base pose: (x, y, yaw), or map_from_base (4, 4).
+Pose = Sequence[float] | np.ndarray
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,13 @@ class Simulator:
     of its own, so that leaving one out does not change what another measures.
     """
 
-    def __init__(self, world: World, config: SimConfig = SimConfig(), seed: int = 0, start=None):
+    def __init__(
+        self,
+        world: World,
+        config: SimConfig = SimConfig(),
+        seed: int = 0,
+        start: Sequence[float] | np.ndarray | None = None,
+    ) -> None:
         self.world = world
         self.config = config
         self._ticks = 0
@@ -52,7 +62,7 @@ class Simulator:
         self._lidar_directions = sensors.lidar_directions(config.sensors.lidar)
         scan = config.sensors.scan
         self._scan_directions, self._scan_first, self._scan_step = sensors.scan_directions(scan)
-        self._raycast: RaycastWorld | None = None
+        self._standing: tuple[tuple[WorldObject, ...], frozenset[int]] | None = None
         self._next_change = -np.inf
         self._follow_world()
 
@@ -131,9 +141,9 @@ class Simulator:
         things = {thing.id: thing for thing in self.world.objects_at(self.time)}
         still = tuple(thing for thing in things.values() if thing.id not in self._walkers)
         standing = (still, self._walkers & things.keys())
-        if self._raycast is None or standing != self._standing:
+        if standing != self._standing:
+            self._rebuild(things, standing[1])
             self._standing = standing
-            self._rebuild(things)
         for key in standing[1]:
             x, y, z, yaw = things[key].pose
             world_from_body = planar_transform(x, y, yaw, z)
@@ -141,14 +151,14 @@ class Simulator:
             self._bodies[key] = (self._bodies[key][0], world_from_body)
         self._next_change = self.world.next_change(self.time)
 
-    def _rebuild(self, things: dict) -> None:
+    def _rebuild(self, things: dict[int, WorldObject], walkers: frozenset[int]) -> None:
         still = self.world.geometry(self.time, without=self._walkers)
         moving: dict[int, Geometry] = {}
         self._bodies: dict[int, tuple[CollisionRaster, np.ndarray]] = {}
-        for key in sorted(self._standing[1]):
+        for key in sorted(walkers):
             moving[key] = join([(key, self.world.shape(things[key]).mesh)])
             self._bodies[key] = (self._rasterize(moving[key]), np.eye(4))
-        if self._raycast is None:
+        if self._standing is None:
             self._raycast = RaycastWorld(still, moving)
         else:
             self._raycast.rebuild(still, moving)
@@ -162,7 +172,7 @@ class Simulator:
     def _world_from_base(self) -> np.ndarray:
         return planar_transform(*self.robot.pose)
 
-    def _camera_rays(self, camera, world_from_optical: np.ndarray) -> np.ndarray:
+    def _camera_rays(self, camera: PinholeCamera, world_from_optical: np.ndarray) -> np.ndarray:
         size = (camera.width, camera.height)
         if size not in self._directions:
             self._directions[size] = np.ascontiguousarray(camera.rays().reshape(-1, 3))
@@ -205,7 +215,7 @@ class Simulator:
         )
 
     def render_view(
-        self, pose, width: int | None = None, height: int | None = None
+        self, pose: Pose, width: int | None = None, height: int | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """RGB (H, W, 3) uint8 and noise-free depth (H, W) uint16 mm from a base pose.
 
@@ -235,7 +245,7 @@ class Simulator:
         return ids.reshape(shape), hits.distance.reshape(shape), world_from_camera
 
     def object_mask(
-        self, pose, object_ids, width: int | None = None, height: int | None = None
+        self, pose: Pose, object_ids: Iterable[int], width: int | None = None, height: int | None = None
     ) -> np.ndarray:
         """Where objects of the world show in `render_view` from a base pose, (H, W) bool; for reports."""
         hits, _, camera = self._view(pose, width, height)
@@ -244,7 +254,9 @@ class Simulator:
         mask[hit] = np.isin(self._raycast.objects[hits.triangle[hit]], list(object_ids))
         return mask.reshape(camera.height, camera.width)
 
-    def _view(self, pose, width: int | None, height: int | None) -> tuple[Hits, np.ndarray, PinholeCamera]:
+    def _view(
+        self, pose: Pose, width: int | None, height: int | None
+    ) -> tuple[Hits, np.ndarray, PinholeCamera]:
         """Hits and rays of the camera at a base pose, (x, y, yaw) or (4, 4)."""
         world_from_base = np.asarray(pose, np.float64)
         if world_from_base.shape != (4, 4):

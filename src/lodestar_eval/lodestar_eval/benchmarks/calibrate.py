@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import yaml
@@ -99,7 +99,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     for sweep in range(options.sweeps):
         for name in fitted:
             for value in _values(name, getattr(table, name)):
-                tried = replace(table, **{name: round(value, 4)})
+                changed: dict[str, Any] = {name: round(value, 4)}
+                tried = replace(table, **changed)
                 found = likelihood(cases, tried)
                 if found > best + 1e-5:
                     best, table = found, tried

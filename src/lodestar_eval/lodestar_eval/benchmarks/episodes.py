@@ -226,8 +226,9 @@ def _compared(
             file = plan.file("decisions", building.tag, setting, policy, building.seed, ".jsonl")
             decisions = list(read_decisions(file)) if file.exists() else []
             picks.setdefault((setting, policy), []).extend(picks_of(decisions, floor, run))
-            for decision in decisions if log is not None else ():
-                DecisionLog(log).write(decision)
+            if log is not None:
+                for decision in decisions:
+                    DecisionLog(log).write(decision)
     metrics = tables.row_metrics(rows) | tables.kind_metrics(rows) | tables.learning_metrics(picks)
     metrics |= delay_metrics(rows)
     plots = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +63,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     return _result(growth, totals, {"world": spec, "stops": len(sweep.stops), "frame": "640x480"})
 
 
-def _grow(mapper: MapperProcess, frames, area: float, progress: Callable[[str], None]) -> _Growth:
+def _grow(
+    mapper: MapperProcess,
+    frames: Iterable[tuple[RgbdFrame, SegmentedFrame]],
+    area: float,
+    progress: Callable[[str], None],
+) -> _Growth:
     growth, seen = _Growth(), set()
     first: list[tuple[RgbdFrame, SegmentedFrame]] = []
     for pair in frames:

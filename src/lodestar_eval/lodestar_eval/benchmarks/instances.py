@@ -6,9 +6,13 @@ import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lodestar_eval.options import positive_int
 from lodestar_eval.registry import Bar, Benchmark, Result, Table
+
+if TYPE_CHECKING:
+    from lodestar_eval.instance_metrics import Counts
 
 #: 20 buildings, mixed so that the first few already are of every kind; (world, seed).
 WORLDS = (
@@ -77,7 +81,7 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _cells(counts) -> tuple[str, ...]:
+def _cells(counts: Counts) -> tuple[str, ...]:
     m = counts.metrics()
     return (
         f"{m['objects']:.0f}", f"{m['f1_0.25']:.3f}", f"{m['f1_0.5']:.3f}", f"{m['precision_0.25']:.3f}",
@@ -86,7 +90,7 @@ def _cells(counts) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _small_cells(counts) -> tuple[str, ...]:
+def _small_cells(counts: Counts) -> tuple[str, ...]:
     m = counts.metrics()
     return (
         f"{m['small_objects']:.0f}", f"{m['small_f1_0.25']:.3f}", f"{m['small_f1_0.5']:.3f}",

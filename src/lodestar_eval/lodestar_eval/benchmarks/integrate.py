@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,12 +116,12 @@ def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, np.nda
 
     with ThreadPoolExecutor(1) as thread:
         for frame, segmented in frames:
-            timed("geometry", lambda frame=frame: voxels.integrate_depth(frame))
-            timed("instances", lambda frame=frame, segmented=segmented: voxels.fuse(frame, segmented))
-            timed("together", lambda frame=frame, segmented=segmented: together(frame, segmented))
+            timed("geometry", partial(voxels.integrate_depth, frame))
+            timed("instances", partial(voxels.fuse, frame, segmented))
+            timed("together", partial(together, frame, segmented))
             for stage, peer in peers.items():
                 inputs = peer.convert(frame)
-                timed(stage, lambda peer=peer, inputs=inputs: peer.integrate(*inputs))
+                timed(stage, partial(peer.integrate, *inputs))
     return {stage: np.array(values[_WARM_UP:]) for stage, values in seconds.items()}
 
 

@@ -111,7 +111,9 @@ def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, fl
         meta, arrays = dump()
         sizes[name] = float(write_archive(part / name, module.KIND, module.VERSION, meta, arrays))
     if grid is not None:
-        size = write_archive(part / "grid", octomap.KIND, octomap.VERSION, {}, grid.to_arrays())
+        size = write_archive(
+            part / "grid", octomap.OctoMapper.KIND, octomap.OctoMapper.VERSION, {}, grid.to_arrays()
+        )
         sizes["grid"] = float(size)
     snapshot.commit(part, {})
     return sizes
@@ -138,7 +140,7 @@ def _load(place: Path, config: object) -> tuple:
         pass
     grid = None
     if (part / "grid").exists():
-        archive = read_archive(part / "grid", octomap.KIND, octomap.VERSION)
+        archive = read_archive(part / "grid", octomap.OctoMapper.KIND, octomap.OctoMapper.VERSION)
         grid = octomap.OctoMapper.from_arrays(archive.arrays)
     return _free(grid), voxels, len(scene)
 

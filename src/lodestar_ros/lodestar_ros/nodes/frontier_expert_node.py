@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 
+import numpy as np
 from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import FrontierExpertConfig
+from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
 from lodestar_interfaces import msg
@@ -75,13 +77,13 @@ class FrontierExpertNode(LodestarNode):
     def _on_keyframe(self, message: msg.Keyframe) -> None:
         self._keyframes.append(keyframe_from_msg(message))  # none is lost, as a view may be
 
-    def _resolve(self, message: CameraInfo):
+    def _resolve(self, message: CameraInfo) -> tuple[np.ndarray, PinholeCamera]:
         stamp, frames = stamp_from_msg(message.header.stamp), self._frames
         odom_from_camera = self._buffer.lookup(frames.odom, message.header.frame_id, stamp)
         map_from_odom = self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS)
         return map_from_odom @ odom_from_camera, camera_from_msg(message)
 
-    def _look(self, view) -> None:
+    def _look(self, view: tuple[np.ndarray, PinholeCamera]) -> None:
         """On the worker."""
         with self._server.lock:
             self._server.update_grid()

@@ -87,11 +87,11 @@ class KeyframesNode(LodestarNode):
             self._links.submit((stamp, boxes))
         self._consider(self._picker.told(stamp))
 
-    def _resolve(self, message: Image):
+    def _resolve(self, message: Image) -> tuple[Image, tuple[np.ndarray, np.ndarray]]:
         stamp = stamp_from_msg(message.header.stamp)
         return message, self._poses.poses(message.header.frame_id, stamp)
 
-    def _offer(self, item) -> None:
+    def _offer(self, item: tuple[Image, tuple[np.ndarray, np.ndarray]]) -> None:
         """On a worker."""
         message, (odom_from_camera, map_from_odom) = item
         rgb = rgb_from_msg(message)

@@ -91,7 +91,7 @@ class MappingNode(LodestarNode):
         """Go on with a loaded map, and say at once what it knows."""
         self._mapper, self._grid_due, self._octomap_due = loaded, 0.0, 0.0
         if not loaded.is_empty or self._cells is not None:
-            self._publish(self.now)
+            self._publish(loaded, self.now)
 
     def _resolve(self, message: Any) -> tuple[Any, np.ndarray, np.ndarray]:
         """The message, map <- odom, and where its sensor was in odom. Raises TransformUnavailable."""
@@ -107,39 +107,40 @@ class MappingNode(LodestarNode):
     def _integrate(self, item: tuple[Any, np.ndarray, np.ndarray] | None) -> None:
         """On the worker."""
         if item is None or self._mapper is None:
-            self._publish_grid(self._slam)
+            if self._slam is not None:
+                self._publish_grid(self._slam)
             return
         message, map_from_odom, odom_from_sensor = item
         stamp, map_from_sensor = stamp_from_msg(message.header.stamp), map_from_odom @ odom_from_sensor
         with self._lock:
-            self._mapper.follow(map_from_odom, odom_from_sensor)
-            if isinstance(message, Image):
-                self._mapper.insert_depth(self._poses.frame(message))
+            mapper = self._mapper
+            mapper.follow(map_from_odom, odom_from_sensor)
+            if isinstance(message, Image) and isinstance(mapper, OctoMapper):
+                mapper.insert_depth(self._poses.frame(message))
             elif self._thinning.takes(stamp, map_from_sensor[:3, 3]):
-                if isinstance(message, LaserScan):
-                    self._mapper.insert_scan(*scan_from_msg(message), map_from_sensor)
+                if isinstance(mapper, ScanGridMapper):
+                    mapper.insert_scan(*scan_from_msg(message), map_from_sensor)
                 else:
-                    self._mapper.insert_points(cloud_from_msg(message), map_from_sensor)
-            self._publish(stamp)
+                    mapper.insert_points(cloud_from_msg(message), map_from_sensor)
+            self._publish(mapper, stamp)
 
-    def _publish(self, stamp: float) -> None:
+    def _publish(self, mapper: OctoMapper | ScanGridMapper, stamp: float) -> None:
         now = time.monotonic()
         if now >= self._grid_due:
             self._grid_due = now + self._config.grid_period
-            grid = self._mapper.project(stamp)
+            grid = mapper.project(stamp)
             if self._config.source == "slam":
                 if self._slam is None:
                     self.diagnostics.status("waiting for SLAM's map", ok=False)
                     return
                 grid = overlay_obstacles(self._slam, grid)
             self._publish_grid(grid)
-        wanted = isinstance(self._mapper, OctoMapper) and self._octomap.get_subscription_count() > 0
-        if wanted and now >= self._octomap_due:
+        wanted = now >= self._octomap_due and self._octomap.get_subscription_count() > 0
+        if wanted and isinstance(mapper, OctoMapper):
             self._octomap_due = now + self._config.octomap_period
             binary = self._config.binary
-            data = self._mapper.binary_data() if binary else self._mapper.full_data()
-            resolution = self._mapper.config.resolution
-            self._octomap.publish(octomap_to_msg(data, resolution, stamp, binary=binary))
+            data = mapper.binary_data() if binary else mapper.full_data()
+            self._octomap.publish(octomap_to_msg(data, mapper.config.resolution, stamp, binary=binary))
 
     def _publish_grid(self, grid: OccupancyGrid2D) -> None:
         now = time.monotonic()

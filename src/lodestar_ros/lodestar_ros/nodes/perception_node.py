@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,7 @@ class PerceptionNode(LodestarNode):
                 self.listen(
                     Image,
                     name,
-                    lambda image, name=name: self._on_image(name, image),
+                    partial(self._on_image, name),
                     qos.SENSOR,
                     stamped=True,
                 )

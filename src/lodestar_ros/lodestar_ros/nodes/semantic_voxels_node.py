@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+from functools import partial
 
 from sensor_msgs.msg import PointCloud2
 
@@ -53,8 +54,8 @@ class SemanticVoxelsNode(LodestarNode):
             ("layers", self._layers),
         ):
             self.on_close(worker.close)
-            self.diagnostics.value(f"{name}.dropped", lambda worker=worker: worker.dropped)
-            self.diagnostics.value(f"{name}.latency_s", lambda worker=worker: worker.latency)
+            self.diagnostics.value(f"{name}.dropped", partial(getattr, worker, "dropped"))
+            self.diagnostics.value(f"{name}.latency_s", partial(getattr, worker, "latency"))
         self.diagnostics.value("voxels", lambda: self._map.voxel_count)
         self.diagnostics.value("voxels.refused", lambda: self._map.voxels_refused)
         self.diagnostics.value("geometry.refused", lambda: self._map.geometry.blocks.refused)

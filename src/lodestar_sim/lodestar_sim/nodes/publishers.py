@@ -111,7 +111,7 @@ class CameraPublisher:
             self._labels.publish(image_to_msg(frame.labels, "mono16", frame.stamp, OPTICAL))
         if depth:
             self._depth.publish(image_to_msg(frame.depth_mm, "16UC1", frame.stamp, OPTICAL))
-        if color:
+        if frame.rgb is not None:
             self._color.publish(image_to_msg(frame.rgb, "rgb8", frame.stamp, OPTICAL))
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
+from functools import partial
 
 import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
@@ -100,10 +101,12 @@ class SimNavigatorNode(LodestarNode):
         self._navigator.cancel()
         self._send(np.zeros(3))
         self._mailbox.expect()
-        self._mailbox.post(
-            lambda: self._goal == handle and self._conclude(NavigatorStatus.CANCELED), done=True
-        )
+        self._mailbox.post(partial(self._conclude_cancelled, handle), done=True)
         return CancelResponse.ACCEPT
+
+    def _conclude_cancelled(self, handle: ServerGoalHandle) -> None:
+        if self._goal == handle:
+            self._conclude(NavigatorStatus.CANCELED)
 
     def _on_odometry(self, message: Odometry) -> None:
         self._now, self._heard = stamp_from_msg(message.header.stamp), time.monotonic()

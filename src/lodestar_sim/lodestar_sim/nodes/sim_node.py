@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from functools import partial
 
+import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.task import Future
 
@@ -38,7 +40,7 @@ class SimNode(LodestarNode):
         except ValueError as error:  # WorldError too
             raise ParameterError(str(error)) from error
         self._commands: deque[tuple[float, float, float]] = deque(maxlen=1)
-        self._views: deque[tuple[object, Future]] = deque()
+        self._views: deque[tuple[np.ndarray, Future]] = deque()
         self._mailbox = Mailbox(self)
         self._render_ms = 0.0
         self._every = tuple(
@@ -105,7 +107,7 @@ class SimNode(LodestarNode):
         while self._views:
             pose, future = self._views.popleft()
             view = sim.render_view(pose)
-            self._mailbox.post(lambda future=future, view=view: future.set_result(view), done=True)
+            self._mailbox.post(partial(future.set_result, view), done=True)
         factor = self._pacer.report(sim.time)
         if factor is not None:
             self._publish_status(factor)

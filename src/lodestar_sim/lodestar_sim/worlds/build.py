@@ -14,7 +14,7 @@ from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.programs import ANY, PROGRAMS, PlacementRule
 from lodestar_sim.worlds.space import RoomSpace
 from lodestar_sim.worlds.truth import Truth
-from lodestar_sim.worlds.world import Decal, World
+from lodestar_sim.worlds.world import Decal, World, WorldObject
 
 STATION = "charging station"
 STATION_ROOMS = ("hall", "corridor", "reception", "warehouse")
@@ -108,7 +108,9 @@ def _place(site: Site, space: RoomSpace, put: PlacementRule, placed: dict[str, l
     return None
 
 
-def _relate(furnisher: Furnisher, space: RoomSpace, how: str, thing, anchor: Made) -> Made | None:
+def _relate(
+    furnisher: Furnisher, space: RoomSpace, how: str, thing: WorldObject, anchor: Made
+) -> Made | None:
     if how == "before":
         return furnisher.before(space, thing, anchor)
     if how == "beside":
@@ -188,8 +190,8 @@ def roomiest(plan: Plan, made: list[Made]) -> tuple[float, float, float]:
         rows = [int((v - y0) / res) for v in (entry.box[1], entry.box[3])]
         free[rows[0] : rows[1] + 1, columns[0] : columns[1] + 1] = 0
     distance = np.minimum(cv2.distanceTransform(np.pad(free, 1), cv2.DIST_L2, 5)[1:-1, 1:-1] * res, 0.8)
-    rows, columns = np.indices(free.shape)
-    away = np.hypot(rows - free.shape[0] / 2, columns - free.shape[1] / 2) * res
+    down, along = np.indices(free.shape)
+    away = np.hypot(down - free.shape[0] / 2, along - free.shape[1] / 2) * res
     row, column = np.unravel_index(int(np.argmax(distance - 0.02 * away)), free.shape)
     if distance[row, column] < 0.45:
         raise WorldError("the building has no place of 0.9 m width to start from")

@@ -12,7 +12,7 @@ from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh import Mesh
 from lodestar_sim.worlds.palette import material_index, rgb
 from lodestar_sim.worlds.structure import wall_mesh
-from lodestar_sim.worlds.world import EVENT_KINDS, Event, World, WorldObject
+from lodestar_sim.worlds.world import EVENT_KINDS, Decal, Event, World, WorldObject
 
 TOLERANCE = 0.005  # m that two things may overlap
 MAX_ID = 65535  # label images have 16 bits
@@ -50,7 +50,8 @@ def check_world(world: World) -> None:
 def _check_ids(world: World) -> None:
     seen: set[int] = set()
     added = [event.object for event in world.events if event.object is not None]
-    for thing in (*world.objects, *world.decals, *added):
+    numbered: tuple[WorldObject | Decal, ...] = (*world.objects, *world.decals, *added)
+    for thing in numbered:
         if not 1 <= thing.id <= MAX_ID:
             raise WorldError(f"id {thing.id} of a {thing.category} must lie in 1..{MAX_ID}")
         if thing.id in seen:

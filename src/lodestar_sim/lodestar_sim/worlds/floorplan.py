@@ -89,7 +89,8 @@ def _on_lattice(source: FloorMap) -> tuple[np.ndarray, tuple[float, float]]:
     if abs(source.resolution - CELL) > 1e-6:
         scale = source.resolution / CELL
         size = (max(int(free.shape[1] * scale), 1), max(int(free.shape[0] * scale), 1))
-        free = cv2.resize(free, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_NEAREST)
+        method = cv2.INTER_AREA if scale < 1 else cv2.INTER_NEAREST
+        free = np.asarray(cv2.resize(free, size, interpolation=method), np.float32)
     border = 2
     padded = np.pad(free >= 0.99, border)
     return padded, (round(source.origin[0] - border * CELL, 3), round(source.origin[1] - border * CELL, 3))
@@ -172,8 +173,8 @@ def _doors(plan: Plan) -> list[Door]:
         a, b = rooms[: rooms.shape[0] - dr, : rooms.shape[1] - dc], rooms[dr:, dc:]
         meet = np.argwhere((a != b) & (a > 0) & (b > 0))
         for row, column in meet:
-            key = tuple(sorted((int(a[row, column]), int(b[row, column]))))
-            mask = pairs.setdefault(key, np.zeros(rooms.shape, np.uint8))
+            one, other = int(a[row, column]), int(b[row, column])
+            mask = pairs.setdefault((min(one, other), max(one, other)), np.zeros(rooms.shape, np.uint8))
             mask[row, column] = mask[row + dr, column + dc] = 1
     doors = []
     for key, mask in sorted(pairs.items()):

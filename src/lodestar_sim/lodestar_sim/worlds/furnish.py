@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -280,7 +281,7 @@ class Furnisher:
                     break
                 local, yaw = spot
                 foot = plan_box(thing.size, (local[0], local[1], 0.0, yaw))
-                if any(i == index and _overlap(foot, tuple(b)) for i, *b in anchor.taken):
+                if any(i == index and _overlap(foot, box) for i, *box in anchor.taken):
                     continue
                 anchor.taken.append(
                     (int(index), foot[0] - 0.01, foot[1] - 0.01, foot[2] + 0.01, foot[3] + 0.01)
@@ -325,7 +326,7 @@ def plan_box(size: tuple[float, float, float], pose: tuple[float, float, float, 
     return pose[0] - hx, pose[1] - hy, pose[0] + hx, pose[1] + hy
 
 
-def _overlap(a: Box, b: Box) -> bool:
+def _overlap(a: Sequence[float], b: Sequence[float]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 

@@ -24,12 +24,14 @@ def two_rows(
     depths: tuple[int, int],
 ) -> Plan:
     """A corridor (label, width) with rooms (label, width) on both sides, in cells; rows are stretched to one length."""
-    rows = [[list(entry) for entry in row] for row in (south, north)]
-    totals = [sum(int(width) for _, width in row) + WALL * (len(row) - 1) for row in rows]
+    labels = [[label for label, _ in row] for row in (south, north)]
+    widths = [[width for _, width in row] for row in (south, north)]
+    totals = [sum(row) + WALL * (len(row) - 1) for row in widths]
     inner = max(totals)
-    for row, total in zip(rows, totals):
+    for row, total in zip(widths, totals):
         for i in range(inner - total):
-            row[i % len(row)][1] += 1
+            row[i % len(row)] += 1
+    rows = [list(zip(*row)) for row in zip(labels, widths)]
     label, breadth = corridor
     plan = Plan.empty(inner + 2 * MARGIN, sum(depths) + breadth + 2 * WALL + 2 * MARGIN)
     first = MARGIN + depths[0] + WALL
@@ -40,7 +42,13 @@ def two_rows(
 
 
 def _row(
-    plan: Plan, rng: np.random.Generator, row: list[list], first: int, depth: int, wall: int, hall: int
+    plan: Plan,
+    rng: np.random.Generator,
+    row: list[tuple[str, int]],
+    first: int,
+    depth: int,
+    wall: int,
+    hall: int,
 ) -> None:
     """Rooms from column MARGIN on, each with a door in the corridor's wall at row `wall`."""
     column = MARGIN

@@ -23,7 +23,6 @@ _LISTS: dict[str, type] = {
 }
 #: What an object of a hand-written file may leave out.
 _OBJECT_DEFAULTS = {"color": "gray", "material": "plastic"}
-_FLOOR = {"z": 0.0, "color": "beige", "material": "concrete"}
 
 
 def save_world(world: World, path: str | Path) -> None:
@@ -79,8 +78,8 @@ def world_from_data(data: Any, folder: str) -> World:
             raise WorldError(f"{key} must be a list")
         data[key] = [_record(kind, record, f"{key}[{index}]") for index, record in enumerate(records)]
     if not data["slabs"] and "bounds" in data:
-        bounds = _value(data["bounds"], tuple[float, float, float, float], "bounds")
-        data["slabs"] = [Slab(*bounds, **_FLOOR)]
+        x0, y0, x1, y1 = _value(data["bounds"], tuple[float, float, float, float], "bounds")
+        data["slabs"] = [Slab(x0, y0, x1, y1, z=0.0, color="beige", material="concrete")]
     return _record(World, {**data, "folder": folder}, "world")
 
 

@@ -31,17 +31,20 @@ def draw_world(world: World, path: str | Path, names: bool = True, time: float =
     for decal in world.decals:
         axes.add_patch(Ellipse(decal.center, *decal.size, color=np.array(rgb(decal.color)) / 255, alpha=0.6))
     for wall in world.walls:
-        face = (0.25, 0.25, 0.25, 1.0) if wall.z0 == 0.0 else (0.25, 0.25, 0.25, 0.15)
-        axes.add_patch(Rectangle((wall.x0, wall.y0), wall.x1 - wall.x0, wall.y1 - wall.y0, color=face, lw=0))
+        grey = (0.25, 0.25, 0.25, 1.0) if wall.z0 == 0.0 else (0.25, 0.25, 0.25, 0.15)
+        axes.add_patch(Rectangle((wall.x0, wall.y0), wall.x1 - wall.x0, wall.y1 - wall.y0, color=grey, lw=0))
     for thing in sorted(world.objects_at(time), key=lambda t: t.pose[2] + t.size[2]):
         mesh = world.placed_mesh(thing)
         order = np.argsort(mesh.vertices[mesh.triangles][:, :, 2].max(axis=1))
         corners = mesh.vertices[mesh.triangles][order][:, :, :2]
         axes.add_collection(PolyCollection(corners, facecolors=mesh.colors[order] / 255, edgecolors="none"))
         low, high = world.box(thing)
-        axes.add_patch(Rectangle(low[:2], *(high - low)[:2], fill=False, lw=0.4, ec="k"))
+        axes.add_patch(
+            Rectangle((low[0], low[1]), high[0] - low[0], high[1] - low[1], fill=False, lw=0.4, ec="k")
+        )
         if names:
-            axes.text(*((low + high) / 2)[:2], f"{thing.id} {thing.category}", size=5, ha="center", va="center",
+            x, y = ((low + high) / 2)[:2]
+            axes.text(x, y, f"{thing.id} {thing.category}", size=5, ha="center", va="center",
                       bbox={"fc": "white", "alpha": 0.5, "lw": 0, "pad": 0.2})  # fmt: skip
     for room in world.rooms:
         rx0, _, rx1, ry1 = room.rect

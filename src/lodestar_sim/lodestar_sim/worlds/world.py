@@ -203,7 +203,9 @@ class World:
             elif event.object_id in things:
                 thing = things[event.object_id]
                 pose = event.pose if event.kind == "move" else _walked(event, time, thing.pose)
-                things[event.object_id] = replace(thing, pose=pose, supported_by=STRUCTURE, contained_in=0)
+                things[event.object_id] = replace(
+                    thing, pose=pose or thing.pose, supported_by=STRUCTURE, contained_in=0
+                )
         return tuple(things.values())
 
     def at(self, time: float) -> World:
@@ -222,7 +224,7 @@ class World:
 
     def labels(self, time: float = 0.0) -> dict[int, dict[str, str]]:
         """What each id in the geometry is called: {"class", "caption"}."""
-        things = (*self.objects_at(time), *self.decals)
+        things: tuple[WorldObject | Decal, ...] = (*self.objects_at(time), *self.decals)
         return {thing.id: {"class": thing.category, "caption": thing.caption} for thing in things}
 
     def geometry(

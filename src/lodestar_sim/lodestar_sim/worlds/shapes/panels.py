@@ -103,6 +103,6 @@ def rail(d: Design) -> None:
         return
     d.box((-hx, -hy, 0.4 * h), (-0.5 * hx, hy, h))
     for i in range(5):
-        y = -0.85 * hy + i * 0.42 * hy
-        d.box((-0.5 * hx, y - 0.015, 0.0), (hx, y + 0.015, 0.25 * h), "black", "metal")
+        middle = -0.85 * hy + i * 0.42 * hy
+        d.box((-0.5 * hx, middle - 0.015, 0.0), (hx, middle + 0.015, 0.25 * h), "black", "metal")
         d.box((-hx, y - 0.015, 0.0), (-0.5 * hx, y + 0.015, 0.5 * h), "black", "metal")

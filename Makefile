@@ -29,8 +29,8 @@ demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=offic
 
 test: setup lint unit ## lint and every test (TESTS=path narrows it)
 
-lint: setup ## ruff, and mypy on the core
-	@$(ENVIRONMENT) && python -m ruff check . && python -m mypy
+lint: setup ## ruff (rules and layout), and mypy on every package
+	@$(ENVIRONMENT) && python -m ruff check . && python -m ruff format --check . && python -m mypy
 
 unit: setup ## every test, without lint (TESTS=path narrows it)
 	@$(ENVIRONMENT) && exec python scripts/run_tests.py $(TESTS)

@@ -54,7 +54,10 @@ def main(arguments: list[str] | None = None) -> int:
         _refuse_what_nobody_starts(given.use, options, given.external)
         starter = Starter(specs, given.log_folder)
         with starter:
-            print(f"{len(specs)} processes run; logs in {starter.log_folder}; Ctrl-C stops them", flush=True)
+            print(
+                f"{len(specs)} processes are running; logs in {starter.log_folder}; Ctrl-C stops them",
+                flush=True,
+            )
             return _supervise(starter, Supervision(specs), asked_to_stop)
     except StackError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -70,13 +73,13 @@ def _supervise(starter: Starter, supervision: Supervision, asked_to_stop: thread
             reason = supervision.end_reason(death.name, death.returncode, now)
             print(death.report(), file=sys.stderr, flush=True)
             if reason:
-                print(f"{reason}: everything is stopped", file=sys.stderr, flush=True)
+                print(f"{reason}: stopping all processes", file=sys.stderr, flush=True)
                 return 1
             due[death.name] = now + supervision.limits.delay
         for name in [name for name, at in due.items() if now >= at]:
             del due[name]
             starter.start_one(name)
-            print(f"{name} is started again", file=sys.stderr, flush=True)
+            print(f"{name} restarted", file=sys.stderr, flush=True)
     return 0
 
 
@@ -88,7 +91,7 @@ def _refuse_what_nobody_starts(use: str, options: StackOptions, elsewhere: tuple
         launch = " ".join(["ros2 launch lodestar_bringup", f"{use}.launch.py", *chosen])
         raise StackError(
             f"{use} needs {' and '.join(missing)}, which this starter does not run. With a ROS 2 installation use: "
-            f"{launch}. Where they run already, say so: --external {','.join(missing)}"
+            f"{launch}. If they already run, add --external {','.join(missing)}"
         )
 
 

@@ -260,7 +260,9 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     specs = _USES[use].compose(options)
     unknown = set(options.parameters) - {spec.name for spec in specs}
     if unknown:
-        raise StackError(f"parameters for {', '.join(sorted(unknown))}, which {use} does not start")
+        raise StackError(
+            f"the parameter file has parameters for {', '.join(sorted(unknown))}, which the use {use} does not start"
+        )
     return [
         ProcessSpec(
             spec.package,

@@ -111,7 +111,7 @@ class Starter:
         spec = self._specs[name]
         old = self._processes.get(name)
         if old is not None and old.poll() is None:
-            raise ValueError(f"{name} runs already")
+            raise ValueError(f"{name} is already running")
         command = spec.command()
         parent = os.getpid()
 

@@ -32,9 +32,9 @@ class Supervision:
     def end_reason(self, name: str, returncode: int, now: float) -> str:
         """Return why a death ends the stack, "" where the process is to be started again after `limits.delay`."""
         if not self._restart[name]:
-            return f"{name} is not started again by itself"
+            return f"{name} is never restarted automatically"
         if returncode == UNUSABLE:
-            return f"{name} cannot run as it is configured"
+            return f"{name} cannot run with its configuration (exit status 2)"
         recent = self._deaths[name]
         recent.append(now)
         while recent[0] < now - self.limits.window:

@@ -45,7 +45,7 @@ def running(nodes: Path, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
     )
     assert process.stdout is not None
-    assert "13 processes run" in process.stdout.readline()
+    assert "13 processes are running" in process.stdout.readline()
     yield process
     process.kill()
     process.wait()
@@ -81,7 +81,7 @@ def gone(children: list[psutil.Process]) -> bool:
 
 def test_a_dead_node_is_started_again_and_the_others_run_on(running, tmp_path: Path) -> None:
     children = kill(running, "mapping")
-    until(lambda: "mapping is started again" in (tmp_path / "errors").read_text())
+    until(lambda: "mapping restarted" in (tmp_path / "errors").read_text())
     until(lambda: (tmp_path / "log" / "mapping.log").read_text().count("up") == 2)
     assert "mapping killed by SIGKILL" in (tmp_path / "errors").read_text()
     assert sum(child.is_running() for child in children) >= len(children) - 1
@@ -93,7 +93,7 @@ def test_a_dead_node_is_started_again_and_the_others_run_on(running, tmp_path: P
 def test_the_death_of_what_holds_a_stop_ends_the_stack(running, tmp_path: Path) -> None:
     children = kill(running, "motion_gate")
     assert running.wait(PATIENCE) == 1
-    assert "motion_gate is not started again by itself" in (tmp_path / "errors").read_text()
+    assert "motion_gate is never restarted automatically" in (tmp_path / "errors").read_text()
     assert gone(children)
 
 
@@ -107,7 +107,7 @@ def test_a_node_that_cannot_run_as_configured_ends_the_stack(nodes: Path, tmp_pa
     )  # fmt: skip
     assert done.returncode == 1
     assert "no weights" in done.stderr
-    assert "perception cannot run as it is configured" in done.stderr
+    assert "perception cannot run with its configuration" in done.stderr
 
 
 def test_a_node_that_keeps_dying_ends_the_stack() -> None:
@@ -150,7 +150,7 @@ def test_slam_and_nav2_that_run_elsewhere_are_believed(nodes: Path, tmp_path: Pa
         env=dict(os.environ),
     )
     assert process.stdout is not None
-    assert "12 processes run" in process.stdout.readline()
+    assert "12 processes are running" in process.stdout.readline()
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 0
 

@@ -88,7 +88,7 @@ def test_a_death_is_reported_once_with_its_last_words(prefix: Path, tmp_path: Pa
 def test_a_killed_process_names_its_signal_and_can_be_started_again(prefix: Path, tmp_path: Path) -> None:
     with Starter([fake("steady")], tmp_path / "log", stop_times=QUICK) as starter:
         first = starter.pid("steady")
-        with pytest.raises(ValueError, match="runs already"):
+        with pytest.raises(ValueError, match="is already running"):
             starter.start_one("steady")
         starter.send("steady", signal.SIGKILL)
         wait_until(lambda: not starter.pids())

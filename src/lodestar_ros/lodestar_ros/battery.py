@@ -47,6 +47,8 @@ class BatteryInput:
     def _on_battery(self, message: BatteryState) -> None:
         budget = budget_of(message.percentage, self._config)
         if budget is None:
-            self._node.diagnostics.status(f"a charge of {message.percentage} says nothing", ok=False)
+            self._node.diagnostics.status(
+                f"battery percentage {message.percentage} is not in [0, 1]", ok=False
+            )
         else:
             self._on_budget(budget)

@@ -208,7 +208,7 @@ def rgb_from_msg(message: Image) -> np.ndarray:
         return np.ascontiguousarray(array[..., :3])
     if array.dtype == np.uint8:
         return np.repeat(array[..., None], 3, axis=2)
-    raise BadMessage(f"{message.encoding} is not a colour image")
+    raise BadMessage(f"encoding {message.encoding} is not a colour image")
 
 
 def depth_from_msg(message: Image) -> np.ndarray:
@@ -218,7 +218,7 @@ def depth_from_msg(message: Image) -> np.ndarray:
         return array.astype(np.float32) * np.float32(0.001)
     if message.encoding == "32FC1":
         return np.where(np.isfinite(array) & (array > 0.0), array, np.float32(0.0)).astype(np.float32)
-    raise BadMessage(f"{message.encoding} is not a depth image: 16UC1 (mm) or 32FC1 (m) is")
+    raise BadMessage(f"a depth image must be 16UC1 (mm) or 32FC1 (m), not {message.encoding}")
 
 
 def camera_from_msg(message: CameraInfo) -> PinholeCamera:
@@ -260,7 +260,7 @@ def vectors_from_msg(message: Image) -> np.ndarray:
     if message.height == 0 or message.width == 0:
         return np.zeros((0, 0), np.float32)
     if message.encoding != "32FC1":
-        raise BadMessage(f"vectors travel as 32FC1, not {message.encoding!r}")
+        raise BadMessage(f"vectors must be 32FC1, not {message.encoding!r}")
     return image_from_msg(message)
 
 
@@ -291,7 +291,9 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
     """(N, 3) float32, finite points only. Raises BadMessage where x, y, z are not float32 fields."""
     offsets = {field.name: field.offset for field in message.fields if field.datatype == PointField.FLOAT32}
     if not {"x", "y", "z"} <= set(offsets):
-        raise BadMessage(f"cloud has no float32 x, y, z but {[field.name for field in message.fields]}")
+        raise BadMessage(
+            f"the cloud needs float32 fields x, y, z; it has {[field.name for field in message.fields]}"
+        )
     step, count = message.point_step, message.width * message.height
     data = np.frombuffer(message.data, np.uint8)
     padded = message.row_step and message.row_step != step * message.width
@@ -299,7 +301,9 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
         data = data[: message.row_step * message.height].reshape(message.height, message.row_step)
         data = np.ascontiguousarray(data[:, : step * message.width]).reshape(-1)
     if step < 12 or data.size < step * count:
-        raise BadMessage(f"cloud of {count} points of {step} bytes has {data.size} bytes")
+        raise BadMessage(
+            f"a cloud of {count} points needs {step} bytes each; the message has {data.size} bytes"
+        )
     rows = data[: step * count].reshape(count, step)
     order = ">" if message.is_bigendian else "<"
     points = np.empty((count, 3), np.float32)
@@ -352,7 +356,9 @@ def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
     if not info.resolution > 0.0 or cells.size != rows * columns:
         raise BadMessage(f"grid of {rows} x {columns} cells of {info.resolution} m has {cells.size} cells")
     if info.origin.orientation.w != 0.0 and abs(yaw_of(pose_from_msg(info.origin))) > 1e-6:
-        raise BadMessage("the grid's origin is turned: everything here plans on grids along the frame's axes")
+        raise BadMessage(
+            "the grid's origin is rotated; only grids along the axes of their frame are supported"
+        )
     position = info.origin.position
     # MapMetaData has float32: 0.1 m must not become 0.10000000149 m, a metre is then off after 10 km only
     resolution = round(float(info.resolution), 6)

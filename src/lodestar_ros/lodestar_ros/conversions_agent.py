@@ -149,10 +149,12 @@ def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
     """Raises BadMessage, also for a subtask that the directive does not have."""
     directive = directive_from_msg(goal.directive)
     if goal.subtask >= len(directive.subtasks):
-        raise BadMessage(f"subtask {goal.subtask} of {len(directive.subtasks)}")
+        raise BadMessage(
+            f"subtask {goal.subtask} does not exist; the directive has {len(directive.subtasks)}"
+        )
     frame = goal.robot_pose.header.frame_id
     if frame not in ("", MAP):
-        raise BadMessage(f"the robot's pose is in '{frame}', not '{MAP}'")
+        raise BadMessage(f"the robot's pose is in frame '{frame}', expected '{MAP}'")
     deadline = stamp_from_msg(goal.deadline)
     return ProposalRequest(
         epoch=goal.epoch,

@@ -80,9 +80,7 @@ def regions_from_msg(message: msg.RegionArray) -> tuple[list[Region], RegionMap]
     """The regions, and which of them a place belongs to. Raises BadMessage."""
     mask, info = image_from_msg(message.mask), message.info
     if mask.shape != (info.height, info.width) or not info.resolution > 0.0:
-        raise BadMessage(
-            f"a mask of {mask.shape} does not cover regions of {(info.height, info.width)} cells"
-        )
+        raise BadMessage(f"the region mask is {mask.shape}, expected {(info.height, info.width)} cells")
     rooms = RegionMap(SceneConfig().region_reach)
     rooms.set_mask(mask, (info.origin.position.x, info.origin.position.y), round(float(info.resolution), 6))
     regions = [

@@ -58,7 +58,7 @@ def _feature(rows: np.ndarray, index: int) -> np.ndarray | None:
 
 def _row(rows: np.ndarray, index: int) -> np.ndarray:
     if index >= len(rows):
-        raise BadMessage(f"row {index} of {len(rows)} rows of vectors")
+        raise BadMessage(f"vector row {index} does not exist; the message has {len(rows)} rows")
     return rows[index]
 
 
@@ -89,7 +89,7 @@ def segmented_from_msg(message: msg.SegmentedImage) -> SegmentedFrame:
     """Raises BadMessage."""
     labels = image_from_msg(message.labels)
     if labels.ndim != 2 or labels.dtype != np.uint16:
-        raise BadMessage(f"labels are {message.labels.encoding}, not mono16")
+        raise BadMessage(f"the label image is {message.labels.encoding}, expected mono16")
     rows = vectors_from_msg(message.features)
     detections = tuple(
         Detection(

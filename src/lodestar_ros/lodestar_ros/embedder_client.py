@@ -80,7 +80,7 @@ class EmbedderClient:
         try:
             self._book.add(asked, vectors_from_msg(response.embeddings), response.model)
         except (BadMessage, ValueError) as error:
-            self._node.get_logger().error(f"text embedder's answer: {error}")
+            self._node.get_logger().error(f"bad answer from the text embedder: {error}")
             return
         if self._on_filled is not None:
             self._on_filled()

@@ -57,7 +57,7 @@ class KeepOutInput:
 
     def _on_info(self, message: CostmapFilterInfo) -> None:
         if message.type != KEEP_OUT:
-            raise BadMessage(f"a costmap filter of type {message.type} is no keep-out filter")
+            raise BadMessage(f"costmap filter type {message.type} is not a keep-out filter (0)")
         self._info = message
         topic = message.filter_mask_topic
         if topic not in self._heard:

@@ -69,7 +69,7 @@ class MapFiles:
     def _save(self, job: Job) -> dict[str, Any]:
         """On the worker of the action."""
         if not len(self._scene):
-            raise MapError(Codes.NOTHING_TO_SAVE, "the scene is empty so far")
+            raise MapError(Codes.NOTHING_TO_SAVE, "the scene is still empty")
         folder = SnapshotFolder(job.request.path)
         part = folder.begin()
         try:
@@ -90,7 +90,7 @@ class MapFiles:
 
     def _need(self, job: Job, remote: RemoteAction) -> RemoteAction:
         if not remote.is_there(job, PATIENCE):
-            raise MapError(Codes.UNKNOWN, f"nobody serves {remote.name}: is semantic_voxels up?")
+            raise MapError(Codes.UNKNOWN, f"no server for {remote.name}: is its node running?")
         return remote
 
     def _write_scene(self, path: Path) -> dict[str, Any]:
@@ -122,7 +122,9 @@ class MapFiles:
 
         self._on_worker(replace)
         if not done.wait(TIMEOUT):
-            raise MapError(Codes.UNKNOWN, "the scene is too busy to go on from the file")
+            raise MapError(
+                Codes.UNKNOWN, "the scene dictionary is too busy to take over the loaded map; load it again"
+            )
         return {"map_id": int(meta["map_id"]), "entity_count": int(meta["entities"])}
 
     @contextmanager

@@ -21,5 +21,5 @@ def make_mapper(node: Node, config: MappingConfig) -> OctoMapper | ScanGridMappe
     except ImportError as error:
         if config.source != "slam":
             raise ParameterError(f"source is {config.source}: {error}") from error
-        node.get_logger().warning(f"SLAM's map goes out without obstacles above its plane: {error}")
+        node.get_logger().warning(f"the grid is SLAM's map without obstacles above its plane: {error}")
         return None

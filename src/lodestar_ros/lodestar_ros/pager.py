@@ -74,7 +74,7 @@ class Pager:
             page = self._read(response)
         except ValueError as error:
             self._pages = []
-            self._node.get_logger().error(f"page: {error}", throttle_duration_sec=5.0)
+            self._node.get_logger().error(f"bad page from the service: {error}", throttle_duration_sec=5.0)
             return
         if self._pages and page.revision != self._pages[0].revision:
             self._pages = []  # it changed between two pages

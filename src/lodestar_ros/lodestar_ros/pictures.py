@@ -35,7 +35,7 @@ class PictureDetectorConfig:
 
     def __post_init__(self) -> None:
         if self.adapter != "ultralytics" and self.adapter not in _BLIND:
-            raise ValueError(f"adapter is {self.adapter!r}; only ultralytics can read a picture")
+            raise ValueError(f"adapter is {self.adapter!r}; only ultralytics can read pictures")
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def picture_reader(
 def _unread(image: bytes, config: PictureConfig) -> Subtask:
     decode_picture(image, config)
     raise BadPicture(
-        "nothing here can say what the picture shows: set pictures.adapter of goal_selector to detector or model "
-        "(docs/how-to/send-a-goal.md), or say in words what to find"
+        "no picture reader is configured: set pictures.adapter of goal_selector to detector or model "
+        "(docs/how-to/send-a-goal.md), or describe the target in words"
     )
 
 
@@ -96,7 +96,7 @@ class PictureDesk:
         """Have pictures described; without a directive they are one. Raises BadPicture for too many."""
         count = len(images) + (sum(len(s.images) for s in directive.subtasks) if directive is not None else 0)
         if count > self._config.limit:
-            raise BadPicture(f"there are {count} pictures, at most {self._config.limit} are read")
+            raise BadPicture(f"the directive has {count} pictures; at most {self._config.limit} are allowed")
         if self._worker is None:
             self._worker = QueueWorker("pictures", self._work)
         self._worker.submit((ticket, directive, images))

@@ -81,16 +81,16 @@ class QueryServer:
         if job.cancel_requested:
             return _fail(Result.CANCELLED, "cancelled")
         if not entities:
-            return _fail(Result.NO_ENTITIES, "the scene is empty so far")
+            return _fail(Result.NO_ENTITIES, "the scene is still empty")
         result = Result(graph=graph_to_msg(graph))
         result.candidates = [candidate_to_msg(candidate) for candidate in candidates[:top]]
         verdict = decide(candidates, self._config)
         if absent:
             result.error_code = Result.ANCHOR_ABSENT
-            result.error_msg = f"the scene holds no {', '.join(absent)}; ranked without it"
+            result.error_msg = f"the scene has no {', '.join(absent)}; candidates are ranked without it"
         elif verdict.best is None:
             result.error_code = Result.NO_MATCH
-            result.error_msg = "nothing fits; the candidates are what comes nearest"
+            result.error_msg = "no entity fits; the candidates are the nearest matches"
         elif verdict.ambiguous and not apart:
             result.error_code = Result.AMBIGUOUS
             first, second = verdict.accepted[:2]

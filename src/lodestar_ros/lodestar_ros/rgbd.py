@@ -42,11 +42,13 @@ class CameraPoses:
         """Intrinsics for images of this size. Raises BadMessage before the first camera info, or for another shape."""
         camera = self._camera
         if camera is None:
-            raise BadMessage("no camera_info yet")
+            raise BadMessage("no camera_info received yet")
         if (camera.height, camera.width) == (height, width):
             return camera
         if camera.width * height != camera.height * width:
-            raise BadMessage(f"image {width}x{height} is not of the camera {camera.width}x{camera.height}")
+            raise BadMessage(
+                f"the image is {width}x{height}, but camera_info says {camera.width}x{camera.height}"
+            )
         return camera.scaled(width, height)
 
     def poses(self, optical_frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:

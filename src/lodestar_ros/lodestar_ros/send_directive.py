@@ -98,7 +98,7 @@ class _Sender:
                 )
             handle = sent.answer.result()
             if not handle.accepted:
-                print("The goal selector refused the directive; its log says why.", file=sys.stderr)
+                print("The goal selector refused the directive; see its log for the reason.", file=sys.stderr)
                 return EXIT_FAILED
             return self._follow(handle)
         except KeyboardInterrupt:
@@ -128,7 +128,7 @@ class _Sender:
         if handle is None:
             if sent is not None:
                 self._wait(sent.cancel(), _CANCEL_TIMEOUT)
-            print("Interrupted before the goal selector had answered.", file=sys.stderr)
+            print("Interrupted before the goal selector answered.", file=sys.stderr)
             return EXIT_CANCELLED
         print("Cancelling; the robot stops.", file=sys.stderr)
         handle.cancel_goal_async()

@@ -73,16 +73,16 @@ class _Edge:
                 return _matrix(*self.poses[-1])
             raise TransformUnavailable(
                 Cause.FUTURE,
-                f"{self.parent} -> {child} is known until {self.stamps[-1]:.3f} s, "
-                f"{behind:.3f} s before the stamp {stamp:.3f} s that is asked for",
+                f"{self.parent} -> {child} is known up to {self.stamps[-1]:.3f} s, "
+                f"{behind:.3f} s before the requested stamp {stamp:.3f} s",
             )
         if self.stamps[index] == stamp:
             return _matrix(*self.poses[index])
         if index == 0:
             raise TransformUnavailable(
                 Cause.PAST,
-                f"{self.parent} -> {child} is kept from {self.stamps[0]:.3f} s on, "
-                f"{self.stamps[0] - stamp:.3f} s after the stamp {stamp:.3f} s that is asked for",
+                f"{self.parent} -> {child} is stored from {self.stamps[0]:.3f} s on, "
+                f"{self.stamps[0] - stamp:.3f} s after the requested stamp {stamp:.3f} s",
             )
         before, after = self.stamps[index - 1], self.stamps[index]
         share = (stamp - before) / (after - before)
@@ -186,7 +186,7 @@ class TransformBuffer:
             child, age = max(old.items(), key=lambda item: item[1])
             raise TransformUnavailable(
                 Cause.FUTURE,
-                f"{edges[child].parent} -> {child} has not come for {age:.1f} s: does what publishes it still run?",
+                f"{edges[child].parent} -> {child} was last received {age:.1f} s ago: is its publisher still running?",
             )
         return matrix
 

@@ -51,7 +51,7 @@ class VoxelFiles:
         writers = {ExportMap.Goal.FORMAT_PLY: write_instance_ply, ExportMap.Goal.FORMAT_GLB: write_glb}
         form = job.request.format
         if form not in writers:
-            raise MapError(Codes.BAD_FORMAT, f"{form!r} is no format; write ply, glb or json")
+            raise MapError(Codes.BAD_FORMAT, f"unknown format {form!r}; use ply, glb or json")
         return {"bytes_written": writers[form](self._current(), _path(job))}
 
 

@@ -180,7 +180,7 @@ def test_grid():
 def test_grid_that_is_turned_or_short_is_refused():
     message = c.grid_to_msg(OccupancyGrid2D(np.zeros((2, 2), np.int8), 0.1, (0.0, 0.0)))
     message.info.origin.orientation.z = 1.0
-    with pytest.raises(c.BadMessage, match="turned"):
+    with pytest.raises(c.BadMessage, match="rotated"):
         c.grid_from_msg(message)
     message.info.width = 7
     with pytest.raises(c.BadMessage, match="cells"):

@@ -86,7 +86,7 @@ class MotionGateNode(LodestarNode):
         blocked = self._gate.blocked_by(now, clock)
         if blocked != self._blocked:
             self._blocked = blocked
-            self.diagnostics.status(f"standing: {blocked}" if blocked else "passing")
+            self.diagnostics.status(f"stopped: {blocked}" if blocked else "passing")
         if blocked and (self._moving or now - self._zeroed >= self._config.zero_period):
             self._zeroed = now
             self._publish(ZERO)

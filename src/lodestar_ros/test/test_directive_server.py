@@ -293,7 +293,8 @@ def broken(image):
 @pytest.mark.parametrize(
     ("read", "images", "why"),
     [
-        (None, [b"find the chair"], "cannot be read"), (None, [b""], "empty"), (None, [picture()], "describe the target"),
+        (None, [b"find the chair"], "cannot be read"), (None, [b""], "empty"),
+        (None, [picture()], "describe the target"),
         (unsure, [picture()], "503"), (broken, [picture()], "RuntimeError"), (chair, [picture()] * 9, "at most 5"),
     ],
 )  # fmt: skip

@@ -24,6 +24,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, ViewpointConfig
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.language.views import GO, ViewAnswer, ViewPoint, ViewQuestion
+from lodestar.models.kinship import same_kind
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
@@ -275,7 +276,7 @@ class EgocentricExpert:
             e
             for e in self._mirror.entities.values()
             if e.state is not EntityState.ARCHIVED
-            and e.label == mark.label
+            and same_kind(e.label, mark.label)
             and float(point_box_distance(mark.position, e.box_min, e.box_max)) <= self.config.same_place
         ]
         return min(here, key=lambda e: float(np.linalg.norm(e.mean - mark.position))).id if here else 0

@@ -16,6 +16,7 @@ from lodestar.experts.lifted_detections import LiftedDetection
 from lodestar.geometry.boxes import point_box_distance, transform_box
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.geometry.poses import inverse
+from lodestar.models.kinship import same_kind
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
@@ -85,7 +86,9 @@ class GlimpseMemory:
             if pixel is None or id(glimpse) in seen:
                 continue
             label = glimpse.thing.detection.label
-            glimpse.missed += not any(d.label == label and _covers(d, *pixel) for d in segmented.detections)
+            glimpse.missed += not any(
+                same_kind(d.label, label) and _covers(d, *pixel) for d in segmented.detections
+            )
         kept = [g for g in self._glimpses if g.missed < self._config.refuted] + fresh
         self._glimpses = sorted(kept, key=lambda g: g.stamp)[-self._config.memory :]
 
@@ -100,9 +103,12 @@ class GlimpseMemory:
         boxes: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {
             g.thing.detection.label: [] for g in self._glimpses
         }
-        for entity in mirror.entities.values():
-            if entity.state is not EntityState.ARCHIVED and entity.label in boxes:
-                boxes[entity.label].append((entity.box_min, entity.box_max))
+        for entity in mirror.entities.values() if boxes else ():
+            if entity.state is EntityState.ARCHIVED:
+                continue
+            for label, found in boxes.items():
+                if same_kind(entity.label, label):
+                    found.append((entity.box_min, entity.box_max))
         corners = {label: np.array(found).transpose(1, 0, 2) for label, found in boxes.items() if found}
         self._glimpses = [
             g for g in self._glimpses if not self._is_among(g, corners.get(g.thing.detection.label))
@@ -138,7 +144,7 @@ class GlimpseMemory:
         return float(point_box_distance(glimpse.thing.center, *boxes).min()) <= self._config.same_place
 
     def _at(self, thing: LiftedDetection) -> Glimpse | None:
-        alike = [g for g in self._glimpses if g.thing.detection.label == thing.detection.label]
+        alike = [g for g in self._glimpses if same_kind(g.thing.detection.label, thing.detection.label)]
         if not alike:
             return None
         low, high = (np.array([getattr(g.thing, name) for g in alike]) for name in ("box_min", "box_max"))

@@ -44,12 +44,13 @@ class AssociationConfig:
     """rule: lodestar, openvox or farm; `openvox` and `farm` set those up, the rest is the rule lodestar's.
 
     A mask shows an instance where geometric_weight x geometry + label_weight x agreement >= accept.
+    Agreement is that of kinds (`models.kinship`): sofa and couch agree, chair and table do not.
     Geometry is the share of the mask's points in voxels of the instance or, where the labels agree,
     `containment_weight` times the share within the instance's box grown by `box_margin` metres. A second mask
     of a frame shows the same instance only with at least `second_share` of it in its voxels.
     `covered_share`: of an instance's points in a frame (`covered_points` at least) that lie in one mask, from
     which on the mask covers it; a mask that covers two alike speaks for their being one.
-    `contained_share`: of the smaller box inside the larger, from which on two instances of a label may be one.
+    `contained_share`: of the smaller box inside the larger, from which on two instances of a kind may be one.
     merge_evidence: frames that say so, more than say the opposite. near: metres between boxes that may be one.
     Faces of one thing (`FaceEvidence`): of face_observations each, together at most face_growth times as long as
     the longer one plus face_slack metres, of heights that share face_height, between which at most face_empty of

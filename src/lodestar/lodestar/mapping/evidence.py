@@ -9,6 +9,7 @@ import numpy as np
 from lodestar.mapping.association import AssociationConfig, Match
 from lodestar.mapping.sights import SightMemory
 from lodestar.mapping.tracks import Bounds, Track, Tracks
+from lodestar.models.kinship import looks_agree, same_kind
 
 _LEAST = -20  # of a balance: what was long seen to be two may still turn out to be one
 
@@ -86,7 +87,7 @@ class MergeEvidence:
         """Instances like this one whose box and its own lie in one another for the most part."""
         own, label, found = tracks.bounds(identity), tracks[identity].label, []
         for i in tracks.around(identity):
-            if i == identity or tracks[i].label != label:
+            if i == identity or not same_kind(tracks[i].label, label):
                 continue
             other = tracks.bounds(i)
             smaller = max(min(volume(own), volume(other)), 1e-9)
@@ -112,14 +113,14 @@ def gap(a: Bounds, b: Bounds) -> float:
 
 
 def alike(tracks: Tracks, a: int, b: int) -> bool:
-    """Whether both are known and have the same label."""
-    return a in tracks and b in tracks and tracks[a].label == tracks[b].label
+    """Whether both are known and their labels name the same kind of thing."""
+    return a in tracks and b in tracks and same_kind(tracks[a].label, tracks[b].label)
 
 
 class FaceEvidence:
     """Finds faces of one solid thing that were seen from different sides and share no voxel.
 
-    Two instances of the same caption are taken for one where together they are no longer than the longer of them,
+    Two instances of one kind and look are taken for one where together they are no longer than the longer of them,
     stand at the same height, nothing between them was ever seen empty, and no more than a few frames showed both
     as two. A bed that was seen from its left and then from its right becomes one so.
     """
@@ -142,7 +143,9 @@ class FaceEvidence:
             reach = config.face_growth * max(x1 - x0, y1 - y0, z1 - z0) + config.face_slack
             for b in tracks.around(a, reach):
                 other, pair = tracks[b], pair_of(a, b)
-                if a == b or other.label != track.label or other.observation_count < config.face_observations:
+                if a == b or not same_kind(other.label, track.label):
+                    continue
+                if other.observation_count < config.face_observations:
                     continue
                 looks = track.observation_count + other.observation_count
                 if looks < self._looked[pair] + config.face_observations:
@@ -162,9 +165,9 @@ class FaceEvidence:
     ) -> bool:
         """apart: frames that showed two, less those that showed one. Boxes are those of a and of b."""
         config = self._config
-        if a.caption != b.caption or apart > config.face_apart * min(
-            a.observation_count, b.observation_count
-        ):
+        if not looks_agree((a.label, a.caption), (b.label, b.caption)):
+            return False
+        if apart > config.face_apart * min(a.observation_count, b.observation_count):
             return False
         low, high = tuple(map(min, box[:3], other[:3])), tuple(map(max, box[3:], other[3:]))
         longest = max(one[k + 3] - one[k] for one in (box, other) for k in (0, 1))

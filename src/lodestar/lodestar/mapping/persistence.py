@@ -138,6 +138,7 @@ def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
     for track in tracks:
         record = {name: getattr(track, name) for name in _FIELDS}
         feature = record.pop("appearance")
+        del record["last_miss"]  # only says when to test again
         if feature is not None:
             features.setdefault(len(feature), ([], []))[0].append(track.id)
             features[len(feature)][1].append(feature)

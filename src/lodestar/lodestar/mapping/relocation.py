@@ -8,6 +8,7 @@ import numpy as np
 
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.tracks import Track
+from lodestar.models.kinship import kind_of, looks_of
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def find_moved(
 
 
 def _look_alike(a: Track, b: Track, config: RelocationConfig) -> bool:
-    if a.label != b.label or a.caption != b.caption:
+    if kind_of(a.label) != kind_of(b.label) or looks_of(a.caption, a.label) != looks_of(b.caption, b.label):
         return False
     if a.appearance is not None and b.appearance is not None and a.appearance.shape == b.appearance.shape:
         length = float(np.linalg.norm(a.appearance) * np.linalg.norm(b.appearance))

@@ -9,6 +9,7 @@ from numba import njit
 
 from lodestar.mapping.association import Masks, Match, Split
 from lodestar.mapping.tracks import Tracks
+from lodestar.models.kinship import looks_agree, same_kind
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class SplitEvidence:
             kept, moved = sorted(own, key=lambda m: (-sizes[m], m))[:2]
             if not self._apart(masks, kept, moved):
                 continue
-            differ = masks.detections[kept].caption != masks.detections[moved].caption
+            names = [(masks.detections[m].label, masks.detections[m].caption) for m in (kept, moved)]
+            differ = not (same_kind(names[0][0], names[1][0]) and looks_agree(*names))
             balance = self._balance.get(instance, 0.0) + (2.0 if differ else 1.0)
             self._balance[instance] = min(balance, self._config.evidence)
             if balance >= self._config.evidence and self._shows_all(instance, own, masks, tracks):

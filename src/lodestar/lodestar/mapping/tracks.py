@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.models.kinship import kind_of, same_kind
+
 _CELL = 1.0  # m, of the index
 Bounds = tuple[float, float, float, float, float, float]  # low x, y, z, high x, y, z
 
@@ -25,27 +27,37 @@ class Track:
     observation_count: int = 0
     labels: dict[tuple[str, str], float] = field(default_factory=dict)  # (label, caption) -> weight
     shares: dict[str, float] = field(default_factory=dict)  # label -> weight
-    label: str = ""  # the one of most weight
+    label: str = ""  # the one of most weight among the synonyms of most weight
     appearance: np.ndarray | None = None  # (D,) sum of unit features of its detections
     revision: int = 0
     last_absence: float = -np.inf
     absence_count: int = 0  # since it was last observed
+    last_miss: float = -np.inf  # stamp of the frame in which it was last tested for a miss
     size: int = 0  # voxels when it was last observed
     _caption: str | None = None  # None where votes have come since it was asked for
 
     @property
     def caption(self) -> str:
-        """The caption of most weight among those of its label."""
+        """The caption of most weight among those of its label and the synonyms of that."""
         if self._caption is None:
+            kind = kind_of(self.label)
             own = [
-                (weight, caption) for (label, caption), weight in self.labels.items() if label == self.label
+                (weight, caption)
+                for (label, caption), weight in self.labels.items()
+                if kind_of(label) == kind
             ]
             self._caption = min(own, key=lambda item: (-item[0], item[1]))[1] if own else ""
         return self._caption
 
     def agreement(self, label: str) -> float:
-        """Weight of `label` relative to the strongest label's, [0, 1]."""
-        return self.shares.get(label, 0.0) / self.shares[self.label] if self.shares else 0.0
+        """Weight of labels of the same kind as `label` relative to those of the kind of its own, [0, 1]."""
+        if not self.shares:
+            return 0.0
+        alike, own = (
+            sum(weight for name, weight in self.shares.items() if same_kind(name, wanted))
+            for wanted in (label, self.label)
+        )
+        return min(alike / own, 1.0) if own > 0.0 else 0.0
 
     def likeness(self, label: str, feature: np.ndarray | None) -> float:
         """Cosine of a detection's feature with the instance's, [-1, 1]; agreement of the label where one has none."""
@@ -61,6 +73,14 @@ class Track:
         known = self.appearance is not None and self.appearance.shape == feature.shape
         self.appearance = self.appearance + feature if known else np.array(feature, np.float32)
 
+    def _elect(self) -> None:
+        """The label follows the votes; synonyms vote together."""
+        kinds: dict[str, float] = {}
+        for name, weight in self.shares.items():
+            kinds[kind_of(name)] = kinds.get(kind_of(name), 0.0) + weight
+        rank = {name: (-kinds[kind_of(name)], -weight, name) for name, weight in self.shares.items()}
+        self.label = min(rank, key=lambda name: rank[name])
+
     def take(self, pair: tuple[str, str]) -> float:
         """Remove a label and caption; returns the weight that they had."""
         weight = self.labels.pop(pair)
@@ -68,7 +88,7 @@ class Track:
         if self.shares[pair[0]] <= 1e-9:
             del self.shares[pair[0]]
         self._caption = None
-        self.label = min(self.shares, key=lambda name: (-self.shares[name], name))
+        self._elect()
         return weight
 
     def vote(self, label: str, caption: str, weight: float, keep: int) -> None:
@@ -82,7 +102,7 @@ class Track:
             if self.shares[weakest[0]] <= 1e-9:
                 del self.shares[weakest[0]]
         self._caption = None
-        self.label = min(self.shares, key=lambda name: (-self.shares[name], name))
+        self._elect()
 
     def absorb(self, lost: Track, keep: int) -> None:
         """`lost` was the same thing: its votes, looks and history are this one's."""

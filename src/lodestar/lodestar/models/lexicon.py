@@ -91,6 +91,10 @@ class Lexicon:
                 return length
         return 0
 
+    def known_prefix(self, words: list[str]) -> int:
+        """How many of the first words form the longest noun of the lexicon; 0 = none."""
+        return self._noun_at(words, 0)
+
     def is_generic(self, phrase: str) -> bool:
         """Whether the phrase means any thing at all."""
         return self.singular_phrase(phrase) in self.generic_nouns

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from lodestar.mapping.records import CaptionVote
+from lodestar.models.kinship import kind_of
 from lodestar.models.lexicon import load_lexicon
 
 MAX_CHARACTERS = 200
@@ -44,23 +45,26 @@ def merge_votes(*groups: Iterable[CaptionVote]) -> tuple[CaptionVote, ...]:
 def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, str, tuple[str, ...]]:
     """Label, caption and attributes that votes carry; no votes give empty ones.
 
-    The heaviest label, its heaviest caption, and attributes that at least `attribute_share` of that label's
-    votes name, heaviest first.
+    Synonyms vote together: of the heaviest kind the heaviest label, its heaviest caption, and attributes that at
+    least `attribute_share` of that kind's votes name, heaviest first.
     """
+    kinds: dict[str, float] = defaultdict(float)
     labels: dict[str, float] = defaultdict(float)
     captions: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for vote in votes:
         label = clean_text(vote.label)
         labels[label] += vote.weight
+        kinds[kind_of(label)] += vote.weight
         captions[label][clean_text(vote.caption)] += vote.weight
     if not labels:
         return "", "", ()
-    label = min(labels, key=lambda name: (-labels[name], name))
+    label = min(labels, key=lambda name: (-kinds[kind_of(name)], -labels[name], name))
     caption = min(captions[label], key=lambda text: (-captions[label][text], not text, text))
     shares: dict[str, float] = defaultdict(float)
-    for text, weight in captions[label].items():
-        for attribute in attributes_of(text):
-            shares[attribute] += weight
-    enough = attribute_share * labels[label]
+    for name in (name for name in captions if kind_of(name) == kind_of(label)):
+        for text, weight in captions[name].items():
+            for attribute in attributes_of(text):
+                shares[attribute] += weight
+    enough = attribute_share * kinds[kind_of(label)]
     kept = [a for a in shares if shares[a] >= enough > 0.0]
     return label, caption or label, tuple(sorted(kept, key=lambda a: (-shares[a], a)))

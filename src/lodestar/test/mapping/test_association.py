@@ -140,6 +140,80 @@ def test_faces_of_another_caption_stay_apart(box_world, box, from_both_sides):
     assert len(confirmed(voxels, "bed")) == 2
 
 
+def renamed(world, index, label, caption):
+    """The detector calls a thing otherwise from now on."""
+    world.boxes[index] = replace(world.boxes[index], label=label, caption=caption)
+
+
+def things(voxels):
+    return [i for i in voxels.instances().values() if i.confirmed]
+
+
+def test_a_sofa_on_one_side_and_a_couch_on_the_other_are_one(box_world, box, from_both_sides):
+    """Its sides share no voxel, and the detector has two words for it."""
+    world = box_world([box("sofa", (-1.0, -0.8, 0.0), (1.0, 0.8, 0.7), "a grey sofa")])
+    voxels = voxels_of("lodestar")
+    drive(world, from_both_sides[:10], voxels)
+    renamed(world, 0, "couch", "a gray couch")
+    drive(world, from_both_sides[10:], voxels, start=10.0)
+    (instance,) = things(voxels)
+    assert (instance.box_max - instance.box_min)[1] > 1.4
+
+
+def test_fragments_called_sofa_and_couch_become_one(box_world, box):
+    """A pillar hides the middle; the ends get different names; then it is seen whole."""
+    sofa = box("sofa", (-1.2, 1.0, 0.0), (1.2, 1.5, 0.75), "a sofa")
+    world = box_world([sofa, box("pillar", (-0.55, 0.3, 0.0), (0.55, 0.45, 2.0))])
+    voxels = voxels_of("lodestar")
+    drive(world, [(0.0, -1.2, math.radians(a)) for a in (60, 62, 64)], voxels)
+    renamed(world, 0, "couch", "a couch")
+    drive(world, [(0.0, -1.2, math.radians(a)) for a in (120, 118, 116)], voxels, start=5.0)
+    assert len(confirmed(voxels, "sofa")) == len(confirmed(voxels, "couch")) == 1
+    renamed(world, 0, "settee", "a settee")
+    drive(
+        world, [(x, 0.1 if abs(x) > 0.7 else -1.2, math.pi / 2) for x in np.linspace(-2, 2, 33)], voxels, 10.0
+    )
+    drive(world, [(x, 2.9, -math.pi / 2) for x in np.linspace(-1.0, 1.0, 12)], voxels, start=30.0)
+    assert len([i for i in things(voxels) if i.votes[0].label != "pillar"]) == 1
+
+
+@pytest.mark.parametrize("names", [("chair", "chair"), ("chair", "office chair"), ("couch", "sofa")])
+def test_twins_side_by_side_stay_two_whatever_they_are_called(box_world, box, orbit, names):
+    """From all around, the name of each changing from frame to frame."""
+    boxes = [box("", (-0.55, -0.25, 0), (-0.05, 0.25, 0.9)), box("", (0.05, -0.25, 0), (0.55, 0.25, 0.9))]
+    world, voxels = box_world(boxes), voxels_of("lodestar")
+    for k, pose in enumerate(orbit((0, 0), 2.2, 0, 360, 48)):
+        for index in (0, 1):
+            name = names[(k + index) % 2]
+            renamed(world, index, name, f"a {name}")
+        drive(world, [pose], voxels, start=0.25 * k)
+    assert len(things(voxels)) == 2
+    centres = sorted(float(i.centroid[0]) for i in things(voxels))
+    assert centres == pytest.approx([-0.3, 0.3], abs=0.1)
+
+
+def test_a_chair_under_a_table_is_not_the_table(box_world, box, orbit):
+    """The chair lies inside the box of the table for the most part."""
+    table = box("table", (-0.8, -0.5, 0.68), (0.8, 0.5, 0.75))
+    legs = box("table", (0.7, -0.5, 0.0), (0.8, 0.5, 0.68))
+    chair = box("chair", (-0.7, -0.25, 0.0), (-0.2, 0.25, 0.6))
+    voxels = voxels_of("lodestar")
+    drive(box_world([table, legs, chair]), orbit((0, 0), 2.4, 0, 360, 60), voxels)
+    assert len(confirmed(voxels, "chair")) == 1
+    (found,) = confirmed(voxels, "chair")
+    assert (found.box_max - found.box_min < (0.8, 0.8, 0.8)).all()
+
+
+def test_synonyms_vote_together():
+    track = Track(1, 0.0, 0.0, np.zeros(3), np.ones(3))
+    for label, weight in (("table", 2.5), ("sofa", 1.0), ("couch", 2.0)):
+        track.vote(label, f"a grey {label}", weight, 16)
+    assert track.label == "couch" and track.caption == "a grey couch"
+    assert track.agreement("settee") == track.agreement("sofa") == 1.0
+    assert track.agreement("table") == pytest.approx(2.5 / 3.0)
+    assert track.agreement("lamp") == 0.0
+
+
 def test_noise_does_not_hide_that_a_bed_is_one(box_world, box, from_both_sides):
     bed = box("bed", (-1.0, -0.8, 0.0), (1.0, 0.8, 0.7), "a grey bed")
     noise = NoiseConfig(miss=0.1, split=0.05, wrong_label=0.1, min_pixels=8)

@@ -8,7 +8,7 @@ import numpy as np
 from sensor_msgs.msg import Image
 
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Observation
+from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.scene.records import Embedding, Entity, EntityState, SceneDelta, View
 from lodestar_interfaces import msg
@@ -178,6 +178,15 @@ def instances_to_msg(delta: InstanceDelta) -> msg.InstanceArray:
             )
             for item in delta.absences
         ],
+        misses=[
+            msg.Miss(
+                instance_id=item.instance_id,
+                stamp=stamp_to_msg(item.stamp),
+                clear_share=float(item.clear_share),
+                pixels=int(item.pixels),
+            )
+            for item in delta.misses
+        ],
         removed=list(delta.removed),
         map_from_odom=transform_to_msg(delta.map_from_odom),
     )
@@ -212,6 +221,10 @@ def instances_from_msg(message: msg.InstanceArray) -> InstanceDelta:
         absences=tuple(
             Absence(item.instance_id, stamp_from_msg(item.stamp), item.free_share)
             for item in message.absences
+        ),
+        misses=tuple(
+            Miss(item.instance_id, stamp_from_msg(item.stamp), item.clear_share, item.pixels)
+            for item in message.misses
         ),
         removed=tuple(message.removed),
         map_from_odom=transform_from_msg(message.map_from_odom),

@@ -12,7 +12,7 @@ from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.pillars import build_pillars
-from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Observation
+from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Merge, Miss, Observation
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, View
 from lodestar_ros import conversions_map as m
@@ -79,7 +79,7 @@ def test_instance_delta(assert_same):
         stamp=8.5, revision=12, previous_revision=11, updated=(instance(1), instance(2)),
         observations=(Observation(1, 8.5, POSE, box(), 99, "chair", "red chair", 0.5, 2.25, FEATURE),
                       Observation(2, 8.5, POSE, box(3), 98, "desk", "desk", 0.75, 3.25)),
-        merges=(Merge(3, 1),), absences=(Absence(4, 8.5, 0.75),), removed=(9,),
+        merges=(Merge(3, 1),), absences=(Absence(4, 8.5, 0.75),), misses=(Miss(5, 8.5, 0.875, 321),), removed=(9,),
         map_from_odom=planar_transform(0.1, 0.2, 0.3), map_id=2, session_id="abc",
     )  # fmt: skip
     assert_same(c.instances_from_msg(c.instances_to_msg(delta)), delta)

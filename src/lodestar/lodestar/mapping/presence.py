@@ -1,4 +1,4 @@
-"""Which instances a frame looked through, and which are worth measuring anew."""
+"""Which instances a frame looked through, which it missed in clear view, and which are worth measuring anew."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.mapping.records import Absence
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import inverse, transform_points
+from lodestar.mapping.records import Absence, Miss
 from lodestar.mapping.registry import InstanceRegistry
+from lodestar.mapping.tracks import Track
 from lodestar.mapping.voxel_config import VoxelConfig
+from lodestar.mapping.voxel_store import VoxelStore
 
 
 @dataclass(frozen=True)
@@ -18,6 +22,15 @@ class Looks:
     inside: np.ndarray
     empty: np.ndarray
     hidden: np.ndarray
+
+
+@dataclass(frozen=True)
+class View:
+    """A depth image, (H, W) float32, metres, 0 = invalid, and from where it was taken, (4, 4)."""
+
+    depth: np.ndarray
+    camera: PinholeCamera
+    voxels_from_camera: np.ndarray
 
 
 def find_absences(
@@ -49,6 +62,63 @@ def find_absences(
             track.absence_count += 1
             absences.append(Absence(track.id, stamp, share))
     return absences
+
+
+def find_misses(
+    registry: InstanceRegistry,
+    store: VoxelStore,
+    looks: Looks,
+    view: View,
+    stamp: float,
+    explained: set[int],
+    config: VoxelConfig,
+) -> list[Miss]:
+    """Confirmed instances near the camera that the frame shows in clear view and none of its masks is.
+
+    explained: ids that this frame says more of: seen, or absent. What is hidden, cut by the edge of the image or
+    too small in it is not missed. The time depends on the voxels of the instances in view.
+    """
+    camera_at = view.voxels_from_camera[:3, 3]
+    misses = []
+    for identity in np.flatnonzero(looks.inside - looks.hidden > 0).tolist():
+        track = registry.tracks.get(identity)
+        if track is None or identity in explained or track.observation_count < config.confirm:
+            continue
+        if stamp - track.last_miss < config.absence_interval:
+            continue
+        if np.linalg.norm((track.box_min + track.box_max) / 2.0 - camera_at) > config.miss_range:
+            continue
+        track.last_miss = stamp
+        share, pixels = _clear_view(track, store, view, config)
+        if share >= config.miss_clear and pixels >= config.miss_pixels:
+            misses.append(Miss(identity, stamp, share, pixels))
+    return misses
+
+
+def _clear_view(track: Track, store: VoxelStore, view: View, config: VoxelConfig) -> tuple[float, int]:
+    """Share of an instance that the depth image shows in clear view, and on about how many pixels; see `Miss`."""
+    camera = view.camera
+    centres = (store.coords[store.members(np.array([track.id]))[0]] + 0.5) * config.voxel
+    local = transform_points(inverse(view.voxels_from_camera), centres)
+    pixels, inside = camera.project(local)
+    inside &= (local[:, 2] >= config.samples.near) & (local[:, 2] <= config.samples.far)
+    column, row = np.rint(np.where(inside[:, None], pixels, 0.0)).astype(int).T
+    z, measured = local[:, 2], view.depth[row, column].astype(np.float64)
+    inside &= np.isfinite(measured) & (measured > 0.0)
+    margin = config.margin + config.margin_per_metre * z
+    clear = inside & (measured >= z - margin)
+    before = np.flatnonzero(inside & ~clear)
+    surface = local[before] * (measured[before] / z[before])[:, None]
+    surface = transform_points(view.voxels_from_camera, surface)
+    own = ((surface >= track.box_min - config.margin) & (surface <= track.box_max + config.margin)).all(
+        axis=1
+    )
+    judged = len(centres) - int(own.sum())
+    if judged == 0 or not clear.any():
+        return 0.0, 0
+    size = max(int(config.voxel * camera.fx / float(np.median(z[clear]))), 1)  # pixels of a voxel's side
+    cells = np.unique(np.stack([row[clear], column[clear]]) // size, axis=1).shape[1]
+    return float(clear.sum()) / judged, cells * size * size
 
 
 def choose_batch(

@@ -73,6 +73,21 @@ class Absence:
 
 
 @dataclass(frozen=True)
+class Miss:
+    """A frame showed the place of an instance in clear view, and no mask of the frame was that instance.
+
+    clear_share: [0, 1], share of its voxels at whose image places depth ends at them or beyond them; voxels behind
+    its own surface are left out, voxels outside the image and behind other things count against it.
+    pixels: of the image on which those voxels fall.
+    """
+
+    instance_id: int
+    stamp: float
+    clear_share: float
+    pixels: int
+
+
+@dataclass(frozen=True)
 class InstanceDelta:
     """Change of the instance map. A receiver at another revision than `previous_revision` has a gap.
 
@@ -87,6 +102,7 @@ class InstanceDelta:
     observations: tuple[Observation, ...] = ()
     merges: tuple[Merge, ...] = ()
     absences: tuple[Absence, ...] = ()
+    misses: tuple[Miss, ...] = ()
     removed: tuple[int, ...] = ()
     map_from_odom: np.ndarray = field(default_factory=lambda: np.eye(4))
     map_id: int = 1

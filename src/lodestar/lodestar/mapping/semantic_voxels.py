@@ -17,7 +17,7 @@ from lodestar.mapping.instance_factory import to_instance
 from lodestar.mapping.mask_fusion import MaskFusion
 from lodestar.mapping.mesh import Mesh, extract_mesh
 from lodestar.mapping.pillars import PillarMap, build_pillars
-from lodestar.mapping.presence import Looks, choose_batch, find_absences
+from lodestar.mapping.presence import Looks, View, choose_batch, find_absences, find_misses
 from lodestar.mapping.records import Absence, Instance, InstanceDelta
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.samples import sample
@@ -117,6 +117,9 @@ class SemanticVoxelMap:
         observations = fusion.observe(frame, masks, seen)
         present = set(seen.values())
         absences = find_absences(registry, looks, frame.stamp, present, self.config)
+        absent = {absence.instance_id for absence in absences}
+        view = View(frame.depth, frame.camera, voxels_from_camera)
+        misses = find_misses(registry, self._store, looks, view, frame.stamp, present | absent, self.config)
         batch, forgotten = choose_batch(registry, looks, frame.stamp, present, self.config)
         batch = list(dict.fromkeys([*batch, *(a.instance_id for a in absences)]))
         updated, removed, vanished = self._refresh(list(alive) if moved else batch, frozenset(forgotten))
@@ -132,6 +135,7 @@ class SemanticVoxelMap:
             observations=tuple(o for o in observations if o.instance_id in alive),
             merges=(*merges, *returned),
             absences=tuple(absences),
+            misses=tuple(m for m in misses if m.instance_id in alive),
             removed=tuple(removed),
             map_from_odom=np.array(map_from_odom, np.float64),
             map_id=self.map_id,

@@ -29,7 +29,8 @@ class VoxelConfig:
     batch: instances in `updated` at most (RoboAtlas eq. 7); recent: seconds; round_robin: instances of it.
     absence_free, absence_inside, absence_voxels, absence_interval: an absence is reported for a confirmed
     instance of at least so many voxels, so large a share of them unhidden in the image, of which so large a share
-    was seen empty; at most once per interval in seconds. clear_looks: absences running after which it is gone, with
+    was seen empty; at most once per interval in seconds, in which an instance is tested for a miss once too.
+    clear_looks: absences running after which it is gone, with
     what is left of its voxels (what stands on a floor cannot be seen empty to its last voxel).
     forget: seconds after which an unconfirmed instance that was not seen again is dropped.
     reach: metres from the origins of `map` and `odom`, beyond which a camera is not believed.
@@ -57,6 +58,11 @@ class VoxelConfig:
     absence_voxels: int = 6
     absence_interval: float = 0.5
     clear_looks: int = 3
+    miss_range: float = (
+        3.0  # metres to its middle, beyond which a detector may overlook what is in clear view
+    )
+    miss_clear: float = 0.6  # share of an instance that must be in clear view to be missed, [0, 1]
+    miss_pixels: int = 150  # pixels of it that must be in clear view to be missed
     forget: float = 30.0
     reach: float = 5000.0
     cleaning: SegmentFilterConfig = field(default_factory=SegmentFilterConfig)

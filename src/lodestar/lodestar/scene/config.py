@@ -17,12 +17,12 @@ class SceneConfig:
     clear_look: float = 0.6  # free share of an absence that counts as a clear look
     clear_looks: int = 3  # that archive an entity
     absence_decay: float = 0.5  # of the confidence per clear look
-    decay: float = 0.95  # lambda of VLM-DEWM eq. B.17, per scan of the entity's room that misses it
+    decay: float = (
+        0.95  # lambda of VLM-DEWM eq. B.17, per scan that shows the entity's place clearly and misses it
+    )
     uncertain_below: float = 0.6  # VLM-DEWM B.6
     archive_below: float = 0.1  # VLM-DEWM B.6
     scan_interval: float = 1.0  # between two scans that count for the decay
-    scan_range: float = 3.0  # nearer entities in the field of view are expected to be detected
-    scan_half_angle: float = math.radians(30.0)  # about the optical axis
     restore_distance: float = 0.5  # from an archived entity of the same kind: it is that one again
     covisible_gain: float = 0.2  # share of the missing weight gained per joint sighting
     covisible_half_life: float = 600.0

@@ -81,7 +81,7 @@ class SceneDictionary:
                 state.merge(merge.loser, state.resolve(merge.winner), merges)
             seen = state.take_observations(delta.observations, delta.map_from_odom)
             state.take_absences(delta.absences, seen)
-            state.scan(delta.observations, delta.map_from_odom, seen)
+            state.take_misses(delta.misses, seen)
             removed.extend(identity for identity in delta.removed if state.remove(identity))
             removed.extend(state.prune())
             state.refresh_neighbors()

@@ -10,7 +10,7 @@ import numpy as np
 from lodestar.geometry.boxes import box_iou, transform_box
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import CaptionVote, Instance, Observation
-from lodestar.models.lexicon import load_lexicon
+from lodestar.models.kinship import same_kind
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.captions import attributes_of, clean_text, elect, merge_votes, says_more
 from lodestar.scene.config import SceneConfig
@@ -47,7 +47,7 @@ class EntityRecord:
     confidence: float = 1.0
     state: EntityState = EntityState.ACTIVE
     looks_in_vain: int = 0
-    last_scan: float = -np.inf
+    last_scan: float = -np.inf  # stamp of the last miss that counted
     first_seen: float = 0.0
     last_seen: float = 0.0
     birthplace: np.ndarray = field(default_factory=lambda: np.zeros(3))
@@ -121,7 +121,10 @@ class EntityRecord:
             self.state = EntityState.ARCHIVED
 
     def missed(self, stamp: float, config: SceneConfig) -> bool:
-        """A scan of its room missed it (eq. B.17). False where the last one is too recent to count."""
+        """Its place was in clear view and it was not detected: the confidence decays (VLM-DEWM eq. B.17).
+
+        False where the last such scan is too recent for this one to count.
+        """
         if stamp - self.last_scan < config.scan_interval:
             return False
         self.last_scan = stamp
@@ -239,13 +242,11 @@ def archived_twin(
 
     others: those near by, with their ids.
     """
-    lexicon = load_lexicon()
-    kind = lexicon.canonical(record.label) or record.label
     found: list[tuple[float, int]] = []
     for identity, other in others:
         if other is record or other.state != EntityState.ARCHIVED:
             continue
-        if (lexicon.canonical(other.label) or other.label) != kind:
+        if not same_kind(other.label, record.label):
             continue
         a, b = record.instance, other.instance
         gap = float(np.linalg.norm(np.asarray(a.centroid) - b.centroid))

@@ -11,7 +11,7 @@ import numpy as np
 
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.keyframes.records import Keyframe
-from lodestar.mapping.records import Absence, Instance, Merge, Observation
+from lodestar.mapping.records import Absence, Instance, Merge, Miss, Observation
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.adjacency import Covisibility, nearest_by_hellinger
 from lodestar.scene.config import SceneConfig
@@ -190,25 +190,14 @@ class SceneState:
                 record.looked_through(self.config)
                 self._doubted(identity, record)
 
-    def scan(self, observations: Sequence[Observation], map_from_odom: np.ndarray, seen: set[int]) -> None:
-        """Doubt what was not detected though near, in mid-image and in the camera's own room."""
-        if not observations or self.rooms.is_empty:
-            return
-        map_from_camera = np.asarray(map_from_odom) @ observations[0].odom_from_camera
-        position, axis = map_from_camera[:3, 3], map_from_camera[:3, 2]
-        room = int(self.rooms.at(position[None])[0])
-        if room == 0:
-            return
-        cosine = float(np.cos(self.config.scan_half_angle))
-        for identity in self.places.near(float(position[0]), float(position[1]), self.config.scan_range):
-            record = self.records[identity]
-            if identity in seen or record.region_id != room or record.state == EntityState.ARCHIVED:
+    def take_misses(self, misses: Iterable[Miss], seen: set[int]) -> None:
+        """Doubt entities whose places were in clear view without a detection of them (VLM-DEWM eq. B.17)."""
+        for miss in misses:
+            identity = self.resolve(miss.instance_id)
+            record = self.records.get(identity)
+            if record is None or identity in seen or record.state == EntityState.ARCHIVED:
                 continue
-            ray = np.asarray(record.instance.centroid, float) - position
-            distance = float(np.linalg.norm(ray))
-            if distance > self.config.scan_range or float(ray @ axis) < cosine * distance:
-                continue
-            if record.missed(self.stamp, self.config):
+            if record.missed(miss.stamp, self.config):
                 self._doubted(identity, record)
 
     def _doubted(self, identity: int, record: EntityRecord) -> None:

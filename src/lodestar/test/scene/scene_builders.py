@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
-from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Observation
+from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDelta, Miss, Observation
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.records import EntityState
 
@@ -42,6 +42,11 @@ def sighting(identity, stamp=1.0, pose=None, pixels=2500, label="chair", caption
     return Observation(
         identity, stamp, pose, ImageBox(10, 10, 50, 50), pixels, label, caption, score, distance
     )
+
+
+def miss(identity, stamp):
+    """It was in clear view and not detected."""
+    return Miss(identity, stamp, 0.9, 400)
 
 
 class Feed:

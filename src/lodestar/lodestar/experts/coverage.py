@@ -1,59 +1,161 @@
-"""Which cells the camera has looked at, from how near, and what a look from somewhere would add.
+"""At which heights the camera has looked at which cells, from how near, and what a look from somewhere would add.
 
 A LiDAR knows the floor of a room long before the camera has looked into it. What is "unknown" to a search is
 therefore every cell that is unknown to the grid, or known and not yet looked at (the explored region of
 SnapMem App. 8, made exact).
+
+A look is remembered by bands of height (`heights.BANDS`). Two of them are asked for in a cell: the floor's where the
+cell is free, and the one above a known top where something may stand. Asked for is only what the camera, at its
+height and pitch, can show from within the range that counts; a search does not wander for what no pose shows.
+
+A view ends at the first occupied cell. Where that belongs to known furniture, it runs on over its top while cells are
+occupied.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 from numba import njit
 
+from lodestar.experts.heights import BANDS, Lens, SurfaceConfig, SurfaceMap
 from lodestar.grid.extent_change import carried_over
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers, ray_cells
+from lodestar.scene.records import Entity
 
 SECTORS = 36  # of 10 degrees, the headings that are told apart
+NEVER = np.iinfo(np.uint16).max  # centimetres
 _RAYS = 4  # per sector
+_SURFACES = SurfaceConfig()
+_WIDEST = math.radians(60.0)  # half of a field of view, up to which its edge is allowed for
 
 
 @njit(cache=True)
-def _mark(cells, occupied_from, nearest, u0, v0, reach, fov, heading, resolution):
-    """Lower `nearest` (metres) of the cells in view; rays end at occupied cells, which are marked too."""
+def _ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further):
+    """`ray_cells`, which runs on over the known furniture that ends the ray. Returns the number of cells, and the
+    index of the one that would have ended it (that number where none does).
+    """
+    n = ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered)
+    values, owners = cells.ravel(), owner.ravel()
+    if n == 0 or entered[n - 1] == 0.0 or values[flat[n - 1]] < occupied_from:
+        return n, n
+    solid, who = n - 1, owners[flat[n - 1]]
+    while who >= 0 and entered[n - 1] < reach:
+        at = entered[n - 1] + 1e-6
+        found = ray_cells(cells, occupied_from, u0 + du * at, v0 + dv * at, du, dv, reach - at, more, further)
+        before = n
+        for k in range(1, found):
+            if owners[more[k]] != who or values[more[k]] < occupied_from or n == len(flat):
+                return n, solid
+            flat[n], entered[n] = more[k], at + further[k]
+            n += 1
+        if n == before:
+            break
+    return n, solid
+
+
+@njit(cache=True)
+def _edge(height, band, top, inside, stands):
+    """Metres in plan from which the edge of a top no longer hides a band above it, or below it from a camera above."""
+    if height < top and band > top:
+        return inside * (top + stands - height) / stands
+    if height > top and band < top:
+        return inside * (height - band) / (top - band)
+    return 0.0
+
+
+@njit(cache=True)
+def _mark(cells, occupied_from, nearest, owner, tops, inside, bands, near, far, eye, reach, fov, heading, resolution,
+          stands):  # fmt: skip
+    """Lower `nearest` (rows, columns, bands), centimetres, of what is in view. eye: u, v in cells, height in metres;
+    a height of NaN sees every band.
+    """
     flat, entered = ray_buffers(reach)
-    distances = nearest.ravel()
+    more, further = ray_buffers(reach)
+    u0, v0, height = eye
+    marks, owners, depth = nearest.reshape(-1, nearest.shape[2]), owner.ravel(), inside.ravel()
     rays = max(8, math.ceil(fov * reach * 1.5))
     for i in range(rays):
-        angle = heading - fov / 2.0 + fov * i / (rays - 1)
-        n = ray_cells(cells, occupied_from, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered)
+        turned = fov * i / (rays - 1) - fov / 2.0
+        angle = heading + turned
+        n, solid = _ray_over(
+            cells, occupied_from, owner, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered, more,
+            further,
+        )  # fmt: skip
         for k in range(n):
-            distances[flat[k]] = min(distances[flat[k]], entered[k] * resolution)
+            distance = entered[k] * resolution
+            ahead = distance * math.cos(turned)
+            who = owners[flat[k]]
+            for b in range(len(bands)):
+                if not math.isnan(height):
+                    if ahead < near[b] or ahead > far[b]:
+                        continue
+                    if who >= 0 and distance < _edge(height, bands[b], tops[who], depth[flat[k]], stands):
+                        continue
+                if k > solid and bands[b] < tops[who]:
+                    continue
+                marks[flat[k], b] = min(marks[flat[k], b], math.ceil(distance * 100.0))
 
 
 @njit(cache=True)
-def _sector_gains(cells, occupied_from, unseen, starts, reach, depth, sectors, rays):
+def _left(cells, occupied_from, nearest, owner, tops, inside, bands, needs, height, stands, settled, within):
+    """(rows, columns) bool of what is not yet looked at, and (rows, columns) float32 metres from which it shows.
+
+    needs: (bands,) metres from which a band shows. settled, within: centimetres.
+    """
+    rows, columns = cells.shape
+    unseen = np.zeros((rows, columns), np.bool_)
+    closest = np.zeros((rows, columns), np.float32)
+    floor = 0
+    while floor + 1 < len(bands) and needs[floor] * 100.0 > within:
+        floor += 1
+    for row in range(rows):
+        for column in range(columns):
+            looks, who = nearest[row, column], owner[row, column]
+            if cells[row, column] < 0:
+                unseen[row, column] = looks.min() > settled
+                continue
+            least = np.inf
+            if cells[row, column] < occupied_from and looks[floor] > within:
+                least = needs[floor]
+                if who >= 0:
+                    least = max(least, _edge(height, bands[floor], tops[who], inside[row, column], stands))
+            if who >= 0:
+                above = np.abs(bands - (tops[who] + 0.75 * stands)).argmin()
+                if looks[above] > within:
+                    edge = _edge(height, bands[above], tops[who], inside[row, column], stands)
+                    least = min(least, max(needs[above], edge))
+            if least * 100.0 <= within:
+                unseen[row, column], closest[row, column] = True, least
+    return unseen, closest
+
+
+@njit(cache=True)
+def _sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, depth, sectors, rays):
     """(N, sectors) area of unseen cells in view of each start, in cells; a ray ends `depth` into the unknown."""
     flat, entered = ray_buffers(reach)
-    values, wanted = cells.ravel(), unseen.ravel()
+    more, further = ray_buffers(reach)
+    values, wanted, needed = cells.ravel(), unseen.ravel(), closest.ravel()
     gains = np.zeros((len(starts), sectors))
     width = 2.0 * math.pi / (sectors * rays)
     for i in range(len(starts)):
         u0, v0 = starts[i]
         for ray in range(sectors * rays):
             angle = width * (ray + 0.5)
-            n = ray_cells(
-                cells, occupied_from, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered
-            )
+            n, _ = _ray_over(
+                cells, occupied_from, owner, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered, more,
+                further,
+            )  # fmt: skip
             inside = 0.0
             area = 0.0
             for k in range(1, n):
                 left = entered[k + 1] if k + 1 < n else reach
-                if values[flat[k]] >= occupied_from:
-                    break
-                if wanted[flat[k]]:
+                if k + 1 == n and values[flat[k]] >= occupied_from:
+                    left = min(entered[k] + 1.0, reach)
+                if wanted[flat[k]] and entered[k] >= needed[flat[k]]:
                     area += (left * left - entered[k] * entered[k]) / 2.0
                 if values[flat[k]] < 0:
                     inside += left - entered[k]
@@ -64,10 +166,11 @@ def _sector_gains(cells, occupied_from, unseen, starts, reach, depth, sectors, r
 
 
 @njit(cache=True)
-def _views(cells, occupied_from, index, starts, in_view, reach, depth, count, rays):
+def _views(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, count, rays):
     """(N, count) bool: which of the numbered cells (`index` >= 0) each start sees in its sectors `in_view`."""
     flat, entered = ray_buffers(reach)
-    values, numbers = cells.ravel(), index.ravel()
+    more, further = ray_buffers(reach)
+    values, numbers, needed = cells.ravel(), index.ravel(), closest.ravel()
     sectors = in_view.shape[1]
     seen = np.zeros((len(starts), count), np.bool_)
     for i in range(len(starts)):
@@ -76,12 +179,13 @@ def _views(cells, occupied_from, index, starts, in_view, reach, depth, count, ra
             if not in_view[i, ray // rays]:
                 continue
             angle = 2.0 * math.pi * (ray + 0.5) / (sectors * rays)
-            n = ray_cells(
-                cells, occupied_from, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered
-            )
+            n, _ = _ray_over(
+                cells, occupied_from, owner, u0, v0, math.cos(angle), math.sin(angle), reach, flat, entered, more,
+                further,
+            )  # fmt: skip
             inside = 0.0
             for k in range(n):
-                if numbers[flat[k]] >= 0:
+                if numbers[flat[k]] >= 0 and entered[k] >= needed[flat[k]]:
                     seen[i, numbers[flat[k]]] = True
                 if values[flat[k]] < 0 and k + 1 < n:
                     inside += entered[k + 1] - entered[k]
@@ -91,67 +195,101 @@ def _views(cells, occupied_from, index, starts, in_view, reach, depth, count, ra
 
 
 class LookedAt:
-    """Per cell of the newest grid, the smallest distance from which the camera has looked at it."""
+    """Per cell of the newest grid and band of height, the smallest distance from which the camera has looked at it.
 
-    def __init__(self, max_range: float, settled: float = 1.5) -> None:
-        self.max_range = max_range  # metres
-        self.settled = settled  # metres
+    max_range: metres that a look counts for. settled: metres, see `unseen`.
+    """
+
+    def __init__(self, max_range: float, settled: float = 1.5, surfaces: SurfaceConfig = _SURFACES) -> None:
+        self.max_range = max_range
+        self.settled = settled
         self.count = 0  # of views so far
+        self._config = surfaces
         self._grid: OccupancyGrid2D | None = None
-        self._nearest: np.ndarray = np.empty((0, 0), np.float32)
+        self._nearest: np.ndarray = np.empty((0, 0, len(BANDS)), np.uint16)  # centimetres
+        self._surfaces = SurfaceMap(np.empty((0, 0), np.int32), np.empty(0), np.empty((0, 0), np.float32))
+        self._lens: Lens | None = None  # of the newest look
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Follow the grid as it grows or moves its origin; what was looked at stays looked at."""
-        self._nearest = carried_over(self._nearest, self._grid, grid, np.inf)
+        before = self._grid
+        self._nearest = carried_over(self._nearest, before, grid, NEVER)
+        surfaces = self._surfaces
+        if surfaces.owner.size == 0:
+            self._surfaces = SurfaceMap.none(grid)
+        else:
+            owner = carried_over(surfaces.owner, before, grid, -1)
+            self._surfaces = SurfaceMap(
+                owner, surfaces.tops, carried_over(surfaces.inside, before, grid, 0.0)
+            )
         self._grid = grid
 
-    def look(self, xy: np.ndarray, heading: float, fov: float) -> None:
-        """The camera looked from `xy` along `heading` (map) with `fov` (radians)."""
+    def set_entities(self, entities: Iterable[Entity]) -> None:
+        """The tops of these are looked at too; a grid must be known."""
+        assert self._grid is not None
+        self._surfaces = SurfaceMap.over(self._grid, entities, self._config)
+
+    def look(self, xy: np.ndarray, heading: float, fov: float, lens: Lens | None = None) -> None:
+        """The camera looked from `xy` along `heading` (map) with `fov` (radians). Without a lens it saw all heights."""
         if self._grid is None:
             return
-        grid = self._grid
+        grid, surfaces = self._grid, self._surfaces
         u0, v0 = ((float(xy[k]) - grid.origin[k]) / grid.resolution for k in (0, 1))
-        reach = self.max_range / grid.resolution
+        near, far = (np.zeros(len(BANDS)), np.full(len(BANDS), np.inf)) if lens is None else lens.reach()
+        eye = (u0, v0, math.nan if lens is None else lens.height)
         _mark(
-            grid.cells,
-            grid.occupied_from,
-            self._nearest,
-            u0,
-            v0,
-            reach,
-            float(fov),
-            float(heading),
-            grid.resolution,
-        )
+            grid.cells, grid.occupied_from, self._nearest, surfaces.owner, surfaces.tops, surfaces.inside, BANDS,
+            near, far, eye, self.max_range / grid.resolution, float(fov), float(heading), grid.resolution,
+            self._config.stands,
+        )  # fmt: skip
+        self._lens = lens
         self.count += 1
 
     def unseen(self, within: float) -> np.ndarray:
-        """(rows, columns) bool: unknown, or free and not yet looked at from `within` metres.
+        """(rows, columns) bool: unknown, or with a height of interest not yet looked at from `within` metres.
 
         An unknown cell that was looked at from within `settled` metres and stayed unknown is given up: the
         sensors had their chance to fill it. Before the first view, only the unknown cells.
         """
+        return self.wanted(within)[0]
+
+    def wanted(self, within: float) -> tuple[np.ndarray, np.ndarray]:
+        """`unseen`, and (rows, columns) float32: metres from which the camera, as it looked last, shows a cell's
+        part of it wherever in the image the cell lies.
+        """
         assert self._grid is not None
+        grid, surfaces, lens = self._grid, self._surfaces, self._lens
         if self.count == 0:
-            return self._grid.unknown
-        waiting = self._grid.unknown & (self._nearest > self.settled)
-        return waiting | (self._grid.free & (self._nearest > within))
+            return grid.unknown, np.zeros(grid.cells.shape, np.float32)
+        needs, height = np.zeros(len(BANDS)), math.nan
+        if lens is not None:
+            needs = lens.reach()[0] / math.cos(min(lens.fov / 2.0, _WIDEST))
+            height = lens.height
+        return _left(
+            grid.cells, grid.occupied_from, self._nearest, surfaces.owner, surfaces.tops, surfaces.inside, BANDS,
+            needs, height, self._config.stands, self.settled * 100.0, within * 100.0,
+        )  # fmt: skip
 
     def sector_gains(
-        self, points_xy: np.ndarray, unseen: np.ndarray, reach: float, depth: float = math.inf
+        self,
+        points_xy: np.ndarray,
+        unseen: np.ndarray,
+        reach: float,
+        depth: float = math.inf,
+        closest: np.ndarray | None = None,
     ) -> np.ndarray:
         """(N, SECTORS) m^2 of unseen cells in view of points (N, 2) within `reach` metres (RoboAtlas eq. 15).
 
         Sector k covers headings [k, k + 1) * 360 / SECTORS degrees. depth: metres that a view reaches into the
-        unknown, where walls must be expected.
+        unknown, where walls must be expected. closest: see `wanted`; by default all counts from 0 m on.
         """
         assert self._grid is not None
         grid = self._grid
-        starts = (np.ascontiguousarray(points_xy, np.float64).reshape(-1, 2) - grid.origin) / grid.resolution
         to_cells = 1.0 / grid.resolution
         gains = _sector_gains(
-            grid.cells, grid.occupied_from, unseen, starts, reach * to_cells, depth * to_cells, SECTORS, _RAYS
-        )
+            grid.cells, grid.occupied_from, unseen, self._in_cells(closest), self._surfaces.owner,
+            self._starts(points_xy), reach * to_cells, depth * to_cells, SECTORS, _RAYS,
+        )  # fmt: skip
         return gains * grid.resolution**2
 
     def views(
@@ -162,30 +300,35 @@ class LookedAt:
         reach: float,
         depth: float,
         stride: int = 1,
+        closest: np.ndarray | None = None,
     ) -> np.ndarray:
         """(N, n) bool: of which blocks, numbered 0..n - 1 by `index` (rows, columns; -1 = none), points (N, 2) see
         a cell.
 
-        in_view: (N, SECTORS) bool, directions that count. reach, depth: as for `sector_gains`. stride: cells of a
-        block's side.
+        in_view: (N, SECTORS) bool, directions that count. reach, depth, closest: as for `sector_gains`.
+        stride: cells of a block's side.
         """
         assert self._grid is not None
         grid = self._grid
-        starts = (np.ascontiguousarray(points_xy, np.float64).reshape(-1, 2) - grid.origin) / grid.resolution
         cells = reach / grid.resolution
         rays = math.ceil(2.0 * math.pi * cells * 1.1 / (SECTORS * stride))
         count = int(index.max(initial=-1)) + 1
         return _views(
-            grid.cells,
-            grid.occupied_from,
-            index,
-            starts,
-            in_view,
-            cells,
-            depth / grid.resolution,
-            count,
-            rays,
-        )
+            grid.cells, grid.occupied_from, index, self._in_cells(closest), self._surfaces.owner,
+            self._starts(points_xy), in_view, cells, depth / grid.resolution, count, rays,
+        )  # fmt: skip
+
+    def _starts(self, points_xy: np.ndarray) -> np.ndarray:
+        """(N, 2) places in cells (u, v) of points (N, 2)."""
+        assert self._grid is not None
+        points = np.ascontiguousarray(points_xy, np.float64).reshape(-1, 2)
+        return (points - self._grid.origin) / self._grid.resolution
+
+    def _in_cells(self, closest: np.ndarray | None) -> np.ndarray:
+        assert self._grid is not None
+        if closest is None:
+            return np.zeros(self._grid.cells.shape, np.float32)
+        return closest / np.float32(self._grid.resolution)
 
 
 def window_sums(gains: np.ndarray, fov: float) -> np.ndarray:

@@ -15,6 +15,7 @@ from lodestar.experts.frontier_tracker import (
     FrontierTrackerConfig,
     find_pieces,
 )
+from lodestar.experts.heights import Lens, SurfaceConfig
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
@@ -60,6 +61,7 @@ class FrontierConfig:
     barren_area: float = 1.0
     gain_scale: float = 5.0
     at_charger: float = 0.5
+    surfaces: SurfaceConfig = field(default_factory=SurfaceConfig)
     stops: StopConfig = field(default_factory=StopConfig)
     pieces: FrontierTrackerConfig = field(default_factory=FrontierTrackerConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
@@ -80,7 +82,7 @@ class FrontierExpert:
         self.config = config
         self._expectation = Expectation(phrases, config.expected) if phrases is not None else None
         self._mirror: SceneMirror | None = None
-        self.looked = LookedAt(max(config.look_ranges))
+        self.looked = LookedAt(max(config.look_ranges), surfaces=config.surfaces)
         self._walls = SteadyWalls()
         self._as_seen: OccupancyGrid2D | None = None  # the grid with the holes of walls open
         self._grid: OccupancyGrid2D | None = None
@@ -112,7 +114,7 @@ class FrontierExpert:
         self._mirror = mirror
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
-        """The camera looked from there; cells in view count as looked at."""
+        """The camera looked from there; what is in view at its heights counts as looked at."""
         self.add_view(frame.map_from_camera, frame.camera)
 
     def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int = 0) -> None:
@@ -121,8 +123,9 @@ class FrontierExpert:
         if math.hypot(ahead[0], ahead[1]) < 0.2 or not np.isfinite(map_from_camera).all():
             return  # it looks at the floor or the ceiling
         heading = math.atan2(ahead[1], ahead[0])
-        self._fov = 2.0 * math.atan(camera.width / (2.0 * camera.fx))
-        self.looked.look(map_from_camera[:2, 3], heading, self._fov)
+        lens = Lens.of(map_from_camera, camera)
+        self._fov = lens.fov
+        self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens)
         if keyframe_id:
             x, y = float(map_from_camera[0, 3]), float(map_from_camera[1, 3])
             self._tracker.images.add(keyframe_id, x, y, heading, self._fov)
@@ -145,6 +148,8 @@ class FrontierExpert:
         back = self._ways_back(grid)
         if self._budget.limited and self._budget.must_return(self._length_at(grid, back, request.robot_pose)):
             return self._homeward(request, reach, "the battery says to go back")
+        if self._mirror is not None:
+            self.looked.set_entities(self._mirror.entities.values())
         self._progress.advance(request)
         proposal = self._look_on(request, reach, back)
         if proposal is None and self._as_seen is not None and self._as_seen is not grid:
@@ -281,14 +286,23 @@ class FrontierExpert:
         if self._budget.limited:
             fits = self._budget.affords(lengths, 0.0 if back is None else back)
             afforded = np.where(fits, lengths, np.float32(np.inf))
-        unseen = self.looked.unseen(look.range)
+        unseen, closest = self.looked.wanted(look.range)
         prior = None
         if self._expectation is not None and self._mirror is not None:
             prior = self._expectation.over(request, grid, self._mirror)
         excluded = np.array(request.excluded_goals, np.float64).reshape(-1, 3)
         gain_range = min(self.config.gain_range, look.range) if self.looked.count else self.config.gain_range
         survey = Survey(
-            grid, self.looked, afforded, unseen, gain_range, self._fov, prior, excluded, self.config.stops
+            grid,
+            self.looked,
+            afforded,
+            unseen,
+            closest,
+            gain_range,
+            self._fov,
+            prior,
+            excluded,
+            self.config.stops,
         )
         pieces = find_pieces(grid, unseen, lengths, request.robot_pose, self.config.pieces)
         records = self._tracker.follow(grid, pieces)

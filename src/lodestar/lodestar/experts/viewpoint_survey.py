@@ -66,6 +66,7 @@ class Stop:
 class Survey:
     """One look at the map: where the robot gets to (lengths: (rows, columns) metres, inf = not), what is unseen.
 
+    closest: (rows, columns) metres from which an unseen cell shows what is unseen of it (`LookedAt.wanted`).
     prior: (rows, columns) weight of a cell, or None for 1 each. excluded: (N, 3) goals that are not to be chosen.
     """
 
@@ -73,6 +74,7 @@ class Survey:
     looked: LookedAt
     lengths: np.ndarray
     unseen: np.ndarray
+    closest: np.ndarray
     reach: float
     fov: float
     prior: np.ndarray | None
@@ -209,7 +211,7 @@ class Survey:
             return np.zeros((0, len(self._samples[1])), np.float32)
         in_view = window_sums(self.allowed(points, tried).astype(np.float64), self.fov) > 0.0
         seen = self.looked.views(
-            points, in_view, self._samples[0], self.view, self.config.depth, self._stride
+            points, in_view, self._samples[0], self.view, self.config.depth, self._stride, self.closest
         )
         return seen.astype(np.float32)
 
@@ -221,7 +223,7 @@ class Survey:
         """(N,) the heading, radians, that shows most from points (N, 2), and (N,) m^2 that it shows."""
         if len(points) == 0:
             return np.empty(0), np.empty(0)
-        sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth)
+        sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth, self.closest)
         shown = np.where(self.allowed(points), window_sums(sectors, self.fov), -1.0)
         best = shown.argmax(axis=1)
         return HEADINGS[best], np.maximum(shown[np.arange(len(points)), best], 0.0)

@@ -10,19 +10,19 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 def carried_over(
     values: np.ndarray, old: OccupancyGrid2D | None, new: OccupancyGrid2D, fill: float
 ) -> np.ndarray:
-    """The values (rows, columns) of the old grid's cells on those of the new one, of `fill` where it had none.
+    """The values (rows, columns, ...) of the old grid's cells on those of the new one, of `fill` where it had none.
 
     They are the same array where the grids lie alike. Nothing is carried over between resolutions.
     """
     same_cells = old is not None and abs(old.resolution - new.resolution) < 1e-9
     if old is not None and same_cells and old.cells.shape == new.cells.shape and old.origin == new.origin:
         return values
-    carried: np.ndarray = np.full(new.cells.shape, fill, values.dtype)
+    carried: np.ndarray = np.full(new.cells.shape + values.shape[2:], fill, values.dtype)
     if old is None or not same_cells:
         return carried
     row = round((old.origin[1] - new.origin[1]) / new.resolution)
     column = round((old.origin[0] - new.origin[0]) / new.resolution)
-    rows, columns = values.shape
+    rows, columns = values.shape[:2]
     top, left = max(row, 0), max(column, 0)
     bottom, right = min(row + rows, carried.shape[0]), min(column + columns, carried.shape[1])
     if top < bottom and left < right:

@@ -1,0 +1,123 @@
+"""At which heights a camera sees from where, and on which known surfaces something may stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.records import Entity, EntityState
+
+#: Heights above the floor, metres, at which a look is remembered: what stands on the floor, on a seat, on a table, on
+#: shelves and on a wardrobe.
+BANDS = np.array([0.1, 0.5, 0.9, 1.3, 1.7, 2.1])
+_LEAST_TANGENT = 1e-3
+
+
+@dataclass(frozen=True)
+class SurfaceConfig:
+    """Which tops of known things are looked at for what may stand on them."""
+
+    lowest: float = 0.3  # metres above the floor of a top; below it the floor's band tells
+    highest: float = 2.0  # metres; nothing is looked for above
+    least_side: float = 0.25  # metres in plan of the shorter side
+    stands: float = 0.2  # metres by which what stands on a top rises above its edge
+
+
+@dataclass(frozen=True)
+class Lens:
+    """Which elevations a camera without roll sees. height: metres above the floor. fov: radians, horizontal.
+
+    low, high: tangents of the lowest and the highest elevation in the image, in the vertical plane of the axis.
+    """
+
+    height: float
+    low: float
+    high: float
+    fov: float
+
+    @staticmethod
+    def of(map_from_camera: np.ndarray, camera: PinholeCamera) -> Lens:
+        """The lens of a camera at a (4, 4) pose of its optical frame; the floor is z = 0 of `map`."""
+        pitch = math.asin(float(np.clip(map_from_camera[2, 2], -1.0, 1.0)))
+        down = pitch - math.atan((camera.height - camera.cy) / camera.fy)
+        up = pitch + math.atan(camera.cy / camera.fy)
+        most = math.pi / 2.0 - 1e-3
+        low, high = (math.tan(min(max(angle, -most), most)) for angle in (down, up))
+        fov = 2.0 * math.atan(camera.width / (2.0 * camera.fx))
+        return Lens(float(map_from_camera[2, 3]), low, high, fov)
+
+    def reach(self) -> tuple[np.ndarray, np.ndarray]:
+        """(bands,) metres along the axis, in plan, from which and up to which each band is in the image.
+
+        From inf on where it never is.
+        """
+        rise = BANDS - self.height
+        near = np.zeros(len(BANDS))
+        far = np.full(len(BANDS), np.inf)
+        for tangent, side in ((self.high, 1.0), (self.low, -1.0)):
+            # side * rise <= side * tangent * distance
+            slope, above = side * tangent, side * rise
+            if slope > _LEAST_TANGENT:
+                near = np.maximum(near, above / slope)
+            elif slope < -_LEAST_TANGENT:
+                far = np.minimum(far, above / slope)
+            else:
+                near = np.where(above > 0.0, np.inf, near)
+        far = np.where(far < 0.0, -np.inf, far)
+        return np.where(far < near, np.inf, near), far
+
+
+@dataclass(frozen=True)
+class SurfaceMap:
+    """Known tops over the cells of a grid.
+
+    owner: (rows, columns) int32, the highest one over a cell, -1 = none. tops: (K,) metres above the floor.
+    inside: (rows, columns) float32, metres from a cell to the nearest edge of its top.
+    """
+
+    owner: np.ndarray
+    tops: np.ndarray
+    inside: np.ndarray
+
+    @staticmethod
+    def over(grid: OccupancyGrid2D, entities: Iterable[Entity], config: SurfaceConfig) -> SurfaceMap:
+        """The tops of entities that are believed in. The time goes with their number and their area."""
+        there = [e for e in entities if e.state is not EntityState.ARCHIVED]
+        low = np.array([e.box_min for e in there], np.float64).reshape(-1, 3)
+        high = np.array([e.box_max for e in there], np.float64).reshape(-1, 3)
+        tops = high[:, 2]
+        fits = (tops >= config.lowest) & (tops <= config.highest)
+        fits &= (high[:, :2] - low[:, :2]).min(axis=1, initial=np.inf) >= config.least_side
+        order = np.flatnonzero(fits)[np.argsort(tops[fits], kind="stable")]
+        owner = np.full(grid.cells.shape, -1, np.int32)
+        inside = np.zeros(grid.cells.shape, np.float32)
+        _cover(owner, inside, low[order], high[order], np.array(grid.origin, np.float64), grid.resolution)
+        return SurfaceMap(owner, tops[order], inside)
+
+    @staticmethod
+    def none(grid: OccupancyGrid2D) -> SurfaceMap:
+        """No top is known."""
+        return SurfaceMap.over(grid, (), SurfaceConfig())
+
+
+@njit(cache=True)
+def _cover(owner, inside, low, high, origin, resolution):
+    """Boxes (K, 3), later ones over earlier ones, own the cells whose middle they hold."""
+    rows, columns = owner.shape
+    for k in range(len(low)):
+        first, last = np.empty(2, np.int64), np.empty(2, np.int64)
+        for a in range(2):
+            first[a] = max(math.ceil((low[k, a] - origin[a]) / resolution - 0.5), 0)
+            last[a] = min(math.floor((high[k, a] - origin[a]) / resolution - 0.5), (columns, rows)[a] - 1)
+        for row in range(first[1], last[1] + 1):
+            y = origin[1] + (row + 0.5) * resolution
+            for column in range(first[0], last[0] + 1):
+                x = origin[0] + (column + 0.5) * resolution
+                owner[row, column] = k
+                inside[row, column] = min(x - low[k, 0], high[k, 0] - x, y - low[k, 1], high[k, 1] - y)

@@ -135,31 +135,6 @@ def test_what_is_merely_not_detected_decays_scan_by_scan_and_keeps_its_voxels():
     assert again.id == entity.id and again.state is EntityState.ACTIVE and again.confidence == 1.0
 
 
-SOFA = WorldObject(
-    11,
-    "sofa",
-    "gray sofa",
-    "gray",
-    "fabric",
-    (0.85, 2.0, 0.82),
-    "param:sofa?seats=3",
-    (-0.5, 0.4, 0.0, math.pi),
-)
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_fifty_scans_behind_a_sofa_archive_nothing(noise):
-    """The chair stays near, in mid-image and in the robot's room, but nobody could see it."""
-    watcher = Watcher(room([CHAIR, CABINET], [Event(6.2, "add", SOFA.id, object=SOFA)]), noise)
-    watcher.look_until(6.0)
-    (before,) = watcher.entities("chair")
-    watcher.look_until(56.0, interval=1.0)
-    (after,) = watcher.entities("chair")
-    assert watcher.entities("sofa")
-    assert after.id == before.id and after.last_seen < 8.0, "the sofa hides it"
-    assert after.state is EntityState.ACTIVE and after.confidence > 0.9
-
-
 @pytest.mark.parametrize("noise", NOISES)
 def test_what_was_moved_is_the_same_entity_at_its_new_place(noise):
     watcher = Watcher(

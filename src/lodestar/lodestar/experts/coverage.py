@@ -1,15 +1,14 @@
-"""At which heights the camera has looked at which cells, from how near, and what a look from somewhere would add.
+"""Records from how near the camera has looked at each cell and height, and predicts what a further look would add.
 
-A LiDAR knows the floor of a room long before the camera has looked into it. What is "unknown" to a search is
-therefore every cell that is unknown to the grid, or known and not yet looked at (the explored region of
-SnapMem App. 8, made exact).
+A LiDAR knows the floor of a room long before the camera has looked into it. A search therefore treats a cell as
+unseen if it is unknown to the grid, or known and not yet looked at (the explored region of SnapMem App. 8, made exact).
 
-A look is remembered by bands of height (`heights.BANDS`). Two of them are asked for in a cell: the floor's where the
-cell is free, and the one above a known top where something may stand. Asked for is only what the camera, at its
-height and pitch, can show from within the range that counts; a search does not wander for what no pose shows.
+A look is recorded per band of height (`heights.BANDS`). A cell is asked for two of them: that of the floor if it is
+free, and that above a known top where something may stand. A band is asked for only if the camera, at its height and
+pitch, can show it from within the range that counts. This bounds a search: it never looks for what no pose shows.
 
-A view ends at the first occupied cell. Where that belongs to known furniture, it runs on over its top while cells are
-occupied.
+A view ends at the first occupied cell. If that cell belongs to known furniture, the view continues over the top of
+this furniture while cells are occupied.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where unknown space can best be looked into (RoboAtlas IV-D; SnapMem App. 8)."""
+"""Proposes viewpoints that show unseen space (RoboAtlas IV-D; SnapMem App. 8)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What was seen in passing, too briefly for the map, which asks for several views of a thing before it believes in it.
+"""Memory of detections that were too few for the map, which confirms an object after several views.
 
-A camera that turns shows a thing for a moment, and the place counts as looked at from then on. Without a memory of
-such moments a search goes on elsewhere and comes back last, or never.
+A turning camera shows an object for a moment, and its place counts as looked at from then on. Without this memory a
+search continues elsewhere and returns last, or never.
 """
 
 from __future__ import annotations

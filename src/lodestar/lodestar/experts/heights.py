@@ -1,4 +1,4 @@
-"""At which heights a camera sees from where, and on which known surfaces something may stand."""
+"""Bands of height: from which distance a camera shows them, and the known tops on which objects may stand."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LEAST_TANGENT = 1e-3
 
 @dataclass(frozen=True)
 class SurfaceConfig:
-    """Which tops of known things are looked at for what may stand on them."""
+    """Selects the tops of known objects that are searched for objects standing on them."""
 
     lowest: float = 0.3  # metres above the floor of a top; below it the floor's band tells
     highest: float = 2.0  # metres; nothing is looked for above
@@ -31,7 +31,7 @@ class SurfaceConfig:
 
 @dataclass(frozen=True)
 class Lens:
-    """Which elevations a camera without roll sees. height: metres above the floor. fov: radians, horizontal.
+    """Elevations that a camera without roll shows. height: metres above the floor. fov: radians, horizontal.
 
     low, high: tangents of the lowest and the highest elevation in the image, in the vertical plane of the axis.
     """

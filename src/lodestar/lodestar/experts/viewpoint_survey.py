@@ -1,8 +1,8 @@
-"""From where pieces of frontier are best looked into: candidates, what each shows, and the one that shows most for
-its way.
+"""Viewpoints for unseen space: candidates, what each shows, and the one that shows most per metre of path.
 
-A place counts with all that it shows by turning, because turning is no way, so that what lies around is finished before
-the robot goes on. What is unknown counts less than free floor that was not looked at: there are walls in it.
+A viewpoint counts with everything that it shows by turning in place, because turning costs no path; so the robot
+finishes its surroundings before it goes on. Unknown cells count less than free floor that was not looked at, because
+part of them are walls.
 """
 
 from __future__ import annotations

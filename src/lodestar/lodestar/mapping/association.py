@@ -1,4 +1,4 @@
-"""Which instance a mask shows: what every rule of association takes and gives."""
+"""Association of masks with instances: configuration, input and output of every rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What frames say, one after the other, for and against two instances being one."""
+"""Evidence from successive frames for and against two instances being the same object."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class MergeEvidence:
         self._balance.forget(instance)
 
     def _inside(self, identity: int, tracks: Tracks) -> list[int]:
-        """Instances like this one whose box and its own lie in one another for the most part."""
+        """Ids of instances of the same kind of which one box contains most of the other."""
         own, label, found = tracks.bounds(identity), tracks[identity].label, []
         for i in tracks.around(identity):
             if i == identity or not same_kind(tracks[i].label, label):
@@ -118,11 +118,11 @@ def alike(tracks: Tracks, a: int, b: int) -> bool:
 
 
 class FaceEvidence:
-    """Finds faces of one solid thing that were seen from different sides and share no voxel.
+    """Finds faces of one solid object that were seen from different sides and share no voxel.
 
-    Two instances of one kind and look are taken for one where together they are no longer than the longer of them,
-    stand at the same height, nothing between them was ever seen empty, and no more than a few frames showed both
-    as two. A bed that was seen from its left and then from its right becomes one so.
+    Two instances are merged if their labels are of one kind, their captions agree, they are together no longer than the
+    longer of them, stand at the same height, nothing between them was ever seen empty, and few frames showed both
+    as two. This joins the two sides of a bed that was seen from its left and then from its right.
     """
 
     def __init__(self, config: AssociationConfig):

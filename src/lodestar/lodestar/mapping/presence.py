@@ -1,4 +1,4 @@
-"""Which instances a frame looked through, which it missed in clear view, and which are worth measuring anew."""
+"""Absences and misses of instances in a frame, and the batch of instances to measure again."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lodestar.mapping.voxel_store import VoxelStore
 
 @dataclass(frozen=True)
 class Looks:
-    """What a depth image says of the voxels of each instance id: inside it, seen empty, hidden; (ids,) int32."""
+    """Voxels of each instance id inside a depth image, seen empty in it, and hidden in it; (ids,) int32 each."""
 
     inside: np.ndarray
     empty: np.ndarray
@@ -36,10 +36,10 @@ class View:
 def find_absences(
     registry: InstanceRegistry, looks: Looks, stamp: float, seen: set[int], config: VoxelConfig
 ) -> list[Absence]:
-    """Clear looks through the places of confirmed instances that were not seen in this frame; they are counted.
+    """Return and count the clear looks through confirmed instances that no mask of this frame showed.
 
-    Voxels that were carved since the instance was last seen count as seen empty: what is left last, near the floor
-    and along edges, is what depth tells least of.
+    Voxels that were carved since the instance was last seen count as seen empty: the last ones, near the floor and
+    along edges, are those that depth measures worst.
     """
     absences = []
     for identity in np.flatnonzero(looks.inside >= config.absence_voxels):
@@ -73,10 +73,10 @@ def find_misses(
     explained: set[int],
     config: VoxelConfig,
 ) -> list[Miss]:
-    """Confirmed instances near the camera that the frame shows in clear view and none of its masks is.
+    """Return the confirmed instances near the camera that are in clear view and that no mask of the frame shows.
 
-    explained: ids that this frame says more of: seen, or absent. What is hidden, cut by the edge of the image or
-    too small in it is not missed. The time depends on the voxels of the instances in view.
+    explained: ids that this frame shows or finds absent; they are skipped. An instance that is hidden, cut by the
+    edge of the image or too small in it is not missed. The time depends on the voxels of the instances in view.
     """
     camera_at = view.voxels_from_camera[:3, 3]
     misses = []
@@ -96,7 +96,7 @@ def find_misses(
 
 
 def _clear_view(track: Track, store: VoxelStore, view: View, config: VoxelConfig) -> tuple[float, int]:
-    """Share of an instance that the depth image shows in clear view, and on about how many pixels; see `Miss`."""
+    """Return the share of an instance in clear view and the approximate number of its pixels; see `Miss`."""
     camera = view.camera
     centres = (store.coords[store.members(np.array([track.id]))[0]] + 0.5) * config.voxel
     local = transform_points(inverse(view.voxels_from_camera), centres)

@@ -1,4 +1,4 @@
-"""What stands elsewhere now: an instance that was seen to be gone is the new one that looks like it."""
+"""Matches instances that disappeared with new instances that look the same, so that a moved object keeps its id."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When one instance turns out to be two things that a bad mask once joined."""
+"""Evidence that one instance is two objects that a bad mask once joined."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the map keeps of each instance beside its voxels, and where to look for it."""
+"""Votes, history and box of each instance, with look-ups by place, by recency and in turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Bounds = tuple[float, float, float, float, float, float]  # low x, y, z, high x,
 
 @dataclass
 class Track:
-    """What the map keeps of an instance. box_min, box_max: (3,), voxel frame, metres. `Tracks.place` moves them."""
+    """Votes, history and box of one instance. box_min, box_max: (3,), voxel frame, metres; `Tracks.place` moves them."""
 
     id: int
     first_seen: float
@@ -74,7 +74,7 @@ class Track:
         self.appearance = self.appearance + feature if known else np.array(feature, np.float32)
 
     def _elect(self) -> None:
-        """The label follows the votes; synonyms vote together."""
+        """Set the label: the heaviest of the heaviest group of synonyms."""
         kinds: dict[str, float] = {}
         for name, weight in self.shares.items():
             kinds[kind_of(name)] = kinds.get(kind_of(name), 0.0) + weight

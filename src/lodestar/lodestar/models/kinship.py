@@ -1,4 +1,4 @@
-"""Whether two names may mean one thing, by the lexicon: "sofa" and "couch" may, "chair" and "table" may not."""
+"""Compares nouns by the lexicon: "sofa" and "couch" are of one kind, "chair" and "table" are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The working record of one entity and how it lives and dies (VLM-DEWM B.6)."""
+"""The working record of one entity, and its life cycle: active, uncertain, archived (VLM-DEWM B.6)."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class EntityRecord:
             self.state = EntityState.ARCHIVED
 
     def missed(self, stamp: float, config: SceneConfig) -> bool:
-        """Its place was in clear view and it was not detected: the confidence decays (VLM-DEWM eq. B.17).
+        """Lower the confidence after a scan with a clear view of its place and no detection (VLM-DEWM eq. B.17).
 
         False where the last such scan is too recent for this one to count.
         """

@@ -1,4 +1,4 @@
-"""How the dictionary's records change: instances, merges, sightings and absences come in here."""
+"""Applies instances, merges, sightings, absences and misses to the records of the scene dictionary."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class SceneState:
                 self._doubted(identity, record)
 
     def take_misses(self, misses: Iterable[Miss], seen: set[int]) -> None:
-        """Doubt entities whose places were in clear view without a detection of them (VLM-DEWM eq. B.17)."""
+        """Lower the confidence of entities that were in clear view and not detected (VLM-DEWM eq. B.17)."""
         for miss in misses:
             identity = self.resolve(miss.instance_id)
             record = self.records.get(identity)

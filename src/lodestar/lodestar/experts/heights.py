@@ -94,6 +94,7 @@ class SurfaceMap:
         tops = high[:, 2]
         fits = (tops >= config.lowest) & (tops <= config.highest)
         fits &= (high[:, :2] - low[:, :2]).min(axis=1, initial=np.inf) >= config.least_side
+        fits &= np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
         order = np.flatnonzero(fits)[np.argsort(tops[fits], kind="stable")]
         owner = np.full(grid.cells.shape, -1, np.int32)
         inside = np.zeros(grid.cells.shape, np.float32)

@@ -127,6 +127,8 @@ def test_small_low_and_very_high_and_archived_things_are_no_surfaces():
         block(3, (4.0, 4.0, 0.0), (5.0, 5.0, 2.4), "wardrobe"), replace(SHELF, state=EntityState.ARCHIVED),
     )  # fmt: skip
     assert (SurfaceMap.over(furnished(), things, LookedAt(4.5)._config).owner == -1).all()
+    broken = [block(5, (1.0, 1.0, 0.0), (bad, 3.0, 1.0), "table") for bad in (math.inf, math.nan)]
+    assert (SurfaceMap.over(furnished(), broken, LookedAt(4.5)._config).owner == -1).all()
     outside = block(4, (-30.0, -30.0, 0.0), (-20.0, -20.0, 1.0), "table")
     assert (SurfaceMap.over(furnished(), [outside], LookedAt(4.5)._config).owner == -1).all()
 

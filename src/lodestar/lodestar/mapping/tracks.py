@@ -17,7 +17,7 @@ Bounds = tuple[float, float, float, float, float, float]  # low x, y, z, high x,
 
 @dataclass
 class Track:
-    """Votes, history and box of one instance. box_min, box_max: (3,), voxel frame, metres; `Tracks.place` moves them."""
+    """Votes, history and box of an instance. box_min, box_max: (3,) metres, voxel frame; `Tracks.place` moves them."""
 
     id: int
     first_seen: float

@@ -76,12 +76,16 @@ class DirectiveServer:
         handle, self._current = self._current, None
         self._said.publish(msg.Directive())
         if handle is not None:
-            self._conclude(handle, result_to_msg(result, self._now()))
+            self._conclude(handle, result_to_msg(result, self._stamp()))
 
     def feedback(self, feedback: Feedback) -> None:
         """Tell the client how it goes."""
         if self._current is not None:
-            self._current.publish_feedback(feedback_to_msg(feedback, self._now()))
+            self._current.publish_feedback(feedback_to_msg(feedback, self._stamp()))
+
+    def _stamp(self) -> float:
+        """Seconds of the node's clock, for headers; the loop's time is ahead of it once the clock has stood."""
+        return self._node.get_clock().now().nanoseconds * 1e-9
 
     def begin_early(self) -> None:
         """Begin what came before there was a clock, and what has been described; to be called with every tick."""

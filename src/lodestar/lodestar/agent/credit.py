@@ -1,4 +1,4 @@
-"""Keeps the books of decisions: context, propensities, outcome, reward, and what the policy learns of them."""
+"""The ledger of decisions: context, propensities, outcome, reward, and what the policy learns from them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from lodestar.agent.admission import Admission
 from lodestar.agent.observation import modality_of
+from lodestar.agent.stamps import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
 from lodestar.language.directive import Subtask
 from lodestar.selection.context import AREA, ContextBuilder
@@ -47,7 +48,7 @@ class Ledger:
         self._rewards = rewards
         self._open: _Open | None = None
         self._started, self._limit = 0.0, math.inf
-        self._viewed = (0.0, -math.inf)  # the view's newest confidence and its stamp
+        self._viewed = (0.0, -math.inf)  # the view's newest confidence and when that was, in loop time
         self.begin_subtask(0.0)
 
     @property
@@ -75,12 +76,21 @@ class Ledger:
         self._subtask = Subtask()
 
     def choose(
-        self, request: ProposalRequest, admission: Admission, subtask: Subtask, now: Perceived, map_id: int
+        self,
+        request: ProposalRequest,
+        admission: Admission,
+        subtask: Subtask,
+        now: Perceived,
+        newest: Stamp,
+        map_id: int,
     ) -> tuple[Decision, Proposal]:
-        """Open the decision that the policy takes among the admitted arms, of which there is at least one."""
+        """Open the decision that the policy takes among the admitted arms, of which there is at least one.
+
+        newest: stamp of the facts that `now` was perceived from.
+        """
         proposals = {a.expert: a.proposal for a in admission.arms if a.proposal is not None}
         self._subtask = subtask
-        v_vlm = self._hear(admission, now.stamp)
+        v_vlm = self._hear(admission, now.stamp, newest)
         contexts, by_arm = self.builder.build(
             now, proposals, v_vlm, now.stamp - self._viewed[1], self._task(request, now.stamp)
         )
@@ -146,14 +156,15 @@ class Ledger:
         self._turns.append((turn.context, turn.arm))
         return replace(turn.decision, outcome=outcome, reward=reward)
 
-    def _hear(self, admission: Admission, stamp: float) -> float:
+    def _hear(self, admission: Admission, now: float, newest: Stamp) -> float:
         """V_vlm: what the view says now, or said last where it is late."""
         arm = next((a for a in admission.arms if a.expert == VIEWER), None)
         if arm is not None and arm.proposal is not None:
-            seen = arm.proposal.stamp  # of an answer that came late: when it was asked
-            self._viewed = (arm.proposal.confidence, min(seen, stamp) if seen > 0.0 else stamp)
+            stamp = arm.proposal.stamp  # of the image
+            age = max(newest - Stamp(stamp), 0.0) if stamp > 0.0 else 0.0
+            self._viewed = (arm.proposal.confidence, now - age)
         elif arm is not None and not arm.is_silent:  # it answered that it sees nothing
-            self._viewed = (0.0, stamp)
+            self._viewed = (0.0, now)
         return self._viewed[0]
 
     def _task(self, request: ProposalRequest, stamp: float) -> TaskState:

@@ -47,7 +47,7 @@ class DecidingState:
             self._wait_for_map(run)
             return
         if run.begun_at is None:
-            run.begun_at = facts.pose.copy()
+            run.begun_at, run.begun_stamp = facts.pose.copy(), facts.stamp
         if self._trip.is_due(run):
             self._trip.begin(run)
         elif run.questions.request is None:
@@ -82,16 +82,16 @@ class DecidingState:
     def _choose(self, run: Run, admission: Admission, view: TargetView) -> None:
         """Take one of the admitted proposals; it is validated next."""
         context = self._context
-        request = run.questions.request
+        request, asked = run.questions.request, run.questions.asked_at
         assert request is not None
         run.questions.close()
         self._account.close(Outcome.PREEMPTED, view)
         perceived = self._account.perceived(view, run.subtask)
         decision, proposal = context.ledger.choose(
-            request, admission, run.subtask, perceived, context.config.map_id
+            request, admission, run.subtask, perceived, context.facts.stamp, context.config.map_id
         )
         context.commands.append(RecordDecision(decision))
-        context.epoch_seconds = context.now - request.stamp
+        context.epoch_seconds = context.now - asked
         run.decisions += 1
         run.explored_at = None
         run.decided(context.now, view)

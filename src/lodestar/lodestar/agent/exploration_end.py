@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -13,6 +12,7 @@ from lodestar.agent.endings import explored_in_words, give_up
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import EXPLORER
 from lodestar.agent.run import Run
+from lodestar.agent.stamps import NEVER, last_seen
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
@@ -85,6 +85,6 @@ class ExplorationEnd:
 
     def _blind_for(self, run: Run, entities: Iterable[Entity]) -> float:
         """Seconds since anything at all was seen, where that is longer than it can be; else 0."""
-        newest = max((entity.last_seen for entity in entities), default=-math.inf)
-        silence = self._context.now - max(newest, run.started)
+        newest = max((last_seen(entity) for entity in entities), default=NEVER)
+        silence = self._context.facts.stamp - max(newest, run.begun_stamp)
         return silence if silence > self._context.config.scene_patience else 0.0

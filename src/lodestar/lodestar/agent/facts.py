@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from lodestar.agent.energy import Battery
 from lodestar.agent.motion import Odometer
+from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.mirror import SceneMirror
@@ -20,14 +20,14 @@ from lodestar.scene.records import Entity, EntityState
 class Facts:
     """The newest fact of each kind. They outlive a directive.
 
-    pose: (3,) x, y, yaw in map. home: (3,), the first pose. grid_heard, pose_heard: loop time at which the newest
-    ones came, seconds. area: m^2 known free.
+    pose: (3,) x, y, yaw in map. stamp: of the newest pose; facts of other kinds are dated against it. home: (3,), the
+    first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free.
     """
 
     odometer: Odometer
     battery: Battery = field(default_factory=Battery)
     pose: np.ndarray | None = None
-    pose_stamp: float = -math.inf
+    stamp: Stamp = NEVER
     pose_heard: float = 0.0
     home: np.ndarray | None = None
     grid: OccupancyGrid2D | None = None
@@ -35,12 +35,12 @@ class Facts:
     area: float = 0.0
     mirror: SceneMirror | None = None
 
-    def take_pose(self, pose: np.ndarray, stamp: float, now: float) -> bool:
+    def take_pose(self, pose: np.ndarray, stamp: Stamp, now: float) -> bool:
         """Whether the pose is taken: it has shape (3,), is finite and no older than the last."""
         pose = np.array(pose, np.float64)
-        if stamp < self.pose_stamp or pose.shape != (3,) or not np.isfinite(pose).all():
+        if stamp < self.stamp or pose.shape != (3,) or not np.isfinite(pose).all():
             return False
-        self.pose, self.pose_stamp, self.pose_heard = pose, stamp, now
+        self.pose, self.stamp, self.pose_heard = pose, stamp, now
         if self.home is None:
             self.home = pose
         self.odometer.observe(pose, stamp)
@@ -53,7 +53,7 @@ class Facts:
     def forget_place(self, now: float) -> None:
         """The clock began anew at `now`: nothing known of where the robot is holds any more."""
         self.grid_heard = self.pose_heard = now
-        self.pose_stamp = -math.inf
+        self.stamp = NEVER
         self.pose = self.home = None
 
     @property

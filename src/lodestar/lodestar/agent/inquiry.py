@@ -31,15 +31,15 @@ class Inquiry:
         run.goals.refresh(facts.grid)
         request = ProposalRequest(
             epoch=context.next_epoch(),
-            stamp=now,
+            stamp=facts.stamp.seconds,
             directive=replace(run.directive, kind=run.kind),
             subtask_index=run.subtask_index,
             robot_pose=facts.pose.copy(),
             excluded_entities=frozenset(run.excluded) | run.doubt.put_off(facts.entities, facts.pose),
             excluded_goals=run.goals.active(),
-            deadline=now + context.config.expert_deadline,
+            deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
-        asked = run.questions.open(request, experts, review)
+        asked = run.questions.open(request, experts, now, review)
         if asked:
             context.commands.append(RequestProposals(request, asked))
 

@@ -32,6 +32,7 @@ from lodestar.agent.questions import Questions
 from lodestar.agent.resting_state import RestingState
 from lodestar.agent.return_trip import ReturnTrip
 from lodestar.agent.run import Run
+from lodestar.agent.stamps import Stamp
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import SceneTargets, Targets
@@ -178,9 +179,12 @@ class DecisionLoop:
     # --- facts ----------------------------------------------------------------------------------------------
 
     def on_pose(self, pose: np.ndarray, stamp: float) -> None:
-        """The robot is at pose (3,) x, y, yaw in map; a pose older than the last, or not finite, is dropped."""
+        """The robot is at pose (3,) x, y, yaw in map; a pose older than the last, or not finite, is dropped.
+
+        stamp: seconds on the clock of the sensors, not the time of `tick`.
+        """
         context = self._context
-        if context.facts.take_pose(pose, stamp, context.now):
+        if context.facts.take_pose(pose, Stamp(stamp), context.now):
             assert context.facts.pose is not None
             context.ledger.builder.observe_pose(context.facts.pose, stamp)
 

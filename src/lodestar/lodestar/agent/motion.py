@@ -1,4 +1,4 @@
-"""How far the robot came, and whether it still moves."""
+"""Distance driven, and since when the robot has stood, from the stamped poses."""
 
 from __future__ import annotations
 
@@ -7,36 +7,41 @@ import math
 import numpy as np
 
 from lodestar.agent.config import LoopConfig
+from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.geometry.poses import wrap_angle
 
 
 class Odometer:
-    """Sums the way between poses; remembers where and since when the robot has stood."""
+    """Sums the distance between poses; remembers where and since when the robot has stood."""
 
     def __init__(self, config: LoopConfig) -> None:
         self._config = config
         self.distance = 0.0  # metres
         self._last: np.ndarray | None = None
         self._anchor: np.ndarray | None = None
-        self._anchor_stamp = 0.0
+        self._anchor_stamp = self._newest = NEVER
 
-    def observe(self, pose: np.ndarray, stamp: float) -> None:
+    def observe(self, pose: np.ndarray, stamp: Stamp) -> None:
         """Count the step to pose (3,); a jump is a correction of the map and not counted."""
         if self._last is not None:
             step = math.hypot(pose[0] - self._last[0], pose[1] - self._last[1])
             if step <= self._config.largest_step:
                 self.distance += step
-        self._last = pose
+        self._last, self._newest = pose, stamp
         if self._anchor is None or self._moved(pose):
             self._anchor, self._anchor_stamp = pose, stamp
 
-    def rest(self, stamp: float) -> None:
-        """Standing still counts from now on only."""
-        self._anchor, self._anchor_stamp = self._last, stamp
+    def rest(self) -> None:
+        """Count standing still from the newest pose on."""
+        self._anchor, self._anchor_stamp = self._last, self._newest
 
-    def still_for(self, now: float) -> float:
-        """Seconds since the robot last moved noticeably; 0 where no pose is known."""
-        return max(now - self._anchor_stamp, 0.0) if self._anchor is not None else 0.0
+    @property
+    def still_for(self) -> float:
+        """Seconds between the newest pose and the last noticeable motion before it; 0 where no pose is known.
+
+        While the clock of the poses stands, the robot is not taken for stuck.
+        """
+        return max(self._newest - self._anchor_stamp, 0.0) if self._anchor is not None else 0.0
 
     def _moved(self, pose: np.ndarray) -> bool:
         assert self._anchor is not None

@@ -53,7 +53,7 @@ class NavigatingState:
         elif now > navigation.deadline:
             self._halt(run, "it takes too long")
             self._news.failed(run, navigation, "it took too long")
-        elif navigation.accepted and context.facts.odometer.still_for(now) > config.stuck_time:
+        elif navigation.accepted and context.facts.odometer.still_for > config.stuck_time:
             self._halt(run, "stuck")
             self._news.failed(run, navigation, f"no movement for {config.stuck_time:.0f} s")
         elif navigation.proposal.expert not in (HOME, CHARGER, ASIDE):

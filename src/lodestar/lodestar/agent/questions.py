@@ -1,4 +1,4 @@
-"""Who was asked what, who still thinks, and which late answers still hold."""
+"""Open questions to the experts, those still being worked on, and late answers that still hold."""
 
 from __future__ import annotations
 
@@ -19,64 +19,76 @@ Answer = Proposal | Rejection
 
 @dataclass(frozen=True)
 class LateAnswer:
-    """An answer that came after the decision which it was asked for."""
+    """An answer that came after the decision which it was asked for. asked_at: loop time of the question."""
 
     request: ProposalRequest
     answer: Answer
+    asked_at: float
+
+
+@dataclass(frozen=True)
+class _Pending:
+    """A question that an expert works on. asked_at: loop time."""
+
+    request: ProposalRequest
+    asked_at: float
 
 
 class Questions:
-    """The epoch that is open and the experts' answers to it.
+    """The epoch that is open and the experts' answers to it. All times are the loop's.
 
-    An expert that still thinks about an older question is not asked again, and one whose last answer came late is
-    not waited for; what it says late is offered to the next epoch, once.
+    An expert that still works on an older question is not asked again, and one whose last answer came late is not
+    waited for; its late answer is offered to the next epoch, once.
     """
 
     def __init__(self, config: LoopConfig) -> None:
         self._config = config
         self.request: ProposalRequest | None = None  # None = no epoch is open
         self.asked: tuple[str, ...] = ()
+        self.asked_at = 0.0
         self.is_review = False
         self.slow: set[str] = set()
         self._answers: dict[str, Answer] = {}
-        self._thinking: dict[str, ProposalRequest] = {}
+        self._thinking: dict[str, _Pending] = {}
         self._late: dict[str, LateAnswer] = {}
-        self._answered: dict[str, float] = {}  # stamp of the newest question that was answered
+        self._answered: dict[str, float] = {}  # when the newest question that was answered was asked
 
     def open(
-        self, request: ProposalRequest, experts: tuple[str, ...], review: bool = False
+        self, request: ProposalRequest, experts: tuple[str, ...], now: float, review: bool = False
     ) -> tuple[str, ...]:
-        """Open the epoch of this request; returns those of the experts that have nothing to think about yet."""
+        """Open the epoch of this request at `now`; returns those of the experts that work on nothing yet."""
         patience = self._config.thinking_patience
-        self._thinking = {n: r for n, r in self._thinking.items() if request.stamp - r.stamp <= patience}
+        self._thinking = {n: r for n, r in self._thinking.items() if now - r.asked_at <= patience}
         idle = tuple(name for name in experts if name not in self._thinking)
-        self._thinking |= dict.fromkeys(idle, request)
-        self.request, self.asked, self.is_review, self._answers = request, experts, review, {}
+        self._thinking |= dict.fromkeys(idle, _Pending(request, now))
+        self.request, self.asked, self.asked_at = request, experts, now
+        self.is_review, self._answers = review, {}
         return idle
 
     def close(self) -> None:
-        """No epoch is open any more; who thinks goes on thinking."""
+        """No epoch is open any more; pending requests keep running."""
         self.request = None
 
     def hear(self, answer: Answer, now: float) -> None:
         """Take in an answer at `now`; one to a question that nobody has asked this expert is dropped."""
-        request = self._thinking.get(answer.expert)
-        if request is None or request.epoch != answer.epoch:
+        pending = self._thinking.get(answer.expert)
+        if pending is None or pending.request.epoch != answer.epoch:
             return
         del self._thinking[answer.expert]
-        self._answered[answer.expert] = request.stamp
-        (self.slow.add if now > request.deadline else self.slow.discard)(answer.expert)
-        if self.request is request:
+        self._answered[answer.expert] = pending.asked_at
+        late = now > self._deadline(pending.asked_at)
+        (self.slow.add if late else self.slow.discard)(answer.expert)
+        if self.request is pending.request:
             self._answers[answer.expert] = answer
         else:
-            self._late[answer.expert] = LateAnswer(request, answer)
+            self._late[answer.expert] = LateAnswer(pending.request, answer, pending.asked_at)
 
     def is_due(self, now: float) -> bool:
         """Whether everybody who is waited for has answered the open epoch, or its deadline has passed."""
         if self.request is None:
             return False
         waited = any(name in self._thinking and name not in self.slow for name in self.asked)
-        return not waited or now >= self.request.deadline
+        return not waited or now >= self._deadline(self.asked_at)
 
     def take(self, now: float, objection: Callable[[LateAnswer], str]) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert; who still thinks is missing.
@@ -93,13 +105,16 @@ class Questions:
             answers[name] = (
                 Rejection(name, self.request.epoch, RejectionReason.DEADLINE, why) if why else late.answer
             )
-        if now >= self.request.deadline:
+        if now >= self._deadline(self.asked_at):
             self.slow |= {name for name in self.asked if name in self._thinking}
         return answers
 
-    def is_behind(self, name: str, stamp: float) -> bool:
-        """Whether the expert thinks, and has not answered anything that was asked at `stamp` or later."""
-        return name in self._thinking and self._answered.get(name, -math.inf) < stamp
+    def is_behind(self, name: str, since: float) -> bool:
+        """Whether the expert works on a question and has answered none that was asked at `since` or later."""
+        return name in self._thinking and self._answered.get(name, -math.inf) < since
+
+    def _deadline(self, asked_at: float) -> float:
+        return asked_at + self._config.expert_deadline
 
 
 def objection(
@@ -115,7 +130,7 @@ def objection(
 
     is_known: whether an entity id still means something that is there.
     """
-    answer, age = late.answer, now - late.request.stamp
+    answer, age = late.answer, now - late.asked_at
     if late.request.subtask_index != subtask_index:
         return "late: its answer was for another step"
     if isinstance(answer, Rejection):

@@ -14,6 +14,7 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.questions import Questions
+from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.experts.protocol import Proposal
@@ -56,8 +57,9 @@ class Choice:
 class Run:
     """One directive under way.
 
-    begun_at: (3,), where the robot was then. told: what came of the steps that are over, in words. verdict: how the
-    directive ends though the robot still drives: back, because a step failed, or to the charger.
+    started: loop time. begun_at: (3,), the first pose that was known then; begun_stamp: its stamp. told: what came of
+    the steps that are over, in words. verdict: how the directive ends though the robot still drives: back, because a
+    step failed, or to the charger.
     """
 
     directive: Directive
@@ -68,6 +70,7 @@ class Run:
     goals: GoalMemory
     questions: Questions
     begun_at: np.ndarray | None = None
+    begun_stamp: Stamp = NEVER
     subtask_index: int = 0
     found: list[int] = field(default_factory=list)
     found_here: int = 0

@@ -86,7 +86,7 @@ class Transitions:
         run.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
         run.events = []
         run.last_review = run.last_check = now
-        context.facts.odometer.rest(now)
+        context.facts.odometer.rest()
         context.commands.append(
             SendGoal(epoch, goal, proposal.entity_id, proposal.expert, proposal.rationale)
         )
@@ -111,7 +111,11 @@ class Transitions:
             return
         run.failures = 0
         run.arrival = Arrival(
-            np.asarray(proposal.goal), proposal.entity_id, proposal.expert, self._context.now
+            np.asarray(proposal.goal),
+            proposal.entity_id,
+            proposal.expert,
+            self._context.now,
+            self._context.facts.stamp,
         )
         entity = self._context.facts.entity(proposal.entity_id)
         run.text = (

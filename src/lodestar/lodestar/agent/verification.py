@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -10,6 +9,7 @@ from enum import Enum
 import numpy as np
 
 from lodestar.agent.config import LoopConfig
+from lodestar.agent.stamps import FOREVER, Stamp, last_seen
 from lodestar.geometry.boxes import nearest_point_on_box
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import is_facing
@@ -28,20 +28,19 @@ class Evidence(Enum):
 
 @dataclass(frozen=True)
 class Arrival:
-    """The robot stands at a goal. stamp: since when, seconds."""
+    """The robot stands at a goal. since: loop time, seconds. stamp: of the pose then."""
 
     goal: np.ndarray  # (3,)
     entity_id: int
     expert: str
-    stamp: float
+    since: float
+    stamp: Stamp
 
 
 def inspect(
-    entity: Entity, pose: np.ndarray, grid: OccupancyGrid2D | None, since: float, config: LoopConfig
+    entity: Entity, pose: np.ndarray, grid: OccupancyGrid2D | None, since: Stamp, config: LoopConfig
 ) -> Evidence:
-    """What the newest facts say of an entity from pose (3,), by the definition of success (DESIGN section
-    3).
-    """
+    """What the newest facts say of an entity from pose (3,), by the definition of success (DESIGN section 3)."""
     if not is_facing(
         pose,
         entity.box_min,
@@ -54,7 +53,7 @@ def inspect(
         nearest = nearest_point_on_box(pose[:2], entity.box_min[:2], entity.box_max[:2])
         if not line_of_sight(grid, pose[:2], nearest[None], ignore_last=config.sight_margin)[0]:
             return Evidence.HIDDEN
-    return Evidence.CONFIRMED if entity.last_seen > since else Evidence.NOT_SEEN
+    return Evidence.CONFIRMED if last_seen(entity) > since else Evidence.NOT_SEEN
 
 
 def faced_entity(
@@ -62,6 +61,6 @@ def faced_entity(
 ) -> Entity | None:
     """The first of the accepted entities that the robot at pose (3,) faces, whether seen again or not."""
     for entity in accepted:
-        if inspect(entity, pose, grid, math.inf, config) is Evidence.NOT_SEEN:
+        if inspect(entity, pose, grid, FOREVER, config) is Evidence.NOT_SEEN:
             return entity
     return None

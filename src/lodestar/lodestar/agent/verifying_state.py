@@ -9,6 +9,7 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import CHARGER, HOME
 from lodestar.agent.return_trip import ReturnTrip
 from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Run
+from lodestar.agent.stamps import last_seen
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
@@ -53,7 +54,7 @@ class VerifyingState:
         entity = facts.entity(arrival.entity_id)
         if entity is not None:
             self._judge_unfaced(run, arrival, entity, view)
-        elif context.now - arrival.stamp >= config.look_time:
+        elif context.now - arrival.since >= config.look_time:
             run.goals.exclude(arrival.goal, _REACHED, facts.grid)
             self._leave(run, view, nothing_here(run.directive, run.subtask_index))
 
@@ -62,17 +63,17 @@ class VerifyingState:
         context = self._context
         config, facts = context.config, context.facts
         assert facts.pose is not None
-        settled = arrival.stamp + config.settle_time
+        settled = arrival.stamp.after(config.settle_time)
         if inspect(faced, facts.pose, facts.grid, settled, config) is Evidence.CONFIRMED:
             self._claim_or_compare(run, faced, view)
-        elif context.now - arrival.stamp > config.verify_time:
+        elif context.now - arrival.since > config.verify_time:
             high = (
                 float(faced.box_min[2]) > config.camera_height
             )  # the edge of a table may hide it from nearby
             if faced.id in run.hidden and high:
                 self._claim_or_compare(run, faced, view)
                 return
-            if high and faced.last_seen > arrival.stamp - config.sight_before_arrival:
+            if high and last_seen(faced) > arrival.stamp.after(-config.sight_before_arrival):
                 run.hidden.add(faced.id)  # the first place from which it is hidden is not the last word
             for place in (arrival.goal, facts.pose):  # it may have come to stand elsewhere
                 run.goals.exclude(place, UNCONFIRMED, facts.grid, lasting=True)
@@ -83,9 +84,9 @@ class VerifyingState:
         """The goal was for an entity that is not faced from here: after a while, give up the place or the entity."""
         context = self._context
         config, accepted = context.config, view.is_accepted(entity.id)
-        seen = entity.last_seen > arrival.stamp
+        seen = last_seen(entity) > arrival.stamp
         patience = config.look_time if seen and accepted else config.verify_time
-        if context.now - arrival.stamp <= patience:
+        if context.now - arrival.since <= patience:
             return
         run.goals.exclude(arrival.goal, "it does not show the target as it should", context.facts.grid)
         if accepted:  # known better by now, and not faced from here

@@ -128,6 +128,7 @@ class World:
     maps: bool = True  # the grid comes anew with every step
     sees: bool = True  # entities within 3 m are re-observed at each step
     experts: tuple[str, ...] = EXPERTS
+    stall: float = 0.0  # s, by which the loop's time is ahead of the stamps
 
     def __post_init__(self) -> None:
         self.mirror = FakeMirror()
@@ -170,7 +171,7 @@ class World:
             for one in list(self.mirror.entities.values()):
                 if np.hypot(*(one.mean[:2] - self.pose[:2])) < 3.0:
                     self.mirror.put(replace(one, last_seen=self.now))
-        for command in self.loop.tick(self.now):
+        for command in self.loop.tick(self.now + self.stall):
             self.commands.append(command)
             self._carry_out(command)
 

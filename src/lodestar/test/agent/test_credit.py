@@ -10,6 +10,7 @@ import pytest
 from lodestar.agent.admission import Admission, Arm
 from lodestar.agent.credit import Ledger
 from lodestar.agent.observation import modality_of, perceive
+from lodestar.agent.stamps import Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
@@ -50,7 +51,7 @@ class Books:
         self.epoch += 1
         request = ProposalRequest(self.epoch, stamp, DIRECTIVE, 0, np.zeros(3))
         now = Perceived(stamp, area, np.zeros(3), **seen)
-        return self.ledger.choose(request, Admission(arms), DIRECTIVE.subtasks[0], now, 1)[0]
+        return self.ledger.choose(request, Admission(arms), DIRECTIVE.subtasks[0], now, Stamp(stamp), 1)[0]
 
     def close(self, outcome=Outcome.REACHED, stamp=5.0, area=0.0, pose=(4.0, 0.0, 0.0), success=False,
               ended=False, **seen):  # fmt: skip

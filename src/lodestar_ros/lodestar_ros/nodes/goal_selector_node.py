@@ -123,7 +123,7 @@ class GoalSelectorNode(LodestarNode):
             return
         self.diagnostics.status(self._loop.state.name.lower())
         pose = np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
-        self._loop.on_pose(pose, self._clock_now.now())
+        self._loop.on_pose(pose, self.now)  # the stamps' clock, not the loop's
         self._recorder.passed(pose)
 
     def _carry_out(self) -> None:

@@ -1,7 +1,8 @@
-"""Time for decisions that must end even where the clock has died."""
+"""The clock of decisions, which goes on where the node's clock has died."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -10,7 +11,8 @@ class PatientClock:
     """The node's clock, which counts as running again when it has stood for `patience` seconds of real time.
 
     A simulator that is overloaded slows the clock and is waited for; one that was killed must not keep a directive
-    open for ever.
+    open for ever. Once the clock has stood for longer, this time is ahead of the node's for good: it is for deadlines
+    and patience alone. Facts carry stamps of the node's clock and are compared with stamps. Any thread may read it.
     """
 
     def __init__(
@@ -20,19 +22,17 @@ class PatientClock:
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._read, self._patience, self._steady = read, patience, steady
+        self._lock = threading.Lock()
         self._last = read()
         self._moved = steady()
-        self._borrowed = 0.0  # s that were counted while the clock stood
-
-    @property
-    def standing(self) -> float:
-        """Seconds of real time for which the clock has stood beyond the patience."""
-        return max(0.0, self._steady() - self._moved - self._patience)
+        self._ahead = 0.0  # s by which this time is ahead of the node's clock
 
     def now(self) -> float:
         """Seconds; never goes back by more than the node's clock does."""
-        value, real = self._read(), self._steady()
-        if value != self._last:
-            self._borrowed += max(0.0, real - self._moved - self._patience)
-            self._last, self._moved = value, real
-        return value + self._borrowed + self.standing
+        with self._lock:
+            value, real = self._read(), self._steady()
+            standing = max(0.0, real - self._moved - self._patience)
+            if value != self._last:
+                self._ahead += standing
+                self._last, self._moved, standing = value, real, 0.0
+            return value + self._ahead + standing

@@ -1,9 +1,9 @@
-"""The `follow_directive` server around a decision loop: one directive at a time, every refusal has its code."""
+"""The `follow_directive` action server: one directive at a time, and an error code for every refusal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
+from lodestar_ros.client_watch import ClientWatch
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import (
     directive_from_msg,
@@ -34,32 +35,48 @@ from lodestar_ros.conversions_agent import (
     feedback_to_msg,
     result_to_msg,
 )
+from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
 
 
+@dataclass(frozen=True)
+class _Outcome:
+    """What came of the attempt to begin a directive: it runs, waits for its pictures (both None), or has a result."""
+
+    directive: Directive | None = None
+    result: FollowDirective.Result | None = None
+    stops: bool = False  # somebody said "stop"
+
+
 class DirectiveServer:
-    """Starts, cancels and concludes directives; everything happens on the executor.
+    """Starts, cancels and concludes directives; parsing and starting happen on the loop's thread.
 
     Publishes ``~/directive``: what is followed, and one without text and steps from its end on.
-    parse(text) returns the directive. on_started(directive) and on_cancelled() let the node act at once. pictures:
-    describes the pictures that come with a directive, off the executor.
+    parse(text) returns the directive. now: the loop's time. on_started(directive) and on_stop() let the node act at
+    once. pictures: describes the pictures that come with a directive. watch: says when its client is gone; None = the
+    directive goes on without.
     """
 
     def __init__(
         self,
         node: Node,
         loop: DecisionLoop,
+        thread: LoopThread,
         parse: Callable[[str], Directive],
         now: Callable[[], float],
         on_started: Callable[[Directive], None],
-        on_cancelled: Callable[[], None],
+        on_stop: Callable[[], None],
         pictures: PictureDesk | None = None,
+        watch: ClientWatch | None = None,
     ) -> None:
+        self._watch = watch
         self._pictures = pictures or PictureDesk(PicturesConfig())
-        self._node, self._loop, self._parse, self._now = node, loop, parse, now
-        self._on_started, self._on_cancelled = on_started, on_cancelled
+        self._node, self._loop, self._thread, self._parse, self._now = node, loop, thread, parse, now
+        self._on_started, self._on_stop = on_started, on_stop
         self._said = node.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
         self._current: Any = None
+        self._begun: Any = None  # the handle whose directive the loop follows; the thread's
+        self._attempts = 0  # under way on the thread
         self._early: list[Any] = []  # came before the clock's first second: their time could not be counted
         self._server = ActionServer(
             node,
@@ -87,56 +104,75 @@ class DirectiveServer:
         """Seconds of the node's clock, for headers; the loop's time is ahead of it once the clock has stood."""
         return self._node.get_clock().now().nanoseconds * 1e-9
 
-    def begin_early(self) -> None:
-        """Begin what came before there was a clock, and what has been described; to be called with every tick."""
+    def check(self) -> None:
+        """Begin what came before there was a clock, and what has been described; end a directive without a client.
+
+        To be called a few times a second.
+        """
+        gone = self._watch.gone_for() if self._watch is not None and self._current is not None else 0.0
+        if gone:
+            handle = self._current
+            self._node.get_logger().warning(f"the client of the directive is gone for {gone:.1f} s: stopping")
+            self._stop(lambda: self._cancel(handle))
         if self._early and self._now() > 0.0:
             early, self._early = self._early, []
             for handle in early:
-                self._begin(handle)
+                self._attempt(handle, self._read_and_start)
         for handle, outcome in self._pictures.take():
             self._attempt(handle, partial(self._begin_described, outcome=outcome))
 
     def _on_accepted(self, handle: Any) -> None:
         if self._now() > 0.0:
-            self._begin(handle)
+            self._attempt(handle, self._read_and_start)
         else:
             self._early.append(handle)
 
-    def _begin(self, handle: Any) -> None:
-        self._attempt(handle, self._read_and_start)
-
     def _attempt(self, handle: Any, begin: Callable[[Any], Directive | None]) -> None:
-        """Do what may begin a directive; whatever keeps it from that is its result."""
+        """Do what may begin a directive, on the thread; whatever keeps it from that is its result."""
+        self._attempts += 1
+        self._thread.ask(lambda: self._try(handle, begin), lambda outcome: self._tried(handle, outcome))
+
+    def _try(self, handle: Any, begin: Callable[[Any], Directive | None]) -> _Outcome:
+        """On the thread."""
         if handle.is_cancel_requested:
-            self._refuse(handle, ErrorCode.CANCELLED, "Cancelled before it had begun.")
-            return
+            return _refusal(ErrorCode.CANCELLED, "Cancelled before it had begun.")
         try:
-            directive = begin(handle)
+            return _Outcome(begin(handle))
         except DirectiveRefused as refusal:
-            self._refuse(handle, refusal.code, str(refusal))
+            return _refusal(refusal.code, str(refusal))
         except StopRequested:
-            self._halt(handle)
+            text = "Stopped. To keep the robot standing, hold it: python -m lodestar_ros.hold on"
+            return _Outcome(result=FollowDirective.Result(success=True, report=text), stops=True)
         except EmptyDirective as error:
-            self._refuse(handle, ErrorCode.EMPTY_DIRECTIVE, str(error))
+            return _refusal(ErrorCode.EMPTY_DIRECTIVE, str(error))
         except BadPicture as error:
-            self._refuse(handle, ErrorCode.BAD_IMAGE, str(error))
+            return _refusal(ErrorCode.BAD_IMAGE, str(error))
         except (DirectiveError, BadMessage) as error:
-            self._refuse(handle, ErrorCode.NOT_UNDERSTOOD, str(error))
+            return _refusal(ErrorCode.NOT_UNDERSTOOD, str(error))
         except Exception as error:
-            self._refuse(handle, ErrorCode.UNKNOWN, f"{error.__class__.__name__}: {error}")
-        else:
-            if directive is not None:
-                self._announce(handle, directive)
+            return _refusal(ErrorCode.UNKNOWN, f"{error.__class__.__name__}: {error}")
+
+    def _tried(self, handle: Any, outcome: _Outcome) -> None:
+        self._attempts -= 1
+        if outcome.stops:
+            self._stop(lambda: self._loop.cancel(self._now()))
+        if outcome.result is not None:
+            self._refuse(handle, outcome.result)
+        elif outcome.directive is not None:
+            self._announce(handle, outcome.directive)
 
     def _announce(self, handle: Any, directive: Directive) -> None:
         """The loop has begun it: everybody is told; what cannot be told is not followed."""
         try:
             self._said.publish(directive_to_msg(directive))
         except Exception as error:
-            self._loop.cancel(self._now())
-            self._refuse(handle, ErrorCode.UNKNOWN, f"it cannot be told: {error.__class__.__name__}: {error}")
+            self._stop(lambda: self._loop.cancel(self._now()))
+            text = f"it cannot be told: {error.__class__.__name__}: {error}"
+            self._refuse(handle, FollowDirective.Result(error_code=int(ErrorCode.UNKNOWN), error_msg=text))
             return
         self._current = handle
+        if self._watch is not None:
+            self._watch.begin()
         self._on_started(directive)
 
     def _read_and_start(self, handle: Any) -> Directive | None:
@@ -161,14 +197,8 @@ class DirectiveServer:
         check_directive(directive)
         limit = handle.request.time_limit
         self._loop.start(directive, self._now(), limit.sec + limit.nanosec * 1e-9)
+        self._begun = handle
         return directive
-
-    def _halt(self, handle: Any) -> None:
-        """Somebody said "stop": the directive that runs is over, and this one has done what it asked for."""
-        self._loop.cancel(self._now())
-        self._on_cancelled()
-        text = "Stopped. To keep the robot standing, hold it: python -m lodestar_ros.hold on"
-        self._conclude(handle, FollowDirective.Result(success=True, report=text))
 
     def _read(self, request: Any) -> Directive:
         """The text where there is one; else the structure, whose targets are words where they bring no graph."""
@@ -191,16 +221,26 @@ class DirectiveServer:
         parsed = self._parse(f"{verb} {subtask.target}").subtasks
         return replace(subtask, graphs=parsed[0].graphs) if parsed else subtask
 
-    def _refuse(self, handle: Any, code: ErrorCode, message: str) -> None:
-        self._node.get_logger().warning(f"directive refused ({code.name}): {message}")
-        self._conclude(handle, FollowDirective.Result(error_code=int(code), error_msg=message))
+    def _refuse(self, handle: Any, result: FollowDirective.Result) -> None:
+        if result.error_code:
+            name = ErrorCode(result.error_code).name
+            self._node.get_logger().warning(f"directive refused ({name}): {result.error_msg}")
+        self._conclude(handle, result)
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
         """Nothing may refuse the halt."""
-        if handle is self._current or (self._current is not None and handle == self._current):
-            self._loop.cancel(self._now())
-            self._on_cancelled()
+        if self._attempts or (self._current is not None and handle == self._current):
+            self._stop(lambda: self._cancel(handle))
         return CancelResponse.ACCEPT
+
+    def _cancel(self, handle: Any) -> None:
+        """On the thread: end the directive of this handle, and no other."""
+        if self._begun is not None and handle == self._begun:
+            self._loop.cancel(self._now())
+
+    def _stop(self, work: Callable[[], None]) -> None:
+        self._thread.stop(work)
+        self._on_stop()
 
     def _conclude(self, handle: Any, result: FollowDirective.Result) -> None:
         def conclude(handle: Any) -> FollowDirective.Result:
@@ -213,3 +253,7 @@ class DirectiveServer:
             return result
 
         handle.execute(conclude)
+
+
+def _refusal(code: ErrorCode, message: str) -> _Outcome:
+    return _Outcome(result=FollowDirective.Result(error_code=int(code), error_msg=message))

@@ -48,6 +48,10 @@ class Pager:
         self._wanted = True
         self._page()
 
+    def want(self) -> None:
+        """As `fill`, but from any thread: fetched within `RETRY` seconds."""
+        self._wanted = True
+
     def _page(self) -> None:
         if self._waiting is not None and time.monotonic() - self._asked_at > ANSWER_TIMEOUT:
             self._waiting, self._pages = None, []

@@ -4,43 +4,71 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
 
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg
 from lodestar_interfaces.srv import GetEntities, GetInstances
 from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_map import regions_from_msg
 from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.pager import Pager
 
+T = TypeVar("T")
+
+
+def _at_once(work: Callable[[], None]) -> None:
+    work()
+
+
+@dataclass(frozen=True)
+class _Page:
+    """A page as it came; it is converted where the mirror is filled."""
+
+    response: GetEntities.Response
+
+    @property
+    def revision(self) -> int:
+        return int(self.response.delta.revision)
+
 
 class SceneClient:
     """Keeps a mirror of the scene. A late start and a gap are filled by paging, without waiting.
 
-    Subscribes: ``entities``, ``regions``. Calls: ``get_entities``. on_change is called on the executor.
+    Subscribes: ``entities``, ``regions``. Calls: ``get_entities``. run: has work done that grows with the scene
+    (conversion, application), in the order given: at once on the executor, or on a thread. on_change is called there.
     """
 
-    def __init__(self, node: LodestarNode, on_change: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self,
+        node: LodestarNode,
+        on_change: Callable[[], None] | None = None,
+        run: Callable[[Callable[[], None]], None] = _at_once,
+    ) -> None:
         self.mirror = SceneMirror()
-        self._on_change = on_change
+        self._node, self._on_change, self._run = node, on_change, run
         self._lock = threading.Lock()
         self._pager = Pager(
             node,
             GetEntities,
             "get_entities",
             lambda: self.mirror.since,
-            lambda response: scene_from_msg(response.delta, response.vectors),
-            self._on_pages,
+            _Page,
+            lambda pages: run(lambda: self._fill(pages)),
             include_archived=True,
         )
-        node.listen(msg.SceneDelta, "entities", self._on_delta, qos.EVENT)
-        node.listen(msg.RegionArray, "regions", self._on_regions, qos.LATCHED)
+        node.listen(msg.SceneDelta, "entities", lambda delta: run(lambda: self._apply(delta)), qos.EVENT)
+        node.listen(
+            msg.RegionArray, "regions", lambda regions: run(lambda: self._set_regions(regions)), qos.LATCHED
+        )
         node.diagnostics.value("scene.revision", lambda: self.mirror.revision)
         node.diagnostics.value("scene.entities", lambda: len(self.mirror.entities))
         node.diagnostics.value("scene.pagings", lambda: self._pager.fills)
+        self._refill = self._pager.fill if run is _at_once else self._pager.want
         self._pager.fill()  # nobody knows what was before
 
     def snapshot(self) -> SceneMirror:
@@ -48,23 +76,41 @@ class SceneClient:
         with self._lock:
             return self.mirror.snapshot()
 
-    def _on_delta(self, message: msg.SceneDelta) -> None:
+    def _apply(self, message: msg.SceneDelta) -> None:
+        delta = self._converted(lambda: scene_from_msg(message), "entities")
+        if delta is None:
+            return
         with self._lock:
-            applied = self.mirror.apply(scene_from_msg(message))
+            applied = self.mirror.apply(delta)
         if applied:
             self._changed()
         else:
-            self._pager.fill()
+            self._refill()
 
-    def _on_regions(self, message: msg.RegionArray) -> None:
-        regions, rooms = regions_from_msg(message)
-        with self._lock:
-            self.mirror.set_regions(regions, rooms)
+    def _set_regions(self, message: msg.RegionArray) -> None:
+        converted = self._converted(lambda: regions_from_msg(message), "regions")
+        if converted is not None:
+            with self._lock:
+                self.mirror.set_regions(*converted)
 
-    def _on_pages(self, pages: list[SceneDelta]) -> None:
+    def _fill(self, pages: list[_Page]) -> None:
+        convert = lambda page: scene_from_msg(page.response.delta, page.response.vectors)  # noqa: E731
+        deltas = self._converted(lambda: [convert(page) for page in pages], "entities")
+        if deltas is None:
+            self._refill()
+            return
         with self._lock:
-            self.mirror.fill(pages)
+            self.mirror.fill(deltas)
         self._changed()
+
+    def _converted(self, convert: Callable[[], T], topic: str) -> T | None:
+        """What the conversion returns; None where the message is malformed, which is counted."""
+        try:
+            return convert()
+        except (BadMessage, ValueError) as error:
+            self._node.diagnostics.input(topic).drop("malformed")
+            self._node.get_logger().warning(f"{topic}: {error}", throttle_duration_sec=5.0)
+            return None
 
     def _changed(self) -> None:
         if self._on_change is not None:

@@ -1,4 +1,4 @@
-"""What the goal selector is made of, and how its loop's commands are carried out."""
+"""The parts of the goal selector: the loop from its parameters, the dispatcher of its commands, its records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from lodestar_ros.workers import QueueWorker
 def make_loop(
     node: LodestarNode, config: GoalSelectorConfig, book: PhraseBook
 ) -> tuple[DecisionLoop, PolicyKeeper]:
-    """The decision loop, and who keeps what its policy learns.
+    """The decision loop, and the keeper of what its policy learns.
 
     Raises ParameterError where `selection.policy_state` is a file that is not for this policy.
     """

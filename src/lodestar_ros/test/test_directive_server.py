@@ -66,16 +66,36 @@ class Loop:
         self.started.append((directive.text, now, limit))
 
 
+class Thread:
+    """The loop's thread, inline."""
+
+    def ask(self, work, then):
+        then(work())
+
+    def stop(self, work):
+        work()
+
+
 @pytest.fixture
 def bench(monkeypatch):
     monkeypatch.setattr(module, "ActionServer", lambda *args, **options: None)
     logger = SimpleNamespace(warning=lambda text: None)
     said = []
     publisher = SimpleNamespace(publish=said.append)
-    node = SimpleNamespace(get_logger=lambda: logger, create_publisher=lambda *args: publisher)
+    node = SimpleNamespace(
+        get_logger=lambda: logger,
+        get_clock=lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=0)),
+        create_publisher=lambda *args: publisher,
+    )
     bench = SimpleNamespace(clock=0.0, loop=Loop(), node=node, said=said)
     bench.server = module.DirectiveServer(
-        bench.node, bench.loop, parse_directive, lambda: bench.clock, lambda directive: None, lambda: None
+        bench.node,
+        bench.loop,
+        Thread(),
+        parse_directive,
+        lambda: bench.clock,
+        lambda directive: None,
+        lambda: None,
     )
     return bench
 
@@ -83,10 +103,10 @@ def bench(monkeypatch):
 def test_a_directive_that_comes_before_the_clock_begins_with_it(bench):
     handle = Handle("find the red chair")
     bench.server._on_accepted(handle)
-    bench.server.begin_early()
+    bench.server.check()
     assert bench.loop.started == []
     bench.clock = 61.5
-    bench.server.begin_early()
+    bench.server.check()
     assert bench.loop.started == [("find the red chair", 61.5, 0.0)]
 
 
@@ -104,7 +124,7 @@ def test_one_that_is_cancelled_before_the_clock_never_begins(bench):
     bench.server._on_accepted(handle)
     handle.is_cancel_requested = True
     bench.clock = 1.0
-    bench.server.begin_early()
+    bench.server.check()
     assert (bench.loop.started, handle.ending) == ([], "canceled")
     assert handle.result.error_code == FollowDirective.Result.CANCELLED
 
@@ -246,7 +266,7 @@ def with_reader(bench, read):
 def until_described(bench, handle):
     end = time.monotonic() + 5.0
     while handle.result is None and not bench.loop.started:
-        bench.server.begin_early()
+        bench.server.check()
         assert time.monotonic() < end, "it was never described"
         time.sleep(0.005)
 
@@ -315,7 +335,7 @@ def test_a_directive_that_is_cancelled_while_its_picture_is_read_never_begins(be
 
     server, handle = with_reader(bench, slow), Handle("", picture())
     server._on_accepted(handle)
-    server.begin_early()
+    server.check()
     assert handle.result is None and bench.loop.started == []  # nobody waits for the model
     handle.is_cancel_requested = True
     release.set()

@@ -144,9 +144,15 @@ class GoalSelectorConfig:
     """The decision loop, its policy, and how often it works."""
 
     tick_period: float = 0.1  # s of real time: it works while a simulated clock stands
-    beat_period: float = 0.05  # s of real time between heartbeats
+    beat_period: float = 0.05  # s of real time between heartbeats (ADR 0003)
+    delivery_period: float = (
+        0.02  # s of real time after which a command of the loop is carried out at the latest
+    )
     feedback_period: float = 0.5  # s of real time
     clock_patience: float = 10.0  # s after which a clock that stands counts as running again
+    loop_patience: float = (
+        3.0  # s without an answer of the loop's thread, after which motion is refused (ADR 0025)
+    )
     decision_log: str = ""  # file of one JSON line per decision; empty = none
     seed: int = 0  # of the policy's random choices
     experts: tuple[str, ...] = EXPERTS  # who is asked; the arms of the policy

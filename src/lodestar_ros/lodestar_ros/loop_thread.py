@@ -1,0 +1,211 @@
+"""The thread on which the decision loop runs, so that the executor can always send heartbeats and stop the robot.
+
+Scoring targets, applying entities and everything else that grows with the scene happens on this thread. The executor
+hands it work and gets commands back; it never waits for it. The headless robot needs no thread: it calls the loop.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from lodestar.agent.commands import Command, Feedback, RequestProposals, SendGoal, State
+from lodestar.agent.loop import DecisionLoop
+from lodestar_ros.diagnostics import Diagnostics
+
+T = TypeVar("T")
+Work = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class LoopStatus:
+    """The loop as it stood after its newest work. epoch_seconds: from a question to its decision."""
+
+    state: State
+    motion_allowed: bool
+    epoch: int
+    epoch_seconds: float
+    feedback: Feedback
+
+
+@dataclass(frozen=True)
+class _StopDone:
+    """The stop that the executor asked for has been carried out by the loop."""
+
+
+class LoopThread:
+    """Works in the order of posting and ticks every `period` seconds; all methods but `run` are the executor's.
+
+    now: the loop's time. carry_out: called by `deliver` with each command. patience: seconds without finished work
+    after which motion is refused, because nobody is at the wheel. on_error: called on the thread; the thread goes on.
+    """
+
+    def __init__(
+        self,
+        loop: DecisionLoop,
+        now: Callable[[], float],
+        carry_out: Callable[[Command], None],
+        period: float,
+        patience: float,
+        on_error: Callable[[Exception], None],
+    ) -> None:
+        self.held = False  # the latch as it was last asked for
+        self._loop, self._now, self._carry_out = loop, now, carry_out
+        self._period, self._patience, self._on_error = period, patience, on_error
+        self._inbox: dict[Any, Work] = {}
+        self._outbox: deque[Callable[[], None] | Command | _StopDone] = deque()
+        self._condition = threading.Condition()
+        self._halts: deque[Work] = deque()
+        self._closing = False
+        self._stops = 0  # asked for and not carried out yet
+        self._finished_at = time.monotonic()
+        self.status = self._read()
+        self._thread = threading.Thread(target=self._run, name="decision_loop", daemon=True)
+
+    def start(self) -> None:
+        """Begin; to be called when everything is composed."""
+        self._thread.start()
+
+    def close(self, timeout: float = 2.0) -> None:
+        """End the thread after the work it is at."""
+        with self._condition:
+            self._closing = True
+            self._condition.notify()
+        if self._thread.is_alive():
+            self._thread.join(timeout)
+
+    # --- the executor's side --------------------------------------------------------------------------------
+
+    def post(self, work: Work, slot: str = "") -> None:
+        """Have work done. slot: work that waits in the same slot is overtaken by this (latest wins); "" = keep all."""
+        with self._condition:
+            key: Any = slot or object()
+            self._inbox.pop(key, None)
+            self._inbox[key] = work
+            self._condition.notify()
+
+    def ask(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Have work done, and `then` called with what it returns, by `deliver`. work must not raise."""
+
+        def answer() -> None:
+            result = work()
+            self._outbox.append(lambda: then(result))
+
+        self.post(answer)
+
+    def stop(self, work: Work) -> None:
+        """Have work done before all other that ends a directive: motion is refused from now on, until it is done."""
+        self._stops += 1
+
+        def halt() -> None:
+            try:
+                work()
+            finally:
+                self.status = self._read()
+                self._outbox.append(_StopDone())
+
+        with self._condition:
+            self._halts.append(halt)
+            self._condition.notify()
+
+    def stop_all(self) -> None:
+        """The clock went back: a directive that runs is over, and time begins anew."""
+        self.stop(lambda: self._loop.restart_clock(self._now()))
+
+    def hold(self, held: bool) -> None:
+        """Set the latch at once, or release it."""
+        self.held = held
+        if held:
+            self.stop(lambda: self._loop.hold(True, self._now()))
+        else:
+            self.post(lambda: self._loop.hold(False, self._now()))
+
+    @property
+    def motion_allowed(self) -> bool:
+        """Whether the robot may move now: the loop says so, no stop is under way, and the thread works."""
+        return self.status.motion_allowed and not self.held and self._stops == 0 and not self.hangs
+
+    @property
+    def state(self) -> State:
+        """The loop's state; HELD and IDLE as soon as they were asked for."""
+        if self.held:
+            return State.HELD
+        return State.IDLE if self._stops or self.status.state is State.HELD else self.status.state
+
+    @property
+    def backlog(self) -> int:
+        """How much work waits."""
+        return len(self._inbox)
+
+    def report(self, diagnostics: Diagnostics) -> None:
+        """Say how the thread is."""
+        if self.hangs:
+            silent = time.monotonic() - self._finished_at
+            diagnostics.status(
+                f"the decision loop has not answered for {silent:.1f} s: motion is refused", ok=False
+            )
+        else:
+            diagnostics.status(self.state.name.lower())
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the thread has finished nothing for longer than the patience."""
+        return time.monotonic() - self._finished_at > self._patience
+
+    def deliver(self) -> None:
+        """Call and carry out what the thread has put out. While a stop is under way, nothing is set in motion."""
+        while self._outbox:
+            item = self._outbox.popleft()
+            try:
+                if isinstance(item, _StopDone):
+                    self._stops -= 1
+                elif callable(item):
+                    item()
+                elif self._stops == 0 or not isinstance(item, SendGoal | RequestProposals):
+                    self._carry_out(item)
+            except (
+                Exception
+            ) as error:  # one that fails keeps no other from its turn, and the halt least of all
+                self._on_error(error)
+
+    # --- the thread's side ----------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        due = time.monotonic()
+        while True:
+            with self._condition:
+                while not (self._closing or self._halts or self._inbox or time.monotonic() >= due):
+                    self._condition.wait(max(due - time.monotonic(), 0.0))
+                if self._closing:
+                    return
+                if self._halts:  # what follows from a halt is not kept waiting
+                    works = [self._halts.popleft(), self._tick]
+                elif time.monotonic() >= due:
+                    works = [self._tick]
+                else:
+                    works = [self._inbox.pop(next(iter(self._inbox)))]
+            began = time.monotonic()
+            for work in works:
+                self._do(work)
+            if self._tick in works:  # what waits in the inbox gets at least as much time as the ticks
+                took = time.monotonic() - began
+                due = began + took + max(self._period - took, took)
+
+    def _do(self, work: Work) -> None:
+        try:
+            work()
+        except Exception as error:
+            self._on_error(error)
+        self.status = self._read()
+        self._finished_at = time.monotonic()
+
+    def _tick(self) -> None:
+        self._outbox.extend(self._loop.tick(self._now()))
+
+    def _read(self) -> LoopStatus:
+        loop = self._loop
+        return LoopStatus(loop.state, loop.motion_allowed, loop.epoch, loop.epoch_seconds, loop.feedback())

@@ -1,0 +1,56 @@
+"""Inputs of the goal selector that go to the loop's thread: pose and grid, of which only the newest counts."""
+
+from __future__ import annotations
+
+import numpy as np
+from nav_msgs.msg import OccupancyGrid
+
+from lodestar.agent.loop import DecisionLoop
+from lodestar.geometry.poses import yaw_of
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_ros import qos
+from lodestar_ros.conversions import grid_from_msg
+from lodestar_ros.keep_out import KeepOutInput
+from lodestar_ros.loop_thread import LoopThread
+from lodestar_ros.node import FrameNames, LodestarNode
+
+POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
+
+
+class PoseInput:
+    """The robot's pose from the newest transforms. Subscribes: TF."""
+
+    def __init__(
+        self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread, frames: FrameNames
+    ) -> None:
+        self._node, self._loop, self._thread, self._frames = node, loop, thread, frames
+        self._buffer = node.transforms(newest=True).buffer
+
+    def observe(self) -> np.ndarray:
+        """The pose (3,) x, y, yaw in map, which the loop is told too. Raises TransformUnavailable."""
+        stamp = (
+            self._node.now
+        )  # the transforms' clock; the loop's own is ahead of it once the clock has stood
+        map_from_base = self._buffer.lookup_fresh(self._frames.map, self._frames.base, stamp, POSE_HOLDS)
+        pose = np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
+        self._thread.post(lambda: self._loop.on_pose(pose, stamp), slot="pose")
+        return pose
+
+
+class GridInput:
+    """The grid with the keep-out zones on it. Subscribes: ``grid``, ``costmap_filter_info`` and its mask."""
+
+    def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
+        self._loop, self._thread = loop, thread
+        self._grid: OccupancyGrid2D | None = None
+        self._keep_out = KeepOutInput(node, self._give)
+        node.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
+
+    def _on_grid(self, message: OccupancyGrid) -> None:
+        self._grid = grid_from_msg(message)
+        self._give()
+
+    def _give(self) -> None:
+        grid = self._grid
+        if grid is not None:
+            self._thread.post(lambda: self._loop.on_grid(self._keep_out.apply(grid)), slot="grid")

@@ -1,0 +1,156 @@
+"""The running goal selector as the scene grows: gaps between heartbeats, time from cancel to zero, decision time."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lodestar_eval.options import positive_int
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+
+if TYPE_CHECKING:
+    from lodestar_eval.selector_surroundings import SelectorSurroundings
+
+_SIZES = "300,3000,30000"
+_GAP = 0.1  # s, p99 at the largest size (DESIGN section 6)
+_STOP = 0.5  # s, from cancel to zero velocity (DESIGN section 6)
+_GROWTH = 1.5  # times the smallest size
+_DELTA = 100  # entities in a delta while the scene arrives
+_CHANGES = 25  # entities in a delta while it is measured
+_RATE = 10.0  # deltas per second then
+_KINDS = 200  # different captions
+_TEXT = "find the red chair"
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--sizes", default=_SIZES, metavar="N,N", help=f"entities (default {_SIZES})")
+    parser.add_argument("--seconds", type=positive_int, default=20, help="of driving per size (default 20)")
+    parser.add_argument("--cancels", type=positive_int, default=10, help="per size (default 10)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    try:
+        sizes = [int(size) for size in options.sizes.split(",")]
+    except ValueError:
+        sizes = []
+    if not sizes or min(sizes) < _CHANGES:
+        raise BadOptions(f"--sizes {options.sizes!r}: write numbers of at least {_CHANGES}, such as {_SIZES}")
+    metrics: dict[str, float] = {}
+    rows = []
+    for size in sizes:
+        measured = _measure(size, options.seconds, options.cancels, folder)
+        metrics.update({f"{key}.{size}": value for key, value in measured.items()})
+        rows.append((str(size), *(f"{1e3 * value:.0f}" for value in measured.values())))
+        progress(f"{size} entities: " + ", ".join(f"{k} {1e3 * v:.0f} ms" for k, v in measured.items()))
+    low, high = sizes[0], sizes[-1]
+    bars = [
+        Bar(f"gap_p99_s at {high}", metrics[f"gap_p99_s.{high}"], _GAP, at_least=False),
+        Bar(f"stop_max_s at {high}", metrics[f"stop_max_s.{high}"], _STOP, at_least=False),
+    ]
+    for key in ("gap_p99_s", "stop_max_s"):
+        growth = metrics[f"{key}.{high}"] / metrics[f"{key}.{low}"]
+        bars.append(Bar(f"{key} at {high} over {low}", growth, _GROWTH, at_least=False))
+    columns = ("entities", *(f"{key.removesuffix('_s')} ms" for key in measured))
+    return Result(
+        metrics=metrics,
+        bars=tuple(bars),
+        tables=(Table("Selector", columns, tuple(rows)),),
+        notes=(
+            "The real goal_selector and motion_gate over DDS; robot, navigator, experts and scene are played by the "
+            f"benchmark's process. Gaps are between the stamps of heartbeats, while deltas of {_CHANGES} entities come "
+            f"{_RATE:.0f} times a second; `heard` gaps include the way to this process. stop: from the call of cancel "
+            "to the first zero velocity behind the gate. decision: from the question at the frontier expert to the "
+            "decision's message.",
+        ),
+    )
+
+
+def _measure(size: int, seconds: float, cancels: int, folder: Path) -> dict[str, float]:
+    from lodestar_bringup.domains import free_domain
+    from lodestar_bringup.stack import StackOptions, stack
+    from lodestar_bringup.starter import Starter
+    from lodestar_eval.crowded_scenes import crowd
+    from lodestar_eval.selector_surroundings import SelectorSurroundings
+
+    entities = list(crowd(size, _KINDS, np.random.default_rng(size)).values())
+    names = ("goal_selector", "motion_gate")
+    parameters: dict[str, dict[str, Any]] = {name: {"use_sim_time": False} for name in names}
+    parameters["goal_selector"]["loop.grid_patience"] = 0.0  # the grid comes once
+    parameters["goal_selector"]["loop.stuck_time"] = 1e6  # the robot sways in one place
+    with free_domain() as domain:
+        world = SelectorSurroundings(domain)
+        specs = [s for s in stack("sim", StackOptions(parameters=parameters)) if s.name in names]
+        starter = Starter(specs, folder / f"logs_{size}", environment={"ROS_DOMAIN_ID": str(domain)})
+        try:
+            starter.start()
+            return _drive(world, entities, seconds, cancels)
+        finally:
+            starter.stop()
+            world.close()
+
+
+def _drive(world: SelectorSurroundings, entities: list, seconds: float, cancels: int) -> dict[str, float]:
+    world.until(lambda: world.beats, "the goal selector's heartbeat")
+    world.publish_grid()
+    for start in range(0, len(entities), _DELTA):
+        world.see(entities[start : start + _DELTA])
+        time.sleep(0.05)
+    known = lambda: world.diagnosis.get("scene.entities") == str(len(entities))  # noqa: E731
+    world.until(known, f"the goal selector knows {len(entities)} entities", 300.0)
+    handle = world.start(_TEXT)
+    world.until(lambda: world.moving, "the robot moves")
+    rng = np.random.default_rng(0)
+    world.decided.clear()
+    began = len(world.beats)
+    _change(world, entities, rng, seconds)
+    beats = np.array(world.beats[began:])
+    stops = []
+    for _ in range(cancels):
+        moment = time.monotonic()
+        world.cancel(handle)
+        world.until(lambda: not world.moving, "the robot stands")
+        stops.append(world.stopped_at - moment)
+        handle = _restart(world)
+        _change(world, entities, rng, 0.5)
+    heard, sent = np.diff(beats[:, 0]), np.diff(beats[:, 1])
+    return {
+        "gap_p99_s": float(np.percentile(sent, 99)),
+        "gap_max_s": float(sent.max()),
+        "heard_gap_p99_s": float(np.percentile(heard, 99)),
+        "stop_p50_s": float(np.median(stops)),
+        "stop_max_s": float(max(stops)),
+        "decision_p50_s": float(np.median(world.decided)) if world.decided else float("nan"),
+        "decision_max_s": max(world.decided, default=float("nan")),
+    }
+
+
+def _restart(world: SelectorSurroundings) -> Any:
+    """The handle of the next directive, with the robot moving; the one before may take a moment to end."""
+    for _ in range(100):
+        handle = world.start(_TEXT)
+        end = time.monotonic() + 5.0
+        while time.monotonic() < end:
+            if world.moving:
+                return handle
+            time.sleep(0.01)
+    raise TimeoutError("the robot does not move again")
+
+
+def _change(world: SelectorSurroundings, entities: list, rng: np.random.Generator, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        world.see([entities[i] for i in rng.choice(len(entities), _CHANGES, replace=False)])
+        time.sleep(1.0 / _RATE)
+
+
+BENCHMARK = Benchmark(
+    "selector-scale",
+    "The goal selector as the scene grows: heartbeats, stopping, deciding.",
+    _add_options,
+    _run,
+)

@@ -1,0 +1,241 @@
+"""Surroundings of a running goal selector: robot, navigator, experts, phrases, and a scene of any size as deltas."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import rclpy
+from action_msgs.srv import CancelGoal
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import TransformStamped, Twist
+from nav2_msgs.action import NavigateToPose
+from nav_msgs.msg import OccupancyGrid
+from rclpy.action import ActionClient, ActionServer, CancelResponse
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from tf2_msgs.msg import TFMessage
+
+from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.records import Entity, SceneDelta
+from lodestar_interfaces.action import FollowDirective, ProposeGoal
+from lodestar_interfaces.msg import Decision, Heartbeat
+from lodestar_interfaces.msg import SceneDelta as SceneDeltaMessage
+from lodestar_interfaces.srv import EmbedTexts, GetEntities
+from lodestar_ros import qos
+from lodestar_ros.conversions import grid_to_msg, header, stamp_from_msg, transform_to_msg, vectors_to_msg
+from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
+from lodestar_ros.conversions_scene import scene_to_msg
+
+EXPERTS = ("frontier", "semantic_map", "ego_vlm")
+SIDE = 16.0  # m of the free square on which the frontier's goals lie
+DIMENSION = 384  # of the phrases' vectors, as all-MiniLM-L6-v2 has
+DRIVE_PERIOD = 0.05  # s between velocities of the navigator
+TF_PERIOD = 0.05  # s
+
+
+class SelectorSurroundings:
+    """One node on a thread of its own. Times are monotonic seconds of this process."""
+
+    def __init__(self, domain: int) -> None:
+        self.beats: list[tuple[float, float]] = []  # heard at, stamp
+        self.decided: list[float] = []  # seconds from the question to the decision
+        self.stopped_at = math.inf  # the first zero velocity behind the gate since the last other one
+        self.diagnosis: dict[str, str] = {}
+        self._asked: dict[int, float] = {}
+        self._goal: Any = None
+        self._places = 0
+        self._entities: list[Entity] = []
+        self._revision = 0
+        self._context = rclpy.Context()
+        self._context.init(domain_id=domain)
+        self.node = node = Node("selector_surroundings", context=self._context)
+        self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
+        self._command = node.create_publisher(Twist, "cmd_vel", qos.COMMAND)
+        self._grid = node.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
+        self._scene = node.create_publisher(SceneDeltaMessage, "scene_dictionary/entities", qos.EVENT)
+        node.create_service(GetEntities, "scene_dictionary/get_entities", self._on_get_entities)
+        node.create_service(EmbedTexts, "text_embedder/embed", _on_embed)
+        node.create_subscription(Heartbeat, "goal_selector/heartbeat", self._on_beat, qos.COMMAND)
+        node.create_subscription(Twist, "cmd_vel_out", self._on_velocity, qos.COMMAND)
+        node.create_subscription(Decision, "goal_selector/decision", self._on_decision, qos.EVENT)
+        node.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT)
+        self._navigator = ActionServer(
+            node, NavigateToPose, "navigate_to_pose", lambda handle: NavigateToPose.Result(),
+            handle_accepted_callback=self._on_goal, cancel_callback=lambda handle: CancelResponse.ACCEPT,
+        )  # fmt: skip
+        self._experts = [
+            ActionServer(
+                node, ProposeGoal, f"{name}_expert/propose", lambda handle: ProposeGoal.Result(),
+                handle_accepted_callback=lambda handle, name=name: self._on_question(name, handle),
+                cancel_callback=lambda handle: CancelResponse.ACCEPT,
+            )
+            for name in EXPERTS
+        ]  # fmt: skip
+        self._follow = ActionClient(node, FollowDirective, "follow_directive")
+        node.create_timer(TF_PERIOD, self._publish_transforms)
+        node.create_timer(DRIVE_PERIOD, self._drive)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(node)
+        self._thread = threading.Thread(target=self._executor.spin, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._executor.shutdown(timeout_sec=2.0)
+        self._context.try_shutdown()
+        self._thread.join(5.0)
+
+    def until(self, condition: Callable[[], Any], what: str, timeout: float = 120.0) -> None:
+        """Wait for something; raises TimeoutError, which names it."""
+        end = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > end:
+                raise TimeoutError(f"not within {timeout:.0f} s: {what}")
+            time.sleep(0.02)
+
+    # --- what the benchmark does ---
+
+    def publish_grid(self) -> None:
+        cells = np.zeros((round(SIDE / 0.1),) * 2, np.int8)
+        cells[[0, -1], :] = cells[:, [0, -1]] = 100
+        self._grid.publish(grid_to_msg(OccupancyGrid2D(cells, 0.1, (-SIDE / 2, -SIDE / 2), time.time())))
+
+    def see(self, entities: list[Entity]) -> None:
+        """The scene has these, new or changed, and says so with a delta."""
+        now, known = time.time(), len(self._entities)
+        fresh = [replace(entity, last_seen=now) for entity in entities]
+        for entity in fresh:
+            if entity.id <= known:
+                self._entities[entity.id - 1] = entity
+            else:
+                self._entities.append(entity)
+        self._revision += 1
+        self._scene.publish(
+            scene_to_msg(SceneDelta(now, self._revision, self._revision - 1, tuple(fresh)))[0]
+        )
+
+    def start(self, text: str) -> Any:
+        """The handle of a directive that was accepted."""
+        self.until(self._follow.server_is_ready, "the goal selector serves directives")
+        future = self._follow.send_goal_async(FollowDirective.Goal(text=text))
+        self.until(future.done, "the directive is accepted")
+        return future.result()
+
+    def cancel(self, handle: Any) -> CancelGoal.Response:
+        future = handle.cancel_goal_async()
+        self.until(future.done, "the cancel is accepted")
+        return future.result()
+
+    @property
+    def moving(self) -> bool:
+        """Whether the gate lets velocities pass."""
+        return math.isinf(self.stopped_at) and bool(self.beats) and self._goal is not None
+
+    # --- what it hears ---
+
+    def _on_beat(self, message: Heartbeat) -> None:
+        self.beats.append((time.monotonic(), stamp_from_msg(message.header.stamp)))
+
+    def _on_velocity(self, twist: Twist) -> None:
+        if any((twist.linear.x, twist.linear.y, twist.angular.z)):
+            self.stopped_at = math.inf
+        elif math.isinf(self.stopped_at):
+            self.stopped_at = time.monotonic()
+
+    def _on_decision(self, message: Decision) -> None:
+        asked = self._asked.pop(message.epoch, None)
+        if asked is not None:
+            self.decided.append(time.monotonic() - asked)
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name.endswith("goal_selector"):
+                self.diagnosis = {item.key: item.value for item in status.values}
+
+    def _on_question(self, name: str, handle: Any) -> None:
+        request = request_from_goal(handle.request)
+        answer: Proposal | Rejection = Rejection(name, request.epoch, RejectionReason.NO_PROPOSAL, "nothing")
+        if name == "frontier":
+            self._asked.setdefault(request.epoch, time.monotonic())
+            self._places += 1
+            angle = 2.4 * self._places  # another place each time, so that every review decides anew
+            goal = np.array([5.0 * math.cos(angle), 5.0 * math.sin(angle), 0.0])
+            answer = Proposal(name, request.epoch, goal, 0.9, "there", stamp=request.stamp)
+
+        def conclude(handle: Any) -> Any:
+            if handle.is_cancel_requested:
+                handle.canceled()
+            elif isinstance(answer, Proposal):
+                handle.succeed()
+            else:
+                handle.abort()
+            return answer_to_result(answer)
+
+        handle.execute(conclude)
+
+    def _on_goal(self, handle: Any) -> None:
+        before, self._goal = self._goal, handle
+        if before is not None:
+            self._conclude(before, "abort")
+
+    def _drive(self) -> None:
+        goal = self._goal
+        if goal is None:
+            return
+        if goal.is_cancel_requested:
+            self._goal = None
+            self._conclude(goal, "canceled")
+            return
+        twist = Twist()
+        twist.linear.x = 0.3
+        self._command.publish(twist)
+        goal.publish_feedback(NavigateToPose.Feedback(distance_remaining=2.0))
+
+    def _conclude(self, handle: Any, ending: str) -> None:
+        def conclude(handle: Any) -> Any:
+            getattr(handle, "canceled" if handle.is_cancel_requested else ending)()
+            return NavigateToPose.Result()
+
+        handle.execute(conclude)
+
+    def _publish_transforms(self) -> None:
+        now = time.time()
+        sway = np.eye(4)
+        sway[0, 3] = 0.5 * math.sin(0.5 * now)  # it moves, or it would be taken for stuck
+        pairs = (("odom", "base_link", sway), ("map", "odom", np.eye(4)))
+        self._tf.publish(
+            TFMessage(
+                transforms=[
+                    TransformStamped(
+                        header=header(now, parent), child_frame_id=child, transform=transform_to_msg(matrix)
+                    )
+                    for parent, child, matrix in pairs
+                ]
+            )
+        )
+
+    def _on_get_entities(
+        self, request: GetEntities.Request, response: GetEntities.Response
+    ) -> GetEntities.Response:
+        size = request.page_size or 256
+        page = self._entities[request.page * size : (request.page + 1) * size]
+        delta = SceneDelta(time.time(), self._revision, 0, tuple(page))
+        response.delta, _ = scene_to_msg(delta)
+        response.page_count = max(math.ceil(len(self._entities) / size), 1)
+        return response
+
+
+def _on_embed(request: EmbedTexts.Request, response: EmbedTexts.Response) -> EmbedTexts.Response:
+    """A vector of each phrase that depends on the phrase alone; what it means plays no part here."""
+    seeds = [zlib.crc32(phrase.encode()) for phrase in request.phrases]
+    vectors = np.stack([np.random.default_rng(seed).normal(size=DIMENSION) for seed in seeds])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    response.embeddings, response.model = vectors_to_msg(list(vectors.astype(np.float32))), "hash"
+    return response

@@ -15,7 +15,7 @@ from rclpy.parameter import Parameter
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.models.phrases import PhraseBook
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import ParameterError
+from lodestar_ros.parameters import ParameterError, declare_part
 from lodestar_ros.selector import make_loop
 
 pytestmark = pytest.mark.ros
@@ -30,7 +30,7 @@ def make():
     def selector(**overrides):
         values = [Parameter(name.replace("__", "."), value=value) for name, value in overrides.items()]
         nodes.append(LodestarNode("selector", context=context, parameter_overrides=values))
-        return *make_loop(nodes[-1], GoalSelectorConfig(), PhraseBook()), nodes[-1]
+        return *make_loop(nodes[-1], declare_part(nodes[-1], GoalSelectorConfig), PhraseBook()), nodes[-1]
 
     yield selector
     for node in nodes:

@@ -14,7 +14,7 @@ from lodestar_eval.options import positive_int
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
-    from lodestar_eval.selector_surroundings import SelectorSurroundings
+    from lodestar_eval.live.selector_surroundings import SelectorSurroundings
 
 _SIZES = "300,3000,30000"
 _GAP = 0.1  # s, p99 at the largest size (DESIGN section 6)
@@ -75,7 +75,7 @@ def _measure(size: int, seconds: float, cancels: int, folder: Path) -> dict[str,
     from lodestar_bringup.stack import StackOptions, stack
     from lodestar_bringup.starter import Starter
     from lodestar_eval.crowded_scenes import crowd
-    from lodestar_eval.selector_surroundings import SelectorSurroundings
+    from lodestar_eval.live.selector_surroundings import SelectorSurroundings
 
     entities = list(crowd(size, _KINDS, np.random.default_rng(size)).values())
     names = ("goal_selector", "motion_gate")

@@ -1,0 +1,1 @@
+"""Surroundings of running nodes, for benchmarks over DDS."""

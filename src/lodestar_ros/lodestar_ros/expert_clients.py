@@ -1,4 +1,4 @@
-"""Asks the experts, all at once and without waiting."""
+"""Clients of the experts' `propose` actions, asked all at once and without waiting."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar_interfaces.action import ProposeGoal
 from lodestar_ros.conversions_agent import answer_from_result, request_to_goal
 
-ACCEPT_PATIENCE = (
-    5.0  # s of real time: who lives takes a question within milliseconds, under load within seconds
-)
+#: Seconds of real time. A live server accepts within milliseconds, under load within seconds.
+ACCEPT_PATIENCE = 5.0
 
 
 class ExpertClients:
     """One action client per expert; `on_answer` is called on the executor with each answer.
 
-    An expert that is not up is answered for at once. One that is asked anew is told to drop the question before.
-    One that was killed is still in the graph for a while: what it does not take, and what it had taken when it went
-    away, is answered for by `check`, so that whoever is started in its place is asked.
+    For an expert that is not up, a rejection is reported at once. One that is asked anew is told to drop the question
+    before. One that was killed stays in the graph for a while: `check` reports a rejection for a question that it does
+    not accept, or had accepted when it went away, so that its successor is asked.
     """
 
     def __init__(

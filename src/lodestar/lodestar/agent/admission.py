@@ -1,4 +1,4 @@
-"""Which experts' answers may be chosen from, and why the others may not."""
+"""Admission of the experts' answers: the arms that may be chosen, and reasons for the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two things fit too well to say which is meant: look at each from close by, nearest first, and judge again."""
+"""Targets that score too close to call: visit each, nearest first, and decide again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On the way to a target: whether another one is better, and whether it can be faced from right here."""
+"""Checks on the way to a target: a better target, and a viewpoint at the robot's own place."""
 
 from __future__ import annotations
 

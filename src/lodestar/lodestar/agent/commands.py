@@ -1,4 +1,4 @@
-"""What the decision loop asks of the world, and what it is told of the navigator."""
+"""Commands that the decision loop returns, and the events of the navigator that it takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a directive ends when there is nothing left to try, and what is reported of it."""
+"""Error code, message and report of a directive that ends."""
 
 from __future__ import annotations
 

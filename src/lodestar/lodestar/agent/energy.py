@@ -1,4 +1,4 @@
-"""The battery as the loop sees it: metres of path, and the way back that they must last for."""
+"""Battery budget in metres of path, and the length of the way back that it must cover."""
 
 from __future__ import annotations
 

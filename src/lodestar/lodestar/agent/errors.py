@@ -1,4 +1,4 @@
-"""How a directive ends, and why one is refused."""
+"""Error codes of a directive, and the exceptions that refuse one."""
 
 from __future__ import annotations
 

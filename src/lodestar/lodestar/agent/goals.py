@@ -1,4 +1,4 @@
-"""Goals that failed or brought nothing, until the map around them changes."""
+"""Memory of goals that failed or brought nothing, until the map around them changes."""
 
 from __future__ import annotations
 

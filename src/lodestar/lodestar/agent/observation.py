@@ -1,4 +1,4 @@
-"""What the loop knows at one moment, in the form in which the bandit's books take it."""
+"""The loop's knowledge at one moment, in the form that the ledger takes."""
 
 from __future__ import annotations
 

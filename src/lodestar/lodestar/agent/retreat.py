@@ -1,7 +1,7 @@
-"""Where to step aside when the robot cannot move though the grid says it could.
+"""A step aside for a robot that cannot move although the grid says that it could.
 
-What holds it may be too low or too thin for the sensors. A short step without turning, to where most room is,
-frees it more often than another far goal.
+The obstacle may be too low or too thin for the sensors. A short step without turning, towards the most room, frees the
+robot more often than another far goal.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Everything that belongs to one directive and ends with it."""
+"""State of one directive; it ends with the directive."""
 
 from __future__ import annotations
 

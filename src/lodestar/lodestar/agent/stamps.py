@@ -1,4 +1,4 @@
-"""Time of the sensors, which cannot be compared with the loop's own time by accident.
+"""Stamps of facts, a type that cannot be compared with the loop's own time by accident.
 
 The loop knows two kinds of time. Its own time is the `now` of `tick`, a float: deadlines and patience count on it, and
 it goes on while a simulated clock stands. A stamp says when a fact held on the clock of the sensors; two stamps may be

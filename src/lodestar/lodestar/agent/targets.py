@@ -1,4 +1,4 @@
-"""What the scene says about the thing that is looked for."""
+"""Scores of the scene's entities for the current step."""
 
 from __future__ import annotations
 

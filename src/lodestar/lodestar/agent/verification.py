@@ -1,4 +1,4 @@
-"""Whether the robot stands before what was asked for, by what it perceives there."""
+"""Verification on arrival: the robot faces the target and has seen it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the robot says of what it does."""
+"""Sentences for feedback and reports."""
 
 from __future__ import annotations
 

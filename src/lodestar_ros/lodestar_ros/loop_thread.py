@@ -1,7 +1,8 @@
 """The thread on which the decision loop runs, so that the executor can always send heartbeats and stop the robot.
 
 Scoring targets, applying entities and everything else that grows with the scene happens on this thread. The executor
-hands it work and gets commands back; it never waits for it. The headless robot needs no thread: it calls the loop.
+hands it work and gets commands back; it never waits for it. Full garbage collections happen while the robot stands. The
+headless robot needs no thread: it calls the loop.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any, TypeVar
 from lodestar.agent.commands import Command, Feedback, RequestProposals, SendGoal, State
 from lodestar.agent.loop import DecisionLoop
 from lodestar_ros.diagnostics import Diagnostics
+from lodestar_ros.idle_collector import IdleCollector
 
 T = TypeVar("T")
 Work = Callable[[], Any]
@@ -64,6 +66,7 @@ class LoopThread:
         self._stops = 0  # asked for and not carried out yet
         self._finished_at = time.monotonic()
         self.status = self._read()
+        self._collector = IdleCollector()
         self._thread = threading.Thread(target=self._run, name="decision_loop", daemon=True)
 
     def start(self) -> None:
@@ -77,6 +80,7 @@ class LoopThread:
             self._condition.notify()
         if self._thread.is_alive():
             self._thread.join(timeout)
+        self._collector.close()
 
     # --- the executor's side --------------------------------------------------------------------------------
 
@@ -205,6 +209,8 @@ class LoopThread:
 
     def _tick(self) -> None:
         self._outbox.extend(self._loop.tick(self._now()))
+        if not self._loop.motion_allowed:
+            self._collector.rest()
 
     def _read(self) -> LoopStatus:
         loop = self._loop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -113,7 +114,7 @@ def _drive(world: SelectorSurroundings, entities: list, seconds: float, cancels:
     for _ in range(cancels):
         moment = time.monotonic()
         world.cancel(handle)
-        world.until(lambda: not world.moving, "the robot stands")
+        world.until(lambda: math.isfinite(world.stopped_at), "the robot stands")
         stops.append(world.stopped_at - moment)
         handle = _restart(world)
         _change(world, entities, rng, 0.5)

@@ -53,4 +53,10 @@ class GridInput:
     def _give(self) -> None:
         grid = self._grid
         if grid is not None:
-            self._thread.post(lambda: self._loop.on_grid(self._keep_out.apply(grid)), slot="grid")
+            self._thread.post(lambda: self._take(grid), slot="grid")
+
+    def _take(self, grid: OccupancyGrid2D) -> None:
+        """On the loop's thread."""
+        zoned = self._keep_out.apply(grid)
+        assert zoned is not None
+        self._loop.on_grid(zoned)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from std_srvs.srv import SetBool
 
+from lodestar.agent.commands import Command
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import parse_directive
@@ -122,7 +123,7 @@ class GoalSelectorNode(LodestarNode):
         else:
             self._thread.report(self.diagnostics)
 
-    def _carry_out(self, command) -> None:
+    def _carry_out(self, command: Command) -> None:
         self._dispatcher.carry_out(command, self.now)
 
     def _beat(self) -> None:

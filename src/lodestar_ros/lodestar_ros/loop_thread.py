@@ -126,7 +126,8 @@ class LoopThread:
         if held:
             self.stop(lambda: self._loop.hold(True, self._now()))
         else:
-            self.post(lambda: self._loop.hold(False, self._now()))
+            # as the latch is then: a hold that came after this release has overtaken it
+            self.post(lambda: self._loop.hold(self.held, self._now()))
 
     @property
     def motion_allowed(self) -> bool:

@@ -134,6 +134,15 @@ def test_released_it_is_idle(bench):
     assert not bench.thread.held and bench.thread.state is State.IDLE
 
 
+def test_a_hold_that_overtakes_a_release_is_not_undone_by_it(bench):
+    busy(bench)
+    for held in (True, False, True):
+        bench.thread.hold(held)
+    bench.loop.gate.set()
+    until(lambda: bench.thread.backlog == 0 and bench.loop.ticks > 5, "all of it is done")
+    assert bench.loop.state is State.HELD and bench.thread.held
+
+
 def test_work_gets_its_turn_though_every_tick_takes_longer_than_the_period(bench):
     slow = bench.loop.tick
     bench.loop.tick = lambda now: time.sleep(0.05) or slow(now)

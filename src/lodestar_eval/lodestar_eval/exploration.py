@@ -12,7 +12,9 @@ from scipy import ndimage
 
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.goals import GoalMemory
-from lodestar.experts.frontier import FrontierConfig, FrontierExpert
+from lodestar.assembly import parts
+from lodestar.assembly.config import FrontierExpertConfig
+from lodestar.experts.frontier import FrontierConfig
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.inflation import traversable
@@ -75,7 +77,7 @@ class ExpertExplorer:
 
     def __init__(self, name: str, sensor: GridSensor, config: FrontierConfig) -> None:
         self.name = name
-        self.expert = FrontierExpert(config)
+        self.expert = parts.frontier_expert(FrontierExpertConfig(expert=config))
         self.times: list[float] = []
         self._directive = Directive(DirectiveKind.EXPLORE, "explore", ())
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import PerceptionConfig, SemanticVoxelsConfig, changed
 from lodestar.geometry.poses import planar_transform
-from lodestar.mapping.association import AssociationConfig
 from lodestar.mapping.records import Instance
-from lodestar.mapping.semantic_voxels import FrameRejected, SemanticVoxelMap, VoxelConfig
+from lodestar.mapping.semantic_voxels import FrameRejected
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
 from lodestar_eval.episode import phrase_book
@@ -50,7 +51,7 @@ class Noise:
         config = NoiseConfig(
             miss=self.miss, split=self.split, wrong_label=self.wrong_label, score_std=self.score_std
         )
-        return GroundTruthDetector(config, rng)
+        return parts.ground_truth_detector(PerceptionConfig(noise=config), rng)
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class _Map:
 
     def __init__(self, variant: Variant):
         self.variant = variant
-        self.voxels = SemanticVoxelMap(VoxelConfig(association=AssociationConfig(rule=variant.rule)))
+        self.voxels = parts.voxel_map(changed(SemanticVoxelsConfig(), voxels__association__rule=variant.rule))
         self.watch = IdentityWatch()
         self.seconds = 0.0
 
@@ -94,7 +95,7 @@ class Building:
         self.parts = SeenParts(max(world.labels(), default=0))
         self.frames = 0
         self._noisy = noise.detector(np.random.default_rng([seed, 1]))
-        self._clean = GroundTruthDetector(rng=np.random.default_rng([seed, 2]))
+        self._clean = parts.ground_truth_detector(PerceptionConfig(), np.random.default_rng([seed, 2]))
         self._scenarios = {variant.scenario for variant in variants}
         self._middle = len(self.tour.stops) // 2
         self._error = self._jump()

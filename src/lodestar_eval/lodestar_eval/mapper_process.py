@@ -80,10 +80,11 @@ def _serve(connection: Connection) -> None:
 
 
 def _answer(connection: Connection) -> None:
-    from lodestar.mapping.semantic_voxels import FrameRejected, SemanticVoxelMap
+    from lodestar.assembly import parts
+    from lodestar.mapping.semantic_voxels import FrameRejected
     from lodestar_eval.memory import peak_bytes, reset_peak, resident_bytes
 
-    voxels = SemanticVoxelMap()
+    voxels = parts.voxel_map()
     base = 0
     while True:
         request = connection.recv()
@@ -91,7 +92,7 @@ def _answer(connection: Connection) -> None:
             del voxels
             reset_peak()
             base = resident_bytes()
-            voxels = SemanticVoxelMap()
+            voxels = parts.voxel_map()
             connection.send(None)
         elif request == "end":
             confirmed = sum(one.confirmed for one in voxels.instances().values())

@@ -15,22 +15,23 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import ndimage
 
+from lodestar.assembly.config import MappingConfig
+from lodestar.assembly.plan_chain import PlanChain
 from lodestar.experts.coverage import LookedAt
-from lodestar.geometry.poses import planar_transform, yaw_of
+from lodestar.geometry.poses import yaw_of
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
-from lodestar.mapping.scan_grid import ScanGridConfig, ScanGridMapper
 from lodestar_eval.metrics import spl
 from lodestar_eval.path_split import SHOWS, SIGHT, Sight
+from lodestar_eval.range_sensors import RangeSensors
 from lodestar_sim.judge import shortest_path_length
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorStatus
-from lodestar_sim.sensors import CameraConfig, ScanConfig
+from lodestar_sim.sensors import CameraConfig
 from lodestar_sim.simulator import SimConfig, Simulator
 from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.world import World
 
-_BASE_FROM_SCAN = planar_transform(0.0, 0.0, 0.0, ScanConfig().z)
 _CAMERA = CameraConfig()
 _EIGHT = np.ones((3, 3), bool)
 
@@ -53,7 +54,7 @@ class ReferenceConfig:
     excluded: float = 0.5
     cruise: float = 0.5  # m/s, of the last way, which is not simulated
     simulator: SimConfig = field(default_factory=SimConfig)
-    grid: ScanGridConfig = field(default_factory=ScanGridConfig)
+    mapping: MappingConfig = field(default_factory=MappingConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
 
 
@@ -84,7 +85,8 @@ class ReferenceSearcher:
         self._world, self._task = world, task
         self._targets = [thing for thing in world.objects if thing.id in set(task.target_ids)]
         self._simulator = Simulator(world, config.simulator, seed, start=task.start)
-        self._mapper = ScanGridMapper(config.grid)
+        self._plan = PlanChain(config.mapping)
+        self._ranges = RangeSensors(self._simulator, config.mapping)
         self._navigator = Navigator(config.navigator)
         self._looked = LookedAt(max(config.look_ranges))
         self._sight = Sight(world)
@@ -127,11 +129,9 @@ class ReferenceSearcher:
 
     def _perceive(self) -> bool:
         """Scan and look; whether the target shows."""
-        scan, base = self._simulator.scan(), self._simulator.map_from_base
-        self._mapper.insert_scan(
-            scan.ranges, scan.angle_min, scan.angle_increment, scan.range_max, base @ _BASE_FROM_SCAN
-        )
-        self._grid = self._mapper.project(scan.stamp)
+        base = self._simulator.map_from_base
+        self._ranges.give(self._plan)
+        self._grid = self._plan.grid
         self._looked.set_grid(self._grid)
         eye = (base @ _CAMERA.base_from_optical)[:2, 3]
         self._looked.look(eye, yaw_of(base), self._fov)
@@ -177,7 +177,7 @@ class ReferenceSearcher:
         sizes = np.bincount(labels.ravel())
         roomy = np.isfinite(lengths) & (obstacle_distance(grid) >= config.clearance)
         for goal_xy in self._failed:
-            rows, columns = np.ogrid[: grid.cells.shape[0], : grid.cells.shape[1]]
+            rows, columns = np.indices(grid.cells.shape, sparse=True)
             row, column = grid.cells_of(goal_xy[None])[0]
             roomy &= (rows - row) ** 2 + (columns - column) ** 2 > (config.excluded / grid.resolution) ** 2
         reach = round(config.ahead / grid.resolution)

@@ -7,15 +7,15 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import unmeasured
 from lodestar.assembly.robot import HeadlessRobot
-from lodestar.geometry.poses import planar_transform, yaw_of
+from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
-from lodestar.mapping.octomap import OctoMapper
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.policy import Policy
 from lodestar_eval.delayed import DelayedReasoner
+from lodestar_eval.range_sensors import RangeSensors
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.stages import StageClock
 from lodestar_sim.sensors import CameraFrame
@@ -36,9 +36,7 @@ class SimulatedRobot:
     ) -> None:
         self.simulator, self.settings = simulator, settings
         self._stages = unmeasured if clock is None else clock.stage
-        sensors = simulator.config.sensors
-        self._base_from_lidar = planar_transform(0.0, 0.0, 0.0, sensors.lidar.z)
-        self._base_from_scan = planar_transform(0.0, 0.0, 0.0, sensors.scan.z)
+        self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
         self.detector = parts.ground_truth_detector(settings.robot.perception, rng)
         self.headless = HeadlessRobot(
             settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages
@@ -81,20 +79,7 @@ class SimulatedRobot:
 
     def turn(self) -> None:
         """Take in a turn of the LiDAR, or a planar scan, where the map wants one; else none is simulated."""
-        simulator, chain = self.simulator, self.headless.map
-        is_scan = not isinstance(chain.mapper, OctoMapper)
-        base_from_sensor = self._base_from_scan if is_scan else self._base_from_lidar
-        if not chain.wants_turn(simulator.time, simulator.map_from_base @ base_from_sensor):
-            return
-        where = simulator.odom_from_base @ base_from_sensor, simulator.map_from_odom
-        with self._stages("ranges"):
-            points = None if is_scan else simulator.lidar()
-            scan = simulator.scan() if is_scan else None
-        if points is not None:
-            chain.take_points(simulator.time, points, *where)
-        if scan is not None:
-            angles = scan.angle_min, scan.angle_increment
-            chain.take_scan(scan.stamp, scan.ranges, angles, scan.range_max, *where)
+        self._ranges.give(self.headless.map)
 
     def see(self, image: CameraFrame) -> None:
         """Take in an image."""

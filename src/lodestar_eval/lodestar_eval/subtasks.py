@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import PerceptionConfig
 from lodestar.language.directive import Directive, DirectiveError, DirectiveKind
 from lodestar.language.picture_goals import goal_of
-from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
+from lodestar.perception.ground_truth import NoiseConfig
 from lodestar.perception.pictures import BadPicture
 from lodestar_sim.judge import shortest_path_length, valid_targets
 from lodestar_sim.simulator import Simulator
@@ -103,7 +105,9 @@ class _Photographer:
             return None
         self._simulator.robot.pose = pose
         image = self._simulator.render(rgb=False)
-        segmented = GroundTruthDetector(self._noise, self._rng).segment(0.0, image.labels, image.label_table)
+        segmented = parts.ground_truth_detector(PerceptionConfig(noise=self._noise), self._rng).segment(
+            0.0, image.labels, image.label_table
+        )
         try:
             subtask = goal_of(segmented)
         except BadPicture:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.assembly import parts
+from lodestar.assembly.config import PerceptionConfig
 from lodestar.geometry.poses import planar_transform
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
-from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
+from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds.world import World
 
@@ -42,7 +44,7 @@ class Sweep:
         self.config = config
         self.stops = plan_stops(world, config)
         self._simulator = Simulator(world, seed=seed)
-        self._detector = GroundTruthDetector(noise, np.random.default_rng(seed))
+        self._detector = parts.ground_truth_detector(PerceptionConfig(noise=noise, seed=seed))
 
     def __len__(self) -> int:
         """Frames at most."""

@@ -8,7 +8,6 @@ from embedders import LetterEmbedder
 
 from lodestar.agent.errors import ErrorCode
 from lodestar.grid.energy import EnergyBudget
-from lodestar.language.grammar import parse_directive
 from lodestar.models.phrases import PhraseBook
 from lodestar_eval.episode import Episode, selector_of
 from lodestar_eval.settings import EpisodeSettings
@@ -38,9 +37,7 @@ def follow(episode: Episode, text: str = "") -> None:
     """To the end of the directive that runs, or of a further one."""
     if text:
         episode.result = None
-        directive = parse_directive(text)
-        episode.pipeline.follow(directive)
-        episode.loop.start(directive, episode.simulator.time, 300.0)
+        episode.robot.headless.start(text, episode.simulator.time, 300.0)
     while episode.result is None:
         episode.step()
 

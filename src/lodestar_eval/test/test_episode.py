@@ -13,9 +13,8 @@ from lodestar.grid.visibility import line_of_sight
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner
-from lodestar_eval.pipeline import Pipeline
-from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.stages import StageClock
+from lodestar_eval.settings import EpisodeSettings, robot_config
+from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.judge import shortest_path_length
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task, default_task
@@ -106,12 +105,12 @@ def renamed(world: World, task: Task, rng: np.random.Generator) -> tuple[World, 
 
 
 def test_ids_and_names_of_the_simulator_change_nothing(world, task):
-    first = run(world, task, 20.0, noise=NOISE)
+    first = run(world, task, 20.0, robot=robot_config(NOISE))
     changed_world, changed_task = renamed(world, task, np.random.default_rng(5))
-    second = run(changed_world, changed_task, 20.0, noise=NOISE)
+    second = run(changed_world, changed_task, 20.0, robot=robot_config(NOISE))
     np.testing.assert_array_equal(first.path, second.path)
     assert [decision.chosen for decision in first.decisions] == [d.chosen for d in second.decisions]
-    ours, theirs = first.pipeline.mirror.entities, second.pipeline.mirror.entities
+    ours, theirs = first.map.mirror.entities, second.map.mirror.entities
     assert len(ours) > 3
     assert {i: (e.label, e.caption) for i, e in ours.items()} == {
         i: (e.label, e.caption) for i, e in theirs.items()
@@ -121,26 +120,27 @@ def test_ids_and_names_of_the_simulator_change_nothing(world, task):
 
 
 def test_another_seed_of_the_noise_is_another_run(world, task):
-    settings = EpisodeSettings(time_limit=8.0, thinking=0.05, noise=NOISE)
+    settings = EpisodeSettings(time_limit=8.0, thinking=0.05, robot=robot_config(NOISE))
     runner = EpisodeRunner(PhraseBook(LetterEmbedder()), settings)
     runs = [runner.run(world, task, seed) for seed in (1, 2)]
-    means = [[e.mean for _, e in sorted(r.pipeline.mirror.entities.items())] for r in runs]
+    means = [[e.mean for _, e in sorted(r.map.mirror.entities.items())] for r in runs]
     assert len(means[0]) != len(means[1]) or not np.array_equal(means[0], means[1])
 
 
 def test_a_frame_without_depth_is_counted_and_dropped(world, task):
-    pipeline = Pipeline(
-        EpisodeSettings(), PhraseBook(LetterEmbedder()), np.random.default_rng(0), StageClock()
-    )
     simulator = Simulator(world, seed=1, start=task.start)
+    robot = SimulatedRobot(
+        simulator, EpisodeSettings(), PhraseBook(LetterEmbedder()), np.random.default_rng(0)
+    )
+    rejected = robot.headless.map.rejected
     image = simulator.render(rgb=False, width=320, height=240)
-    blind = replace(image, depth=np.zeros_like(image.depth))
-    pipeline.take(simulator.scan(), blind, simulator.map_from_base)
-    assert pipeline.rejected == {"NO_DEPTH": 1}
-    assert pipeline.grid.free_area > 1.0, "the grid does not wait for depth"
-    pipeline.take(simulator.scan(), image, simulator.map_from_base)
-    pipeline.take(simulator.scan(), image, simulator.map_from_base)
-    assert pipeline.rejected == {"NO_DEPTH": 1, "STALE": 1}
+    robot.turn()
+    robot.see(replace(image, depth=np.zeros_like(image.depth)))
+    assert rejected == {"NO_DEPTH": 2}, "neither the surfaces nor the instances take it"
+    assert robot.grid.free_area > 1.0, "the grid does not wait for depth"
+    robot.see(replace(image, stamp=1.0))
+    robot.see(replace(image, stamp=1.0))
+    assert rejected == {"NO_DEPTH": 2, "STALE": 1}
 
 
 def test_a_target_behind_a_locked_door_is_reported_absent_with_what_was_seen_instead():
@@ -202,11 +202,11 @@ def test_what_the_directive_says_to_keep_away_from_is_kept_away_from():
         np.array(puddle.center)
         + np.stack([np.cos(angle), np.sin(angle)], axis=1) * np.array(puddle.size) / 2.0
     )
-    known = [e for e in outcome.pipeline.mirror.entities.values() if e.label == puddle.category]
+    known = [e for e in outcome.map.mirror.entities.values() if e.label == puddle.category]
     assert known, "it was seen"
-    zone = outcome.pipeline.grid.keep_out
+    zone = outcome.map.grid.keep_out
     assert zone is not None
-    row, column = outcome.pipeline.grid.cells_of(np.array([puddle.center]))[0]
+    row, column = outcome.map.grid.cells_of(np.array([puddle.center]))[0]
     assert zone[row, column]
     then = outcome.path[outcome.path[:, 0] > min(e.first_seen for e in known) + 3.0]
     nearest = np.linalg.norm(then[:, None, 1:3] - edge[None], axis=2).min()
@@ -223,7 +223,7 @@ def test_a_room_that_is_never_to_be_entered_is_explored_around():
     x0, y0, x1, y1 = kitchen.rect
     x, y = outcome.path[:, 1], outcome.path[:, 2]
     assert not ((x > x0) & (x < x1) & (y > y0) & (y < y1)).any()
-    mirror, zone = outcome.pipeline.mirror, outcome.pipeline.grid.keep_out
+    mirror, zone = outcome.map.mirror, outcome.map.grid.keep_out
     assert "kitchen" in [region.label for region in mirror.regions.values()], "it was seen"
-    row, column = outcome.pipeline.grid.cells_of(np.array([[(x0 + x1) / 2.0, (y0 + y1) / 2.0]]))[0]
+    row, column = outcome.map.grid.cells_of(np.array([[(x0 + x1) / 2.0, (y0 + y1) / 2.0]]))[0]
     assert zone is not None and zone[row, column]

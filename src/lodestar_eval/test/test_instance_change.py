@@ -14,9 +14,8 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
 from lodestar.scene.records import EntityState
-from lodestar_eval.pipeline import Pipeline
-from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.stages import StageClock
+from lodestar_eval.settings import EpisodeSettings, robot_config
+from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds.world import Event, Room, Slab, Wall, World, WorldObject
 
@@ -58,9 +57,10 @@ class Watcher:
 
     def __init__(self, world: World, noise: str, seed: int = 1):
         self.simulator = Simulator(world, seed=seed, start=START)
-        settings = EpisodeSettings(noise=NOISES[noise])
-        self.pipeline = Pipeline(settings, PhraseBook(), np.random.default_rng(seed), StageClock())
-        self.voxels, self.scene = self.pipeline.voxels, self.pipeline.scene
+        settings = EpisodeSettings(robot=robot_config(NOISES[noise]))
+        self.robot = SimulatedRobot(self.simulator, settings, PhraseBook(), np.random.default_rng(seed))
+        self.map = self.robot.headless.map
+        self.voxels, self.scene = self.map.voxels, self.map.scene
 
     def look_until(self, stamp: float, interval: float = LOOK) -> None:
         while self.simulator.time + interval <= stamp + 1e-6:
@@ -69,9 +69,8 @@ class Watcher:
     def look(self, interval: float = LOOK) -> None:
         """Time passes, and one frame is taken in."""
         self.simulator.step(interval)
-        image = self.simulator.render(rgb=False, width=320, height=240)
-        self.pipeline.take(self.simulator.scan(), image, self.simulator.map_from_base)
-        assert not self.pipeline.rejected
+        self.robot.look()
+        assert not self.map.rejected
 
     def instances(self, label: str) -> list:
         found = [i for i in self.voxels.instances().values() if i.confirmed]
@@ -121,7 +120,7 @@ def test_what_is_merely_not_detected_decays_scan_by_scan_and_keeps_its_voxels():
     watcher.look_until(6.0)
     (entity,) = watcher.entities("chair")
     assert entity.region_id > 0 and entity.confidence == 1.0
-    watcher.pipeline.detector = Overlooking("chair")
+    watcher.robot.detector = Overlooking("chair")
     watcher.look_until(12.0)
     (early,) = watcher.entities("chair")
     assert early.state is EntityState.ACTIVE and 0.95**7 <= early.confidence <= 0.95**5
@@ -129,7 +128,7 @@ def test_what_is_merely_not_detected_decays_scan_by_scan_and_keeps_its_voxels():
     (late,) = watcher.entities("chair")
     assert late.state is EntityState.UNCERTAIN and 0.95**15 <= late.confidence <= 0.95**12
     assert len(watcher.instances("chair")) == 1
-    watcher.pipeline.detector = GroundTruthDetector(NoiseConfig())
+    watcher.robot.detector = GroundTruthDetector(NoiseConfig())
     watcher.look()
     (again,) = watcher.entities("chair")
     assert again.id == entity.id and again.state is EntityState.ACTIVE and again.confidence == 1.0
@@ -150,7 +149,7 @@ def test_what_was_moved_is_the_same_entity_at_its_new_place(noise):
     assert after.id == before.id and np.linalg.norm(after.mean[:2] - (0.8, -1.4)) < 0.25
     forwarded = [loser for loser, winner in watcher.scene.state.forward.items() if winner == before.id]
     assert forwarded and watcher.voxels.resolve(forwarded[-1]) == before.id
-    assert watcher.pipeline.mirror.get(before.id).state is EntityState.ACTIVE
+    assert watcher.robot.mirror.get(before.id).state is EntityState.ACTIVE
 
 
 def test_one_that_looks_otherwise_is_another_entity():
@@ -192,7 +191,7 @@ def test_everything_moves_together_when_the_map_is_corrected(noise):
     watcher = Watcher(room([CHAIR, CABINET]), noise)
     watcher.look_until(6.0)
     before = {e.id: e for e in watcher.scene.entities().values()}
-    regions, grid = dict(watcher.scene.regions), watcher.pipeline.grid
+    regions, grid = dict(watcher.scene.regions), watcher.robot.grid
     map_before = watcher.simulator.map_from_base
     watcher.simulator.inject_correction(0.5, -0.2, math.radians(5.0))
     jump = watcher.simulator.map_from_base @ inverse(map_before)
@@ -206,7 +205,7 @@ def test_everything_moves_together_when_the_map_is_corrected(noise):
     watcher.look_until(12.0)
     assert len(watcher.instances("chair")) == 1 and len(watcher.instances("cabinet")) == 1
     assert {e.id for e in watcher.scene.entities().values()} == set(before), "nothing stands twice"
-    after = watcher.pipeline.grid
+    after = watcher.robot.grid
     walls = (g.points_of(np.argwhere(g.occupied)) for g in (grid, after))
     were, are = transform_points(jump, np.pad(next(walls), ((0, 0), (0, 1))))[:, :2], next(walls)
     assert cKDTree(were).query(are)[0].max() < 0.25, "no second walls"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from embedders import SingleLetters
 
+from lodestar.assembly.config import changed
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import SelectionConfig
 from lodestar.selection.offline import features_of
@@ -88,15 +89,16 @@ def test_a_robot_goes_on_from_the_map_of_a_tour(world):
     fresh = EpisodeRunner(book, settings).run(world, task, SEED)
     known = EpisodeRunner(book, settings).run(world, task, SEED, saved)
     again = EpisodeRunner(book, settings).run(world, task, SEED, saved)
-    assert len(known.pipeline.mirror.entities) > len(fresh.pipeline.mirror.entities)
+    assert len(known.map.mirror.entities) > len(fresh.map.mirror.entities)
     assert known.outcome.path_length == again.outcome.path_length  # the saved map did not change
 
 
 def test_the_robot_learns_in_all_subtasks_by_the_settings_it_was_given(world, asked, monkeypatch):
     made = []
     monkeypatch.setattr(lifelong, "Episode", lambda *a, **k: made.append(Episode(*a, **k)) or made[-1])
-    settings = EpisodeSettings(
-        time_limit=4.0, thinking=0.05, selection=SelectionConfig(features="app_a", reward="sequence")
+    settings = changed(
+        EpisodeSettings(time_limit=4.0, thinking=0.05),
+        robot__goal_selector__selection=SelectionConfig(features="app_a", reward="sequence"),
     )
     follow_all(world, asked[:2], SEED, EpisodeRunner(PhraseBook(SingleLetters()), settings), remembers=True)
     (episode,) = made

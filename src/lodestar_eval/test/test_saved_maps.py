@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
 
 import numpy as np
 import pytest
 
+from lodestar.assembly.config import changed
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.language.grammar import parse_directive
 from lodestar.scene.saved import GRID, SCENE, VOXELS, SavedMap
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.snapshot import BadFolder
 from lodestar_eval.episode import phrase_book
-from lodestar_eval.pipeline import Pipeline
 from lodestar_eval.settings import EpisodeSettings
-from lodestar_eval.stages import StageClock
+from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds import world_from_spec
+from lodestar_sim.worlds.world import World
 
 SETTINGS = EpisodeSettings(width=160, height=120)
 
 
-def pipeline() -> Pipeline:
-    return Pipeline(SETTINGS, phrase_book(), np.random.default_rng(1), StageClock())
+def robot_in(world: World, settings: EpisodeSettings = SETTINGS) -> SimulatedRobot:
+    simulator = Simulator(world, settings.simulator, 1)
+    return SimulatedRobot(simulator, settings, phrase_book(), np.random.default_rng(1))
 
 
-def look_around(run: Pipeline, simulator: Simulator, turns: int = 24) -> None:
+def look_around(run: SimulatedRobot, turns: int = 24) -> None:
     """The robot turns once where it stands."""
     for _ in range(turns):
-        simulator.set_command(0.0, 0.0, 1.0)
+        run.simulator.set_command(0.0, 0.0, 1.0)
         for _ in range(3):
-            simulator.step(0.1)
-        image = simulator.render(rgb=False, width=SETTINGS.width, height=SETTINGS.height)
-        run.take(simulator.scan(), image, simulator.map_from_base)
+            run.simulator.step(0.1)
+        run.look()
 
 
 @pytest.fixture(scope="module")
@@ -44,18 +44,21 @@ def world():
 
 @pytest.fixture(scope="module")
 def explored(world):
-    run, simulator = pipeline(), Simulator(world, SETTINGS.simulator, 1)
-    look_around(run, simulator)
-    assert len(run.scene) > 2 and run.grid.free_area > 5.0
-    return run, simulator
+    run = robot_in(world)
+    look_around(run)
+    assert len(run.headless.map.scene) > 2 and run.grid.free_area > 5.0
+    return run.headless
 
 
-def test_a_fresh_run_knows_what_was_saved_at_once(explored, tmp_path):
-    run, _ = explored
+def test_a_fresh_run_knows_what_was_saved_at_once(explored, world, tmp_path):
+    run = explored.map
     assert run.saved().write(tmp_path / "map") > 10_000
-    fresh = pipeline()
+    fresh = robot_in(world).headless.map
     fresh.go_on_from(SavedMap.read(tmp_path / "map"))
-    assert np.array_equal(fresh.grid.cells, run.grid.cells) and fresh.grid.origin == run.grid.origin
+    assert (
+        np.array_equal(fresh.grid.cells, run.plan.mapper.project(0.0).cells)
+        and fresh.grid.origin == run.grid.origin
+    )
     assert set(fresh.mirror.entities) == set(run.scene.entities())
     assert set(fresh.scene.regions) == set(run.scene.regions) and fresh.mirror.regions
     assert fresh.voxels.voxel_count == run.voxels.voxel_count
@@ -63,12 +66,11 @@ def test_a_fresh_run_knows_what_was_saved_at_once(explored, tmp_path):
 
 
 def test_experts_plan_on_the_loaded_map_before_anything_is_seen_there(explored, world):
-    run, _ = explored
-    fresh = pipeline()
-    fresh.go_on_from(run.saved())
-    entity = max(fresh.mirror.entities.values(), key=lambda e: e.observation_count)
+    fresh = robot_in(world).headless
+    fresh.map.go_on_from(explored.map.saved())
+    entity = max(fresh.map.mirror.entities.values(), key=lambda e: e.observation_count)
     fresh.semantic_map.set_grid(fresh.grid)
-    fresh.semantic_map.set_scene(fresh.mirror)
+    fresh.semantic_map.set_scene(fresh.map.mirror)
     directive = parse_directive(f"find the {entity.label}")
     start = Simulator(world, SETTINGS.simulator, 1).true_pose
     request = ProposalRequest(
@@ -81,25 +83,27 @@ def test_experts_plan_on_the_loaded_map_before_anything_is_seen_there(explored, 
 
 
 def test_the_loaded_map_goes_on_and_the_saved_one_does_not_change(explored, world):
-    run, _ = explored
-    saved = run.saved()
-    counts = saved.grid.arrays["log_odds"].copy()
+    saved = explored.map.saved()
+    cells = saved.grid.arrays["cells"].copy()
     for _ in range(2):  # twice from one state
-        fresh, simulator = pipeline(), Simulator(world, SETTINGS.simulator, 1)
-        fresh.go_on_from(saved)
+        fresh = robot_in(world)
+        fresh.headless.map.go_on_from(saved)
         known = set(fresh.mirror.entities)
-        look_around(fresh, simulator, 8)
+        look_around(fresh, 8)
         again = [e for e in fresh.mirror.entities.values() if e.id in known and e.last_seen > 0.0]
         assert len(again) >= 2, "things that were seen again have the ids they had"
         assert len(fresh.mirror.entities) <= len(known) + 3
-    assert np.array_equal(counts, saved.grid.arrays["log_odds"], equal_nan=True)
+    assert np.array_equal(cells, saved.grid.arrays["cells"])
 
 
-def test_a_map_of_another_resolution_or_a_damaged_one_is_refused(explored, tmp_path):
-    run, _ = explored
-    other = dataclasses.replace(SETTINGS, grid=dataclasses.replace(SETTINGS.grid, resolution=0.05))
+def test_a_map_of_another_resolution_or_a_damaged_one_is_refused(explored, world, tmp_path):
+    run = explored.map
+    other = changed(SETTINGS, robot__mapping__octomap__resolution=0.05)
     with pytest.raises(ForeignFile, match="measure"):
-        Pipeline(other, phrase_book(), np.random.default_rng(1), StageClock()).go_on_from(run.saved())
+        robot_in(world, other).headless.map.go_on_from(run.saved())
+    planar = changed(SETTINGS, robot__mapping__source="scan")
+    with pytest.raises(ForeignFile, match=r"set mapping\.source to lidar"):
+        robot_in(world, planar).headless.map.go_on_from(run.saved())
     folder = tmp_path / "map"
     run.saved().write(folder)
     part = folder / (folder / "CURRENT").read_text().strip()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from embedders import SingleLetters
 
+from lodestar.assembly.config import changed
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import SelectionConfig
 from lodestar.selection.context import feature_names
@@ -78,18 +78,20 @@ def test_an_expert_alone_has_nobody_to_stand_in(tmp_path, expert):
 
 
 def test_the_geometric_rival_goes_to_what_is_known_and_guesses_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(episode, "Pipeline", (kept := Kept(episode.Pipeline)))
+    monkeypatch.setattr(episode, "SimulatedRobot", (kept := Kept(episode.SimulatedRobot)))
     plan = Plan(SHORT, policies=(LED,), folder=tmp_path)
     run_building(plan, Building("apartment", 7))
     decisions = list(read_decisions(plan.file("decisions", "", "unexplored", LED, 7, ".jsonl")))
     assert {decision.chosen for decision in decisions} == {"frontier"}
     assert all(len(decision.arms) == 3 for decision in decisions)
-    assert kept.last.frontier._expectation is None
+    assert kept.last.headless.frontier._expectation is None
 
 
 @pytest.mark.parametrize("policy", ["bandit", COLD, LED, "frontier", "thompson"])
 def test_the_features_and_the_reward_of_appendix_a_are_those_of_every_row(tmp_path, policy):
-    settings = replace(SHORT, selection=SelectionConfig(features="app_a", reward="sequence"))
+    settings = changed(
+        SHORT, robot__goal_selector__selection=SelectionConfig(features="app_a", reward="sequence")
+    )
     plan = Plan(settings, policies=(policy,), folder=tmp_path)
     run_building(plan, Building("apartment", 7))
     (log,) = (tmp_path / "decisions").rglob("*.jsonl")
@@ -104,9 +106,11 @@ def test_the_features_and_the_reward_of_appendix_a_are_those_of_every_row(tmp_pa
 
 
 def test_a_warm_start_is_learned_of_the_features_it_is_used_with(tmp_path):
-    settings = replace(SHORT, selection=SelectionConfig(features="app_a", reward="sequence"))
+    settings = changed(
+        SHORT, robot__goal_selector__selection=SelectionConfig(features="app_a", reward="sequence")
+    )
     state = learn(Plan(settings), [Building("apartment", 7)])
-    warm = policy_named(WARM, state, settings.selection)(np.random.default_rng(5))
+    warm = policy_named(WARM, state, settings.robot.goal_selector.selection)(np.random.default_rng(5))
     assert warm.names == feature_names("app_a", EXPERTS)
     with pytest.raises(ValueError, match="features"):
         policy_named(WARM, state)(np.random.default_rng(5))

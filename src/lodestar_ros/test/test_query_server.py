@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 import lodestar_ros.query_server as module
+from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.assembly.shared import SharedConfig
 from lodestar.language.grammar import parse_query
-from lodestar.language.parsers import ParserConfig
 from lodestar.models.phrases import PhraseBook
-from lodestar.query.rerank import RerankConfig
 from lodestar.query.verdict import QueryConfig
 from lodestar.scene.records import Entity
 from lodestar_interfaces.action import QueryScene
@@ -65,12 +65,10 @@ def ask(monkeypatch):
     worker = SimpleNamespace(close=lambda: None)
     monkeypatch.setattr(module, "action", lambda *_, **__: worker)
     logger = SimpleNamespace(warning=lambda text: None)
-    node = SimpleNamespace(get_logger=lambda: logger, on_close=lambda call: None)
+    node = SimpleNamespace(get_logger=lambda: logger, on_close=lambda call: None, shared=SharedConfig())
 
     def asked(text="", scene=ROOM, cancel=False, model=None, **goal):
-        server = module.QueryServer(
-            node, lambda: scene, dict, PhraseBook(), QueryConfig(), ParserConfig(), RerankConfig()
-        )
+        server = module.QueryServer(node, lambda: scene, dict, PhraseBook(), SceneDictionaryConfig())
         server._chat = model or server._chat
         request = QueryScene.Goal(text=text, **goal)
         return server._query(SimpleNamespace(request=request, cancel_requested=cancel))

@@ -47,12 +47,15 @@ from lodestar.perception.ultralytics import UltralyticsDetector
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.regions import RegionMap
 from lodestar.scene.vision_captioner import VisionCaptioner
 from lodestar.selection.config import policy_of
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import make_reward
 from lodestar.storage.archive import ForeignFile
+
+# The defaults, for those who measure a part by itself.
+_SHARED, _SEEING = SharedConfig(), PerceptionConfig()
+_FUSING, _KNOWING = SemanticVoxelsConfig(), SceneDictionaryConfig()
 
 
 def plan_mapper(config: MappingConfig) -> OctoMapper | ScanGridMapper:
@@ -95,7 +98,7 @@ def ground_truth_detector(
     return GroundTruthDetector(config.noise, rng if rng is not None else np.random.default_rng(config.seed))
 
 
-def geometric_segmenter(config: PerceptionConfig) -> GeometricSegmenter:
+def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmenter:
     """Finds shapes in depth, without names."""
     return GeometricSegmenter(config.geometric, config.seed)
 
@@ -119,12 +122,16 @@ def image_picker(config: KeyframesConfig) -> ImagePicker:
     return ImagePicker(config.offer)
 
 
-def voxel_map(config: SemanticVoxelsConfig, shared: SharedConfig, session_id: str = "") -> SemanticVoxelMap:
+def voxel_map(
+    config: SemanticVoxelsConfig = _FUSING,
+    shared: SharedConfig = _SHARED,
+    session_id: str = "",
+) -> SemanticVoxelMap:
     """Fuses segments into instances."""
     return SemanticVoxelMap(config.voxels, shared.map_id, session_id)
 
 
-def scene_dictionary(config: SceneDictionaryConfig) -> SceneDictionary:
+def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
     """Keeps the entities."""
     return SceneDictionary(config.scene)
 
@@ -137,11 +144,6 @@ def region_tracker() -> RegionTracker:
 def scene_mirror() -> SceneMirror:
     """A copy of the entities that follows their deltas, for those who read them."""
     return SceneMirror()
-
-
-def room_map(config: SceneDictionaryConfig) -> RegionMap:
-    """Tells which room a place is in."""
-    return RegionMap(config.scene.region_reach)
 
 
 def enricher(
@@ -179,8 +181,8 @@ def reasoner(config: ReasonerConfig) -> ReasonerHandle:
     return make_reasoner(config)
 
 
-def frontier_expert(config: FrontierExpertConfig, phrases: PhraseBook) -> FrontierExpert:
-    """Proposes frontiers."""
+def frontier_expert(config: FrontierExpertConfig, phrases: PhraseBook | None = None) -> FrontierExpert:
+    """Proposes frontiers; without phrases it has no idea where a target is likely."""
     return FrontierExpert(config.expert, phrases if config.expectation else None)
 
 

@@ -7,10 +7,11 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from lodestar.agent.commands import Command
+from lodestar.agent.commands import Command, Finish
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
-from lodestar.assembly.map_chain import MapChain, Periodic, Stages, unmeasured
+from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
+from lodestar.assembly.plan_chain import Periodic
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
@@ -138,7 +139,10 @@ class HeadlessRobot:
         """What is to be done now."""
         self._give_grid()
         with self._stages("loop"):
-            return self.loop.tick(now)
+            commands = self.loop.tick(now)
+        if any(isinstance(command, Finish) for command in commands):
+            self.map.follow(None)  # nothing is kept away from any more
+        return commands
 
     def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection:
         """An expert's answer from what is known now; it goes to `loop.on_answer` when the owner sees fit."""

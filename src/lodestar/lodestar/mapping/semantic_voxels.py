@@ -59,6 +59,7 @@ class SemanticVoxelMap:
         self._followed = -np.inf  # stamp of the frame that map <- odom was last taken from
         self._map_from_odom: np.ndarray | None = None
         self._map_from_voxels = np.eye(4)
+        self._thinned: set[int] = set()  # instances that depth without segments has carved, not yet measured
         self._fusing = threading.Lock()  # one segmented frame after the other; taken before the map's own
         self._lock = threading.RLock()
 
@@ -72,7 +73,8 @@ class SemanticVoxelMap:
             moved, map_from_odom = self._locate(frame)
             voxels_from_camera = inverse(self._map_from_voxels) @ map_from_odom @ frame.odom_from_camera
             self._mark += 1
-            self._carve(frame, voxels_from_camera)
+            looks = self._carve(frame, voxels_from_camera)
+            self._thinned.update(np.flatnonzero(looks.empty >= self.config.absence_voxels).tolist())
             if moved:
                 self.revision += 1
                 self._refresh(list(self._registry.tracks))
@@ -116,6 +118,9 @@ class SemanticVoxelMap:
         seen = {m.mask: registry.resolve(m.instance_id) for m in matches}
         observations = fusion.observe(frame, masks, seen)
         present = set(seen.values())
+        # Depth between two segmented frames has carved some: what is left of them is measured before their absence is.
+        thinned, gone, faded = self._refresh([i for i in self._thinned if i in alive and i not in present])
+        self._thinned.clear()
         absences = find_absences(registry, looks, frame.stamp, present, self.config)
         absent = {absence.instance_id for absence in absences}
         view = View(frame.depth, frame.camera, voxels_from_camera)
@@ -123,6 +128,9 @@ class SemanticVoxelMap:
         batch, forgotten = choose_batch(registry, looks, frame.stamp, present, self.config)
         batch = list(dict.fromkeys([*batch, *(a.instance_id for a in absences)]))
         updated, removed, vanished = self._refresh(list(alive) if moved else batch, frozenset(forgotten))
+        measured = {i.id for i in updated}
+        updated += [i for i in thinned if i.id not in measured]
+        removed, vanished = [*gone, *removed], [*faded, *vanished]
         absences += [Absence(i, frame.stamp, 1.0) for i, looks in vanished for _ in range(looks)]
         returned = fusion.return_moved([i.id for i in updated], self.revision)
         if returned:

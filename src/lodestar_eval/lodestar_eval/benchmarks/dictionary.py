@@ -70,13 +70,12 @@ def _measure(
     size: int, cycles: int, progress: Callable[[str], None]
 ) -> tuple[int, int, dict[str, np.ndarray]]:
     """Instances and entities found, and milliseconds per part of each cycle, once everything is mapped."""
+    from lodestar.assembly import parts
     from lodestar.mapping import semantic_voxels
-    from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
-    from lodestar.scene.dictionary import SceneDictionary
     from lodestar_eval.crowded_scenes import PER_TILE, TableTop
 
-    table, scene = TableTop(size), SceneDictionary()
-    voxels = SemanticVoxelMap(VoxelConfig())
+    table, scene = TableTop(size), parts.scene_dictionary()
+    voxels = parts.voxel_map()
     stamp = 0.0
     for number, (frame, segmented) in enumerate(table.tour(_LOOKS)):
         stamp = frame.stamp

@@ -74,7 +74,7 @@ def _simulated(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFr
 
 def _recorded(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFrame]]:
     """Frames with class-agnostic segments, which are perception's work and not measured here."""
-    from lodestar.perception.geometric import GeometricSegmenter
+    from lodestar.assembly import parts
     from lodestar_eval.recordings import BadRecording, open_recording
 
     path = options.data
@@ -86,7 +86,7 @@ def _recorded(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFra
         recording = open_recording(path)
     except BadRecording as error:
         raise BadOptions(str(error)) from error
-    segmenter = GeometricSegmenter()
+    segmenter = parts.geometric_segmenter()
     frames = [replace(frame, rgb=None) for _, frame in zip(range(options.frames), recording.frames())]
     return [(frame, segmenter.segment(frame.stamp, frame.depth, frame.camera, None)) for frame in frames]
 
@@ -96,10 +96,10 @@ def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, np.nda
 
     A map on one thread, another on two, and the peers take every frame one after the other.
     """
-    from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+    from lodestar.assembly import parts
     from lodestar_eval.peers import Open3dVolume
 
-    voxels, beside = SemanticVoxelMap(), SemanticVoxelMap()
+    voxels, beside = parts.voxel_map(), parts.voxel_map()
     peers = {f"peer_{side}": Open3dVolume(side) for side in _BLOCK_SIDES}
     seconds: dict[str, list[tuple[float, float]]] = {stage: [] for stage in STAGES}
 

@@ -63,15 +63,14 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str], None]) -> tuple:
     """Octree (None where its package is missing), voxels and scene after a sweep through the building."""
-    from lodestar.mapping.octomap import OctoMapper
-    from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
-    from lodestar.scene.dictionary import SceneDictionary
+    from lodestar.assembly import parts
+    from lodestar.assembly.config import MappingConfig
     from lodestar_eval.sweep import Sweep, SweepConfig
 
     sweep = Sweep(world, options.seed, SweepConfig(views=options.views, width=320, height=240))  # type: ignore[arg-type]
-    voxels, scene = SemanticVoxelMap(VoxelConfig()), SceneDictionary()
+    voxels, scene = parts.voxel_map(), parts.scene_dictionary()
     try:
-        grid = OctoMapper()
+        grid = parts.plan_mapper(MappingConfig())
     except ImportError:
         grid = None
     for number, (frame, segmented) in enumerate(sweep.frames()):
@@ -95,8 +94,8 @@ def _free(grid: Any) -> float:
 
 def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, float]:
     """All parts are in a snapshot; returns their bytes."""
-    from lodestar.mapping import octomap
     from lodestar.mapping import persistence as voxel_file
+    from lodestar.mapping.octomap import OctoMapper
     from lodestar.scene import persistence as scene_file
     from lodestar.storage.archive import write_archive
     from lodestar.storage.snapshot import SnapshotFolder
@@ -111,9 +110,7 @@ def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, fl
         meta, arrays = dump()
         sizes[name] = float(write_archive(part / name, module.KIND, module.VERSION, meta, arrays))
     if grid is not None:
-        size = write_archive(
-            part / "grid", octomap.OctoMapper.KIND, octomap.OctoMapper.VERSION, {}, grid.to_arrays()
-        )
+        size = write_archive(part / "grid", OctoMapper.KIND, OctoMapper.VERSION, {}, grid.to_arrays())
         sizes["grid"] = float(size)
     snapshot.commit(part, {})
     return sizes
@@ -121,11 +118,12 @@ def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, fl
 
 def _load(place: Path, config: object) -> tuple:
     """What the plan knows free, the voxel map and the number of entities."""
-    from lodestar.mapping import octomap
+    from lodestar.assembly import parts
+    from lodestar.assembly.config import MappingConfig
     from lodestar.mapping import persistence as voxel_file
     from lodestar.scene import persistence as scene_file
     from lodestar.scene.config import SceneConfig
-    from lodestar.scene.dictionary import SceneDictionary
+    from lodestar.scene.saved import read_grid
     from lodestar.storage.archive import read_archive
     from lodestar.storage.snapshot import SnapshotFolder
 
@@ -134,14 +132,14 @@ def _load(place: Path, config: object) -> tuple:
     state = scene_file.scene_from_arrays(archive.meta, archive.arrays, SceneConfig(), 1e9)
     archive = read_archive(part / "voxels", voxel_file.KIND, voxel_file.VERSION)
     voxels = voxel_file.map_from_arrays(archive.meta, archive.arrays, config, "+1", 1e9)  # type: ignore[arg-type]
-    scene = SceneDictionary()
+    scene = parts.scene_dictionary()
     scene.replace(state, 1, "", "")
     while scene.flush().updated:
         pass
     grid = None
     if (part / "grid").exists():
-        archive = read_archive(part / "grid", octomap.OctoMapper.KIND, octomap.OctoMapper.VERSION)
-        grid = octomap.OctoMapper.from_arrays(archive.arrays)
+        kind, archive = read_grid(part / "grid")
+        grid = parts.plan_mapper_from(MappingConfig(), kind, archive.arrays)
     return _free(grid), voxels, len(scene)
 
 

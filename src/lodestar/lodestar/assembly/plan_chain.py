@@ -1,0 +1,101 @@
+"""From ranges or depth to the plan grid, at the rates of the mapping node."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar.assembly import parts
+from lodestar.assembly.config import MappingConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.mapping.octomap import OctoMapper
+from lodestar.mapping.scan_grid import ScanGridMapper
+from lodestar.perception.frames import RgbdFrame
+
+
+class Periodic:
+    """Says when something is due again."""
+
+    def __init__(self, period: float) -> None:
+        self._period = period
+        self.reset()
+
+    def reset(self) -> None:
+        """It is due at once."""
+        self._next = -math.inf
+
+    def due(self, stamp: float) -> bool:
+        """Whether the period is over; then the next one has begun."""
+        if stamp < self._next - 1e-9:
+            return False
+        self._next = stamp + self._period
+        return True
+
+
+class PlanChain:
+    """The mapper, which turns it takes in, and the plan that went out last.
+
+    Poses are (4, 4). Each `take_...` returns whether the map has jumped, and raises ValueError for a pose that is not
+    finite or lies out of bounds.
+    """
+
+    def __init__(self, config: MappingConfig) -> None:
+        self.config = config
+        self.mapper: OctoMapper | ScanGridMapper = parts.plan_mapper(config)
+        self._turns = parts.turn_filter(config)
+        self._due = Periodic(config.grid_period)
+        self.grid: OccupancyGrid2D = self.mapper.project(0.0)
+
+    def go_on_with(self, mapper: OctoMapper | ScanGridMapper, stamp: float) -> None:
+        """Another mapper takes over, and its plan goes out at once."""
+        self.mapper = mapper
+        self.grid = mapper.project(stamp)
+
+    def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
+        """Whether a turn of the LiDAR or scanner from this pose is to be taken in; the next one is another."""
+        if self.config.source == "depth":
+            return False
+        return self._turns.due(stamp) and self._turns.takes(stamp, map_from_sensor[:3, 3])
+
+    def take_points(
+        self, stamp: float, points: np.ndarray, odom_from_sensor: np.ndarray, map_from_odom: np.ndarray
+    ) -> bool:
+        """Take in returns (N, 3) of a LiDAR, metres in its frame."""
+        assert isinstance(self.mapper, OctoMapper)
+        jumped = self.mapper.follow(map_from_odom, odom_from_sensor)
+        self.mapper.insert_points(points, map_from_odom @ odom_from_sensor)
+        self._project(stamp, jumped)
+        return jumped
+
+    def take_scan(
+        self,
+        stamp: float,
+        ranges: np.ndarray,
+        angles: tuple[float, float],
+        range_max: float,
+        odom_from_sensor: np.ndarray,
+        map_from_odom: np.ndarray,
+    ) -> bool:
+        """Take in a planar scan: ranges (N,), metres; angles: the first and the step, rad."""
+        assert isinstance(self.mapper, ScanGridMapper)
+        jumped = self.mapper.follow(map_from_odom, odom_from_sensor)
+        self.mapper.insert_scan(ranges, *angles, range_max, map_from_odom @ odom_from_sensor)
+        self._project(stamp, jumped)
+        return jumped
+
+    def take_depth(self, frame: RgbdFrame) -> bool:
+        """Take in a depth image, where depth is the source and the image is due."""
+        if self.config.source != "depth" or not self._turns.due(frame.stamp):
+            return False
+        assert isinstance(self.mapper, OctoMapper)
+        jumped = self.mapper.follow(frame.map_from_odom, frame.odom_from_camera)
+        self.mapper.insert_depth(frame)
+        self._project(frame.stamp, jumped)
+        return jumped
+
+    def _project(self, stamp: float, jumped: bool) -> None:
+        if jumped:
+            self._due.reset()
+        if self._due.due(stamp):
+            self.grid = self.mapper.project(stamp)

@@ -1,0 +1,36 @@
+"""The simulator's LiDAR and scanner as the mapping node hears them; what nobody takes in is not simulated."""
+
+from __future__ import annotations
+
+from lodestar.assembly.config import MappingConfig
+from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
+from lodestar.assembly.plan_chain import PlanChain
+from lodestar.geometry.poses import planar_transform
+from lodestar_sim.simulator import Simulator
+
+
+class RangeSensors:
+    """Gives a chain the sensor that its configuration names, by the robot's own idea of where it is."""
+
+    def __init__(self, simulator: Simulator, config: MappingConfig, stages: Stages = unmeasured) -> None:
+        self._simulator, self._stages = simulator, stages
+        self._planar = config.source == "scan"
+        sensors = simulator.config.sensors
+        height = sensors.scan.z if self._planar else sensors.lidar.z
+        self._base_from_sensor = planar_transform(0.0, 0.0, 0.0, height)
+
+    def give(self, chain: MapChain | PlanChain) -> None:
+        """One turn of now, if the chain wants it."""
+        simulator, now = self._simulator, self._simulator.time
+        if not chain.wants_turn(now, simulator.map_from_base @ self._base_from_sensor):
+            return
+        where = simulator.odom_from_base @ self._base_from_sensor, simulator.map_from_odom
+        if self._planar:
+            with self._stages("ranges"):
+                scan = simulator.scan()
+            angles = scan.angle_min, scan.angle_increment
+            chain.take_scan(now, scan.ranges, angles, scan.range_max, *where)
+        else:
+            with self._stages("ranges"):
+                points = simulator.lidar()
+            chain.take_points(now, points, *where)

@@ -133,6 +133,37 @@ def test_only_nodes_of_the_simulator_and_the_live_parts_of_the_benchmarks_speak_
     assert found == []
 
 
+def _constructed(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield (line, name) of every call of a bare or dotted name in a file."""
+    for node in ast.walk(ast.parse(path.read_text(), str(path))):
+        if isinstance(node, ast.Call):
+            yield node.lineno, _called(node)
+
+
+def _assembled() -> set[str]:
+    """What `assembly/parts.py` calls of the rooms: the classes and factories of the robot's parts."""
+    path = CORE / "assembly" / "parts.py"
+    imported = {name.rsplit(".", 1)[1] for _, name in imports(path, CORE) if name.startswith("lodestar.")}
+    configurations = {name for name in imported if name.endswith("Config")}
+    errors = {"ForeignFile"}
+    return {name for _, name in _constructed(path)} & imported - configurations - errors
+
+
+def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:
+    """Nodes, the simulator and the benchmarks ask for their part, so that a table speaks of what walks."""
+    parts = _assembled()
+    assert {"OctoMapper", "ScanGridMapper", "SemanticVoxelMap", "SceneDictionary", "SceneTargets"} <= parts
+    assert {"FrontierExpert", "SemanticMapExpert", "EgocentricExpert", "DecisionLoop", "policy_of"} <= parts
+    found = [
+        f"{path.relative_to(ROOT)}:{line} calls {name}; ask lodestar.assembly.parts for it"
+        for package in ("lodestar_ros", "lodestar_sim", "lodestar_eval")
+        for path in modules(package)
+        for line, name in _constructed(path)
+        if name in parts
+    ]
+    assert found == []
+
+
 def test_the_rules_see_what_they_forbid(tmp_path: Path) -> None:
     """The scanner finds plain, from, relative, nested and dynamic imports."""
     package = tmp_path / "lodestar"

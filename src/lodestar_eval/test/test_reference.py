@@ -67,7 +67,7 @@ def test_a_goal_beside_what_has_not_shown_yet_is_no_approach(world, task):
     view = world.truth.views(thing, 0.2)[0]
     away = view + np.array([0.0, 0.0, np.pi])
     episode = SimpleNamespace(
-        world_now=world, task=task, phrases=phrase_book(), path_length=0.0, frames=0,
+        world_now=world, task=task, settings=EpisodeSettings(), phrases=phrase_book(), path_length=0.0, frames=0,
         simulator=SimpleNamespace(true_pose=away), robot=SimpleNamespace(mirror=SceneMirror()),
         loop=SimpleNamespace(directive=None, feedback=lambda: SimpleNamespace(goal=view, phase="EXPLORING")),
     )  # fmt: skip

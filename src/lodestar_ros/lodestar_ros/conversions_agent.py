@@ -90,8 +90,8 @@ def directive_to_msg(directive: Directive) -> msg.Directive:
     )
 
 
-def directive_from_msg(message: msg.Directive) -> Directive:
-    """No count travels as 0, which is one; no distance as 0, which is the default; a further step of a search that
+def directive_from_msg(message: msg.Directive, keep_away: float = DEFAULT_KEEP_AWAY) -> Directive:
+    """No count travels as 0, which is one; no distance as 0, which is `keep_away`; a further step of a search that
     names nothing is the way back. Raises BadMessage.
     """
     try:
@@ -113,7 +113,7 @@ def directive_from_msg(message: msg.Directive) -> Directive:
                 )
                 for index, subtask in enumerate(message.subtasks)
             ),
-            message.keep_away_distance or DEFAULT_KEEP_AWAY,
+            message.keep_away_distance or keep_away,
         )
     except ValueError as error:
         raise BadMessage(str(error)) from error

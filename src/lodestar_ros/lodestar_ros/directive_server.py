@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.node import Node
 
 from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.agent.errors import DirectiveRefused, ErrorCode
@@ -36,6 +35,7 @@ from lodestar_ros.conversions_agent import (
     result_to_msg,
 )
 from lodestar_ros.loop_thread import LoopThread
+from lodestar_ros.node import LodestarNode
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
 
 
@@ -59,7 +59,7 @@ class DirectiveServer:
 
     def __init__(
         self,
-        node: Node,
+        node: LodestarNode,
         loop: DecisionLoop,
         thread: LoopThread,
         parse: Callable[[str], Directive],
@@ -73,6 +73,7 @@ class DirectiveServer:
         self._pictures = pictures or PictureDesk(PicturesConfig())
         self._node, self._loop, self._thread, self._parse, self._now = node, loop, thread, parse, now
         self._on_started, self._on_stop = on_started, on_stop
+        self._keep_away = node.shared.keep_out_distance
         self._said = node.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
         self._current: Any = None
         self._begun: Any = None  # the handle whose directive the loop follows; the thread's
@@ -209,7 +210,7 @@ class DirectiveServer:
                 if request.images
                 else self._parse(request.text)
             )
-        directive = directive_from_msg(message)
+        directive = directive_from_msg(message, self._keep_away)
         verb = "list all" if directive.kind is DirectiveKind.INVENTORY else "find"
         subtasks = tuple(
             s if s.graphs or not s.target else self._compiled(s, verb) for s in directive.subtasks

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lodestar.assembly import parts
 from lodestar.grid.regions import RegionTracker
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.export import entities_to_json
@@ -104,7 +105,7 @@ class MapFiles:
         archive = read_archive(part / SCENE, KIND, VERSION)
         meta = archive.meta
         state = scene_from_arrays(meta, archive.arrays, self._scene.config, self._node.now)
-        restore_rooms(RegionTracker(), archive)
+        restore_rooms(parts.region_tracker(), archive)
         job.feedback(LoadMap.Feedback(progress=0.3))
         before = self._scene.session_id
         voxels = self._need(job, self._load_voxels)

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from lodestar.assembly import parts
 from lodestar.language.directive import Directive, Subtask
 from lodestar.language.model_reasoner import ModelPictures
 from lodestar.language.picture_goals import DetectedPictures, PictureReader, pictures_only, with_pictures
 from lodestar.models.chat import ChatConfig, ChatUnavailable, OpenAiChat
 from lodestar.perception.frames import Detector
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture
-from lodestar.perception.ultralytics import UltralyticsConfig, UltralyticsDetector
+from lodestar.perception.ultralytics import UltralyticsConfig
 from lodestar_ros.workers import QueueWorker
 
 ADAPTERS = ("none", "detector", "model")
@@ -65,7 +66,7 @@ class PicturesConfig:
 
 
 def picture_reader(
-    config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] = UltralyticsDetector
+    config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] = parts.picture_detector
 ) -> PictureReader:
     """Makes a subtask of a picture file, or says why it cannot. Nothing is loaded or connected to before the first."""
     if config.adapter == "model":

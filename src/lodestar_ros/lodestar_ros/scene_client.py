@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from lodestar.assembly import parts
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
 from lodestar_interfaces import msg
@@ -49,7 +50,7 @@ class SceneClient:
         on_change: Callable[[], None] | None = None,
         run: Callable[[Callable[[], None]], None] = _at_once,
     ) -> None:
-        self.mirror = SceneMirror()
+        self.mirror = parts.scene_mirror()
         self._node, self._on_change, self._run = node, on_change, run
         self._lock = threading.Lock()
         self._pager = Pager(

@@ -18,6 +18,7 @@ from sensor_msgs.msg import CompressedImage
 import lodestar_ros.directive_server as module
 from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import Busy, ErrorCode
+from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import DirectiveKind
 from lodestar.language.grammar import parse_directive
 from lodestar.language.picture_goals import Described, subtask_of
@@ -86,6 +87,7 @@ def bench(monkeypatch):
         get_logger=lambda: logger,
         get_clock=lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=0)),
         create_publisher=lambda *args: publisher,
+        shared=SharedConfig(),
     )
     bench = SimpleNamespace(clock=0.0, loop=Loop(), node=node, said=said)
     bench.server = module.DirectiveServer(

@@ -13,7 +13,6 @@ from lodestar.query.ambiguity import tell_apart
 from lodestar.query.verdict import Candidate, QueryConfig
 from lodestar.scene.records import Entity
 
-TOO_CLOSE = QueryConfig.ambiguous  # scores that differ by less do not tell two apart
 CERTAIN = 0.9  # predicate scores from which on everything that was said is known to hold: then any will do
 
 
@@ -28,7 +27,8 @@ class Step(Enum):
 class TargetAmbiguity:
     """Which of several accepted things is meant, for one subtask."""
 
-    def __init__(self) -> None:
+    def __init__(self, too_close: float = QueryConfig.ambiguous) -> None:
+        self._too_close = too_close  # scores that differ by less do not tell two apart
         self._accepted: tuple[Candidate, ...] = ()
         self._looked: Counter[int] = Counter()  # how often each was seen from close by
         self._out_of_reach: set[int] = set()
@@ -45,7 +45,7 @@ class TargetAmbiguity:
         best = self._accepted[0]
         if min(best.predicate_scores.values(), default=1.0) >= CERTAIN:
             return ()
-        close = tuple(c for c in self._accepted if best.score - c.score < TOO_CLOSE)
+        close = tuple(c for c in self._accepted if best.score - c.score < self._too_close)
         return close if len(close) > 1 else ()
 
     def wanted(self, accepted: tuple[Candidate, ...], resolve: Callable[[int], int]) -> tuple[Candidate, ...]:
@@ -116,7 +116,9 @@ class TargetAmbiguity:
         mine = next((c.score for c in self._accepted if c.entity_id == entity_id), None)
         if mine is None:
             return ""
-        near = [c for c in self._accepted if c.entity_id != entity_id and abs(c.score - mine) < TOO_CLOSE]
+        near = [
+            c for c in self._accepted if c.entity_id != entity_id and abs(c.score - mine) < self._too_close
+        ]
         names = [
             f"#{c.entity_id} {entities[c.entity_id].caption}".strip() for c in near if c.entity_id in entities
         ]

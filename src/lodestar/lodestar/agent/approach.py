@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,14 +14,11 @@ from lodestar.experts.facing_places import support_of
 from lodestar.geometry.boxes import nearest_point_on_box
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig, find_viewpoints
+from lodestar.grid.viewpoints import NoViewpoint, find_viewpoints
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 
 _NEAR = 2.0  # metres to the box, beyond which it cannot be faced
-_IN_PLAIN_SIGHT = ViewpointConfig(
-    ignore_last=ViewpointConfig.strict_ignore
-)  # furniture before it may be a wall
 _SHOWS = 0.3  # share of its height that must show from here past the edge of what it stands on
 _TURN_STEPS = 6  # headings at which the footprint must fit while it turns
 
@@ -78,12 +76,12 @@ def pose_here(
     lengths[cells[0, 0], cells[0, 1]] = 0.0
     views = [view.map_from_camera for view in entity.views]
     tried = [np.asarray(one, np.float64) for one in excluded]
-    raised = float(entity.box_min[2]) > config.camera_height
+    raised = float(entity.box_min[2]) > config.viewpoints.camera_height
     support = support_of((entity.box_min, entity.box_max), mirror) if raised else None
+    viewpoints = config.viewpoints
+    plain = replace(viewpoints, ignore_last=viewpoints.strict_ignore)  # furniture before it may be a wall
     try:
-        best = find_viewpoints(
-            grid, lengths, entity.box_min, entity.box_max, views, tried, _IN_PLAIN_SIGHT, support
-        )[0]
+        best = find_viewpoints(grid, lengths, entity.box_min, entity.box_max, views, tried, plain, support)[0]
     except NoViewpoint:
         return None
     if support is not None and best.visible < _SHOWS:
@@ -92,6 +90,6 @@ def pose_here(
     turn = (heading - pose[2] + math.pi) % (2.0 * math.pi) - math.pi
     steps = pose[2] + turn * np.linspace(0.0, 1.0, _TURN_STEPS)
     turning = np.column_stack([np.tile(pose[:2], (_TURN_STEPS, 1)), steps])
-    if not footprints_free(grid, turning).all():
+    if not footprints_free(grid, turning, viewpoints.footprint).all():
         return None
     return np.array([pose[0], pose[1], heading])

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from lodestar.experts.facing_places import ApproachConfig
+from lodestar.experts.reach import ReachConfig
+from lodestar.grid.success_pose import SuccessConfig
+from lodestar.grid.viewpoints import ViewpointConfig
+from lodestar.query.config import QueryConfig
 
 
 @dataclass(frozen=True)
@@ -33,12 +39,10 @@ class LoopConfig:
     sight_before_arrival: float = (
         1.0  # s (stamps) before the arrival that count as a sight of a high target (ADR 0022)
     )
-    camera_height: float = 0.45  # m above the floor; the edge of a table hides what stands higher (Go2)
     look_time: float = 0.6  # s that a goal without a target is looked around at (ours)
-    confirm_distance: float = (
-        0.95  # m; DESIGN section 3 has 1.0, the rest is for the error of the perceived box
-    )
-    confirm_bearing: float = math.radians(25.0)  # rad; DESIGN section 3 has 30 degrees, the rest likewise
+    success: SuccessConfig = field(default_factory=SuccessConfig, metadata={"shared": "success"})
+    confirm_margin: float = 0.05  # m off the success distance, for the error of the perceived box (ours)
+    confirm_bearing_margin: float = math.radians(5.0)  # rad off the success bearing, likewise (ours)
     sight_margin: float = 0.8  # m before the target in which furniture does not hide it (ours)
     max_viewpoints: int = 5  # tried per entity before it is excluded (ours)
     second_viewpoints: int = 2  # of an excluded entity, when everything else is explored (ADR 0021)
@@ -86,4 +90,18 @@ class LoopConfig:
     charger_reach: float = 0.6  # m from the charger that count as being there (ours)
     # Reports.
     nearest_matches: int = 5  # entities named where the target was not found (ours)
-    map_id: int = 1  # of the decision log's records
+    map_id: int = field(default=1, metadata={"shared": "map_id"})  # of the decision log's records
+    query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
+    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
+    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
+
+    @property
+    def confirm_distance(self) -> float:
+        """Metres to the perceived box within which a target is claimed."""
+        return self.success.distance - self.confirm_margin
+
+    @property
+    def confirm_bearing(self) -> float:
+        """Radians to the perceived box within which a target is claimed."""
+        return self.success.bearing - self.confirm_bearing_margin

@@ -14,10 +14,10 @@ from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import going
-from lodestar.experts.facing_places import ApproachConfig, place_to_face
+from lodestar.experts.facing_places import place_to_face
 from lodestar.experts.protocol import Proposal
-from lodestar.experts.reach import Reach, ReachConfig
-from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
+from lodestar.experts.reach import Reach
+from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.scene.records import Entity
 
 _TRIED_TARGETS = 3  # known targets that the loop itself looks for viewpoints of, best first
@@ -61,7 +61,8 @@ class KnownTarget:
         """The entity that is faced after the shortest way, the pose (3,) for it, and the way's length in metres."""
         facts = self._context.facts
         assert facts.pose is not None and facts.grid is not None
-        reach = Reach(facts.grid, facts.pose, ReachConfig())
+        config = self._context.config
+        reach = Reach(facts.grid, facts.pose, config.reach)
         best: tuple[Entity, np.ndarray, float] | None = None
         for entity in entities:
             views = [view.map_from_camera for view in entity.views]
@@ -72,8 +73,8 @@ class KnownTarget:
                     (entity.box_min, entity.box_max),
                     views,
                     run.goals.active(),
-                    ViewpointConfig(),
-                    ApproachConfig(),
+                    config.viewpoints,
+                    config.approach,
                     facts.mirror,
                 )
             except NoViewpoint:

@@ -155,7 +155,11 @@ class Run:
         """Go on to step `index` with nothing excluded."""
         self.subtask_index = index
         self.found_here = 0
-        self.excluded, self.viewpoints, self.doubt = {}, Counter(), TargetAmbiguity()
+        self.excluded, self.viewpoints, self.doubt = (
+            {},
+            Counter(),
+            TargetAmbiguity(self.config.query.ambiguous),
+        )
         self.forgiven, self.hidden = set(), set()
         self.goals = GoalMemory(self.config)
         self.known_targets = frozenset()

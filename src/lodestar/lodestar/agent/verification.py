@@ -45,6 +45,7 @@ def inspect(
         pose,
         entity.box_min,
         entity.box_max,
+        footprint=config.viewpoints.footprint,
         max_distance=config.confirm_distance,
         max_bearing=config.confirm_bearing,
     ):

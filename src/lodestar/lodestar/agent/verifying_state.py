@@ -68,7 +68,7 @@ class VerifyingState:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
             high = (
-                float(faced.box_min[2]) > config.camera_height
+                float(faced.box_min[2]) > config.viewpoints.camera_height
             )  # the edge of a table may hide it from nearby
             if faced.id in run.hidden and high:
                 self._claim_or_compare(run, faced, view)

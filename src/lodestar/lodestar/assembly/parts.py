@@ -6,6 +6,7 @@ The configuration of a part has its shared values filled in already (`RobotConfi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,8 @@ from lodestar.experts.semantic_map import SemanticMapExpert
 from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.store import KeyframeStore
+from lodestar.language.directive import Directive
+from lodestar.language.grammar import parse_directive
 from lodestar.language.parsers import QueryParser, make_parser
 from lodestar.language.reasoner import Reasoner
 from lodestar.language.reasoners import ReasonerConfig, ReasonerHandle, make_reasoner
@@ -43,7 +46,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.perception.captioner import make_describer
 from lodestar.perception.geometric import GeometricSegmenter
 from lodestar.perception.ground_truth import GroundTruthDetector
-from lodestar.perception.ultralytics import UltralyticsDetector
+from lodestar.perception.ultralytics import UltralyticsConfig, UltralyticsDetector
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
 from lodestar.scene.mirror import SceneMirror
@@ -105,9 +108,14 @@ def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmente
 
 def ultralytics_detector(config: PerceptionConfig) -> UltralyticsDetector:
     """Detects in RGB; its model is loaded with the first image. Raises DetectorUnavailable for what is missing."""
-    detector = UltralyticsDetector(config.model, config.ultralytics)
+    detector = picture_detector(config.model, config.ultralytics)
     detector.check()
     return detector
+
+
+def picture_detector(model: str, config: UltralyticsConfig) -> UltralyticsDetector:
+    """Detects in the pictures that come with a directive. model: path of weights."""
+    return UltralyticsDetector(model, config)
 
 
 def keyframe_store(
@@ -176,6 +184,11 @@ def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable
     return make_parser(config.parser, warn, chat)[0]
 
 
+def directive_parser(shared: SharedConfig) -> Callable[[str], Directive]:
+    """Reads the text of directives. The function raises DirectiveError."""
+    return partial(parse_directive, keep_away=shared.keep_out_distance)
+
+
 def reasoner(config: ReasonerConfig) -> ReasonerHandle:
     """Weighs candidates and views for an expert; it is closed with its owner."""
     return make_reasoner(config)
@@ -207,6 +220,11 @@ def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -
     return policy_of(config.selection, config.policy, config.experts, rng)
 
 
+def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
+    """Says what of the scene is meant by a step of a directive."""
+    return SceneTargets(phrases, shared.query)
+
+
 def decision_loop(
     config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy
 ) -> DecisionLoop:
@@ -216,7 +234,7 @@ def decision_loop(
         chooser,
         phrases,
         config.experts,
-        targets=SceneTargets(phrases, shared.query),
+        targets=scene_targets(shared, phrases),
         context=config.context,
         features=config.selection.features,
         rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),

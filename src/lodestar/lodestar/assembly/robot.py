@@ -16,7 +16,6 @@ from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejecti
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
 from lodestar.language.directive import Directive
-from lodestar.language.grammar import parse_directive
 from lodestar.language.reasoner import Reasoner
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -43,6 +42,7 @@ class HeadlessRobot:
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
         self._reasoner = reasoner
+        self._parse = parts.directive_parser(config.shared)
         self._closing = ExitStack()
         self.loop = parts.decision_loop(
             config.goal_selector, config.shared, phrases, policy or parts.policy(config.goal_selector)
@@ -129,7 +129,7 @@ class HeadlessRobot:
 
     def start(self, directive: Directive | str, now: float, time_limit: float = 0.0) -> Directive:
         """Begin a directive, by its words or as a record. Raises DirectiveError, DirectiveRefused."""
-        parsed = parse_directive(directive) if isinstance(directive, str) else directive
+        parsed = self._parse(directive) if isinstance(directive, str) else directive
         check_directive(parsed)
         self.loop.start(parsed, now, time_limit)
         self.map.follow(parsed)

@@ -9,10 +9,14 @@ from __future__ import annotations
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from lodestar.agent.config import LoopConfig
 from lodestar.experts.facing_places import ApproachConfig
 from lodestar.experts.reach import ReachConfig
+from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.grid.footprint import Footprint
+from lodestar.grid.success_pose import SuccessConfig
 from lodestar.grid.viewpoints import ViewpointConfig
+from lodestar.language.directive import DEFAULT_KEEP_AWAY
 from lodestar.query.config import QueryConfig
 
 MARK = "shared"  # key of a field's metadata; its value names the field of SharedConfig
@@ -33,9 +37,18 @@ class SharedConfig:
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)  # from where a thing is faced
     approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to a thing
     reach: ReachConfig = field(default_factory=ReachConfig)  # which ways the robot takes
-    map_id: int = 1  # of everything that is recorded or saved
+    success: SuccessConfig = field(default_factory=SuccessConfig)  # when a thing counts as found
+    depth_range: float = DEPTH_RANGE  # m, to which depth images are relied on
+    keep_out_distance: float = DEFAULT_KEEP_AWAY  # m to what a directive forbids without naming a distance
+    map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 
     def __post_init__(self) -> None:
+        far = max(self.viewpoints.max_distance, self.viewpoints.far_distance, self.viewpoints.high_distance)
+        if far > self.success.distance:
+            raise ValueError(
+                f"shared.viewpoints faces things from {far} m, which is beyond shared.success.distance, "
+                f"{self.success.distance} m: nothing faced from there would count as found"
+            )
         for item in fields(self):
             value = getattr(self, item.name)
             if is_dataclass(value):

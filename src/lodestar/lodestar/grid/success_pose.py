@@ -7,6 +7,7 @@ point is within 30 degrees; line of sight is checked by the caller, on the grid 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +15,16 @@ from numpy.typing import ArrayLike
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import GO2, Footprint
 
-MAX_DISTANCE = 1.0  # metres
-MAX_BEARING = math.radians(30.0)
+
+@dataclass(frozen=True)
+class SuccessConfig:
+    """How near and how straight ahead a thing must be that counts as found (DESIGN section 3)."""
+
+    distance: float = 1.0  # m, in plan, from the footprint to the thing's box
+    bearing: float = math.radians(30.0)  # rad, from the heading to the box's nearest point
+
+
+MAX_DISTANCE, MAX_BEARING = SuccessConfig.distance, SuccessConfig.bearing  # by which the benchmarks judge
 
 
 def _outside(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ class ConstraintParser(DirectivePhraseParser):
 
     def __init__(self, tokens: list[str], text: str) -> None:
         super().__init__(tokens, text)
+        self.default_distance = DEFAULT_KEEP_AWAY  # metres, where the text names none
         self._constraints: list[str] = []
         self._distances: list[float | None] = []  # per list of things, None: it says none
         self._barred_to = 0  # the token after the last of them
@@ -22,9 +23,9 @@ class ConstraintParser(DirectivePhraseParser):
     @property
     def _keep_away(self) -> float:
         """The one distance that is kept to everything: the largest, or one that is out of bounds."""
-        said = [DEFAULT_KEEP_AWAY if metres is None else metres for metres in self._distances]
+        said = [self.default_distance if metres is None else metres for metres in self._distances]
         wrong = (metres for metres in said if not 0.0 < metres <= MAX_KEEP_AWAY)
-        return next(wrong, max(said, default=DEFAULT_KEEP_AWAY))
+        return next(wrong, max(said, default=self.default_distance))
 
     def _avoid(self, verb: str, metres: float | None = None) -> None:
         """Take in the things that follow a verb of keeping away."""

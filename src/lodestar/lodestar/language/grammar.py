@@ -12,6 +12,7 @@ from lodestar.language.alternatives import AlternativesParser
 from lodestar.language.constraint_parser import ConstraintParser
 from lodestar.language.contradictions import contradiction, why_contradictory
 from lodestar.language.directive import (
+    DEFAULT_KEEP_AWAY,
     Directive,
     DirectiveKind,
     EmptyDirective,
@@ -40,14 +41,15 @@ class _Step:
     target: tuple[NounPhrase, ...] = ()  # alternatives
 
 
-def parse_directive(text: str) -> Directive:
-    """The task that a text asks for.
+def parse_directive(text: str, keep_away: float = DEFAULT_KEEP_AWAY) -> Directive:
+    """The task that a text asks for. keep_away: metres to what it forbids, where it names no distance.
 
     Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with
     an example) where there is no task.
     """
     tokens = _tokens(text)
     parser = _DirectiveParser(tokens, text)
+    parser.default_distance = keep_away
     return parser.parse()
 
 

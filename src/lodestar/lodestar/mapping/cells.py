@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
+from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.mapping import tsdf_kernels as kernels
 from lodestar.mapping.blocks import CELLS
 
@@ -25,7 +26,7 @@ class GeometryConfig:
     voxel: float = 0.05
     truncation: float = 0.20
     near: float = 0.1
-    far: float = 5.0
+    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     top: int = 64
     clear_margin: float = 0.10
     clear_per_metre: float = 0.02

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 from numba import njit
 
+from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
@@ -34,7 +35,7 @@ class OctoMapConfig:
     band_low: float = 0.1
     band_high: float = 0.6
     depth_stride: int = 8
-    depth_range: float = 5.0
+    depth_range: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     growth: float = 4.0
     max_cells: int = 64_000_000
 

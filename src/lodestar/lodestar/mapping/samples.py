@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numba import njit
+
+from lodestar.geometry.camera import DEPTH_RANGE
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,7 @@ class SampleConfig:
     """
 
     near: float = 0.1
-    far: float = 5.0
+    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     max_step: int = 8
     samples: int = 400
     background_step: int = 3

@@ -6,13 +6,13 @@ depth and concave creases into convex pieces (Stein et al. 2014, "Object partiti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 from numba import njit
 
-from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.camera import DEPTH_RANGE, PinholeCamera
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.perception.segments import label_extents
 
@@ -32,7 +32,7 @@ class GeometricConfig:
 
     step: int = 2
     near: float = 0.3
-    far: float = 5.0
+    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     jump: float = 0.02
     jump_per_square: float = 0.012
     reach: int = 4

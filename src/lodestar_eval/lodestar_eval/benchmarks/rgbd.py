@@ -57,11 +57,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _map(recording: Recording, limit: int | None, progress: Callable[[str], None]) -> _Mapped:
-    from lodestar.mapping.semantic_voxels import FrameRejected, SemanticVoxelMap
-    from lodestar.perception.geometric import GeometricSegmenter
+    from lodestar.assembly import parts
+    from lodestar.mapping.semantic_voxels import FrameRejected
 
-    segmenter = GeometricSegmenter()
-    mapped = _Mapped(SemanticVoxelMap())
+    segmenter = parts.geometric_segmenter()
+    mapped = _Mapped(parts.voxel_map())
     most = -1
     for number, frame in enumerate(recording.frames(), 1):
         if limit is not None and number > limit:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from std_srvs.srv import SetBool
 
 from lodestar.agent.commands import Command
+from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
-from lodestar.language.grammar import parse_directive
 from lodestar.models.phrases import PhraseBook
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -60,7 +60,15 @@ class GoalSelectorNode(LodestarNode):
         desk = PictureDesk(declare_config(self, PicturesConfig, "pictures."))
         watch = ClientWatch(self, "follow_directive", declare_config(self, ClientConfig, "client."))
         self._server = DirectiveServer(
-            self, loop, thread, parse_directive, clock.now, self._on_started, self._on_stop, desk, watch
+            self,
+            loop,
+            thread,
+            parts.directive_parser(self.shared),
+            clock.now,
+            self._on_started,
+            self._on_stop,
+            desk,
+            watch,
         )
         self._experts = ExpertClients(
             self, config.experts, lambda answer: thread.post(lambda: loop.on_answer(answer))

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from lodestar.assembly.profiles import ProfileError, check_profiles
+
 # Every process maps a segment of shared memory and all of it is resident: 64 MiB for those that publish images,
 # clouds or trees, 8 MiB for the others, which receive them just as well.
 MIDDLEWARE = "fastdds.xml"
@@ -248,7 +250,8 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
 def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     """Return every process of a use, with the use's profile, the simulated clock and the options applied.
 
-    Raises StackError for an unknown use, a missing profile or parameters for a node that is not started.
+    Raises StackError for an unknown use, a missing profile, one that says a thing twice, or parameters for a node
+    that is not started.
     """
     options = options or StackOptions()
     if use not in _USES:
@@ -257,6 +260,10 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     for path in files:
         if not path.is_file():
             raise StackError(f"the parameter profile {path} does not exist")
+    try:
+        check_profiles(files)
+    except ProfileError as error:
+        raise StackError(str(error)) from error
     specs = _USES[use].compose(options)
     unknown = set(options.parameters) - {spec.name for spec in specs}
     if unknown:

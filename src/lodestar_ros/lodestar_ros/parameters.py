@@ -7,16 +7,17 @@ Parameters are read-only after the start: a frozen configuration cannot change u
 
 from __future__ import annotations
 
-import types
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterAlreadyDeclaredException
 from rclpy.node import Node
 
+from lodestar.assembly.parameter_values import ValueRefused, coerce, describe, expressible
+from lodestar.assembly.profiles import home_of
 from lodestar.assembly.shared import is_shared, with_shared
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def declare_config(
         if is_dataclass(hint):
             below = f"{prefix}{item.metadata['prefix']}" if "prefix" in item.metadata else f"{name}."
             values[item.name] = declare_config(node, hint, below, default)  # type: ignore[arg-type]
-        elif _expressible(hint):
+        elif expressible(hint):
             values[item.name] = declare(node, name, hint, default)
         elif defaults is not None:
             values[item.name] = default  # what a profile cannot say keeps its default
@@ -71,14 +72,19 @@ def declare_part(node: LodestarNode, part_type: type[Config]) -> Config:
 
 def declare(node: Node, name: str, hint: Any, default: Any) -> Any:
     """One read-only parameter of a Python type. Raises ParameterError where the given value is of another."""
-    descriptor = ParameterDescriptor(read_only=True, dynamic_typing=True, description=_describe(hint))
+    descriptor = ParameterDescriptor(read_only=True, dynamic_typing=True, description=describe(hint))
     plain = _to_parameter(default)
     try:
         given = node.declare_parameter(name, plain, descriptor).value
     except ParameterAlreadyDeclaredException:
         given = node.get_parameter(name).value
     same = type(given) is type(plain) and given == plain
-    return default if same or given is None else _coerce(name, given, hint)
+    if same or given is None:
+        return default
+    try:
+        return coerce(name, given, hint)
+    except ValueRefused as error:
+        raise ParameterError(str(error)) from error
 
 
 def reject_unknown(node: Node) -> None:
@@ -86,10 +92,16 @@ def reject_unknown(node: Node) -> None:
     known = set(node._parameters)
     given = getattr(node, "_parameter_overrides", {})
     unknown = sorted(name for name in given if name not in known and name.split(".")[0] not in ROS_PARAMETERS)
+    for name in unknown:
+        home = home_of(node.get_name(), name)
+        if home is not None:
+            raise ParameterError(
+                f"{node.get_name()}: {name} is now {home}, which all parts share; set it for all nodes (section /**)"
+            )
     if unknown:
         own = sorted(name for name in known if name.split(".")[0] not in ROS_PARAMETERS)
         raise ParameterError(
-            f"{node.get_name()} has no parameter {', '.join(map(repr, unknown))}; its parameters are {', '.join(own)}"
+            f"{node.get_name()} has no parameter {', '.join(map(repr, unknown))}; it has {', '.join(own)}"
         )
 
 
@@ -99,32 +111,6 @@ def _default_of(item: Field) -> Any:
     if item.default_factory is not MISSING:
         return item.default_factory()
     return None
-
-
-def _optional(hint: Any) -> tuple[Any, bool]:
-    """The type without None, and whether None was in it."""
-    if get_origin(hint) in (Union, types.UnionType):
-        others = [part for part in get_args(hint) if part is not type(None)]
-        if len(others) == 1:
-            return others[0], True
-    return hint, False
-
-
-def _expressible(hint: Any) -> bool:
-    hint, _ = _optional(hint)
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (tuple, list):
-        return all(part is Ellipsis or part in (int, float, str, bool) for part in arguments)
-    return isinstance(hint, type) and issubclass(hint, (bool, int, float, str, Path, Enum))
-
-
-def _describe(hint: Any) -> str:
-    plain, optional = _optional(hint)
-    if isinstance(plain, type) and issubclass(plain, Enum):
-        text = " | ".join(member.name for member in plain)
-    else:
-        text = str(getattr(plain, "__name__", plain) if not get_args(plain) else plain)
-    return f"{text}, empty = none" if optional else text
 
 
 def _to_parameter(value: Any) -> Any:
@@ -137,34 +123,3 @@ def _to_parameter(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return list(value)
     return value
-
-
-def _coerce(name: str, given: Any, hint: Any) -> Any:
-    hint, optional = _optional(hint)
-    if optional and given == "":
-        return None
-    try:
-        if get_origin(hint) in (tuple, list):
-            parts = [part for part in get_args(hint) if part is not Ellipsis]
-            fixed = get_origin(hint) is tuple and Ellipsis not in get_args(hint)
-            if isinstance(given, str) or (fixed and len(given) != len(parts)):
-                raise ValueError(f"{len(parts) if fixed else 'a list of'} values")
-            kinds = parts if fixed else parts[:1] * len(given)
-            return get_origin(hint)(_scalar(value, kind) for value, kind in zip(given, kinds))
-        return _scalar(given, hint)
-    except (TypeError, ValueError, KeyError) as error:
-        raise ParameterError(f"parameter {name} = {given!r} is not {_describe(hint)} ({error})") from error
-
-
-def _scalar(value: Any, hint: Any) -> Any:
-    if issubclass(hint, Enum):
-        return hint[value]
-    if hint is bool or isinstance(value, bool):
-        if hint is not bool or not isinstance(value, bool):
-            raise TypeError("one is a boolean, the other is not")
-        return value
-    if hint is int and isinstance(value, float) and not value.is_integer():
-        raise TypeError("an integer is expected")
-    if issubclass(hint, (str, Path)) != isinstance(value, str):
-        raise TypeError(f"it is {type(value).__name__}")
-    return hint(value)

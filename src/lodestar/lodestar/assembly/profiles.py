@@ -1,0 +1,192 @@
+"""Profiles, the YAML files of ROS parameters: checked for what the parts share, and read into the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+import yaml
+
+from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.parameter_values import ValueRefused, coerce
+from lodestar.assembly.shared import MARK, SharedConfig, is_shared
+
+ALL_NODES = "/**"  # the section of a profile that every node reads
+SHARED = "shared."
+
+#: Parameters of 0.1.0 that are shared ones now and not found by their place in the tree: (part, old) -> new.
+_MOVED = {
+    ("semantic_voxels", "map_id"): "shared.map_id",
+    ("keyframes", "map_id"): "shared.map_id",
+    ("goal_selector", "loop.camera_height"): "shared.viewpoints.camera_height",
+    ("goal_selector", "loop.confirm_distance"): "shared.success.distance, less loop.confirm_margin",
+    ("goal_selector", "loop.confirm_bearing"): "shared.success.bearing, less loop.confirm_bearing_margin",
+}
+
+
+class ProfileError(ValueError):
+    """A profile says something twice, or in a place where it does not hold; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One parameter of a profile. node: whose, "" = every node's. name: dotted."""
+
+    node: str
+    name: str
+    value: Any
+    file: Path
+    line: int
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for a person."""
+        section = f"/**/{self.node}" if self.node else ALL_NODES
+        return f"{self.file.name}:{self.line} ({section}: {self.name})"
+
+
+def settings_of(path: Path) -> list[Setting]:
+    """Everything that a profile sets, in its order. Raises ProfileError for what is no profile, OSError."""
+    try:
+        root = yaml.compose(path.read_text(), Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        raise ProfileError(f"{path.name} is no YAML: {error}") from error
+    if root is None:
+        return []
+    found: list[Setting] = []
+    for key, section in _entries(root, path):
+        node = "" if key == ALL_NODES else key.rsplit("/", 1)[-1]
+        for inner, parameters in _entries(section, path):
+            if inner == "ros__parameters" and parameters.value:
+                found += _flat(parameters, path, node, "")
+    return found
+
+
+def _entries(mapping: yaml.Node, path: Path) -> Iterator[tuple[str, yaml.Node]]:
+    if not isinstance(mapping, yaml.MappingNode):
+        raise ProfileError(f"{path.name}:{mapping.start_mark.line + 1} is no list of names and values")
+    for key, value in mapping.value:
+        yield str(key.value), value
+
+
+def _flat(mapping: yaml.Node, path: Path, node: str, prefix: str) -> Iterator[Setting]:
+    for key, value in _entries(mapping, path):
+        if isinstance(value, yaml.MappingNode):
+            yield from _flat(value, path, node, f"{prefix}{key}.")
+        else:
+            loader = yaml.SafeLoader("")
+            plain = loader.construct_object(value, deep=True)
+            yield Setting(node, f"{prefix}{key}", plain, path, value.start_mark.line + 1)
+
+
+def check_profiles(paths: Sequence[Path]) -> None:
+    """Raise ProfileError where one sets a parameter twice, a shared one for one part only, or one by an old name.
+
+    A later file wins over an earlier one: the same parameter in both is no error.
+    """
+    for path in paths:
+        first: dict[tuple[str, str], Setting] = {}
+        for setting in settings_of(path):
+            before = first.setdefault((setting.node, setting.name), setting)
+            if before is not setting:
+                raise ProfileError(
+                    f"{setting.name} is set twice: {before.place} has {before.value!r} and {setting.place} has "
+                    f"{setting.value!r}; keep one"
+                )
+            _check_place(setting, first)
+
+
+def _check_place(setting: Setting, known: dict[tuple[str, str], Setting]) -> None:
+    if setting.name.startswith(SHARED) and setting.node:
+        common = known.get(("", setting.name))
+        also = f", and {common.place} has {common.value!r} for all" if common else ""
+        raise ProfileError(
+            f"{setting.place} sets a parameter that all parts share for {setting.node} alone, to {setting.value!r}"
+            f"{also}: set it once, in the section {ALL_NODES}"
+        )
+    home = home_of(setting.node, setting.name)
+    if home is not None:
+        base = home.split(",")[0]
+        common = known.get(("", base))
+        also = f"; {common.place} has it too, {common.value!r}" if common else ""
+        raise ProfileError(
+            f"{setting.place}: {setting.name} is now {home}, which all parts share{also}: set it once, in the "
+            f"section {ALL_NODES}"
+        )
+
+
+def home_of(part: str, name: str) -> str | None:
+    """The shared parameter that a part's parameter of 0.1.0 is now, None where it still is the part's own."""
+    if (part, name) in _MOVED:
+        return _MOVED[part, name]
+    if part == "scene_dictionary" and name.startswith("query."):
+        inside = name.removeprefix("query.").split(".")[0]
+        query = {item.name for item in fields(get_type_hints(SharedConfig)["query"])}
+        return f"{SHARED}{name}" if inside in query else None
+    part_type = get_type_hints(RobotConfig).get(part)
+    if part_type is None or part == "shared":
+        return None
+    found = _shared_name(part_type, name.split("."))
+    return None if found is None else f"{SHARED}{found}"
+
+
+def _shared_name(config: Any, names: list[str]) -> str | None:
+    hints = get_type_hints(config)
+    for item in fields(config):
+        hint, prefix = hints[item.name], item.metadata.get("prefix")
+        if is_dataclass(hint) and prefix == "":
+            found = _shared_name(hint, names)
+            if found is not None:
+                return found
+        if item.name != names[0]:
+            continue
+        if is_shared(item):
+            home, rest = str(item.metadata[MARK]), names[1:]
+            deeper = _shared_name(hint, rest) if rest and is_dataclass(hint) else None
+            return deeper or ".".join([home, *rest])
+        if len(names) > 1 and is_dataclass(hint):
+            return _shared_name(hint, names[1:])
+    return None
+
+
+def read_profiles(paths: Sequence[Path]) -> RobotConfig:
+    """The robot that these profiles make, the last one first in force; what they say of other nodes is passed over.
+
+    Raises ProfileError, OSError.
+    """
+    check_profiles(paths)
+    given: dict[str, dict[str, Setting]] = {}
+    for path in paths:
+        for setting in settings_of(path):
+            if setting.name.startswith(SHARED):
+                given.setdefault("shared", {})[setting.name.removeprefix(SHARED)] = setting
+            else:
+                given.setdefault(setting.node, {})[setting.name] = setting
+    hints = get_type_hints(RobotConfig)
+    try:
+        whole = {name: _filled(hints[name](), given.get(name, {}), "") for name in hints}
+        return RobotConfig(**whole)
+    except ValueError as error:
+        raise ProfileError(f"{', '.join(path.name for path in paths)}: {error}") from error
+
+
+def _filled(config: Any, given: dict[str, Setting], prefix: str) -> Any:
+    """The configuration with the values that are given for its parameters."""
+    hints = get_type_hints(type(config))
+    changes: dict[str, Any] = {}
+    for item in fields(config):
+        name = f"{prefix}{item.name}"
+        if is_shared(item):
+            continue
+        if is_dataclass(hints[item.name]):
+            below = f"{prefix}{item.metadata['prefix']}" if "prefix" in item.metadata else f"{name}."
+            changes[item.name] = _filled(getattr(config, item.name), given, below)
+        elif name in given:
+            setting = given[name]
+            try:
+                changes[item.name] = coerce(name, setting.value, hints[item.name])
+            except ValueRefused as error:
+                raise ProfileError(f"{setting.place}: {error}") from error
+    return replace(config, **changes)

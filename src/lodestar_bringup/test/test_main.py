@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from lodestar_bringup import __main__ as command
-from lodestar_bringup.stack import ProcessSpec, stack
+from lodestar_bringup.stack import ProcessSpec, StackError, StackOptions, stack
 from lodestar_bringup.supervision import RestartLimits, Supervision
 
 pytestmark = pytest.mark.timed
@@ -166,3 +166,24 @@ def test_what_it_lists_is_what_a_shell_would_start(nodes: Path, capsys: pytest.C
     listed = [shlex.split(line) for line in capsys.readouterr().out.splitlines()]
     sim = next(words for words in listed if "__node:=sim" in words)
     assert len(listed) == 13 and 'world:="my world.json"' in sim
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "/**:\n  ros__parameters:\n    shared.query.accept: 0.7\n"
+            "/**/goal_selector:\n  ros__parameters:\n    shared.query.accept: 0.5\n",
+            r"own\.yaml:6 .*goal_selector alone, to 0\.5, and own\.yaml:3 .*0\.7 for all",
+        ),
+        (
+            "/**/keyframes:\n  ros__parameters:\n    map_id: 2\n",
+            r"own\.yaml:3 .*map_id is now shared\.map_id",
+        ),
+    ],
+)
+def test_a_profile_with_two_homes_for_one_parameter_starts_nothing(tmp_path, text, reason):
+    path = tmp_path / "own.yaml"
+    path.write_text(text)
+    with pytest.raises(StackError, match=reason):
+        stack("sim", StackOptions(profiles=(path,)))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from lodestar.assembly.config import EXPERTS, PerceptionConfig, RobotConfig
+from lodestar.assembly.config import EXPERTS, RobotConfig, changed
+from lodestar.assembly.profiles import read_profiles
 from lodestar.perception.ground_truth import NoiseConfig
+from lodestar_bringup.stack import config_folder
 from lodestar_sim.navigator import NavigatorConfig
 from lodestar_sim.simulator import SimConfig
 
@@ -22,8 +25,13 @@ NOISES = {
 
 
 def robot_config(noise: NoiseConfig = NOISES["mild"]) -> RobotConfig:
-    """The robot of the simulator's profile, whose perception errs like this."""
-    return RobotConfig(perception=PerceptionConfig(noise=noise))
+    """The robot of the simulator's own profile, whose perception errs like this."""
+    return changed(_profile(), perception__noise=noise)
+
+
+@lru_cache(maxsize=1)
+def _profile() -> RobotConfig:
+    return read_profiles([config_folder() / "sim.yaml"])
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,8 @@ class OctoMapper:
     def insert_points(self, points_sensor: np.ndarray, map_from_sensor: np.ndarray) -> int:
         """Rays from the sensor to its returns are integrated; how many were used.
 
-        points_sensor: (N, 3) metres; non-finite ones (no return) and those nearer than min_range are left out.
+        points_sensor: (N, 3) metres; non-finite ones and those nearer than min_range are left out: a beam without a
+        return, which some drivers report at the origin, tells nothing (ADR 0027).
         map_from_sensor: (4, 4). Raises MapExtentError, and nothing is integrated, when the pose lies out of bounds.
         """
         points = np.asarray(points_sensor, np.float32)

@@ -21,7 +21,9 @@ class ScanGridConfig:
 
     resolution: metres. hit, miss: log-odds added per scan (probabilities 0.7 and 0.4, Hornung et al. 2013).
     lowest, highest: clamping of log-odds, so that a changed place is believed within ten scans.
-    max_range: metres; longer beams, and those without a return, count as free up to it.
+    max_range: metres; longer beams count as free up to it.
+    free_without_return: whether the driver says inf only where a beam met nothing, so that it is free up to max_range.
+    Off, a beam without a return tells nothing, as a point that is missing from a cloud does (ADR 0027).
     min_range: metres; shorter returns are the robot itself. growth: metres, a step of the grid's growth.
     max_cells: the grid refuses to grow beyond this number of cells.
     """
@@ -32,6 +34,7 @@ class ScanGridConfig:
     lowest: float = -2.0
     highest: float = 3.5
     max_range: float = 12.0
+    free_without_return: bool = False
     min_range: float = 0.1
     growth: float = 4.0
     max_cells: int = 64_000_000
@@ -137,7 +140,7 @@ class ScanGridMapper:
         range_max: float,
         map_from_scan: np.ndarray,
     ) -> None:
-        """Take in one scan; NaN beams are skipped, infinite ones are free up to the range.
+        """Take in one scan; NaN beams are skipped, and infinite ones too unless `free_without_return` is set.
 
         ranges: (N,), metres. map_from_scan: (4, 4) at the scan's stamp. Raises ValueError for a pose that is
         not finite.
@@ -147,7 +150,8 @@ class ScanGridMapper:
         config = self.config
         ranges = np.asarray(ranges, np.float64)
         angles = angle_min + angle_increment * np.arange(len(ranges))
-        usable = ~np.isnan(ranges) & (ranges >= config.min_range)
+        told = ~np.isnan(ranges) if config.free_without_return else np.isfinite(ranges)
+        usable = told & (ranges >= config.min_range)
         reach = min(config.max_range, range_max)
         is_hit = usable & (ranges < reach)
         lengths = np.where(is_hit, ranges, reach)[usable]

@@ -15,8 +15,8 @@ class TurnFilterConfig:
     still_period: seconds after which one is taken in from the same place too, because others may have moved.
     """
 
-    period: float = 0.15
-    distance: float = 0.08
+    period: float = 0.25
+    distance: float = 0.15
     still_period: float = 0.5
 
 

@@ -35,7 +35,7 @@ def test_a_room_is_free_inside_occupied_at_its_walls_unknown_beyond(pose):
     mapper = ScanGridMapper()
     for _ in range(3):
         insert(mapper, room_scan(*pose), *pose)
-    grid = mapper.grid(7.0)
+    grid = mapper.project(7.0)
     assert grid.stamp == 7.0
     assert grid.free_area == pytest.approx(36.0, rel=0.08)
     for along in np.arange(-2.5, 2.5, 0.3):
@@ -60,15 +60,16 @@ def test_growth_keeps_every_cell():
     )
 
 
-def test_beams_without_return_are_free_and_nan_beams_are_nothing():
-    mapper = ScanGridMapper(ScanGridConfig(max_range=5.0))
+def test_beams_without_return_are_free_only_where_the_driver_is_trusted_and_nan_beams_are_nothing():
     ranges = np.full(BEAMS, np.inf)
     ranges[ANGLES < 0] = np.nan
-    insert(mapper, ranges)
-    grid = mapper.project()
-    assert cell(grid, 0.5, 4.0) == FREE
-    assert cell(grid, 0.5, -1.0) == UNKNOWN
-    assert not grid.occupied.any()
+    ranges[0] = 1.0
+    for trusted, state in ((False, UNKNOWN), (True, FREE)):
+        mapper = ScanGridMapper(ScanGridConfig(max_range=5.0, growth=6.0, free_without_return=trusted))
+        insert(mapper, ranges)
+        grid = mapper.project()
+        assert cell(grid, 0.5, 4.0) == state
+        assert cell(grid, 0.5, -1.0) == UNKNOWN
 
 
 def test_what_moved_away_is_freed_and_what_came_is_seen():

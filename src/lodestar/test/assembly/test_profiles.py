@@ -1,0 +1,101 @@
+"""Profiles make the tree that the nodes have, and say a thing once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.profiles import ProfileError, check_profiles, home_of, read_profiles
+
+
+def profile(folder: Path, text: str, name: str = "own.yaml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_profile_makes_the_tree(tmp_path: Path) -> None:
+    path = profile(
+        tmp_path,
+        "/**:\n  ros__parameters:\n    shared: {query: {accept: 0.7}, keep_out_distance: 2}\n"
+        "/**/mapping:\n  ros__parameters:\n    source: scan\n    scan: {resolution: 0.05}\n"
+        "/**/frontier_expert:\n  ros__parameters:\n    look_ranges: [5, 3.0]\n"
+        "/**/scene_dictionary:\n  ros__parameters:\n    query.parser: grammar\n    captioner: template\n"
+        "/**/motion_gate:\n  ros__parameters:\n    cmd_vel_stamped: true\n",
+    )
+    config = read_profiles([path])
+    assert config.shared.query.accept == config.goal_selector.loop.query.accept == 0.7
+    assert config.shared.keep_out_distance == 2.0
+    assert (config.mapping.source, config.mapping.scan.resolution) == ("scan", 0.05)
+    assert config.frontier_expert.expert.look_ranges == (5.0, 3.0)
+    assert config.perception == RobotConfig().perception
+
+
+def test_a_later_profile_wins(tmp_path: Path) -> None:
+    one = profile(tmp_path, "/**:\n  ros__parameters:\n    shared.map_id: 2\n", "use.yaml")
+    two = profile(tmp_path, "/**:\n  ros__parameters:\n    shared.map_id: 3\n")
+    assert read_profiles([one, two]).shared.map_id == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "/**:\n  ros__parameters:\n    shared.query.accept: 0.7\n    shared: {query: {accept: 0.5}}\n",
+            r"set twice: own\.yaml:3 .* 0\.7 and own\.yaml:4 .* 0\.5",
+        ),
+        (
+            "/**:\n  ros__parameters:\n    shared.map_id: 2\n/**:\n  ros__parameters:\n    shared.map_id: 2\n",
+            r"own\.yaml:3 .*own\.yaml:6",
+        ),
+        (
+            "/**:\n  ros__parameters:\n    shared.map_id: 2\n"
+            "/**/keyframes:\n  ros__parameters:\n    shared.map_id: 3\n",
+            r"own\.yaml:6 .*keyframes alone, to 3, and own\.yaml:3 .* has 2 for all",
+        ),
+        (
+            "/**/goal_selector:\n  ros__parameters:\n    loop:\n      camera_height: 0.5\n",
+            r"own\.yaml:4 .*loop\.camera_height is now shared\.viewpoints\.camera_height",
+        ),
+        (
+            "/**:\n  ros__parameters:\n    shared.query.accept: 0.7\n"
+            "/**/scene_dictionary:\n  ros__parameters:\n    query.accept: 0.6\n",
+            r"query\.accept is now shared\.query\.accept.*own\.yaml:3 .*has it too, 0\.7",
+        ),
+        ("/**/mapping:\n  ros__parameters: [1]\n", r"own\.yaml:2 is no list"),
+        ("a: [", "no YAML"),
+    ],
+)
+def test_what_is_said_twice_or_by_an_old_name_is_refused_with_its_places(
+    tmp_path: Path, text: str, reason: str
+) -> None:
+    with pytest.raises(ProfileError, match=reason):
+        check_profiles([profile(tmp_path, text)])
+
+
+def test_a_value_that_does_not_fit_is_refused_with_its_place(tmp_path: Path) -> None:
+    path = profile(tmp_path, "/**/mapping:\n  ros__parameters:\n    grid_period: soon\n")
+    with pytest.raises(ProfileError, match=r"own\.yaml:3 .*grid_period = 'soon'"):
+        read_profiles([path])
+    path = profile(tmp_path, "/**/mapping:\n  ros__parameters:\n    source: sonar\n")
+    with pytest.raises(ProfileError, match=r"own\.yaml: source is 'sonar'"):
+        read_profiles([path])
+
+
+@pytest.mark.parametrize(
+    ("part", "old", "new"),
+    [
+        ("ego_vlm_expert", "worth.query.accept", "shared.query.accept"),
+        ("ego_vlm_expert", "recall.viewpoints.footprint.length", "shared.body.length"),
+        ("frontier_expert", "reach.travel.clearance", "shared.reach.travel.clearance"),
+        ("semantic_voxels", "voxels.geometry.far", "shared.depth_range"),
+        ("keyframes", "map_id", "shared.map_id"),
+        ("scene_dictionary", "query.parser", None),
+        ("frontier_expert", "alpha", None),
+        ("sim", "seed", None),
+    ],
+)
+def test_names_of_0_1_0_lead_to_their_home(part: str, old: str, new: str | None) -> None:
+    assert home_of(part, old) == new

@@ -177,7 +177,7 @@ class ReferenceSearcher:
         sizes = np.bincount(labels.ravel())
         roomy = np.isfinite(lengths) & (obstacle_distance(grid) >= config.clearance)
         for goal_xy in self._failed:
-            rows, columns = np.indices(grid.cells.shape, sparse=True)
+            rows, columns = np.ogrid[: grid.cells.shape[0], : grid.cells.shape[1]]
             row, column = grid.cells_of(goal_xy[None])[0]
             roomy &= (rows - row) ** 2 + (columns - column) ** 2 > (config.excluded / grid.resolution) ** 2
         reach = round(config.ahead / grid.resolution)

@@ -101,7 +101,7 @@ def reject_unknown(node: Node) -> None:
     if unknown:
         own = sorted(name for name in known if name.split(".")[0] not in ROS_PARAMETERS)
         raise ParameterError(
-            f"{node.get_name()} has no parameter {', '.join(map(repr, unknown))}; it has {', '.join(own)}"
+            f"{node.get_name()} has no parameter {', '.join(map(repr, unknown))}; its parameters are {', '.join(own)}"
         )
 
 

@@ -63,10 +63,10 @@ def _scalar(value: Any, hint: Any) -> Any:
         return hint[value]
     if hint is bool or isinstance(value, bool):
         if hint is not bool or not isinstance(value, bool):
-            raise TypeError("true or false on one side only")
+            raise TypeError("one is a boolean, the other is not")
         return value
     if hint is int and isinstance(value, float) and not value.is_integer():
-        raise TypeError("a fraction")
+        raise TypeError("an integer is expected")
     if issubclass(hint, (str, Path)) != isinstance(value, str):
         raise TypeError(f"it is {type(value).__name__}")
     return hint(value)

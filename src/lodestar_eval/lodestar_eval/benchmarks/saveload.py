@@ -70,7 +70,7 @@ def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str]
     sweep = Sweep(world, options.seed, SweepConfig(views=options.views, width=320, height=240))  # type: ignore[arg-type]
     voxels, scene = parts.voxel_map(), parts.scene_dictionary()
     try:
-        grid = parts.plan_mapper(MappingConfig())
+        grid: Any = parts.plan_mapper(MappingConfig())
     except ImportError:
         grid = None
     for number, (frame, segmented) in enumerate(sweep.frames()):

@@ -36,7 +36,8 @@ def unmeasured(_name: str) -> AbstractContextManager[Any]:
 class MapChain:
     """What the nodes mapping, semantic_voxels and scene_dictionary know together.
 
-    grid: the plan as it went out last, with the keep-out zones. crops(task): images for captions.
+    grid: the plan as it went out last, with the keep-out zones. directive: whose zones they are. crops(task): images
+    for captions.
     """
 
     def __init__(
@@ -56,7 +57,7 @@ class MapChain:
         self._rooms = parts.region_tracker()
         self._fields = parts.directive_fields(phrases, config.shared)
         self._enricher = parts.enricher(self.scene, phrases, crops)
-        self._directive: Directive | None = None
+        self.directive: Directive | None = None
         self._pillars: PillarMap | None = None
         self._zones: OccupancyGrid2D | None = None
         self._shown = self.plan.grid  # the plan that `grid` shows, without the zones
@@ -146,7 +147,7 @@ class MapChain:
         if self._regions_due.due(stamp) and self._divided is not self._shown:
             with self._stages("regions"):
                 self._find_rooms()
-        if self._directive is not None and self._layers_due.due(stamp):
+        if self.directive is not None and self._layers_due.due(stamp):
             with self._stages("pillars"):
                 resolution = self.config.semantic_voxels.pillar_resolution
                 self._pillars = self.voxels.pillars(resolution)
@@ -163,10 +164,10 @@ class MapChain:
         self._tell(self.scene.flush())
 
     def _find_zones(self, stamp: float) -> None:
-        if self._directive is None and self._zones is None:
+        if self.directive is None and self._zones is None:
             return
         update = self._fields.refresh(
-            self.scene, self._directive, self._pillars, self._shown, stamp=stamp, layers=False
+            self.scene, self.directive, self._pillars, self._shown, stamp=stamp, layers=False
         )
         if update is not None and update.zones is not None:
             self._zones = update.zones
@@ -174,7 +175,7 @@ class MapChain:
 
     def follow(self, directive: Directive | None) -> None:
         """What this directive says to keep away from is kept away from; None: there is none any more."""
-        self._directive = directive
+        self.directive = directive
         self._layers_due.reset()
         self._display_due.reset()
 

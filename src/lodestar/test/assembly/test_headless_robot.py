@@ -1,0 +1,97 @@
+"""The headless robot refuses, forgets and takes in as its nodes do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from lodestar.agent.commands import Finish
+from lodestar.assembly.config import MappingConfig, RobotConfig, changed
+from lodestar.assembly.plan_chain import PlanChain
+from lodestar.assembly.robot import HeadlessRobot
+from lodestar.geometry.poses import planar_transform
+from lodestar.language.directive import Directive, DirectiveError, DirectiveKind, Subtask
+from lodestar.language.grammar import parse_query
+from lodestar.models.phrases import PhraseBook
+
+SCAN = MappingConfig(source="scan")
+BEAMS = 360
+ANGLES = -math.pi, 2.0 * math.pi / BEAMS
+
+
+def take_turn(chain: PlanChain, stamp: float, x: float = 0.0, distance: float = 3.0) -> bool:
+    """A scan of a round room from (x, 0), if the chain wants one."""
+    pose = planar_transform(x, 0.0, 0.0)
+    wanted = chain.wants_turn(stamp, pose)
+    if wanted:
+        chain.take_scan(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4))
+    return wanted
+
+
+def test_turns_are_thinned_and_the_plan_goes_out_at_the_nodes_rate() -> None:
+    chain = PlanChain(SCAN)
+    taken, plans = 0, [chain.grid]
+    for tick in range(40):  # 4 s at 10 Hz, driving
+        taken += take_turn(chain, tick / 10.0, x=0.05 * tick)
+        if chain.grid is not plans[-1]:
+            plans.append(chain.grid)
+    assert 8 <= taken <= 4.0 / SCAN.thinning.period
+    gaps = np.diff([plan.stamp for plan in plans[1:]])
+    assert len(gaps) >= 4 and gaps.min() >= SCAN.grid_period - 1e-9
+    assert plans[-1].free_area > 20.0
+
+
+def test_a_jump_of_the_map_is_in_the_plan_at_once() -> None:
+    chain = PlanChain(SCAN)
+    take_turn(chain, 0.0)
+    before = chain.grid
+    jump = planar_transform(1.0, 0.0, 0.0)
+    assert not chain.take_scan(0.1, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), np.eye(4))
+    assert chain.grid is before, "the period is not over"
+    assert chain.take_scan(0.2, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), jump)
+    assert chain.grid is not before and chain.grid.stamp == 0.2
+
+
+def test_depth_is_taken_in_only_where_it_is_the_source() -> None:
+    pytest.importorskip("pyoctomap")
+    chain = PlanChain(MappingConfig(source="depth"))
+    assert not chain.wants_turn(0.0, np.eye(4))
+
+
+@pytest.fixture
+def robot() -> HeadlessRobot:
+    return HeadlessRobot(changed(RobotConfig(), mapping__source="scan"), PhraseBook())
+
+
+def test_a_directive_that_contradicts_itself_is_refused_as_the_node_does(robot: HeadlessRobot) -> None:
+    step = Subtask("sofa", constraints=("sofa",), graphs=parse_query("the sofa"))
+    with pytest.raises(DirectiveError, match="sofa"):
+        robot.start(Directive(DirectiveKind.FIND, "", (step,)), 1.0)
+    assert robot.loop.directive is None
+
+
+def test_words_without_a_distance_take_the_shared_one() -> None:
+    config = changed(RobotConfig(), mapping__source="scan", shared__keep_out_distance=1.7)
+    directive = HeadlessRobot(config, PhraseBook()).start("find the mug; keep away from the sofa", 1.0)
+    assert directive.keep_away_distance == 1.7
+    said = HeadlessRobot(config, PhraseBook()).start("find the mug; stay 2 m away from the sofa", 1.0)
+    assert said.keep_away_distance == 2.0
+
+
+def test_nothing_is_kept_away_from_once_the_directive_is_over(robot: HeadlessRobot) -> None:
+    robot.start("find the mug; keep away from the sofa", 1.0)
+    robot.tick(1.1)
+    assert robot.map.directive is not None
+    robot.loop.cancel(1.5)
+    assert any(isinstance(command, Finish) for command in robot.tick(2.0))
+    assert robot.map.directive is None
+
+
+def test_what_is_forgotten_is_the_map_and_not_the_directive(robot: HeadlessRobot) -> None:
+    robot.start("find the mug", 1.0)
+    before = robot.map
+    robot.forget()
+    assert robot.map is not before and robot.loop.directive is not None
+    assert robot.grid.free_area == 0.0

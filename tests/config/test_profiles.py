@@ -10,6 +10,7 @@ import declared
 import pytest
 import yaml
 
+from lodestar.assembly.profiles import read_profiles
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.stack import (
     MIDDLEWARE,
@@ -27,7 +28,10 @@ def load(path: Path) -> dict[str, dict[str, object]]:
     """Return node name -> flat parameters; a key has to match in every namespace."""
     loaded = {}
     for key, section in (yaml.safe_load(path.read_text()) or {}).items():
-        assert key.startswith("/**/"), f"{path.name}: write {key!r} as '/**/{key}', or a namespace loses it"
+        whole = key == "/**"  # what all nodes share
+        assert whole or key.startswith("/**/"), (
+            f"{path.name}: write {key!r} as '/**/{key}', or a namespace loses it"
+        )
         assert set(section) == {"ros__parameters"}, f"{path.name}: {key}"
         loaded[key.removeprefix("/**/")] = dict(flat(section["ros__parameters"] or {}))
     return loaded
@@ -110,6 +114,13 @@ def test_every_node_declares_its_configuration(use: str) -> None:
         if set(declared.parameters(spec.package, spec.executable)) == set(declared.ROS_PARAMETERS)
     ]
     assert bare == []
+
+
+@pytest.mark.parametrize("use", USES)
+def test_a_shipped_profile_says_what_parts_share_once(use: str) -> None:
+    """Alone, and with each of those that are read after it."""
+    for files in ([use], *([use, name] for name in ADDITIONS)):
+        read_profiles([CONFIG / f"{name}.yaml" for name in files])
 
 
 def test_no_profile_is_left_over() -> None:

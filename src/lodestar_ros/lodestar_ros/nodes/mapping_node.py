@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from nav_msgs.msg import OccupancyGrid
 from octomap_msgs.msg import Octomap
-from sensor_msgs.msg import Image, LaserScan, PointCloud2
+from sensor_msgs.msg import Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig
@@ -22,7 +22,7 @@ from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg,
 from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.grid_files import GridFiles
-from lodestar_ros.map_source import make_mapper
+from lodestar_ros.map_source import listen_to_source, make_mapper
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import MAP_HOLDS, CameraPoses
@@ -57,16 +57,7 @@ class MappingNode(LodestarNode):
         self._buffer = self.transforms(self._queue.retry).buffer
         if self._config.source == "depth":
             self._poses = CameraPoses(self, self._buffer, self._frames)
-            self._input = self.diagnostics.input("depth")
-            self.listen(Image, "depth", self._on_input, qos.SENSOR, stamped=True)
-        elif self._config.source == "scan":
-            self._input = self.diagnostics.input("scan")
-            self.listen(LaserScan, "scan", self._on_input, qos.SENSOR, stamped=True)
-        elif self._mapper is not None:
-            self._input = self.diagnostics.input("points")
-            self.listen(PointCloud2, "points", self._on_input, qos.SENSOR, stamped=True)
-        else:
-            self._input = self.diagnostics.input("map")
+        self._input = listen_to_source(self, self._config, self._mapper, self._on_input)
         if self._config.source == "slam":
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
         if self._mapper is not None:

@@ -11,17 +11,24 @@ def spl(success: bool, shortest: float, travelled: float) -> float:
     """Success weighted by path length of one episode (Anderson et al. 2018): S * l / max(p, l).
 
     shortest: l, metres from the start to the nearest pose of success. travelled: p, metres driven.
-    A start that already is a pose of success (l = 0) scores 1 if nothing was driven, else 0.
-    shortest may be infinite for a failure. Raises ValueError for other lengths that are not finite, or negative.
+    NaN where the start already is a pose of success (l = 0): no path is compared there, succeed or fail, so such
+    episodes are left out of a mean SPL (`defined`). shortest may be infinite for a failure. Raises ValueError for
+    other lengths that are not finite, or negative.
     """
     if not np.isfinite(travelled) or np.isnan(shortest) or shortest < 0.0 or travelled < 0.0:
         raise ValueError(f"path lengths must be finite and not negative: {shortest}, {travelled}")
+    if shortest == 0.0:
+        return float("nan")
     if not success:
         return 0.0
     if not np.isfinite(shortest):
         raise ValueError("success at a target that no path leads to")
-    longest = max(shortest, travelled)
-    return 1.0 if longest == 0.0 else shortest / longest
+    return shortest / max(shortest, travelled)
+
+
+def defined(values: Sequence[float]) -> list[float]:
+    """The values that are numbers, in their order: NaN stands for an SPL that is not defined."""
+    return [value for value in values if not np.isnan(value)]
 
 
 def bootstrap_interval(

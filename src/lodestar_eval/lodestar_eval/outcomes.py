@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from lodestar_eval.metrics import spl
 
 
@@ -16,7 +18,7 @@ class EpisodeOutcome:
     success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map refused, by reason.
     stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
     driven: metres by the expert whose goal it was, "" = none.
-    way: where the way went, by `ways.WaySplit`. setting, policy: under which it ran.
+    way: where the way went, by `path_split.WaySplit`. setting, policy: under which it ran.
     """
 
     world: str
@@ -56,7 +58,7 @@ class EpisodeOutcome:
 
     @property
     def spl(self) -> float:
-        """Success weighted by path length."""
+        """Success weighted by path length; NaN where the episode began on a pose of success."""
         return spl(self.success, self.shortest, self.path_length)
 
     @property
@@ -67,7 +69,7 @@ class EpisodeOutcome:
     def row(self) -> dict[str, Any]:
         """One flat row of a table."""
         row = {key: value for key, value in vars(self).items() if not isinstance(value, dict | tuple)}
-        row |= {"spl": round(self.spl, 4), "speed": round(self.speed, 2)}
+        row |= {"spl": "" if np.isnan(self.spl) else round(self.spl, 4), "speed": round(self.speed, 2)}
         row |= {f"decisions_{name}": count for name, count in sorted(self.decisions.items())}
         row |= {f"driven_{name or 'none'}": round(metres, 2) for name, metres in sorted(self.driven.items())}
         row |= self.way

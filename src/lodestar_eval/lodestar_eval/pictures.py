@@ -9,6 +9,7 @@ import numpy as np
 
 from lodestar.scene.records import EntityState
 from lodestar_eval.maps import MapEntity, MapGoal, MapPicture, save_map
+from lodestar_eval.report import number
 
 if TYPE_CHECKING:
     from lodestar_eval.episode import EpisodeRun
@@ -38,7 +39,7 @@ def picture_of(run: EpisodeRun, file: Path) -> None:
             title=f"“{outcome.directive}”",
             subtitle=f"{outcome.world}, seed {outcome.seed}: {outcome.duration:.0f} s, "
             f"{outcome.path_length:.1f} m, "
-            f"SPL {outcome.spl:.2f}; {word}",
+            f"SPL {number(round(outcome.spl, 2))}; {word}",
         ),
         file,
         pixels_per_metre=60.0,

@@ -9,7 +9,7 @@ import numpy as np
 
 from lodestar_eval import arms
 from lodestar_eval.arms import STAGES, Pick
-from lodestar_eval.metrics import bootstrap_interval, mean, paired_difference
+from lodestar_eval.metrics import bootstrap_interval, defined, mean, paired_difference
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import Bar, Table
 from lodestar_eval.report import number
@@ -35,9 +35,10 @@ def row_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float
     metrics: dict[str, float] = {}
     for (setting, policy), found in rows.items():
         key, rng = f"{setting}.{policy}", np.random.default_rng(0)
-        for name, values in (("sr", [float(o.success) for o in found]), ("spl", [o.spl for o in found])):
+        for name, values in (("sr", [float(o.success) for o in found]), ("spl", _spls(found))):
             low, high = bootstrap_interval(values, rng)
             metrics |= {f"{name}.{key}": mean(values), f"{name}_low.{key}": low, f"{name}_high.{key}": high}
+        metrics[f"spl_left_out.{key}"] = len(found) - len(_spls(found))
         metrics[f"time.{key}"] = mean([o.duration for o in found])
         metrics[f"decisions_made.{key}"] = mean([o.epochs for o in found])
         if policy != "bandit" and (setting, "bandit") in rows:
@@ -52,21 +53,26 @@ def kind_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, floa
         kinds = sorted({o.world for o in found})
         for kind in kinds if len(kinds) > 1 else ():
             own = [o for o in found if o.world == kind]
-            low, high = bootstrap_interval([o.spl for o in own], np.random.default_rng(0))
+            low, high = bootstrap_interval(_spls(own), np.random.default_rng(0))
             key = f"{setting}.{policy}.{kind}"
             metrics |= {
-                f"sr.{key}": mean([float(o.success) for o in own]), f"spl.{key}": mean([o.spl for o in own]),
+                f"sr.{key}": mean([float(o.success) for o in own]), f"spl.{key}": mean(_spls(own)),
                 f"spl_low.{key}": low, f"spl_high.{key}": high,
             }  # fmt: skip
     return metrics
 
 
+def _spls(found: Sequence[EpisodeOutcome]) -> list[float]:
+    """SPL of each episode that has one; those that began on a pose of success have none."""
+    return defined([o.spl for o in found])
+
+
 def _against(
     setting: str, policy: str, ours: Sequence[EpisodeOutcome], theirs: Sequence[EpisodeOutcome]
 ) -> dict[str, float]:
-    """The bandit's SPL minus a rival's in the worlds that both were in."""
+    """The bandit's SPL minus a rival's in the worlds where both have one."""
     mine, other = ({(o.world, o.seed): o.spl for o in found} for found in (ours, theirs))
-    both = [key for key in mine if key in other]
+    both = [key for key in mine if key in other and len(defined([mine[key], other[key]])) == 2]
     pairs = [mine[k] for k in both], [other[k] for k in both]
     value, low, high = paired_difference(*pairs, np.random.default_rng(0))
     key = f"{setting}.bandit_minus_{policy}"
@@ -110,13 +116,14 @@ def main_table(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[st
         precision = mean([float(o.success) for o in claimed])
         lines.append((
             setting, policy, str(len(found)), f"{metrics[f'sr.{key}']:.3f}", interval["sr"],
-            f"{metrics[f'spl.{key}']:.3f}", interval["spl"], difference, number(precision),
+            f"{metrics[f'spl.{key}']:.3f}", interval["spl"], str(metrics[f"spl_left_out.{key}"]),
+            difference, number(precision),
             f"{metrics[f'time.{key}']:.0f}", f"{mean([o.path_length for o in found]):.1f}",
             f"{metrics[f'decisions_made.{key}']:.1f}",
         ))  # fmt: skip
     columns = (
-        "setting", "policy", "episodes", "SR", "95 %", "SPL", "95 %", "SPL, bandit minus this (95 %)",
-        "claims that hold", "time, s", "path, m", "decisions",
+        "setting", "policy", "episodes", "SR", "95 %", "SPL", "95 %", "left out of SPL",
+        "SPL, bandit minus this (95 %)", "claims that hold", "time, s", "path, m", "decisions",
     )  # fmt: skip
     return Table("Success by setting and policy", columns, tuple(lines))
 

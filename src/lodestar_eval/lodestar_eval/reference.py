@@ -71,7 +71,7 @@ class ReferenceOutcome:
 
     @property
     def spl(self) -> float:
-        """Success weighted by path length."""
+        """Success weighted by path length; NaN where the search began on a pose of success."""
         return spl(self.success, self.shortest, self.path_length)
 
 

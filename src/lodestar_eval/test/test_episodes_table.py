@@ -46,6 +46,27 @@ def test_metrics_over_episodes():
     assert all(isinstance(value, (int, float)) for value in metrics.values())
 
 
+def test_an_episode_that_begins_on_a_pose_of_success_is_left_out_of_spl_and_counted(tmp_path):
+    begun_there = [
+        outcome(5, True, True, {}, shortest=0.0, path_length=0.4),
+        outcome(6, False, False, {}, shortest=0.0),
+    ]
+    metrics, usual = metrics_of([*OUTCOMES, *begun_there]), metrics_of(OUTCOMES)
+    assert metrics["spl"] == usual["spl"] and metrics["spl_low"] <= metrics["spl"] <= metrics["spl_high"]
+    assert metrics["spl_left_out"] == 2 and usual["spl_left_out"] == 0
+    assert metrics["episodes"] == 6 and metrics["sr"] == 0.5
+    table = _result([*OUTCOMES, *begun_there], None, 50.0, 1).tables[0]
+    assert [row[table.columns.index("SPL")] for row in table.rows][-2:] == ["–", "–"]
+    _write_rows(begun_there, tmp_path)
+    with (tmp_path / "episodes.csv").open() as file:
+        assert [row["spl"] for row in csv.DictReader(file)] == ["", ""]
+
+
+def test_episodes_that_all_begin_on_a_pose_of_success_have_no_spl():
+    metrics = metrics_of([outcome(1, True, True, {}, shortest=0.0)])
+    assert math.isnan(metrics["spl"]) and metrics["spl_left_out"] == 1 and metrics["sr"] == 1.0
+
+
 def test_the_same_outcomes_have_the_same_intervals():
     assert metrics_of(OUTCOMES) == metrics_of(OUTCOMES)
 

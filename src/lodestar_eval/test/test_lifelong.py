@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -133,6 +134,17 @@ def test_metrics_by_modality_and_what_memory_is_worth(tmp_path):
     assert len(result.tables[2].rows) == 6
     save_progress(found, tmp_path / "lifelong.png")
     assert (tmp_path / "lifelong.png").stat().st_size > 5_000
+
+
+def test_a_subtask_that_begins_on_a_pose_of_success_is_left_out_of_spl(tmp_path):
+    first, second = subtask(1, 1, True, True), subtask(1, 2, True, True)
+    there = replace(second, outcome=replace(second.outcome, shortest=0.0))
+    bare = replace(there, remembers=False)  # a building without memory where none has an SPL
+    result = result_of([first, there, bare], 1.0)
+    assert result.metrics["spl.memory"] == pytest.approx(0.8) and result.metrics["spl_left_out.memory"] == 1
+    assert np.isnan(result.metrics["spl.no_memory"]) and np.isnan(result.metrics["spl.memory_minus_none"])
+    assert all(len(row) == len(table.columns) for table in result.tables for row in table.rows)
+    save_progress([first, there, bare], tmp_path / "lifelong.png")
 
 
 def test_one_memory_alone_makes_no_difference():

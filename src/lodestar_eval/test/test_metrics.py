@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestar_eval.metrics import bootstrap_interval, mean, share, spl
+from lodestar_eval.metrics import bootstrap_interval, defined, mean, share, spl
 from lodestar_eval.stages import StageClock
 
 lengths = st.floats(0.0, 500.0)
@@ -27,9 +27,14 @@ def test_spl_never_rewards_a_path_shorter_than_the_shortest():
     assert spl(True, 10.0, 8.0) == 1.0
 
 
-def test_spl_of_a_start_at_the_target():
-    assert spl(True, 0.0, 0.0) == 1.0
-    assert spl(True, 0.0, 3.0) == 0.0
+@pytest.mark.parametrize("success", [True, False])
+@pytest.mark.parametrize("travelled", [0.0, 3.0])
+def test_a_start_on_a_pose_of_success_has_no_spl(success, travelled):
+    assert math.isnan(spl(success, 0.0, travelled))
+
+
+def test_what_has_no_spl_is_left_out():
+    assert defined([0.5, math.nan, 0.0, 1.0]) == [0.5, 0.0, 1.0]
 
 
 def test_spl_of_a_target_that_no_path_leads_to():
@@ -44,7 +49,7 @@ def test_spl_refuses_lengths_that_are_none(shortest, travelled):
         spl(True, shortest, travelled)
 
 
-@given(lengths, lengths)
+@given(lengths.filter(lambda length: length > 0.0), lengths)
 def test_spl_lies_between_zero_and_one_and_falls_with_the_path(shortest, travelled):
     value = spl(True, shortest, travelled)
     assert 0.0 <= value <= 1.0

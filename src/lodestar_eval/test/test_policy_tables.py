@@ -57,6 +57,18 @@ def test_a_difference_in_every_world_is_above_zero_and_noise_is_not():
         paired_difference([1.0], [1.0, 2.0], rng)
 
 
+def test_a_building_where_either_has_no_spl_is_no_pair():
+    ours, theirs = runs("bandit", [10.0, 20.0]), runs("frontier", [20.0, 20.0])
+    begun_there = replace(theirs[1], seed=2, shortest=0.0)
+    rows = rows_of([*ours, replace(ours[1], seed=2), *theirs, begun_there])
+    metrics = row_metrics(rows)
+    assert metrics["spl.unexplored.bandit_minus_frontier"] == pytest.approx(0.25)
+    assert metrics["spl.unexplored.frontier"] == pytest.approx(0.5)
+    assert metrics["spl_left_out.unexplored.frontier"] == 1 and metrics["spl_left_out.unexplored.bandit"] == 0
+    table = main_table(rows, metrics)
+    assert [row[table.columns.index("left out of SPL")] for row in table.rows] == ["0", "1"]
+
+
 def test_an_interval_covers_the_truth_about_as_often_as_it_says():
     rng, hits = np.random.default_rng(3), 0
     for _ in range(200):

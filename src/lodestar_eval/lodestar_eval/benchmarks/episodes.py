@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar_eval.metrics import bootstrap_interval, mean, share
+from lodestar_eval.metrics import bootstrap_interval, defined, mean, share
 from lodestar_eval.options import (
     add_selection_options,
     positive_int,
@@ -21,6 +21,7 @@ from lodestar_eval.options import (
 )
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
+from lodestar_eval.report import number
 from lodestar_eval.stages import StageClock
 from lodestar_eval.trials import (
     ALL,
@@ -132,12 +133,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     steps = len(buildings) * (bool(plan.apart) + len(plan.chains))
     began = time.perf_counter()
     outcomes: list[EpisodeOutcome] = []
-    for number, found in enumerate(run_buildings(plan, buildings, options.jobs), start=1):
+    for done, found in enumerate(run_buildings(plan, buildings, options.jobs), start=1):
         outcomes += found
         if not found:
-            progress(f"[{number:3d}/{steps}] a building in which nothing makes a task is left out")
+            progress(f"[{done:3d}/{steps}] a building in which nothing makes a task is left out")
         for outcome in found:
-            progress(_line(outcome, number, steps, plan.is_plain))
+            progress(_line(outcome, done, steps, plan.is_plain))
     order = {policy: index for index, policy in enumerate(plan.policies)}
     outcomes.sort(key=lambda o: (plan.settings.index(o.setting), order[o.policy], o.world, o.seed))
     _write_rows(outcomes, folder)
@@ -260,7 +261,8 @@ def _line(outcome: EpisodeOutcome, done: int, count: int, plain: bool = True) ->
     row = f"{outcome.world} " if plain else f"{outcome.world} {outcome.setting} {outcome.policy}, "
     return (
         f"[{done:3d}/{count}] {row}seed {outcome.seed:3d} {found} {outcome.directive!r}: "
-        f"{outcome.duration:.0f} s, {outcome.path_length:.1f} m, SPL {outcome.spl:.2f}, {outcome.speed:.1f}x"
+        f"{outcome.duration:.0f} s, {outcome.path_length:.1f} m, "
+        f"SPL {number(round(outcome.spl, 2))}, {outcome.speed:.1f}x"
         + ("" if outcome.success else f" — {outcome.failure}")
     )
 
@@ -269,7 +271,7 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
     """Flat metrics over episodes. `speed`: simulated s per processor s of the episode, set-up apart."""
     rng = np.random.default_rng(0)
     successes = [float(o.success) for o in outcomes]
-    spls = [o.spl for o in outcomes]
+    spls = defined([o.spl for o in outcomes])
     found = [o for o in outcomes if o.success]
     claimed = [o for o in outcomes if o.claimed]
     simulated, busy = sum(o.duration for o in outcomes), sum(o.cpu for o in outcomes)
@@ -285,6 +287,7 @@ def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
         "spl": mean(spls),
         "spl_low": spl_low,
         "spl_high": spl_high,
+        "spl_left_out": len(outcomes) - len(spls),
         "claimed_precision": share(sum(o.success for o in claimed), len(claimed)),
         "reached": mean([float(o.reached) for o in outcomes]),
         "duration_s": mean([o.duration for o in outcomes]),
@@ -330,7 +333,7 @@ def _result(
     rows = tuple(
         (
             o.world, str(o.seed), o.directive, _yes(o.success), _yes(o.claimed),
-            f"{o.duration:.0f}", f"{o.path_length:.1f}", f"{o.shortest:.1f}", f"{o.spl:.2f}",
+            f"{o.duration:.0f}", f"{o.path_length:.1f}", f"{o.shortest:.1f}", number(round(o.spl, 2)),
             str(o.collisions), f"{o.speed:.1f}", o.failure,
         )
         for o in outcomes
@@ -365,7 +368,9 @@ def _result(
             *maps,
         ),
         notes=(
-            "Intervals are 95 % bootstrap percentiles over episodes. `speed` is simulated seconds per second "
+            "Intervals are 95 % bootstrap percentiles over episodes. An episode that begins on a pose of success has "
+            "no SPL and is left out of its mean; `spl_left_out` counts these, and SR counts them as every other. "
+            "`speed` is simulated seconds per second "
             "of processor time (all threads) of the episode itself; `speed_with_setup` adds making the "
             "building, compiling and loading the text model. Stages are the main thread's processor time. "
             "`epoch_p50_s` and `epoch_p95_s` are processor seconds of a decision epoch, with the experts one after "

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.benchmarks.episodes import NOISE_NAMES
-from lodestar_eval.metrics import bootstrap_interval, cluster_interval, mean
+from lodestar_eval.metrics import bootstrap_interval, cluster_interval, defined, mean
 from lodestar_eval.options import (
     add_selection_options,
     positive_int,
@@ -23,6 +23,7 @@ from lodestar_eval.options import (
     selection_of,
 )
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
+from lodestar_eval.report import number
 from lodestar_eval.trials import SINGLES, worker_pool
 
 if TYPE_CHECKING:
@@ -87,9 +88,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         for remembers in _MEMORY[options.memory]
     ]
     began, found = time.perf_counter(), []
-    for number, outcomes in enumerate(_outcomes(jobs, options.jobs), start=1):
+    for done, outcomes in enumerate(_outcomes(jobs, options.jobs), start=1):
         found += outcomes
-        progress(_line(outcomes, number, len(jobs)))
+        progress(_line(outcomes, done, len(jobs)))
     found.sort(key=lambda s: (not s.remembers, s.outcome.world, s.outcome.seed, s.number))
     _write_rows(found, folder)
     save_progress(found, folder / "lifelong.png")
@@ -109,15 +110,15 @@ def _outcomes(
         yield from (future.result() for future in as_completed([pool.submit(lifelong, *job) for job in jobs]))
 
 
-def _line(outcomes: list[SubtaskOutcome], number: int, count: int) -> str:
+def _line(outcomes: list[SubtaskOutcome], place: int, count: int) -> str:
     if not outcomes:
-        return f"[{number:3d}/{count}] a building without anything to ask for"
+        return f"[{place:3d}/{count}] a building without anything to ask for"
     first = outcomes[0]
     spls = [s.outcome.spl for s in outcomes]
     done = sum(s.outcome.success for s in outcomes)
     return (
-        f"[{number:3d}/{count}] {first.outcome.world} {first.outcome.seed}, {_KEYS[first.remembers]}: "
-        f"{done} of {len(outcomes)} found, SPL {mean(spls):.2f}"
+        f"[{place:3d}/{count}] {first.outcome.world} {first.outcome.seed}, {_KEYS[first.remembers]}: "
+        f"{done} of {len(outcomes)} found, SPL {number(round(mean(spls), 2))}"
     )
 
 
@@ -143,7 +144,18 @@ def result_of(found: Sequence[SubtaskOutcome], wall: float, settings: object = N
     if by_world["memory"] and by_world["no_memory"]:
         metrics |= _difference(by_world["memory"], by_world["no_memory"])
         bars.append(Bar("spl_low.memory_minus_none", metrics["spl_low.memory_minus_none"], _ABOVE_ZERO))
-    columns = ("memory", "modality", "subtasks", "SR", "95 %", "SPL", "95 %", "time, s", "path, m")
+    columns = (
+        "memory",
+        "modality",
+        "subtasks",
+        "SR",
+        "95 %",
+        "SPL",
+        "95 %",
+        "left out of SPL",
+        "time, s",
+        "path, m",
+    )
     return Result(
         metrics,
         tuple(bars),
@@ -155,8 +167,10 @@ def result_of(found: Sequence[SubtaskOutcome], wall: float, settings: object = N
         (Plot("lifelong.png", "SPL by the place of a subtask in its episode, with memory and without"),),
         (
             "A subtask begins where the one before ended, done or not, and succeeds within 1.0 m of one of its "
-            "things, facing it, in line of sight; the SPL counts the shortest way from there. Intervals are 95 % "
-            "bootstrap percentiles over buildings, because the subtasks of a building depend on each other.",
+            "things, facing it, in line of sight; the SPL counts the shortest way from there, and a "
+            "subtask that begins on a pose of success has none: it is left out and counted in `spl_left_out`. "
+            "Intervals are 95 % bootstrap percentiles over buildings, because the subtasks of a building depend on "
+            "each other.",
         ),
         {"settings": repr(settings)},
     )
@@ -177,9 +191,11 @@ def _numbers(key: str, worlds: _Worlds) -> dict[str, float]:
             [float(s.outcome.success) if name == "sr" else s.outcome.spl for s in subtasks]
             for subtasks in worlds.values()
         ]
+        values = [defined(cluster) for cluster in values]
         low, high = cluster_interval(values, np.random.default_rng(0))
         flat = [value for cluster in values for value in cluster]
         metrics |= {f"{name}.{key}": mean(flat), f"{name}_low.{key}": low, f"{name}_high.{key}": high}
+    metrics[f"spl_left_out.{key}"] = metrics[f"subtasks.{key}"] - len(flat)
     return metrics
 
 
@@ -191,17 +207,20 @@ def _row(key: str, modality: str, worlds: _Worlds, metrics: dict[str, float]) ->
         low, high = metrics[f"{metric}_low.{name}"], metrics[f"{metric}_high.{name}"]
         cells += [f"{metrics[f'{metric}.{name}']:.3f}", f"{low:.2f}–{high:.2f}"]
     return (
-        *cells, f"{mean([o.duration for o in outcomes]):.0f}", f"{mean([o.path_length for o in outcomes]):.1f}",
+        *cells, str(metrics[f"spl_left_out.{name}"]),
+        f"{mean([o.duration for o in outcomes]):.0f}", f"{mean([o.path_length for o in outcomes]):.1f}",
     )  # fmt: skip
 
 
 def _difference(ours: _Worlds, theirs: _Worlds) -> dict[str, float]:
     """Mean over buildings of the building's mean SPL with memory minus that without, over the same subtasks."""
-    differences = [
-        mean([s.outcome.spl for s in ours[world]]) - mean([s.outcome.spl for s in theirs[world]])
-        for world in ours
-        if world in theirs
-    ]
+    differences = defined(
+        [
+            mean([s.outcome.spl for s in ours[world]]) - mean([s.outcome.spl for s in theirs[world]])
+            for world in ours
+            if world in theirs
+        ]
+    )
     low, high = bootstrap_interval(differences, np.random.default_rng(0))
     key = "memory_minus_none"
     return {f"spl.{key}": mean(differences), f"spl_low.{key}": low, f"spl_high.{key}": high}
@@ -253,7 +272,7 @@ def save_progress(found: Sequence[SubtaskOutcome], file: Path) -> None:
         label = "with memory" if remembers else "without memory"
         axes.plot(numbers, [mean(values) for values in spls], marker="o", color=color, label=label)
         for n, values in zip(numbers, spls):
-            low, high = bootstrap_interval(values, np.random.default_rng(0))
+            low, high = bootstrap_interval(defined(values), np.random.default_rng(0))
             axes.plot([n, n], [low, high], color=color, alpha=0.4)
     axes.set(title="SPL by the place of a subtask", xlabel="subtask", ylabel="SPL", ylim=(0.0, 1.02))
     axes.spines[["top", "right"]].set_visible(False)

@@ -80,4 +80,7 @@ def test_an_interrupted_demo_leaves_nothing_running(demo, tmp_path):
     assert demo.ends() == EXIT_INTERRUPTED, demo.text
     assert "everything is stopped" in demo.text
     assert "Traceback" not in demo.text
+    page = (tmp_path / "out" / "report.md").read_text()
+    assert page.startswith("# Not finished") and "interrupted" in page
+    assert not (tmp_path / "out" / "summary.json").exists()
     assert processes_of(tmp_path / "out") == []

@@ -14,13 +14,16 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Polygon, Rectangle
-from matplotlib.transforms import Bbox
+from matplotlib.patheffects import withStroke
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_eval.labels import LabelLayout, runs_of
 
 _FLOOR, _WALL, _UNKNOWN, _PAPER = "#ffffff", "#39424e", "#e4e7eb", "#f4f5f7"
 _INK, _MUTED, _TARGET, _CLAIMED, _START = "#1f2933", "#7b8794", "#d64545", "#e8890c", "#0b7a75"
 _DPI = 100
+_GOAL_RADIUS, _SAME_GOAL = 12.0, 14.0  # pixels that a goal's arrow takes; within which goals share a label
+_NAME = {"zorder": 11, "bbox": {"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7}}
 EXPERT_COLORS = {"frontier": "#3e7cb1", "semantic_map": "#7d4fb3", "ego_vlm": "#c2571a"}
 
 
@@ -111,7 +114,7 @@ def draw_map(
     _draw_path(axes, picture)
     _draw_goals(axes, picture.goals)
     _draw_scale(axes, low, high)
-    _draw_names(axes, picture)
+    _draw_labels(axes, picture)
 
 
 def _extent(picture: MapPicture) -> tuple[np.ndarray, np.ndarray]:
@@ -184,7 +187,7 @@ def _draw_path(axes: Axes, picture: MapPicture) -> None:
 
 def _draw_goals(axes: Axes, goals: Sequence[MapGoal]) -> None:
     named: set[str] = set()
-    for number, goal in enumerate(goals, 1):
+    for goal in goals:
         x, y, yaw = np.asarray(goal.pose, dtype=float)[:3]
         color = EXPERT_COLORS.get(goal.expert, _MUTED)
         c, s = np.cos(yaw), np.sin(yaw)
@@ -193,16 +196,6 @@ def _draw_goals(axes: Axes, goals: Sequence[MapGoal]) -> None:
         )
         axes.add_patch(
             Polygon(arrow + np.array([x, y]), facecolor=color, edgecolor="white", linewidth=0.9, zorder=8)
-        )
-        axes.annotate(
-            str(number),
-            (x, y),
-            (7, 6),
-            textcoords="offset points",
-            fontsize=7.5,
-            color=color,
-            weight="bold",
-            zorder=8,
         )
         if goal.expert not in named:
             named.add(goal.expert)
@@ -219,41 +212,54 @@ def _draw_scale(axes: Axes, low: np.ndarray, high: np.ndarray) -> None:
     )
 
 
-def _draw_names(axes: Axes, picture: MapPicture) -> None:
-    """Names that do not cover each other, most important first; one without room is left out."""
+def _draw_labels(axes: Axes, picture: MapPicture) -> None:
+    """Names and numbers of goals; a name of lesser weight without room is left out."""
+    layout = LabelLayout(axes)
+    for goal in picture.goals:
+        layout.keep_disc(np.asarray(goal.pose)[:2], _GOAL_RADIUS)
+    layout.keep_disc(np.asarray(picture.start, dtype=float)[:2], 10)
+    if len(picture.path):
+        layout.keep_disc(np.asarray(picture.path)[-1, :2], 8)
+    for thing in (*picture.targets, *(e for e in picture.entities if e.claimed)):
+        layout.keep_box(np.asarray(thing.box_min)[:2] - 0.06, np.asarray(thing.box_max)[:2] + 0.06)
     entities = sorted(
         picture.entities,
         key=lambda e: (not e.claimed, -float(np.prod(np.asarray(e.box_max)[:2] - np.asarray(e.box_min)[:2]))),
     )
-    renderer = cast(FigureCanvasAgg, axes.figure.canvas).get_renderer()
-    taken: list[Bbox] = [_disc(axes, np.asarray(goal.pose)[:2], 9) for goal in picture.goals]
-    taken.append(_disc(axes, np.asarray(picture.start, dtype=float)[:2], 10))
-    frame = axes.get_window_extent(renderer)
-    for entity in entities:
-        style: dict[str, Any] = (
-            {"fontsize": 10, "color": _TARGET, "weight": "bold"}
-            if entity.claimed
-            else {"fontsize": 7, "color": _INK}
+    for entity in (e for e in entities if e.claimed):
+        layout.place(
+            _short(entity.name),
+            entity.center,
+            required=True,
+            fontsize=10,
+            color=_TARGET,
+            weight="bold",
+            **_NAME,
         )
-        text = axes.annotate(
-            _short(entity.name), tuple(entity.center), (0, 0), textcoords="offset points",
-            ha="center", va="center", zorder=11,
-            bbox={"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7}, **style,
-        )  # fmt: skip
-        for offset in ((0, 0), (0, 9), (0, -9), (0, 16), (0, -16), (26, 0), (-26, 0), (26, 9), (-26, -9)):
-            text.set_position(offset)
-            box = text.get_window_extent(renderer)
-            inside = frame.x0 <= box.x0 and box.x1 <= frame.x1 and frame.y0 <= box.y0 and box.y1 <= frame.y1
-            if entity.claimed or (inside and not any(box.overlaps(other) for other in taken)):
-                taken.append(box)
+    _number_goals(axes, layout, picture.goals)
+    for entity in (e for e in entities if not e.claimed):
+        layout.place(_short(entity.name), entity.center, over=True, fontsize=7, color=_INK, **_NAME)
+
+
+def _number_goals(axes: Axes, layout: LabelLayout, goals: Sequence[MapGoal]) -> None:
+    """Every goal has its number beside it; goals at one place share a label."""
+    places: list[tuple[np.ndarray, list[int], set[str]]] = []
+    for number, goal in enumerate(goals, 1):
+        point = axes.transData.transform(np.asarray(goal.pose, dtype=float)[:2])
+        for other, numbers, experts in places:
+            if np.hypot(*(point - other)) <= _SAME_GOAL:
+                numbers.append(number)
+                experts.add(goal.expert)
                 break
         else:
-            text.remove()
-
-
-def _disc(axes: Axes, point: np.ndarray, radius: float) -> Bbox:
-    x, y = axes.transData.transform(point)
-    return Bbox([[x - radius, y - radius], [x + radius, y + radius]])
+            places.append((point, [number], {goal.expert}))
+    halo = [withStroke(linewidth=2.5, foreground="white")]
+    for point, numbers, experts in places:
+        color = EXPERT_COLORS.get(next(iter(experts)), _MUTED) if len(experts) == 1 else _INK
+        layout.place(
+            runs_of(numbers), axes.transData.inverted().transform(point), required=True, fontsize=8, color=color,
+            weight="bold", zorder=12, path_effects=halo,
+        )  # fmt: skip
 
 
 def _short(name: str) -> str:

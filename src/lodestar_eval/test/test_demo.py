@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.coverage import known_share, reachable_floor
 from lodestar_eval.demo import __main__ as demo
+from lodestar_eval.demo import session
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.verdict import judge_run
 from lodestar_eval.tasks import Prepared, prepare
@@ -97,10 +99,67 @@ def test_nothing_is_meant_by_what_is_not_in_the_building(prepared):
 
 def test_standing_before_the_target_is_success(prepared, standing_before_it):
     record = record_at(prepared, standing_before_it)
-    view, mask = judge_run(prepared, prepared.world, record)
+    record.claimed_entities, record.ended = (7,), 1.0
+    [arrival] = judge_run(prepared, prepared.world, record)
     assert record.success and record.distance <= 1.0 and np.isfinite(record.shortest)
     assert len(record.targets) == 1
-    assert view.shape[:2] == mask.shape and mask.any()
+    assert arrival.view.shape[:2] == arrival.mask.shape and arrival.mask.any()
+    assert "claimed after 1 s: true" in arrival.caption
+
+
+def came_back(prepared: Prepared, before: np.ndarray, text: str, **changes) -> RunRecord:
+    """A run that stands before the target for 3 s, is heard to claim it as it turns away, and drives home."""
+    away = before + np.array([0.0, 0.0, 2.0])
+    path = [[0.0, *prepared.start]] + [[10.0 + 0.1 * i, *before] for i in range(30)]
+    path += [[13.0, *away], [13.1, *(away + np.array([0.1, 0.0, 0.2]))], [30.0, *prepared.start]]
+    values = {"claimed_entities": (7,), "step_begins": ((1, 13.1),), "ended": 30.0, "directive": text}
+    return replace(record_at(prepared, before), path=np.array(path), **{**values, **changes})
+
+
+def test_the_picture_of_who_came_back_is_of_the_claim_and_not_of_the_end(prepared, standing_before_it):
+    text = f"{prepared.task.directive} and come back"
+    record = came_back(prepared, standing_before_it, text)
+    [arrival] = judge_run(prepare("apartment", SEED, text), prepared.world, record)
+    assert record.success and arrival.mask.any()
+    assert arrival.caption.startswith("step 1: “") and "claimed after 13 s: true" in arrival.caption
+    assert np.allclose(record.pose_at_claim(13.1), standing_before_it)
+
+
+def test_who_comes_back_without_it_claimed_nothing(prepared, standing_before_it):
+    text = f"{prepared.task.directive} and come back"
+    record = came_back(prepared, standing_before_it, text, claimed_entities=(), claimed_success=False)
+    [arrival] = judge_run(prepare("apartment", SEED, text), prepared.world, record)
+    assert "nothing was claimed" in arrival.caption
+
+
+def test_a_wrong_claim_is_captioned_as_wrong(prepared):
+    record = replace(record_at(prepared, prepared.start), claimed_entities=(7,), ended=1.0)
+    [arrival] = judge_run(prepared, prepared.world, record)
+    assert "claimed after 1 s: not true" in arrival.caption
+
+
+def test_a_report_that_is_interrupted_says_so(prepared, tmp_path, monkeypatch):
+    """Ctrl-C in the second run: nothing of the first is left beside the second's world."""
+
+    def interrupted(*_):
+        raise session.Interrupted
+
+    monkeypatch.setattr(session, "run_session", interrupted)
+    (tmp_path / "summary.json").write_text("{}")
+    (tmp_path / "report.md").write_text("# Found: “find the old thing”")
+    assert demo.main(["--seed", str(SEED), "--out", str(tmp_path)]) == demo.EXIT_INTERRUPTED
+    text = (tmp_path / "report.md").read_text()
+    assert text.startswith("# Not finished") and "interrupted" in text and "old thing" not in text
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["report.md", "world.json"]
+
+
+def test_a_report_of_nodes_that_failed_says_which(prepared, tmp_path, monkeypatch):
+    def failed(*_):
+        raise session.StackFailed("mapping was killed by SIGKILL")
+
+    monkeypatch.setattr(session, "run_session", failed)
+    assert demo.main(["--seed", str(SEED), "--out", str(tmp_path)]) == demo.EXIT_STACK
+    assert "mapping was killed by SIGKILL" in (tmp_path / "report.md").read_text()
 
 
 def test_standing_there_without_saying_so_is_none(prepared, standing_before_it):

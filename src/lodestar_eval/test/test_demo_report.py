@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from PIL import Image
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_eval.demo.arrivals import Arrival
 from lodestar_eval.demo.record import RunRecord
-from lodestar_eval.demo.report import summary_lines, summary_of, write_demo_report
-from lodestar_eval.maps import MapEntity
+from lodestar_eval.demo.report import begin_report, summary_lines, summary_of, write_demo_report
+from lodestar_eval.labels import runs_of
+from lodestar_eval.maps import MapEntity, MapGoal, MapPicture, draw_map
 
 KEYS = [
     "directive",
@@ -32,6 +37,12 @@ KEYS = [
     "error_code",
     "error_msg",
 ]
+
+
+def arrival(caption: str) -> Arrival:
+    mask = np.zeros((480, 640), bool)
+    mask[200:300, 250:400] = True
+    return Arrival(np.full((480, 640, 3), 90, np.uint8), mask, caption)
 
 
 def decision(epoch: int, expert: str, goal: list[float]) -> dict:
@@ -82,10 +93,7 @@ def test_the_summary_has_exactly_the_promised_keys(record):
 
 
 def test_every_file_is_written_and_readable(record, tmp_path):
-    view = np.full((480, 640, 3), 90, np.uint8)
-    mask = np.zeros((480, 640), bool)
-    mask[200:300, 250:400] = True
-    page = write_demo_report(record, tmp_path, view, mask)
+    page = write_demo_report(record, tmp_path, [arrival("“red chair” claimed after 40 s: true, 0.71 m away")])
     assert json.loads((tmp_path / "summary.json").read_text()) == summary_of(record)
     assert len((tmp_path / "decisions.jsonl").read_text().splitlines()) == 3
     assert min(Image.open(tmp_path / "map.png").size) > 300
@@ -101,6 +109,57 @@ def test_every_file_is_written_and_readable(record, tmp_path):
     )
     text = page.read_text()
     assert "](map.png)" in text and "](arrival.png)" in text and "Found: “find the red chair”" in text
+    assert "claimed after 40 s: true, 0.71 m away" in text
+
+
+def test_every_claim_has_its_own_picture(record, tmp_path):
+    page = write_demo_report(
+        record, tmp_path, [arrival("the first"), arrival("the second, " + "very " * 60 + "far")]
+    )
+    assert sorted(file.name for file in tmp_path.glob("arrival*")) == ["arrival_1.png", "arrival_2.png"]
+    text = page.read_text()
+    assert text.index("![the first](arrival_1.png)") < text.index("](arrival_2.png)")
+
+
+def test_a_run_that_begins_removes_the_report_of_the_one_before_and_nothing_else(record, tmp_path):
+    write_demo_report(record, tmp_path, [arrival("one"), arrival("two")])
+    (tmp_path / "log").mkdir()
+    (tmp_path / "log" / "sim.log").write_text("old")
+    (tmp_path / "notes.txt").write_text("mine")
+    begin_report(tmp_path, "find the blue mug")
+    left = sorted(str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file())
+    assert left == ["notes.txt", "report.md"]
+    text = (tmp_path / "report.md").read_text()
+    assert "Not finished: “find the blue mug”" in text and "red chair" not in text
+
+
+def test_labels_cover_neither_each_other_nor_the_goals():
+    """Twelve goals and thirty names within a few metres, drawn and measured."""
+    rng = np.random.default_rng(5)
+    middles = rng.uniform(2.0, 5.0, (30, 2))
+    things = [MapEntity(f"wooden thing {i}", m - 0.1, m + 0.1, claimed=i == 0) for i, m in enumerate(middles)]
+    goals = [MapGoal(np.array([*xy, 0.3]), "frontier") for xy in rng.uniform(2.5, 4.5, (12, 2))]
+    goals.append(replace(goals[0], expert="ego_vlm"))  # the same place again: they share a label
+    figure = Figure(figsize=(8.0, 8.0), dpi=100)
+    FigureCanvasAgg(figure)
+    axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    draw_map(
+        axes, MapPicture(None, np.empty((0, 2)), np.zeros(3), things, goals), np.zeros(2), np.full(2, 7.0)
+    )
+    renderer = figure.canvas.get_renderer()
+    texts = [text for text in axes.texts if text.get_text() and not text.get_text().endswith(" m")]
+    boxes = [text.get_window_extent(renderer) for text in texts]
+    numbers = [text.get_text() for text in texts if text.get_text()[0].isdigit()]
+    assert "1, 13" in numbers and sorted(int(n) for text in numbers for n in text.split(", ")) == [
+        *range(1, 14)
+    ]
+    assert sum(text.get_text().startswith("wooden") for text in texts) > 15
+    for i, box in enumerate(boxes):
+        assert not [texts[j].get_text() for j in range(i) if box.overlaps(boxes[j])], texts[i].get_text()
+
+
+def test_runs_of_numbers_are_short():
+    assert runs_of([1, 3, 4, 5, 9]) == "1, 3–5, 9" and runs_of([7]) == "7" and runs_of([]) == ""
 
 
 def test_a_run_that_never_moved_is_reported_too(tmp_path):
@@ -113,7 +172,7 @@ def test_a_run_that_never_moved_is_reported_too(tmp_path):
         error_msg="there is no unicorn",
         wall=3.0,
     )
-    page = write_demo_report(empty, tmp_path, None, None)
+    page = write_demo_report(empty, tmp_path, [])
     summary = json.loads((tmp_path / "summary.json").read_text(), parse_constant=pytest.fail)
     assert list(summary) == KEYS
     assert summary["success"] is False and summary["distance_m"] is None and summary["spl"] is None

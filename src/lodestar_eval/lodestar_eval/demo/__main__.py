@@ -43,19 +43,23 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_USAGE
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+    from lodestar_eval.demo.report import begin_report, write_unfinished
     from lodestar_eval.demo.session import Interrupted, StackFailed, run_session
 
-    options.out.mkdir(parents=True, exist_ok=True)
+    directive = prepared.task.directive
+    begin_report(options.out, directive)
     world = replace(prepared.world, start=prepared.task.start)
     world.save(options.out / "world.json")
     try:
         found = run_session(prepared, world, options, line, began)
         return EXIT_FOUND if found else EXIT_NOT_FOUND
     except StackFailed as error:
+        write_unfinished(options.out, directive, f"The nodes failed:\n\n```\n{error}\n```")
         line.note(f"lodestar demo: error: {error}")
         return EXIT_STACK
     except (Interrupted, KeyboardInterrupt):
-        line.note("Interrupted; everything is stopped.")
+        page = write_unfinished(options.out, directive, "The run was interrupted; the robot was stopped.")
+        line.note(f"Interrupted; everything is stopped. {page} says so.")
         return EXIT_INTERRUPTED
 
 

@@ -39,7 +39,7 @@ class DirectiveRejected(RuntimeError):
 
 @dataclass(frozen=True)
 class Progress:
-    """The newest feedback. coverage: m^2 known free."""
+    """The newest feedback. coverage: m^2 known free. step: of the directive, by index."""
 
     phase: str = "STARTING"
     expert: str = ""
@@ -47,6 +47,7 @@ class Progress:
     distance_travelled: float = 0.0
     coverage: float = 0.0
     text: str = ""
+    step: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,8 @@ class DemoClient:
         self._lock = threading.Lock()
         self._path: list[tuple[float, float, float, float]] = []
         self._decisions: list[dict[str, Any]] = []
+        self._step_begins: list[tuple[int, float]] = []
+        self.ended = float("nan")  # simulated stamp of the result, seconds
         self._entities: dict[int, Entity] = {}
         self._grid: OccupancyGrid2D | None = None
         self.status: SimStatus | None = None
@@ -166,6 +169,12 @@ class DemoClient:
         with self._lock:
             return list(self._decisions)
 
+    @property
+    def step_begins(self) -> tuple[tuple[int, float], ...]:
+        """Steps of the directive from the second on, by index, with when they were heard to have begun."""
+        with self._lock:
+            return tuple(self._step_begins)
+
     def entities(self, timeout: float = 5.0) -> dict[int, Entity]:
         """All entities, paged from the scene dictionary; what the deltas told where it does not answer."""
         collected: dict[int, Entity] = {}
@@ -219,9 +228,13 @@ class DemoClient:
 
     def _on_feedback(self, message: Any) -> None:
         f = message.feedback
+        before = self.progress
         self.progress = Progress(
-            f.phase, f.expert, f.distance_remaining, f.distance_travelled, f.coverage, f.text
+            f.phase, f.expert, f.distance_remaining, f.distance_travelled, f.coverage, f.text, int(f.subtask)
         )
+        if self.progress.step != before.step:
+            with self._lock:
+                self._step_begins.append((self.progress.step, self.clock))
 
     def _on_result(self, future: Any) -> None:
         result = future.result().result
@@ -230,4 +243,5 @@ class DemoClient:
             result.success, result.error_code, result.error_msg, tuple(result.entity_ids),
             tuple(result.nearest_matches), duration, result.report,
         )  # fmt: skip
+        self.ended = self.clock
         self.finished.set()

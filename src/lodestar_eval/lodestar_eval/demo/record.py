@@ -11,12 +11,17 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.maps import MapEntity, MapGoal
 
+_NOTICE = 2.0  # s before the news of a claim within which the robot stood before the thing
+_STILL = 0.005, 0.01  # m and rad between two kept poses of a robot that stands
+
 
 @dataclass
 class RunRecord:
     """One run of the demo. Lengths in metres, times in seconds, poses (3,) x, y, yaw in map.
 
     path: true poses, (N, 4) stamp, x, y, yaw. decisions: one dictionary per line of decisions.jsonl.
+    step_begins: (step of the directive, by index; stamp when it was heard to have begun), from the second one on.
+    ended: stamp when the directive was heard to be over.
     """
 
     directive: str
@@ -32,6 +37,8 @@ class RunRecord:
     verdict: str = ""
     claimed_success: bool = False
     claimed_entities: tuple[int, ...] = ()
+    step_begins: tuple[tuple[int, float], ...] = ()
+    ended: float = float("nan")
     shortest: float = float("nan")
     distance: float = float("nan")
     path_length: float = 0.0
@@ -48,6 +55,26 @@ class RunRecord:
     def final_pose(self) -> np.ndarray:
         """(3,), where the robot truly stands at the end."""
         return np.asarray(self.path[-1, 1:4] if len(self.path) else self.start, dtype=float)
+
+    def step_end(self, step: int) -> float | None:
+        """When a step was heard to have ended; None where it did not end, or the directive failed in it."""
+        later = [stamp for begun, stamp in self.step_begins if begun > step]
+        return min(later) if later else self.ended if self.claimed_success else None
+
+    def pose_at_claim(self, stamp: float) -> np.ndarray:
+        """(3,), where the robot truly stood when it claimed what was heard at `stamp`.
+
+        It claims standing, and is heard a moment later, when it may be under way to the next step: so this is where
+        it last stood still up to `stamp`, or where it was at `stamp` if it moved all the time.
+        """
+        path = self.path[self.path[:, 0] <= stamp + 1e-6]
+        if not len(path):
+            return np.asarray(self.start, dtype=float)
+        late = path[path[:, 0] >= stamp - _NOTICE]
+        steps = np.abs(np.diff(late[:, 1:4], axis=0))
+        turns = np.minimum(steps[:, 2], 2.0 * np.pi - steps[:, 2])
+        still = np.flatnonzero((np.hypot(steps[:, 0], steps[:, 1]) < _STILL[0]) & (turns < _STILL[1]))
+        return np.asarray(late[still[-1] + 1 if len(still) else -1, 1:4], dtype=float)
 
     def decisions_by_expert(self) -> dict[str, int]:
         """How often each expert's proposal was chosen; every decision counts once."""

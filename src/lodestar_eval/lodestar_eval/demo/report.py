@@ -1,8 +1,9 @@
-"""summary.json, map.png, arrival.png, decisions.jsonl and report.md of a run."""
+"""summary.json, map.png, pictures of arrivals, decisions.jsonl and report.md of a run."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import cv2
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from lodestar_eval.demo.arrivals import Arrival
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.maps import MapPicture, save_map
 from lodestar_eval.metrics import spl
@@ -17,6 +19,11 @@ from lodestar_eval.registry import Table
 from lodestar_eval.report import finite_or_none, markdown_table, number
 
 _TARGET_COLOR = (214, 69, 69)
+_PAGE = "report.md"
+#: What a run leaves in its folder.
+_FILES = (
+    _PAGE, "summary.json", "decisions.jsonl", "map.png", "arrival.png", "arrival_*.png", "world.json", "log/*.log",
+)  # fmt: skip
 
 
 def summary_of(record: RunRecord) -> dict[str, Any]:
@@ -45,13 +52,8 @@ def summary_of(record: RunRecord) -> dict[str, Any]:
     }
 
 
-def write_demo_report(
-    record: RunRecord, folder: Path, view: np.ndarray | None, mask: np.ndarray | None
-) -> Path:
-    """All files of the report lie in `folder`; returns the page that joins them.
-
-    view: (H, W, 3) uint8, what the robot sees at the end. mask: (H, W) bool, where the target is in it.
-    """
+def write_demo_report(record: RunRecord, folder: Path, arrivals: Sequence[Arrival]) -> Path:
+    """All files of the report lie in `folder`; returns the page that joins them."""
     folder.mkdir(parents=True, exist_ok=True)
     summary = summary_of(record)
     (folder / "summary.json").write_text(
@@ -66,26 +68,57 @@ def write_demo_report(
         title=f"“{record.directive}”", subtitle=_subtitle(record, summary),
     )  # fmt: skip
     save_map(picture, folder / "map.png")
-    if view is not None:
-        save_arrival(view, mask, _arrival_caption(record), folder / "arrival.png")
-    page = folder / "report.md"
-    page.write_text(_page(record, summary, with_view=view is not None), encoding="utf-8")
+    pictures = {}
+    for place, arrival in enumerate(arrivals, 1):
+        name = "arrival.png" if len(arrivals) == 1 else f"arrival_{place}.png"
+        save_arrival(arrival, folder / name)
+        pictures[name] = arrival.caption
+    page = folder / _PAGE
+    page.write_text(_page(record, summary, pictures), encoding="utf-8")
     return page
 
 
-def save_arrival(view: np.ndarray, mask: np.ndarray | None, caption: str, file: Path) -> None:
+def begin_report(folder: Path, directive: str) -> None:
+    """`folder` holds nothing of an earlier run, and a page which says that this one has not ended.
+
+    Only files that a demo writes are removed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for pattern in _FILES:
+        for file in folder.glob(pattern):
+            file.unlink()
+    write_unfinished(
+        folder, directive, "It still runs, or it was ended from outside before it could say more."
+    )
+
+
+def write_unfinished(folder: Path, directive: str, reason: str) -> Path:
+    """The page says that the run did not end by itself, and why."""
+    page = folder / _PAGE
+    lines = [f"# Not finished: “{directive}”", "", reason, "", "What the nodes wrote is in [log](log).", ""]
+    page.write_text("\n".join(lines), encoding="utf-8")
+    return page
+
+
+def save_arrival(arrival: Arrival, file: Path) -> None:
     """`file` is the view with the target outlined and a caption below, twice the size of a small view."""
+    view, mask = arrival.view, arrival.mask
     factor = 2 if view.shape[1] < 800 else 1
     height, width = view.shape[0] * factor, view.shape[1] * factor
     image = cv2.resize(view, (width, height), interpolation=cv2.INTER_CUBIC)
-    if mask is not None and mask.any():
+    if mask.any():
         large = cv2.resize(mask.astype(np.uint8), (width, height), interpolation=cv2.INTER_LINEAR)
         contours, _ = cv2.findContours(large, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
         cv2.drawContours(image, contours, -1, (255, 255, 255), 6, cv2.LINE_AA)
         cv2.drawContours(image, contours, -1, _TARGET_COLOR, 3, cv2.LINE_AA)
     canvas = Image.new("RGB", (width, height + 46), (31, 41, 51))
     canvas.paste(Image.fromarray(np.ascontiguousarray(image)), (0, 0))
-    ImageDraw.Draw(canvas).text((16, height + 12), caption, fill=(244, 245, 247), font=_font(20))
+    font = next(
+        font
+        for font in map(_font, range(20, 0, -1))
+        if font.getlength(arrival.caption) <= width - 32 or font.size <= 9
+    )
+    ImageDraw.Draw(canvas).text((16, height + 12), arrival.caption, fill=(244, 245, 247), font=font)
     canvas.save(file)
 
 
@@ -119,19 +152,16 @@ def _rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def _page(record: RunRecord, summary: dict[str, Any], with_view: bool) -> str:
+def _page(record: RunRecord, summary: dict[str, Any], pictures: dict[str, str]) -> str:
     table = Table("Summary", ("", ""), tuple(_rows(summary)))
     lines = [f"# {'Found' if record.success else 'Not found'}: “{record.directive}”", ""]
     if record.verdict:
         lines += [record.verdict, ""]
     lines += markdown_table(table)
-    if with_view:
-        lines += [
-            "## On arrival",
-            "",
-            "![What the robot sees at the end, the target outlined](arrival.png)",
-            "",
-        ]
+    if pictures:
+        lines += ["## On arrival", "", "What was meant is outlined, by ground truth.", ""]
+        for name, caption in pictures.items():
+            lines += [f"![{caption}]({name})", "", caption, ""]
     lines += ["## What it knew and where it went", "", "![Grid, path, entities and goals](map.png)", ""]
     lines += [
         "## Decisions",
@@ -151,11 +181,6 @@ def _subtitle(record: RunRecord, summary: dict[str, Any]) -> str:
     )
 
 
-def _arrival_caption(record: RunRecord) -> str:
-    distance = f"{record.distance:.2f} m away" if np.isfinite(record.distance) else "distance unknown"
-    return f"{record.directive}   |   {'success' if record.success else 'no success'}, {distance}"
-
-
 def _with_unit(value: float | None, unit: str) -> str:
     return "–" if value is None else f"{number(value)} {unit}".rstrip()
 
@@ -165,7 +190,7 @@ def _rounded(value: float, digits: int = 3) -> float | None:
     return None if plain is None else round(plain, digits)
 
 
-def _font(size: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
+def _font(size: int) -> ImageFont.FreeTypeFont:
     from matplotlib import font_manager
 
     return ImageFont.truetype(font_manager.findfont("DejaVu Sans"), size)

@@ -148,6 +148,7 @@ def _collect(client: DemoClient, record: RunRecord) -> None:
     record.path = client.path
     record.grid = client.grid
     record.decisions = client.decisions
+    record.step_begins, record.ended = client.step_begins, client.ended
     record.entities = {
         entity.id: MapEntity(
             entity.caption or entity.label,
@@ -161,8 +162,7 @@ def _collect(client: DemoClient, record: RunRecord) -> None:
 
 def _report(prepared: Prepared, world: World, record: RunRecord, folder: Path, line: ProgressLine) -> bool:
     line.note("Judging the run and writing the report ...")
-    view, mask = judge_run(prepared, world, record)
-    page = write_demo_report(record, folder, view, mask)
+    page = write_demo_report(record, folder, judge_run(prepared, world, record))
     line.note("")
     for row in summary_lines(summary_of(record)):
         line.note(row)

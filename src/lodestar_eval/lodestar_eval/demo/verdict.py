@@ -1,4 +1,4 @@
-"""Judges a run of the demo by ground truth and takes the picture of its end."""
+"""Judges a run of the demo by ground truth."""
 
 from __future__ import annotations
 
@@ -9,25 +9,20 @@ import numpy as np
 from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.grammar import parse_directive
 from lodestar_eval.coverage import known_share, reachable_floor
+from lodestar_eval.demo.arrivals import Arrival, arrivals_of, targets_of
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.maps import MapEntity
 from lodestar_eval.tasks import Prepared
-from lodestar_sim.judge import judge_find, shortest_path_length, valid_targets
-from lodestar_sim.simulator import Simulator
+from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.worlds import World
 
 _EXPLORED_SHARE = 0.90  # of the reachable floor, from which exploring counts as done
 _HOME_DISTANCE = 0.5  # m
 _VISIT_INTERVAL = 0.5  # s between poses that are judged as visits of earlier steps
-_VIEW_SIZE = (960, 720)  # pixels
 
 
-def judge_run(prepared: Prepared, world: World, record: RunRecord) -> tuple[np.ndarray, np.ndarray]:
-    """Success, distance, coverage and targets of the record are those of ground truth.
-
-    Returns what the camera sees from the final true pose, (H, W, 3) uint8, and where the target is in it,
-    (H, W) bool.
-    """
+def judge_run(prepared: Prepared, world: World, record: RunRecord) -> list[Arrival]:
+    """Pictures of the claims; success, distance, coverage and targets of the record are those of ground truth."""
     end = float(record.path[-1, 0]) if len(record.path) else 0.0
     world_then = world.at(end)
     record.coverage = known_share(reachable_floor(world_then, record.start), record.grid)
@@ -43,7 +38,7 @@ def judge_run(prepared: Prepared, world: World, record: RunRecord) -> tuple[np.n
         away = float(np.linalg.norm(record.final_pose[:2] - record.start[:2]))
         record.success = record.success and away <= _HOME_DISTANCE
         record.verdict = f"{record.verdict} It stands {away:.2f} m from where it started.".strip()
-    return _final_view(world_then, record, prepared.task.target_ids)
+    return arrivals_of(world, record, directive, prepared.task.target_ids)
 
 
 def _comes_back(directive: Directive) -> bool:
@@ -91,7 +86,7 @@ def _missed_step(world: World, record: RunRecord, subtasks: Sequence[Subtask]) -
     index = 0
     poses = record.path[_spaced(record.path[:, 0], _VISIT_INTERVAL)] if len(record.path) else record.path
     for subtask in subtasks:
-        targets = _targets_of(world, subtask)
+        targets = targets_of(world, subtask)
         while index < len(poses):
             stamp, pose = float(poses[index, 0]), poses[index, 1:4]
             if targets and judge_find(world.at(stamp), pose, targets).success:
@@ -102,10 +97,6 @@ def _missed_step(world: World, record: RunRecord, subtasks: Sequence[Subtask]) -
     return ""
 
 
-def _targets_of(world: World, subtask: Subtask) -> tuple[int, ...]:
-    return tuple(valid_targets(world, f"find the {subtask.target}"))
-
-
 def _spaced(stamps: np.ndarray, interval: float) -> np.ndarray:
     """Indices of stamps (N,) that are at least `interval` apart."""
     kept, last = [], -np.inf
@@ -114,10 +105,3 @@ def _spaced(stamps: np.ndarray, interval: float) -> np.ndarray:
             kept.append(index)
             last = stamp
     return np.array(kept, dtype=int)
-
-
-def _final_view(world: World, record: RunRecord, targets: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
-    simulator = Simulator(world, seed=0, start=record.final_pose)
-    width, height = _VIEW_SIZE
-    view, _ = simulator.render_view(record.final_pose, width, height)
-    return view, simulator.object_mask(record.final_pose, targets, width, height)

@@ -1,0 +1,84 @@
+"""Pictures of the moments at which the robot claimed to have found something, judged by ground truth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar_eval.demo.record import RunRecord
+from lodestar_sim.judge import judge_find, valid_targets
+from lodestar_sim.simulator import Simulator
+from lodestar_sim.worlds import World
+
+_VIEW_SIZE = (960, 720)  # pixels
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A picture with its story. view: (H, W, 3) uint8. mask: (H, W) bool, where what was meant is in it."""
+
+    view: np.ndarray
+    mask: np.ndarray
+    caption: str
+
+
+def targets_of(world: World, subtask: Subtask) -> tuple[int, ...]:
+    """Ids of what a step may mean in a world as it stands at the start."""
+    return tuple(valid_targets(world, f"find the {subtask.target}"))
+
+
+def claims_of(record: RunRecord, directive: Directive) -> list[tuple[int, float]]:
+    """Steps that the robot said found something, by index, with when that was heard.
+
+    A step also ends where it fails and the robot comes back, so only steps that the named entities suffice for count.
+    """
+    left = len(record.claimed_entities)
+    claims: list[tuple[int, float]] = []
+    for step in _finds(directive):
+        stamp = record.step_end(step)
+        left -= directive.subtasks[step].count
+        if stamp is None or left < 0:
+            break
+        claims.append((step, stamp))
+    return claims
+
+
+def _finds(directive: Directive) -> list[int]:
+    """Indices of the steps that find something."""
+    return [i for i in range(len(directive.subtasks)) if directive.kind_of(i) is DirectiveKind.FIND]
+
+
+def arrivals_of(
+    world: World, record: RunRecord, directive: Directive, targets: tuple[int, ...]
+) -> list[Arrival]:
+    """One picture for each claim, from where the robot stood then; one of the end where nothing was claimed.
+
+    targets: ids of what the last step that names something means.
+    """
+    finds = _finds(directive)
+    arrivals = []
+    for index, stamp in claims_of(record, directive):
+        step = directive.subtasks[index]
+        meant = targets if index == finds[-1] else targets_of(world, step)
+        then = world.at(stamp)
+        pose = record.pose_at_claim(stamp)
+        verdict = judge_find(then, pose, meant)
+        number = f"step {index + 1}: " if len(directive.subtasks) > 1 else ""
+        elapsed = stamp - (float(record.path[0, 0]) if len(record.path) else 0.0)
+        truth = f"true, {verdict.distance_m:.2f} m away" if verdict.success else "not true"
+        caption = f"{number}“{step.target}” claimed after {elapsed:.0f} s: {truth}"
+        arrivals.append(_picture(then, pose, meant, caption))
+    if not arrivals:
+        end = float(record.path[-1, 0]) if len(record.path) else 0.0
+        caption = "at the end" if not finds else "at the end; nothing was claimed to be found"
+        arrivals.append(_picture(world.at(end), record.final_pose, targets, caption))
+    return arrivals
+
+
+def _picture(world: World, pose: np.ndarray, targets: tuple[int, ...], caption: str) -> Arrival:
+    simulator = Simulator(world, seed=0, start=pose)
+    width, height = _VIEW_SIZE
+    view, _ = simulator.render_view(pose, width, height)
+    return Arrival(view, simulator.object_mask(pose, targets, width, height), caption)

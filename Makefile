@@ -2,12 +2,13 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 # Exported, so that whatever a directive contains reaches the program as it is.
-export PYTHON DIRECTIVE SEED WORLD OUT DATA
+export PYTHON DIRECTIVE SEED WORLD KIND OUT DATA
 
 DIRECTIVE ?=
 # Not ?=, which takes an empty variable of the shell for a value.
 SEED := $(or $(SEED),1)
 WORLD := $(or $(WORLD),apartment)
+KIND ?=
 OUT := $(or $(OUT),out/demo)
 DATA ?=
 BENCH ?= all
@@ -25,7 +26,7 @@ setup: ## make the environment and build the workspace (quick when nothing chang
 
 demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file
 	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo --world "$$WORLD" --seed "$$SEED" --out "$$OUT" \
-		$${DIRECTIVE:+--directive "$$DIRECTIVE"}
+		$${KIND:+--kind "$$KIND"} $${DIRECTIVE:+--directive "$$DIRECTIVE"}
 
 test: setup lint unit ## lint and every test (TESTS=path narrows it)
 

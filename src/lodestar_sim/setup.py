@@ -19,7 +19,7 @@ setup(
     ],
     python_requires=">=3.10",
     zip_safe=False,
-    install_requires=["lodestar", "open3d>=0.18"],
+    install_requires=["lodestar", "jsonschema>=4.17", "open3d>=0.18", "trimesh>=4.6"],
     entry_points={
         "console_scripts": [f"{name} = {PACKAGE}.nodes.{name}_node:main" for name in ("sim", "sim_navigator")]
     },

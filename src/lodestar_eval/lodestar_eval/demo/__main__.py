@@ -33,11 +33,12 @@ def main(arguments: list[str] | None = None) -> int:
     from lodestar.language.directive import DirectiveError
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
+    from lodestar_sim.worlds.sources import with_kind
 
     line = ProgressLine()
     line.note(f"Building the {options.world} of seed {options.seed} ...")
     try:
-        prepared = prepare(options.world, options.seed, options.directive)
+        prepared = prepare(with_kind(options.world, options.kind), options.seed, options.directive)
     except (WorldError, DirectiveError) as error:
         print(f"lodestar demo: error: {error}", file=sys.stderr)
         return EXIT_USAGE
@@ -75,6 +76,11 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
         "--world", default="apartment",
         help="apartment (default), office, warehouse, a world file, or the folder of a real occupancy map",
     )  # fmt: skip
+    parser.add_argument(
+        "--kind",
+        choices=("apartment", "office", "warehouse"),
+        help="as what a map is furnished (default office)",
+    )
     parser.add_argument(
         "--out", type=Path, default=Path("out/demo"), metavar="FOLDER", help="default out/demo"
     )

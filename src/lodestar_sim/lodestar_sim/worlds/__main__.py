@@ -7,7 +7,8 @@ import sys
 
 from lodestar_sim.worlds.checks import check_world
 from lodestar_sim.worlds.errors import WorldError
-from lodestar_sim.worlds.sources import world_from_spec
+from lodestar_sim.worlds.floorplan import KINDS
+from lodestar_sim.worlds.sources import with_kind, world_from_spec
 from lodestar_sim.worlds.top_view import draw_world
 
 
@@ -18,6 +19,7 @@ def main(arguments: list[str] | None = None) -> int:
         "spec", help="apartment, office, warehouse (?locked=1, ?events=1), laboratory, a world file or a map"
     )
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", choices=KINDS, help="as what a map is furnished (default office)")
     parser.add_argument("--png", help="draw it from above")
     parser.add_argument("--save", help="write it as JSON")
     parser.add_argument(
@@ -26,7 +28,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--no-names", action="store_true", help="draw no names")
     options = parser.parse_args(arguments)
     try:
-        world = world_from_spec(options.spec, options.seed)
+        world = world_from_spec(with_kind(options.spec, options.kind), options.seed)
         check_world(world)
         if options.save:
             world.save(options.save)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,99 +13,141 @@ from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh import Mesh
 from lodestar_sim.worlds.palette import material_index, rgb
 from lodestar_sim.worlds.structure import wall_mesh
-from lodestar_sim.worlds.world import EVENT_KINDS, Decal, Event, World, WorldObject
+from lodestar_sim.worlds.world import EVENT_KINDS, Decal, Event, Slab, Wall, World, WorldObject
 
 TOLERANCE = 0.005  # m that two things may overlap
+WALL_TOLERANCE = 0.05  # m that a thing may reach into a wall: measured homes are no more exact
+IN_WALLS = (
+    "window",
+    "door",
+    "doorway",
+    "gate",
+    "shutter",
+    "blind",
+    "curtain",
+    "radiator",
+)  # last word of a category
 MAX_ID = 65535  # label images have 16 bits
 
 
 def check_world(world: World) -> None:
-    """Returns where the world can be used; raises WorldError with what to change where it cannot."""
+    """Returns where the world can be used; raises WorldError with all that has to be changed where it cannot."""
+    problems = list(world_problems(world))
+    if problems:
+        raise WorldError.of(problems)
+
+
+def world_problems(world: World) -> Iterator[str]:
+    """All that has to be changed before the world can be used, one sentence each."""
     x0, y0, x1, y1 = world.bounds
     if not all(math.isfinite(v) for v in (*world.bounds, *world.start)) or x1 <= x0 or y1 <= y0:
-        raise WorldError("bounds must be finite x0, y0, x1, y1 with x0 < x1 and y0 < y1, and start finite")
-    _check_ids(world)
-    for wall in world.walls:
-        if wall.x1 <= wall.x0 or wall.y1 <= wall.y0 or wall.z1 <= wall.z0:
-            raise WorldError(f"wall {wall}: its second corner must lie above its first in x, y and z")
-        rgb(wall.color), material_index(wall.material)
-    for slab in world.slabs:
-        rgb(slab.color), material_index(slab.material)
-    for decal in world.decals:
-        rgb(decal.color), material_index(decal.material)
+        yield "bounds must be finite x0, y0, x1, y1 with x0 < x1 and y0 < y1, and start finite"
+        return
+    yield from _id_problems(world)
+    broken = list(_structure_problems(world))
+    usable = []
     for thing in world.objects:
-        _check_object(world, thing)
+        found = list(_object_problems(world, thing))
+        broken += found
+        if not found:
+            usable.append(thing)
+    yield from broken
     for event in world.events:
-        _check_event(world, event)
-    pair = next(overlaps(world), None)
-    if pair:
-        raise WorldError(f"{_name(world, pair[0])} and {_name(world, pair[1])} overlap; move one of them")
+        yield from _event_problems(world, event)
+    sound = replace(world, objects=tuple(usable))
+    for a, b in overlaps(sound):
+        yield f"{_name(world, a)} and {_name(world, b)} overlap; move one of them"
     if not (x0 < world.start[0] < x1 and y0 < world.start[1] < y1):
-        raise WorldError(f"start {list(world.start)} lies outside the bounds")
-    if not footprint_free(world.truth.grid, world.start):
-        raise WorldError(
-            f"start {list(world.start)}: the robot does not fit there; 0.70 x 0.32 m must be free"
-        )
+        yield f"start {list(world.start)} lies outside the bounds"
+    elif not broken and not footprint_free(world.truth.grid, world.start):
+        yield f"start {list(world.start)}: the robot does not fit there; 0.70 x 0.32 m must be free"
 
 
-def _check_ids(world: World) -> None:
+def _structure_problems(world: World) -> Iterator[str]:
+    for index, wall in enumerate(world.walls):
+        if wall.x1 <= wall.x0 or wall.y1 <= wall.y0 or wall.z1 <= wall.z0:
+            yield f"walls[{index}] {wall}: its second corner must lie above its first in x, y and z"
+        yield from _paint_problems(f"walls[{index}]", wall)
+    for index, slab in enumerate(world.slabs):
+        yield from _paint_problems(f"slabs[{index}]", slab)
+    for decal in world.decals:
+        yield from _paint_problems(f"decal {decal.id} ({decal.category})", decal)
+
+
+def _paint_problems(place: str, thing: Wall | Slab | Decal) -> Iterator[str]:
+    for check, value in ((rgb, thing.color), (material_index, thing.material)):
+        try:
+            check(value)
+        except WorldError as error:
+            yield f"{place}: {error}"
+
+
+def _id_problems(world: World) -> Iterator[str]:
     seen: set[int] = set()
     added = [event.object for event in world.events if event.object is not None]
     numbered: tuple[WorldObject | Decal, ...] = (*world.objects, *world.decals, *added)
     for thing in numbered:
         if not 1 <= thing.id <= MAX_ID:
-            raise WorldError(f"id {thing.id} of a {thing.category} must lie in 1..{MAX_ID}")
+            yield f"id {thing.id} of a {thing.category} must lie in 1..{MAX_ID}"
         if thing.id in seen:
-            raise WorldError(f"id {thing.id} stands twice; every object and decal needs its own")
+            yield f"id {thing.id} stands twice, at a {thing.category} too; every object and decal needs its own"
         seen.add(thing.id)
     for thing in world.objects:
         for other in (thing.supported_by, thing.contained_in):
             if other and other not in seen:
-                raise WorldError(
-                    f"object {thing.id} ({thing.category}) stands on or in {other}, which does not exist"
-                )
+                yield f"object {thing.id} ({thing.category}) stands on or in {other}, which does not exist"
     if world.charging_station and world.charging_station not in seen:
-        raise WorldError(f"charging_station is {world.charging_station}, but no object has that id")
+        yield f"charging_station is {world.charging_station}, but no object has that id"
 
 
-def _check_object(world: World, thing: WorldObject) -> None:
+def _object_problems(world: World, thing: WorldObject) -> Iterator[str]:
     place = f"object {thing.id} ({thing.category})"
     if not thing.category.strip():
-        raise WorldError(f"object {thing.id}: category is empty")
+        yield f"object {thing.id}: category is empty"
     if not all(math.isfinite(v) for v in thing.pose):
-        raise WorldError(f"{place}: pose {list(thing.pose)} must be finite x, y, z, yaw")
+        yield f"{place}: pose {list(thing.pose)} must be finite x, y, z, yaw"
+        return
     try:
         world.shape(thing)
     except WorldError as error:
-        raise WorldError(f"{place}: {error}") from error
+        yield f"{place}: {error}"
     if thing.pose[2] < -TOLERANCE:
-        raise WorldError(f"{place}: its foot lies {-thing.pose[2]:.2f} m below the floor")
+        yield f"{place}: its foot lies {-thing.pose[2]:.2f} m below the floor"
 
 
-def _check_event(world: World, event: Event) -> None:
+def _event_problems(world: World, event: Event) -> Iterator[str]:
     place = f"event at {event.time} s ({event.kind})"
     if event.kind not in EVENT_KINDS:
-        raise WorldError(f"{place}: kind must be one of {', '.join(EVENT_KINDS)}")
+        yield f"{place}: kind must be one of {', '.join(EVENT_KINDS)}"
+        return
     if not math.isfinite(event.time) or event.time < 0.0:
-        raise WorldError(f"{place}: time must be finite and at least 0")
+        yield f"{place}: time must be finite and at least 0"
     if event.kind == "add":
         if event.object is None:
-            raise WorldError(f"{place}: give the object that is added")
-        _check_object(world, event.object)
+            yield f"{place}: give the object that is added"
+        else:
+            yield from _object_problems(world, event.object)
         return
     known = {t.id for t in world.objects} | {e.object.id for e in world.events if e.object is not None}
     if event.object_id not in known:
-        raise WorldError(f"{place}: there is no object {event.object_id}")
+        yield f"{place}: there is no object {event.object_id}"
     if event.kind == "move" and (event.pose is None or not all(math.isfinite(v) for v in event.pose)):
-        raise WorldError(f"{place}: give a finite pose x, y, z, yaw to move to")
+        yield f"{place}: give a finite pose x, y, z, yaw to move to"
     if event.kind == "walk":
         finite = all(math.isfinite(v) for point in event.path for v in point)
         if len(event.path) < 2 or not finite or not 0.0 < event.speed < 10.0:
-            raise WorldError(f"{place}: give a path of two points or more and a speed of 0..10 m/s")
+            yield f"{place}: give a path of two points or more and a speed of 0..10 m/s"
+
+
+def belongs_in_wall(thing: WorldObject) -> bool:
+    """Whether a thing is mounted, or of a kind that is built into walls, so that it may overlap them."""
+    return thing.mounted or thing.category.split()[-1:] in [[word] for word in IN_WALLS]
 
 
 def overlaps(world: World, tolerance: float = TOLERANCE) -> Iterator[tuple[int, int]]:
     """Pairs of ids (0 = wall) that share space by more than `tolerance`, by their meshes.
+
+    Into walls things may reach by WALL_TOLERANCE, and what belongs in walls as far as it does.
 
     Of two things whose boxes overlap while neither stands on or in the other, the meshes must not touch, and
     none may be shut in by the other: a box fits between the legs of a table, not in the body of a sofa.
@@ -118,7 +161,9 @@ def overlaps(world: World, tolerance: float = TOLERANCE) -> Iterator[tuple[int, 
     for i, thing in enumerate(things):
         apart = (low[i + 1 :] > high[i] - tolerance) | (high[i + 1 :] < low[i] + tolerance)
         for j in i + 1 + np.flatnonzero(~apart.any(axis=1)):
-            if meshes_meet(meshes[i], meshes[j], tolerance):
+            if ids[j] == 0 and belongs_in_wall(thing):
+                continue
+            if meshes_meet(meshes[i], meshes[j], tolerance if ids[j] else max(tolerance, WALL_TOLERANCE)):
                 yield thing.id, ids[j]
             elif ids[j] == 0 or not _related(thing, things[j]):
                 within = (low[i] >= low[j]) & (high[i] <= high[j])

@@ -1,7 +1,29 @@
-"""What is wrong with a world."""
+"""The error of a world that cannot be used."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+_SHOWN = 100  # problems that a message names
+
 
 class WorldError(ValueError):
-    """The world cannot be used; the message says what to change and where."""
+    """The world cannot be used; the message says what to change and where.
+
+    problems: one sentence for each thing to change; the message joins them.
+    """
+
+    def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems) or (message,)
+
+    @classmethod
+    def of(cls, problems: Sequence[str], where: str = "") -> WorldError:
+        """One error for all problems, found in `where`."""
+        prefix = f"{where}: " if where else ""
+        if len(problems) == 1:
+            return cls(f"{prefix}{problems[0]}", problems)
+        lines = [f"  - {problem}" for problem in problems[:_SHOWN]]
+        if len(problems) > _SHOWN:
+            lines.append(f"  - and {len(problems) - _SHOWN} more")
+        return cls("\n".join([f"{prefix}{len(problems)} problems:", *lines]), problems)

@@ -15,10 +15,56 @@ PASSAGE = 0.35  # m, half the narrowest way that counts as connected
 SEEDS = (1.05, 0.75, 0.55)  # m from a wall beyond which floor begins a room of its own
 SMALLEST = 2.5  # m2, smaller pieces join a neighbour
 DOORWAY = 2.6  # m, a wider border between rooms is no door
-SMALL = ("storage room", "toilets", "print room", "storage room")
-MEDIUM = ("office", "office", "meeting room", "office", "kitchenette", "office", "print room", "laboratory")
-LARGE = ("open plan", "classroom", "laboratory", "open plan", "workshop", "classroom", "reception")
 FREE_VALUE = 254  # in occ_map.npy
+
+
+@dataclass(frozen=True)
+class RoomKinds:
+    """Labels of the rooms of a kind of building by their size; those of one size take turns in a random order.
+
+    largest, smallest: labels of the largest and then the smallest rooms, before all others.
+    """
+
+    small: tuple[str, ...]  # below 9 m2
+    medium: tuple[str, ...]  # below 42 m2
+    large: tuple[str, ...]
+    corridor: str
+    largest: tuple[str, ...] = ()
+    smallest: tuple[str, ...] = ()
+
+
+KINDS = {
+    "apartment": RoomKinds(
+        small=("storage room", "laundry room", "bathroom"),
+        medium=("bedroom", "study", "bedroom"),
+        large=("bedroom", "living room"),
+        corridor="hall",
+        largest=("living room", "kitchen"),
+        smallest=("bathroom",),
+    ),
+    "office": RoomKinds(
+        small=("storage room", "toilets", "print room", "storage room"),
+        medium=(
+            "office",
+            "office",
+            "meeting room",
+            "office",
+            "kitchenette",
+            "office",
+            "print room",
+            "laboratory",
+        ),
+        large=("open plan", "classroom", "laboratory", "open plan", "workshop", "classroom", "reception"),
+        corridor="corridor",
+    ),
+    "warehouse": RoomKinds(
+        small=("storage room", "toilets", "office"),
+        medium=("office", "workshop", "storage room"),
+        large=("warehouse", "workshop"),
+        corridor="corridor",
+        largest=("warehouse",),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -69,15 +115,15 @@ def read_ros_map(path: Path) -> FloorMap:
     return FloorMap((occupancy <= free_below)[::-1], resolution, (origin[0], origin[1]))
 
 
-def floor_plan(source: FloorMap, rng: np.random.Generator) -> Plan:
-    """Rooms with their labels and doorways; floor that cannot be walked to stays bare."""
+def floor_plan(source: FloorMap, rng: np.random.Generator, kind: str = "office") -> Plan:
+    """Rooms with the labels of a kind of building and doorways; floor that cannot be walked to stays bare."""
     free, origin = _on_lattice(source)
     reach = _connected(free)
     if reach.sum() * CELL**2 < 10.0:
         raise WorldError("the map has less than 10 m2 of connected free floor; is free space marked as free?")
     rooms = _segment(reach)
     plan = Plan(rooms, free, origin, {})
-    plan.labels = _labels(rooms, rng)
+    plan.labels = _labels(rooms, rng, KINDS[kind])
     plan.doors = _doors(plan)
     plan.finishes = {room: _finish(label) for room, label in plan.labels.items()}
     return plan
@@ -145,23 +191,27 @@ def _merged(rooms: np.ndarray) -> np.ndarray:
     return np.searchsorted(np.concatenate([[0], ids]), rooms)
 
 
-def _labels(rooms: np.ndarray, rng: np.random.Generator) -> dict[int, str]:
-    """What each room is by its size and shape; kinds of one size take turns, in an order drawn at random."""
-    turns = {
-        name: list(rng.permutation(kinds)) for name, kinds in (("s", SMALL), ("m", MEDIUM), ("l", LARGE))
-    }
+def _labels(rooms: np.ndarray, rng: np.random.Generator, kinds: RoomKinds) -> dict[int, str]:
+    """Label of each room by its size and shape; those of one size take turns, in an order drawn at random."""
+    by_size = (("s", kinds.small), ("m", kinds.medium), ("l", kinds.large))
+    turns = {name: list(rng.permutation(choices)) for name, choices in by_size}
     labels: dict[int, str] = {}
+    areas: dict[int, float] = {}
     for room in range(1, int(rooms.max()) + 1):
         mask = (rooms == room).astype(np.uint8)
         area = float(mask.sum()) * CELL**2
         (_, sides, _) = cv2.minAreaRect(cv2.findNonZero(mask))
         breadth = 2.0 * float(_distance(np.pad(mask, 1)).max())
         if max(sides) * CELL > 3.5 * breadth and max(sides) * CELL > 8.0:
-            labels[room] = "corridor"
+            labels[room] = kinds.corridor
             continue
+        areas[room] = area
         kind = "s" if area < 9.0 else "m" if area < 42.0 else "l"
         labels[room] = str(turns[kind][0])
         turns[kind].append(turns[kind].pop(0))
+    ranked = sorted(areas, key=lambda room: -areas[room])
+    labels |= dict(zip(ranked, kinds.largest))
+    labels |= dict(zip(ranked[len(kinds.largest) :][::-1], kinds.smallest))
     return labels
 
 
@@ -189,4 +239,6 @@ def _doors(plan: Plan) -> list[Door]:
 def _finish(label: str) -> tuple[str, str]:
     if label in ("office", "open plan", "meeting room", "classroom"):
         return "gray", "carpet"
-    return ("beige", "tile") if label != "workshop" else ("gray", "concrete")
+    if label in ("living room", "bedroom", "study", "hall"):
+        return "beige", "wood"
+    return ("gray", "concrete") if label in ("workshop", "warehouse") else ("beige", "tile")

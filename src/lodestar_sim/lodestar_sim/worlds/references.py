@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from pathlib import Path
 from urllib.parse import parse_qsl
 
 import numpy as np
 
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh import Mesh, Shape
-from lodestar_sim.worlds.palette import material_index, rgb
+from lodestar_sim.worlds.mesh_files import read_mesh
+from lodestar_sim.worlds.palette import COLORS, material_index, rgb
 from lodestar_sim.worlds.shapes import SHAPES, Design
 
 PARAMETRIC = "param:"
-MESH_SUFFIXES = (".obj", ".ply", ".stl", ".off", ".glb", ".gltf")
 
 
 @lru_cache(maxsize=8192)
@@ -43,26 +42,25 @@ def _parametric(reference: str, size: tuple[float, float, float], color: str, ma
 def _from_file(
     reference: str, size: tuple[float, float, float], color: str, material: str, folder: str
 ) -> Shape:
-    path = Path(folder) / reference
-    if path.suffix.lower() not in MESH_SUFFIXES:
-        raise WorldError(
-            f"mesh {reference!r}: use param:shape/variant or a file of {', '.join(MESH_SUFFIXES)}"
-        )
-    if not path.is_file():
-        raise WorldError(f"mesh {reference!r} is missing: no file at {path}")
-    import open3d
-
-    loaded = open3d.io.read_triangle_mesh(str(path))
-    vertices = np.asarray(loaded.vertices, dtype=np.float64)
-    triangles = np.asarray(loaded.triangles, dtype=np.uint32)
-    if not len(triangles) or not np.isfinite(vertices).all():
-        raise WorldError(f"mesh {reference!r}: {path} holds no triangles, or coordinates that are not finite")
+    loaded = read_mesh(reference, folder)
+    vertices, triangles = loaded.vertices, loaded.triangles
     low, high = vertices.min(axis=0), vertices.max(axis=0)
     middle = np.array([(low[0] + high[0]) / 2, (low[1] + high[1]) / 2, low[2]])
     scaled = (vertices - middle) * (np.asarray(size) / np.maximum(high - low, 1e-9))
-    if loaded.has_vertex_colors() and not color:
-        paint = (np.asarray(loaded.vertex_colors)[triangles].mean(axis=1) * 255).round().astype(np.uint8)
+    if loaded.colors is not None and not color:
+        paint = loaded.colors
     else:
         paint = np.tile(np.array(rgb(color or "gray"), np.uint8), (len(triangles), 1))
     kind = np.full(len(triangles), material_index(material), np.uint8)
     return Shape(Mesh(scaled.astype(np.float32), triangles, paint, kind))
+
+
+def color_of_file(reference: str, folder: str) -> str:
+    """Name of the colour nearest to the mean over the surface of a mesh file, "" where the file has no colours."""
+    loaded = read_mesh(reference, folder)
+    if loaded.colors is None:
+        return ""
+    corners = loaded.vertices[loaded.triangles]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
+    mean = np.average(loaded.colors, axis=0, weights=area + 1e-12)
+    return min(COLORS, key=lambda name: float(np.sum((np.array(COLORS[name]) - mean) ** 2)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from lodestar_sim.worlds.apartment import apartment_plan
 from lodestar_sim.worlds.build import Site, build_world
 from lodestar_sim.worlds.errors import WorldError
-from lodestar_sim.worlds.floorplan import floor_plan, read_arrays, read_ros_map
+from lodestar_sim.worlds.floorplan import KINDS, floor_plan, read_arrays, read_ros_map
 from lodestar_sim.worlds.furnish import Furnisher
 from lodestar_sim.worlds.office import office_plan
 from lodestar_sim.worlds.warehouse import warehouse_site
@@ -20,7 +21,7 @@ from lodestar_sim.worlds.world_events import with_happenings
 GENERATORS = ("apartment", "office", "warehouse")
 STORED = ("laboratory",)  # world files that come with the package
 _FOLDER = Path(__file__).parent / "stored"
-OPTIONS = ("locked", "events")
+OPTIONS = ("locked", "events", "kind")
 
 
 def world_from_spec(spec: str, seed: int = 1) -> World:
@@ -28,27 +29,41 @@ def world_from_spec(spec: str, seed: int = 1) -> World:
 
     spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?events=1 for things
     that happen), laboratory (a packaged file), a world's .json file, a folder with occ_map.npy and valid_space.npy,
-    or a map_server .yaml file.
+    or a map_server .yaml file. ?kind= of a map: as what it is furnished, apartment, office (default) or warehouse.
     Raises WorldError for anything else, saying what is wrong.
     """
     name, _, query = spec.partition("?")
     options = _options(spec, query)
     rng = np.random.default_rng([abs(int(seed)), 0x10DE])
     if name in GENERATORS:
+        if "kind" in options:
+            raise WorldError(f"{spec}: only maps have a kind to choose; {name} is one")
         world = build_world(name, name, _site(name, rng, options["locked"]), seed)
     else:
         if options["locked"]:
             raise WorldError(f"{spec}: only {', '.join(GENERATORS)} have locked rooms")
-        world = _from_path(name, seed, rng)
+        world = _from_path(name, seed, rng, options.get("kind"))
     return with_happenings(world, rng) if options["events"] else world
 
 
-def _options(spec: str, query: str) -> dict[str, bool]:
+def with_kind(spec: str, kind: str | None) -> str:
+    """The specification of a map that is furnished as a kind of building; unchanged without one."""
+    return spec if kind is None else f"{spec}{'&' if '?' in spec else '?'}kind={kind}"
+
+
+def _options(spec: str, query: str) -> dict[str, Any]:
     given = dict(parse_qsl(query, keep_blank_values=True))
     unknown = set(given) - set(OPTIONS)
     if unknown:
         raise WorldError(f"{spec}: unknown option {sorted(unknown)[0]!r}; there are {', '.join(OPTIONS)}")
-    return {name: given.get(name, "0") not in ("0", "false", "no") for name in OPTIONS}
+    options: dict[str, Any] = {
+        name: given.get(name, "0") not in ("0", "false", "no") for name in ("locked", "events")
+    }
+    if "kind" in given:
+        if given["kind"] not in KINDS:
+            raise WorldError(f"{spec}: kind is {given['kind']!r}; it is one of {', '.join(KINDS)}")
+        options["kind"] = given["kind"]
+    return options
 
 
 def _site(name: str, rng: np.random.Generator, locked: bool) -> Site:
@@ -58,17 +73,22 @@ def _site(name: str, rng: np.random.Generator, locked: bool) -> Site:
     return Site(plan, Furnisher(rng))
 
 
-def _from_path(name: str, seed: int, rng: np.random.Generator) -> World:
+def _from_path(name: str, seed: int, rng: np.random.Generator, kind: str | None = None) -> World:
     path = _FOLDER / f"{name}.json" if name in STORED else Path(name).expanduser()
     if path.is_dir():
         source = read_arrays(path)
     elif path.suffix in (".yaml", ".yml"):
         source = read_ros_map(path)
     elif path.suffix == ".json":
+        if kind is not None:
+            raise WorldError(
+                f"{name}: a world file says itself what stands in it; only maps have a kind to choose"
+            )
         return World.load(path)
     else:
         raise WorldError(
             f"unknown world {name!r}: use {', '.join((*GENERATORS, *STORED))}, a world's .json file, a folder with "
             "occ_map.npy and valid_space.npy, or a map_server .yaml file"
         )
-    return build_world(path.stem, "floorplan", Site(floor_plan(source, rng), Furnisher(rng)), seed)
+    plan = floor_plan(source, rng, kind or "office")
+    return build_world(path.stem, kind or "floorplan", Site(plan, Furnisher(rng)), seed)

@@ -1,18 +1,22 @@
-"""Worlds as JSON: one record per line, every mistake named with its place."""
+"""Worlds as JSON: checked by the schema, one record per line when written."""
 
 from __future__ import annotations
 
 import json
 import types
-from dataclasses import MISSING, asdict, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from lodestar_sim.worlds.checks import check_world
 from lodestar_sim.worlds.errors import WorldError
+from lodestar_sim.worlds.mesh_files import read_mesh
+from lodestar_sim.worlds.references import PARAMETRIC, color_of_file
+from lodestar_sim.worlds.schema import schema_problems
 from lodestar_sim.worlds.world import Decal, Event, Room, Slab, Wall, World, WorldObject
 
 FORMAT = "lodestar world 1"
+MAX_BYTES = 64 << 20
 _LISTS: dict[str, type] = {
     "rooms": Room,
     "walls": Wall,
@@ -21,8 +25,7 @@ _LISTS: dict[str, type] = {
     "decals": Decal,
     "events": Event,
 }
-#: What an object of a hand-written file may leave out.
-_OBJECT_DEFAULTS = {"color": "gray", "material": "plastic"}
+_FLOOR = {"z": 0.0, "color": "beige", "material": "concrete"}
 
 
 def save_world(world: World, path: str | Path) -> None:
@@ -40,96 +43,80 @@ def save_world(world: World, path: str | Path) -> None:
 
 
 def load_world(path: str | Path) -> World:
-    """The world of a JSON file; raises WorldError with what to change where it cannot be used."""
+    """The world of a JSON file; raises WorldError with all that has to be changed where it cannot be used."""
     path = Path(path)
     try:
+        if path.stat().st_size > MAX_BYTES:
+            raise WorldError(f"{path}: more than {MAX_BYTES >> 20} MiB are no world file")
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise WorldError(f"{path}: cannot be read ({error})") from error
     try:
-        data = json.loads(text, parse_constant=_refuse)
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise WorldError(f"{path}: not JSON: {error}") from error
+    try:
         world = world_from_data(data, str(path.resolve().parent))
         check_world(world)
-    except json.JSONDecodeError as error:
-        raise WorldError(f"{path}: not JSON: {error}") from error
     except WorldError as error:
-        raise WorldError(f"{path}: {error}") from error
+        raise WorldError.of(error.problems, str(path)) from error
     return world
 
 
-def _refuse(constant: str) -> float:
-    raise WorldError(f"{constant} stands for a number; every number must be finite")
-
-
 def world_from_data(data: Any, folder: str) -> World:
-    """The world of parsed JSON; raises WorldError naming the record that does not fit."""
-    if not isinstance(data, dict):
-        raise WorldError("the file must hold one JSON object with bounds, start, walls and objects")
+    """The world of parsed JSON; raises WorldError with every problem, each with the record that does not fit."""
+    problems = schema_problems(data)
+    if problems:
+        raise WorldError.of(problems)
     data = dict(data)
-    form = data.pop("format", FORMAT)
-    if form != FORMAT:
-        raise WorldError(f"format is {form!r}; this version reads {FORMAT!r}")
+    data.pop("format", None)
     data.setdefault("name", Path(folder).name)
     data.setdefault("kind", "custom")
     data.setdefault("seed", 0)
-    for key, kind in _LISTS.items():
-        records = data.get(key, [])
-        if not isinstance(records, list):
-            raise WorldError(f"{key} must be a list")
-        data[key] = [_record(kind, record, f"{key}[{index}]") for index, record in enumerate(records)]
-    if not data["slabs"] and "bounds" in data:
-        x0, y0, x1, y1 = _value(data["bounds"], tuple[float, float, float, float], "bounds")
-        data["slabs"] = [Slab(x0, y0, x1, y1, z=0.0, color="beige", material="concrete")]
-    return _record(World, {**data, "folder": folder}, "world")
+    if not data.get("slabs"):
+        x0, y0, x1, y1 = data["bounds"]
+        data["slabs"] = [{"x0": x0, "y0": y0, "x1": x1, "y1": y1, **_FLOOR}]
+    data["objects"] = [_completed(record, folder) for record in data.get("objects", [])]
+    events = [dict(event) for event in data.get("events", [])]
+    for event in events:
+        if event.get("object") is not None:
+            event["object"] = _completed(event["object"], folder)
+    return _record(World, {**data, "events": events, "folder": folder})
 
 
-def _record(kind: type, record: Any, place: str) -> Any:
-    """A dataclass of a JSON object, every field checked against its type."""
-    if not isinstance(record, dict):
-        raise WorldError(f"{place} must be an object with {', '.join(f.name for f in fields(kind))}")
-    record = dict(record)
-    if kind is WorldObject:
-        place = f"{place} (id {record.get('id')}, {record.get('category')})"
-        for key, value in _OBJECT_DEFAULTS.items():
-            record.setdefault(key, value)
-        record.setdefault("caption", f"{record['color']} {record.get('category', '')}".strip())
-    known = {f.name: f for f in fields(kind)}
-    unknown = sorted(set(record) - set(known))
-    if unknown:
-        raise WorldError(f"{place}: unknown field {unknown[0]!r}; there are {', '.join(known)}")
+def _completed(record: dict[str, Any], folder: str) -> dict[str, Any]:
+    """An object's record with what it leaves out; a mesh file that cannot be read is left to `check_world`."""
+    record = {"material": "plastic", **record}
+    painted = ""
+    if record["mesh"].startswith(PARAMETRIC):
+        record.setdefault("color", "gray")
+    else:
+        record.setdefault("color", "")
+        try:
+            if "size" not in record:
+                record["size"] = read_mesh(record["mesh"], folder).size
+            if "caption" not in record and not record["color"]:
+                painted = color_of_file(record["mesh"], folder)
+        except WorldError:
+            record.setdefault("size", (1.0, 1.0, 1.0))
+    record.setdefault("caption", f"{record['color'] or painted or 'gray'} {record['category']}")
+    return record
+
+
+def _record(kind: type, record: dict[str, Any]) -> Any:
+    """A dataclass of a JSON object that fits the schema."""
     hints = get_type_hints(kind)
-    values = {}
-    for name, entry in known.items():
-        if name in record:
-            values[name] = _value(record[name], hints[name], f"{place}.{name}")
-        elif entry.default is MISSING and entry.default_factory is MISSING:
-            raise WorldError(f"{place}: {name} is missing")
-    return kind(**values)
+    return kind(**{f.name: _value(record[f.name], hints[f.name]) for f in fields(kind) if f.name in record})
 
 
-def _value(value: Any, hint: Any, place: str) -> Any:
+def _value(value: Any, hint: Any) -> Any:
     """A JSON value as the type that a field asks for."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
-        return (
-            None if value is None else _value(value, next(a for a in arguments if a is not type(None)), place)
-        )
+        return None if value is None else _value(value, next(a for a in arguments if a is not type(None)))
     if origin is tuple:
-        if not isinstance(value, (list, tuple)):
-            raise WorldError(f"{place} must be a list")
-        inner = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else list(arguments)
-        if len(inner) != len(value):
-            raise WorldError(f"{place} must hold {len(inner)} values, not {len(value)}")
-        return tuple(_value(v, h, f"{place}[{i}]") for i, (v, h) in enumerate(zip(value, inner)))
+        inner = [arguments[0]] * len(value) if arguments[-1] is Ellipsis else arguments
+        return tuple(_value(v, h) for v, h in zip(value, inner))
     if hint in _LISTS.values():
-        return value if isinstance(value, hint) else _record(hint, value, place)
-    if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    if hint is int and isinstance(value, bool):
-        raise WorldError(f"{place} must be a whole number, not {value!r}")
-    if not isinstance(value, hint):
-        raise WorldError(f"{place} must be {_PLAIN.get(hint, hint.__name__)}, not {value!r}")
-    return value
-
-
-_PLAIN = {float: "a number", int: "a whole number", str: "text", bool: "true or false"}
+        return _record(hint, value)
+    return hint(value) if hint in (float, int) else value

@@ -12,8 +12,12 @@ from lodestar_sim.tasks import default_task
 from lodestar_sim.worlds import WorldError, world_from_spec
 from lodestar_sim.worlds.checks import check_world, overlaps
 from lodestar_sim.worlds.floorplan import floor_plan, read_arrays
+from lodestar_sim.worlds.sources import with_kind
 
 FREE, WALL = 254, 0
+APARTMENT_ROOMS = (
+    "living room", "kitchen", "bathroom", "bedroom", "study", "hall", "storage room", "laundry room",
+)  # fmt: skip
 
 
 def two_rooms() -> np.ndarray:
@@ -51,6 +55,45 @@ def test_arrays_become_two_furnished_rooms(tmp_path):
     assert len(world.rooms) == 2
     assert len(world.objects) > 10
     check_world(world)
+
+
+def home() -> np.ndarray:
+    """(70, 130) uint8 at 0.1 m: rooms of 36, 24, 5.4 and 5 m2."""
+    cells = two_rooms()
+    cells[45:47, 67:127] = cells[47:65, 95:97] = WALL
+    cells[45:47, 75:84] = cells[52:61, 95:97] = FREE
+    return cells
+
+
+def test_a_map_is_furnished_as_the_kind_of_building_that_it_is(tmp_path):
+    path = write_ros(tmp_path, home())
+    rooms = {
+        kind: sorted(room.label for room in world_from_spec(f"{path}?kind={kind}", 3).rooms)
+        for kind in ("apartment", "office", "warehouse")
+    }
+    assert {"living room", "kitchen", "bathroom"} <= set(rooms["apartment"]), rooms
+    assert set(rooms["apartment"]) <= {*APARTMENT_ROOMS}, rooms
+    assert not set(rooms["office"]) & {"living room", "bedroom", "bathroom"}
+    assert "warehouse" in rooms["warehouse"]
+    house = world_from_spec(with_kind(path, "apartment"), 3)
+    assert house.kind == "apartment"
+    assert {thing.category for thing in house.objects} & {"sofa", "stove", "toilet", "bed", "refrigerator"}
+    check_world(house)
+    assert world_from_spec(with_kind(path, None), 3) != house
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("{map}?kind=castle", "kind is 'castle'; it is one of apartment, office, warehouse"),
+        ("apartment?kind=office", "only maps have a kind"),
+        ("laboratory?kind=office", "a world file says itself"),
+    ],
+)
+def test_kinds_that_make_no_sense_are_refused(spec, says, tmp_path):
+    path = write_ros(tmp_path, two_rooms())
+    with pytest.raises(WorldError, match=says):
+        world_from_spec(spec.format(map=path), 1)
 
 
 def test_only_valid_free_space_is_free(tmp_path):

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from lodestar_sim.worlds import World, WorldError, world_from_spec
+from lodestar_sim.worlds import World, WorldError, storage, world_from_spec
 from lodestar_sim.worlds.__main__ import main
 from lodestar_sim.worlds.checks import check_world
 
@@ -109,7 +109,7 @@ def change(path: list, value):
         (change(["objects", 0, "material"], "cheese"), "unknown material"),
         (
             change(["objects", 1, "mesh"], "art/gone.ply"),
-            "object 2 .sculpture.: mesh 'art/gone.ply' is missing",
+            r"object 2 \(sculpture\): mesh 'art/gone.ply' is missing",
         ),
         (change(["objects", 1, "mesh"], "param:nothing"), "no shape 'nothing'"),
         (change(["objects", 1, "id"], 1), "id 1 stands twice"),
@@ -133,6 +133,74 @@ def change(path: list, value):
 def test_bad_files_say_what_is_wrong(data, says, write):
     with pytest.raises(WorldError, match=says):
         world_from_spec(write(data))
+
+
+def test_all_problems_are_named_at_once(write):
+    """As many as a home brought from elsewhere has: of the format first, then of what stands where."""
+    data = small_world()
+    data["objects"][0] |= {"material": "cheese", "pose": [1, 2], "colour": "red"}
+    del data["objects"][1]["mesh"]
+    data["walls"][2]["x0"] = "left"
+    data["bounds"] = [-3, -3, 3]
+    with pytest.raises(WorldError) as caught:
+        world_from_spec(write(data))
+    says = "\n".join(caught.value.problems)
+    assert len(caught.value.problems) == 6
+    for part in (
+        "bounds must hold 4 values, not 3", "walls[2].x0 must be a number, not 'left'", "unknown material 'cheese'",
+        "objects[0] (id 1, chair).pose must hold 4 values, not 2", "unknown field 'colour'",
+        "objects[1] (id 2, sculpture): mesh is missing",
+    ):  # fmt: skip
+        assert part in says, says
+    assert str(caught.value).count("\n  - ") == 6
+
+    data = small_world()
+    box = {"category": "box", "size": [0.4, 0.4, 0.4], "mesh": "param:box"}
+    data["objects"][1]["mesh"] = "art/gone.dae"
+    data["objects"] += [{**box, "id": 10 + i, "pose": [-1.0 + 0.2 * i, 2, 0, 0]} for i in range(4)]
+    data["objects"].append({**box, "id": 20, "pose": [0, -2.9, 0, 0], "supported_by": 99})
+    data["start"] = [9, 0, 0]
+    with pytest.raises(WorldError) as caught:
+        world_from_spec(write(data))
+    says = "\n".join(caught.value.problems)
+    assert says.count("overlap; move") == 3 + 1, says  # neighbours, and one in a wall
+    for part in ("'art/gone.dae' is missing", "stands on or in 99", "outside the bounds"):
+        assert part in says, says
+    assert len(caught.value.problems) == 7
+
+
+@pytest.mark.parametrize(
+    ("category", "pose", "stands"),
+    [
+        ("window", [-2.95, 1, 0.9, 0], True),  # in the middle of the wall
+        ("sliding door", [-2.95, 1, 0, 0], True),
+        ("stove", [-2.62, 1, 0, 0], True),  # 2 cm deep in it: homes are measured no better
+        ("stove", [-2.45, 1, 0, 0], True),
+        ("stove", [-2.75, 1, 0, 0], False),
+        ("doormat", [-2.95, 1, 0, 0], False),
+    ],
+)
+def test_windows_doors_and_stoves_touch_walls(category, pose, stands, write):
+    data = small_world()
+    size = [0.6, 0.6, 0.9] if category == "stove" else [0.06, 1.0, 1.2]
+    data["objects"] = [{"id": 1, "category": category, "size": size, "mesh": "param:box", "pose": pose}]
+    if stands:
+        assert len(world_from_spec(write(data)).objects) == 1
+    else:
+        with pytest.raises(WorldError, match="a wall overlap"):
+            world_from_spec(write(data))
+
+
+def test_a_file_that_is_huge_or_deep_or_full_of_infinities_is_refused(write, monkeypatch):
+    with pytest.raises(WorldError, match="not JSON"):
+        world_from_spec(write('{"walls": ' + "[" * 100_000))
+    with pytest.raises(WorldError, match=r"start\[1\] must be finite"):
+        world_from_spec(
+            write(json.dumps(small_world()).replace('"start": [0, 0, 0]', '"start": [0, 1e999, 0]'))
+        )
+    monkeypatch.setattr(storage, "MAX_BYTES", 100)
+    with pytest.raises(WorldError, match="no world file"):
+        world_from_spec(write(small_world()))
 
 
 def test_a_file_that_is_not_there(tmp_path):

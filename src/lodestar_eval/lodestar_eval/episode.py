@@ -72,12 +72,6 @@ class EpisodeRun:
     map: MapChain
     drivers: tuple[str, ...] = ()
 
-    def save_map(self, file: Path) -> None:
-        """`file` is a PNG of what was known and done."""
-        from lodestar_eval.pictures import picture_of
-
-        picture_of(self, file)
-
     def save_decisions(self, file: Path) -> None:
         """`file` holds the decision log."""
         file.unlink(missing_ok=True)

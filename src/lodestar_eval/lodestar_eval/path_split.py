@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from lodestar.assembly import parts
+from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.targets import SceneTargets
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.footprint import GO2
 from lodestar.grid.success_pose import footprint_distance
+from lodestar.models.phrases import PhraseBook
 from lodestar.scene.records import Entity, EntityState
 from lodestar_sim.sensors import CameraConfig
+from lodestar_sim.simulator import Simulator
+from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.world import World, WorldObject
-
-if TYPE_CHECKING:
-    from lodestar_eval.episode import Episode
 
 SHOWS = 0.1  # share of an object's points in view from which it counts as visible
 SIGHT = 8.0  # m, the depth camera's range
@@ -79,10 +81,27 @@ class Sight:
         return min(float(inside.mean()), float(self._truth.seen(thing, pose)[0]))
 
 
+class WatchedEpisode(Protocol):
+    """What a watcher reads of a running episode. path_length: metres so far; frames: images so far."""
+
+    task: Task
+    phrases: PhraseBook
+    simulator: Simulator
+    loop: DecisionLoop
+    robot: Any  # its `mirror` is read
+    frames: int
+
+    @property
+    def world_now(self) -> World: ...
+
+    @property
+    def path_length(self) -> float: ...
+
+
 class WayWatcher:
     """Follows one episode; `split` says where its way went. Reads ground truth, and decides nothing."""
 
-    def __init__(self, episode: Episode) -> None:
+    def __init__(self, episode: WatchedEpisode) -> None:
         world = episode.world_now
         self._things = [thing for thing in world.objects if thing.id in set(episode.task.target_ids)]
         self._boxes = [world.box(thing) for thing in self._things]
@@ -95,7 +114,7 @@ class WayWatcher:
         self._headed: tuple[float, np.ndarray] | None = None  # since when it heads for the target, from where
         self._wrong = self._before = 0.0  # metres
 
-    def observe(self, episode: Episode) -> None:
+    def observe(self, episode: WatchedEpisode) -> None:
         """One control interval has passed."""
         way = episode.path_length
         step, self._before = way - self._before, way
@@ -114,7 +133,7 @@ class WayWatcher:
         if "mapped" in self._marks and self._known(episode):
             self._marks["known"] = way
 
-    def _follow_goal(self, episode: Episode, way: float, step: float) -> None:
+    def _follow_goal(self, episode: WatchedEpisode, way: float, step: float) -> None:
         feedback = episode.loop.feedback()
         if feedback.goal is None:
             return
@@ -137,11 +156,11 @@ class WayWatcher:
             for thing, (low, high) in zip(self._things, self._boxes)
         )
 
-    def _mapped(self, episode: Episode) -> bool:
+    def _mapped(self, episode: WatchedEpisode) -> bool:
         entities = episode.robot.mirror.entities.values()
         return any(e.state is not EntityState.ARCHIVED and self._is_target(e) for e in entities)
 
-    def _known(self, episode: Episode) -> bool:
+    def _known(self, episode: WatchedEpisode) -> bool:
         directive = episode.loop.directive
         if directive is None or not directive.subtasks:
             return False
@@ -149,7 +168,7 @@ class WayWatcher:
         view = self._targets.look(mirror, directive.subtasks[-1])
         return any(self._is_target(mirror.entities[c.entity_id]) for c in view.accepted)
 
-    def split(self, episode: Episode) -> WaySplit:
+    def split(self, episode: WatchedEpisode) -> WaySplit:
         """How the way so far divides."""
         whole = episode.path_length
         headed, start = self._headed if self._headed is not None else (whole, None)

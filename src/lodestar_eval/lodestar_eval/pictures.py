@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lodestar.scene.records import EntityState
+from lodestar_eval.episode import EpisodeRun
 from lodestar_eval.maps import MapEntity, MapGoal, MapPicture, save_map
 from lodestar_eval.report import number
-
-if TYPE_CHECKING:
-    from lodestar_eval.episode import EpisodeRun
 
 
 def picture_of(run: EpisodeRun, file: Path) -> None:

@@ -39,18 +39,6 @@ class Recording(Protocol):
         ...
 
 
-def open_recording(path: Path) -> Recording:
-    """The recording in a folder of numbered images, or in a rosbag2 or MCAP bag. Raises BadRecording."""
-    path = Path(path).expanduser()
-    if not path.exists():
-        raise BadRecording(f"{path}: there is nothing")
-    if path.suffix in (".mcap", ".db3", ".bag") or (path / "metadata.yaml").exists():
-        from lodestar_eval.bags import BagRecording
-
-        return BagRecording(path)
-    return FolderRecording(path)
-
-
 @dataclass
 class FolderRecording:
     """frame-NNNNNN.{color.jpg|color.png, depth.png, pose.txt} and camera-intrinsics.txt, as 7-Scenes stores them.

@@ -200,6 +200,7 @@ def _one(
     selector: PolicyFactory | None,
 ) -> EpisodeOutcome:
     from lodestar_eval.episode import EpisodeRunner, phrase_book
+    from lodestar_eval.pictures import picture_of
 
     settings, row = plan.episode, policy
     if row.endswith(UNDELAYED):
@@ -217,7 +218,7 @@ def _one(
     outcome = run.outcome.under(setting, row, building.world, toured)
     names = (building.tag, setting, row, building.seed)
     if row == plan.policies[0] or not outcome.success:
-        run.save_map(plan.file("maps", *names, ".png"))
+        picture_of(run, plan.file("maps", *names, ".png"))
     run.save_decisions(plan.file("decisions", *names, ".jsonl"))
     run.save_path(plan.file("paths", *names, ".npz"))
     return outcome

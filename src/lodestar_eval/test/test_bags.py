@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from lodestar.geometry.poses import planar_transform, quaternion_from_rotation
-from lodestar_eval.recordings import BadRecording, open_recording
+from lodestar_eval.recording_sources import open_recording
+from lodestar_eval.recordings import BadRecording
 
 pytest.importorskip("rosbags")
 pytest.importorskip("rclpy")

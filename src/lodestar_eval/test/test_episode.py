@@ -13,6 +13,7 @@ from lodestar.grid.visibility import line_of_sight
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner
+from lodestar_eval.pictures import picture_of
 from lodestar_eval.settings import EpisodeSettings, robot_config
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.judge import shortest_path_length
@@ -63,7 +64,7 @@ def test_an_episode_accounts_for_time_and_decisions(complete):
 
 
 def test_an_episode_leaves_a_map_and_a_decision_log(complete, tmp_path):
-    complete.save_map(tmp_path / "map.png")
+    picture_of(complete, tmp_path / "map.png")
     complete.save_decisions(tmp_path / "decisions.jsonl")
     complete.save_decisions(tmp_path / "decisions.jsonl")  # once more does not append
     assert (tmp_path / "map.png").stat().st_size > 10_000

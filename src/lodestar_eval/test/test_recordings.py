@@ -4,7 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from lodestar_eval.recordings import BadRecording, open_recording
+from lodestar_eval.recording_sources import open_recording
+from lodestar_eval.recordings import BadRecording
 
 INTRINSICS = "60 0 31.5\n0 60 23.5\n0 0 1\n"
 

@@ -11,7 +11,8 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import inverse
 from lodestar.mapping import tsdf_kernels as kernels
 from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, farthest, in_view
-from lodestar.mapping.cells import Cells, GeometryConfig, View, make_cells
+from lodestar.mapping.cell_devices import make_cells
+from lodestar.mapping.cells import Cells, GeometryConfig, View
 from lodestar.mapping.tsdf_kernels import SCALE
 
 __all__ = ["GeometryConfig", "TsdfVolume"]

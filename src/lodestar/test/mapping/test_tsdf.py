@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.poses import inverse, planar_transform
-from lodestar.mapping.cells import ProcessorCells, make_cells
+from lodestar.mapping.cell_devices import make_cells
+from lodestar.mapping.cells import ProcessorCells
 from lodestar.mapping.mesh import extract_mesh
 from lodestar.mapping.tsdf import GeometryConfig, TsdfVolume
 

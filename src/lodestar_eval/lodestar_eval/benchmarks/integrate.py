@@ -75,7 +75,8 @@ def _simulated(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFr
 def _recorded(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFrame]]:
     """Frames with class-agnostic segments, which are perception's work and not measured here."""
     from lodestar.assembly import parts
-    from lodestar_eval.recordings import BadRecording, open_recording
+    from lodestar_eval.recording_sources import open_recording
+    from lodestar_eval.recordings import BadRecording
 
     path = options.data
     if path is None:

@@ -44,7 +44,8 @@ class _Mapped:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar_eval.recordings import BadRecording, open_recording
+    from lodestar_eval.recording_sources import open_recording
+    from lodestar_eval.recordings import BadRecording
 
     try:
         recording = open_recording(options.recording)

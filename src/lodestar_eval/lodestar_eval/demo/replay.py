@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lodestar_eval.options import positive_int, positive_seconds
-from lodestar_eval.recordings import BadRecording, open_recording
+from lodestar_eval.recording_sources import open_recording
+from lodestar_eval.recordings import BadRecording
 
 if TYPE_CHECKING:
     from lodestar.perception.frames import RgbdFrame

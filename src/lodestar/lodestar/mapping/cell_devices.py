@@ -1,0 +1,35 @@
+"""Chooses the device that holds the cells of the signed distance field."""
+
+from __future__ import annotations
+
+from lodestar.mapping.cells import Cells, GeometryConfig, ProcessorCells
+
+
+def make_cells(config: GeometryConfig) -> Cells:
+    """Cells on the configured device. Raises ValueError for a device that there is not."""
+    if config.device not in ("auto", "cpu", "cuda"):
+        raise ValueError(f"device is {config.device!r}; it is auto, cpu or cuda")
+    if config.device == "cpu" or (config.device == "auto" and not _has_driver()):
+        return ProcessorCells(config)
+    try:
+        from lodestar.mapping.cells_torch import TorchCells, has_cuda
+    except ImportError as error:
+        if config.device == "auto":
+            return ProcessorCells(config)
+        raise ValueError("device is cuda, and torch is not installed") from error
+    if has_cuda():
+        return TorchCells(config, "cuda")
+    if config.device == "auto":
+        return ProcessorCells(config)
+    raise ValueError("device is cuda, and torch finds none")
+
+
+def _has_driver() -> bool:
+    """Whether CUDA's driver is installed; to ask torch would cost every machine seconds and 200 MB."""
+    import ctypes
+
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -33,7 +34,7 @@ class LabelLayout:
         self._taken.append(Bbox(self._axes.transData.transform([low, high])))
 
     def place(
-        self, text: str, point: np.ndarray, *, over: bool = False, required: bool = False, **style: object
+        self, text: str, point: np.ndarray, *, over: bool = False, required: bool = False, **style: Any
     ) -> bool:
         """The label stands on or near the point (2,) of the data where it covers nothing; returns whether it does.
 
@@ -61,7 +62,11 @@ class LabelLayout:
         """A thin line from a point to the edge of its label, both in pixels."""
         to_data = self._axes.transData.inverted()
         self._axes.annotate(
-            "", to_data.transform(anchor), to_data.transform(near), arrowprops=_LEADER, zorder=10
+            "",
+            tuple(to_data.transform(anchor)),
+            tuple(to_data.transform(near)),
+            arrowprops=_LEADER,
+            zorder=10,
         )
 
     def _covered(self, middle: np.ndarray, size: np.ndarray) -> float:

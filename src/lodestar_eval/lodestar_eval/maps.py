@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,7 +23,10 @@ _FLOOR, _WALL, _UNKNOWN, _PAPER = "#ffffff", "#39424e", "#e4e7eb", "#f4f5f7"
 _INK, _MUTED, _TARGET, _CLAIMED, _START = "#1f2933", "#7b8794", "#d64545", "#e8890c", "#0b7a75"
 _DPI = 100
 _GOAL_RADIUS, _SAME_GOAL = 12.0, 14.0  # pixels that a goal's arrow takes; within which goals share a label
-_NAME = {"zorder": 11, "bbox": {"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7}}
+_NAME: dict[str, Any] = {
+    "zorder": 11,
+    "bbox": {"facecolor": "white", "alpha": 0.72, "edgecolor": "none", "pad": 0.7},
+}
 EXPERT_COLORS = {"frontier": "#3e7cb1", "semantic_map": "#7d4fb3", "ego_vlm": "#c2571a"}
 
 

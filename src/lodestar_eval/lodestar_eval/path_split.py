@@ -7,15 +7,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lodestar.assembly import parts
 from lodestar.agent.loop import DecisionLoop
-from lodestar.agent.targets import SceneTargets
+from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.footprint import GO2
 from lodestar.grid.success_pose import footprint_distance
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.records import Entity, EntityState
+from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.sensors import CameraConfig
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task
@@ -85,6 +85,7 @@ class WatchedEpisode(Protocol):
     """What a watcher reads of a running episode. path_length: metres so far; frames: images so far."""
 
     task: Task
+    settings: EpisodeSettings
     phrases: PhraseBook
     simulator: Simulator
     loop: DecisionLoop

@@ -14,6 +14,7 @@ from lodestar.agent.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop import DecisionLoop
 from lodestar.language.checks import check_directive
 from lodestar.language.directive import (
+    CannotObey,
     Directive,
     DirectiveError,
     DirectiveKind,
@@ -148,6 +149,8 @@ class DirectiveServer:
             return _refusal(ErrorCode.EMPTY_DIRECTIVE, str(error))
         except BadPicture as error:
             return _refusal(ErrorCode.BAD_IMAGE, str(error))
+        except CannotObey as error:
+            return _refusal(ErrorCode.CONSTRAINT_VIOLATED, str(error))
         except (DirectiveError, BadMessage) as error:
             return _refusal(ErrorCode.NOT_UNDERSTOOD, str(error))
         except Exception as error:

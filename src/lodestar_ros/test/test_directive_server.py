@@ -219,6 +219,22 @@ def test_a_structure_is_refused_as_its_words_are(bench, fields, why):
     assert why in handle.result.error_msg and bench.loop.started == []
 
 
+@pytest.mark.parametrize(
+    "handle",
+    [
+        Handle("explore the building but do not move"),
+        Handle("find the mug slowly"),
+        structured(text="find the mug but stand still", subtasks=[Subtask(target="mug")]),
+        structured(subtasks=[Subtask(target="mug, do not move")]),
+    ],
+)
+def test_what_forbids_motion_has_a_code_of_its_own_and_begins_nothing(bench, handle):
+    bench.clock = 1.0
+    bench.server._on_accepted(handle)
+    assert handle.result.error_code == FollowDirective.Result.CONSTRAINT_VIOLATED
+    assert "cannot be obeyed" in handle.result.error_msg and bench.loop.started == []
+
+
 def test_words_for_a_picture_without_one_are_refused(bench):
     bench.clock = 1.0
     handle = Handle("find this thing")

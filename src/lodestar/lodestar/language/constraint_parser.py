@@ -7,7 +7,11 @@ from lodestar.language.directive_phrases import DirectivePhraseParser, shown
 from lodestar.language.noun_phrases import NounPhrase
 from lodestar.language.words import SEPARATOR, is_number
 
-_TOUCHING = frozenset({"touch", "touching", "bump", "bumping", "hit", "hitting", "run", "running"})
+#: Words of the verbs whose act the robot never does to a thing: of "anything" they bar nothing more.
+_TOUCHING = frozenset(
+    {"touch", "touching", "bump", "bumping", "hit", "hitting", "run", "running"}
+    | {"move", "moving", "push", "pushing", "knock", "knocking"}
+)
 
 
 class ConstraintParser(DirectivePhraseParser):

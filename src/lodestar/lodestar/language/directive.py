@@ -91,5 +91,9 @@ class NotUnderstood(DirectiveError):
     """There is text, but no task in it."""
 
 
+class CannotObey(NotUnderstood):
+    """It forbids what its task needs, or asks for a manner that nothing here obeys."""
+
+
 class OutOfBounds(NotUnderstood):
     """It asks for more, or less, than can be done."""

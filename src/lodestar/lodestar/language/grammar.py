@@ -23,6 +23,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.directive_phrases import EXAMPLE, shown
 from lodestar.language.expressions import is_sentence, parse_expression
+from lodestar.language.motion_limits import check_motion_limits, tokens_without_limits
 from lodestar.language.noun_phrases import GENERIC, NounPhrase, to_graphs
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.words import SEPARATOR, is_number, tokenise
@@ -44,11 +45,22 @@ class _Step:
 def parse_directive(text: str, keep_away: float = DEFAULT_KEEP_AWAY) -> Directive:
     """The task that a text asks for. keep_away: metres to what it forbids, where it names no distance.
 
-    Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with
-    an example) where there is no task.
+    Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, CannotObey where it sets
+    a limit that its task breaks, NotUnderstood (with an example) where there is no task.
     """
     tokens = _tokens(text)
-    parser = _DirectiveParser(tokens, text)
+    try:
+        directive = _read(tokens, text, keep_away)
+    except NotUnderstood:
+        check_motion_limits(tokens)  # the better reason
+        raise
+    check_motion_limits(tokens)
+    return directive
+
+
+def _read(tokens: list[str], text: str, keep_away: float) -> Directive:
+    """The task in tokens, without the check of motion limits. Raises as parse_directive."""
+    parser = _DirectiveParser(tokens_without_limits(tokens), text)
     parser.default_distance = keep_away
     return parser.parse()
 
@@ -61,7 +73,7 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
         if graphs:
             return graphs
     try:
-        graphs = _task_of(text).subtasks[0].graphs
+        graphs = _task_of(tokens, text).subtasks[0].graphs
     except NotUnderstood:
         graphs = parse_expression(tokens)
         if not graphs or not _says_something(graphs[0]):
@@ -71,10 +83,10 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
     return graphs
 
 
-def _task_of(text: str) -> Directive:
-    """The directive of a text that must name something. Raises EmptyDirective and NotUnderstood."""
+def _task_of(tokens: list[str], text: str) -> Directive:
+    """The task of a text that must name something. A question moves nothing, so it may forbid motion."""
     try:
-        return parse_directive(text)
+        return _read(tokens, text)
     except StopRequested:
         raise NotUnderstood(f'"{shown(text)}" names nothing to look up; {EXAMPLE}') from None
 
@@ -303,16 +315,14 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         self._of_everything(self.position, self.noun_phrase())
 
     def _of_everything(self, start: int, place: NounPhrase | None) -> None:
-        """The step to explore, which goes over everything: a single room or thing, read from token `start`, cannot be
-        explored.
-        """
+        """Add the step to explore everything; a single room or thing, read from token `start`, is refused."""
         if place is not None and not self._is_everything(place):
             said = shown(" ".join(self.tokens[start : self.position]))
             raise self._not_understood(f'"{said}" cannot be explored, only everything together')
         self._steps.append(_Step(DirectiveKind.EXPLORE))
 
     def _is_everything(self, place: NounPhrase) -> bool:
-        """Whether it means the whole of where the robot is, as "the whole building" and "the office" do."""
+        """Whether it means the whole place that the robot is in, as "the whole building" and "the office" do."""
         words = self.words
         *before, last = place.category.split()
         while before and last in words.further:

@@ -53,6 +53,11 @@ class GrammarWords:
     determiners: PhraseTable
     then: PhraseTable
     stops: PhraseTable
+    standing: PhraseTable  # value: "forbid", "state" or "during"
+    standing_tails: PhraseTable
+    standing_ends: PhraseTable
+    described_by: frozenset[str]
+    manners: PhraseTable  # value: "speed" or "noise"
     home: PhraseTable
     numbers: PhraseTable
     cardinals: frozenset[str]  # single words of `numbers`
@@ -112,6 +117,13 @@ def load_words() -> GrammarWords:
     verbs = {p: kind for kind, phrases in data["verbs"].items() for p in phrases}
     for said in data["avoid_acts"]:
         verbs.update({f"{negator} {act}": "avoid" for negator in said["negators"] for act in said["acts"]})
+    standing = {
+        f"{first} {second}".strip(): said["kind"]
+        for said in data["standing"]
+        for first in said["first"]
+        for second in said["second"]
+    }
+    manners = {p: kind for kind, phrases in data["manners"].items() for p in phrases}
     uses = {f"to {p}": tuple(entry["things"]) for entry in data["uses"] for p in entry["to"]}
     frames = {p: kind for kind, phrases in data["frames"].items() for p in phrases}
     singled = {p: spec for spec, phrases in data["single_out"].items() for p in phrases}
@@ -127,6 +139,11 @@ def load_words() -> GrammarWords:
         determiners=_table(data["determiners"]),
         then=_table(data["then"]),
         stops=_table(data["stops"]),
+        standing=PhraseTable(standing),
+        standing_tails=_table(data["standing_tails"]),
+        standing_ends=_table(data["standing_ends"]),
+        described_by=frozenset(data["described_by"]),
+        manners=PhraseTable(manners),
         home=_table(data["home"]),
         numbers=PhraseTable({p: str(n) for p, n in data["numbers"].items()}),
         cardinals=frozenset(p for p in data["numbers"] if " " not in p and p != "one"),

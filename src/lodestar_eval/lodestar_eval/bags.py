@@ -15,7 +15,8 @@ import numpy as np
 from lodestar.perception.frames import RgbdFrame
 from lodestar_eval.recordings import BadRecording
 from lodestar_ros.conversions import BadMessage, camera_from_msg, depth_from_msg, rgb_from_msg, stamp_from_msg
-from lodestar_ros.transforms import TransformBuffer, TransformUnavailable
+from lodestar_ros.frame_tree import FrameTree, TransformUnavailable
+from lodestar_ros.transforms import TransformBuffer
 
 _IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 _INFO, _TF = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
@@ -153,10 +154,13 @@ def _shared(a: str, b: str) -> int:
 
 
 def _read_transforms(reader: Any) -> TransformBuffer:
-    transforms = TransformBuffer(history=float("inf"), restart=float("inf"))
-    for connection, _, raw in reader.messages(
+    recorded = 0.0  # s, of the message that is read: the clock of the recording
+    tree = FrameTree(restart=float("inf"), clock=lambda: recorded)
+    transforms = TransformBuffer(history=float("inf"), tree=tree)
+    for connection, moment, raw in reader.messages(
         connections=[c for c in reader.connections if c.msgtype == _TF]
     ):
+        recorded = moment * 1e-9
         for one in reader.deserialize(raw, connection.msgtype).transforms:
             t, r = one.transform.translation, one.transform.rotation
             transforms.insert(

@@ -1,4 +1,4 @@
-"""What all nodes share: checked inputs, steady timers, workers that end with the node."""
+"""The base of all nodes: checked inputs, steady timers, workers that end with the node."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from lodestar.assembly.shared import SharedConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, stamp_from_msg
 from lodestar_ros.diagnostics import Diagnostics, InputConfig
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.parameters import declare_config
-from lodestar_ros.transforms import TransformListener, TransformUnavailable
+from lodestar_ros.transforms import TransformListener
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,15 @@ class LodestarNode(Node):
 
         newest: only the newest transforms are asked for, none at a stamp of the past.
         """
-        return TransformListener(self, on_change, qos.TF_NEWEST if newest else qos.TF)
+        listener = TransformListener(
+            self, on_change, qos.TF_NEWEST if newest else qos.TF, self._on_refused_transform
+        )
+        self.diagnostics.value("tf.refused", lambda: listener.buffer.tree.problems() or "none")
+        self.diagnostics.value("tf.rejected", lambda: listener.buffer.rejected)
+        return listener
+
+    def _on_refused_transform(self, problems: str) -> None:
+        self.get_logger().warning(f"/tf: {problems}", throttle_duration_sec=5.0)
 
     def on_close(self, close: Callable[[], None]) -> None:
         """Have something ended with the node."""

@@ -18,9 +18,10 @@ from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, camera_from_msg, depth_from_msg, rgb_from_msg, stamp_from_msg
 from lodestar_ros.conversions_scene import segmented_from_msg
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.sync import Companions, PoseQueue, StampPairer
-from lodestar_ros.transforms import TransformBuffer, TransformUnavailable
+from lodestar_ros.transforms import Transforms
 
 #: Seconds for which the last map <- odom holds: SLAM corrects it in steps, at its own rate.
 MAP_HOLDS = 1.0
@@ -29,7 +30,7 @@ MAP_HOLDS = 1.0
 class CameraPoses:
     """Where the camera was, in odom and in map, and what it is."""
 
-    def __init__(self, node: LodestarNode, buffer: TransformBuffer, frames: FrameNames) -> None:
+    def __init__(self, node: LodestarNode, buffer: Transforms, frames: FrameNames) -> None:
         self._buffer = buffer
         self._frames = frames
         self._camera: PinholeCamera | None = None

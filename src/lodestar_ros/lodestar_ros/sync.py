@@ -6,7 +6,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from lodestar_ros.transforms import Cause, TransformUnavailable
+from lodestar_ros.frame_tree import Cause, TransformUnavailable
 
 T = TypeVar("T")
 

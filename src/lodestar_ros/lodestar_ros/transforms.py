@@ -1,13 +1,12 @@
-"""Transforms by stamp, read straight from /tf and /tf_static."""
+"""Transforms by stamp from /tf and /tf_static, behind one port: tf2_ros' buffer where it is installed, else our own."""
 
 from __future__ import annotations
 
 import threading
 from bisect import bisect_left, insort
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from rclpy.clock import JumpThreshold
@@ -19,28 +18,14 @@ from tf2_msgs.msg import TFMessage
 from lodestar.geometry.poses import inverse, make_transform, rotation_from_quaternion
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.frame_tree import Admission, Cause, FrameTree, TransformUnavailable
 
-
-class Cause(Enum):
-    """Why a transform is not there; only FUTURE is worth waiting for."""
-
-    NO_FRAME = "no frame"
-    NOT_CONNECTED = "not connected"
-    FUTURE = "newer than what was received"
-    PAST = "older than what is kept"
-
-
-class TransformUnavailable(LookupError):
-    """The transform is not known at that stamp; the message names the frame that is missing."""
-
-    def __init__(self, cause: Cause, message: str) -> None:
-        super().__init__(message)
-        self.cause = cause
+_MAX_REFUSED = 100  # static transforms that wait for what stands against them to go
 
 
 @dataclass
-class _Edge:
-    """History of one child frame. stamps ascend; poses: translation (3,) and quaternion (4,) each."""
+class _Samples:
+    """The samples of one child frame. stamps ascend; poses: translation (3,) and quaternion (4,) each."""
 
     parent: str
     static: bool
@@ -105,134 +90,148 @@ def _slerp(q0: np.ndarray, q1: np.ndarray, share: float) -> np.ndarray:
     return (np.sin((1.0 - share) * angle) * q0 + np.sin(share * angle) * q1) / np.sin(angle)
 
 
-class TransformBuffer:
-    """Bounded history of a tree of frames; thread-safe.
+class Transforms(Protocol):
+    """Port of a bounded history of transforms; safe for threads. Frames may begin with a slash."""
 
-    history: seconds kept per moving frame. A moving frame whose stamps fall back by more than `restart` seconds
-    belongs to a world that started again: everything that moves is forgotten, and `restarts` counts it.
-    """
-
-    def __init__(self, history: float = 30.0, restart: float = 2.0) -> None:
-        self.restarts = 0
-        self.rejected = 0  # transforms with a broken quaternion or translation
-        self._history = history
-        self._restart = restart
-        self._edges: dict[str, _Edge] = {}
-        self._lock = threading.Lock()
+    restarts: int  # times that stamps fell back and everything that moves was forgotten
+    rejected: int  # transforms without a rotation or with a number that is none
+    tree: FrameTree
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
-               static: bool = False) -> bool:  # fmt: skip
-        """Keep one sample; False where it is not finite, has no rotation, or joins a frame to itself."""
-        parent, child = parent.lstrip("/"), child.lstrip("/")
-        translation = np.asarray(translation, np.float64)
-        quaternion = np.asarray(quaternion, np.float64)
-        norm = float(np.linalg.norm(quaternion))
-        if not (np.isfinite(norm) and norm > 1e-9 and np.isfinite(translation).all()) or parent == child:
-            self.rejected += 1
-            return False
-        with self._lock:
-            edge = self._edges.get(child)
-            if edge is None or edge.parent != parent or edge.static != static:
-                edge = self._edges[child] = _Edge(parent, static)
-            elif not static and edge.stamps and stamp < edge.stamps[-1] - self._restart:
-                self._forget_moving()
-                self.restarts += 1
-                edge = self._edges[child] = _Edge(parent, static)
-            edge.insert(stamp, translation, quaternion / norm, self._history)
-        return True
+               static: bool = False) -> Admission:  # fmt: skip
+        """Keep one sample, or refuse it."""
+        ...
 
     def clear(self) -> None:
         """Forget everything that moves; static transforms hold for ever."""
-        with self._lock:
-            self._forget_moving()
-
-    def _forget_moving(self) -> None:
-        self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
+        ...
 
     def lookup(
         self, target: str, source: str, stamp: float | None = None, extrapolate: float = 0.0
     ) -> np.ndarray:
-        """target_from_source at the stamp (seconds; None = newest of each frame), (4, 4) float64.
+        """target_from_source at the stamp (seconds; None = newest), (4, 4) float64; never waits.
 
-        Never waits. extrapolate: seconds for which the last sample of a frame still holds.
-        Raises TransformUnavailable.
+        extrapolate: seconds for which the last sample still holds. Raises TransformUnavailable.
         """
+        ...
+
+    def lookup_fresh(self, target: str, source: str, now: float, max_age: float) -> np.ndarray:
+        """The newest target_from_source, (4, 4); see `FrameTree.check_fresh`. Raises TransformUnavailable."""
+        ...
+
+
+class TransformBuffer:
+    """Our own history of a tree of frames, for where tf2_ros is not installed. See `Transforms`.
+
+    history: seconds kept per moving frame. tree: decides which frame hangs on which.
+    """
+
+    def __init__(self, history: float = 30.0, tree: FrameTree | None = None) -> None:
+        self.restarts = 0
+        self.rejected = 0
+        self.tree = tree or FrameTree()
+        self._history = history
+        self._samples: dict[str, _Samples] = {}
+        self._lock = threading.Lock()
+
+    def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
+               static: bool = False) -> Admission:  # fmt: skip
+        """See `Transforms`; a sample that is not finite, has no rotation or joins a frame to itself is refused."""
+        parent, child = parent.lstrip("/"), child.lstrip("/")
+        pose = checked_pose(parent, child, translation, quaternion)
+        if pose is None:
+            self.rejected += 1
+            return Admission.REFUSED
+        with self._lock:
+            admission = self.tree.admit(parent, child, stamp, static)
+            if admission is Admission.REFUSED:
+                return admission
+            if admission is Admission.RESTARTED:
+                self._forget_moving()
+                self.restarts += 1
+            samples = self._samples.get(child)
+            if samples is None or samples.parent != parent or samples.static != static:
+                samples = self._samples[child] = _Samples(parent, static)
+            samples.insert(stamp, *pose, self._history)
+        return admission
+
+    def clear(self) -> None:
+        """See `Transforms`."""
+        with self._lock:
+            self.tree.forget_moving()
+            self._forget_moving()
+
+    def _forget_moving(self) -> None:
+        self._samples = {child: kept for child, kept in self._samples.items() if kept.static}
+
+    def lookup(
+        self, target: str, source: str, stamp: float | None = None, extrapolate: float = 0.0
+    ) -> np.ndarray:
+        """See `Transforms`; without a stamp the newest sample of each frame."""
         target, source = target.lstrip("/"), source.lstrip("/")
         with self._lock:
-            target_chain, source_chain = self._chain(target), self._chain(source)
-            common = next((frame for frame in source_chain if frame in target_chain), None)
-            if common is None:
-                raise self._disconnected(target, source, target_chain[-1], source_chain[-1])
-            common_from_source = self._compose(source_chain, common, stamp, extrapolate)
-            common_from_target = self._compose(target_chain, common, stamp, extrapolate)
+            common = self.tree.common(target, source)
+            common_from_source = self._compose(source, common, stamp, extrapolate)
+            common_from_target = self._compose(target, common, stamp, extrapolate)
         return inverse(common_from_target) @ common_from_source
 
     def lookup_fresh(self, target: str, source: str, now: float, max_age: float) -> np.ndarray:
-        """The newest target_from_source, (4, 4), of which no frame is older than max_age seconds at `now`.
-
-        A frame right below the target (odom in map) is excepted where others lie between: localisation corrects it
-        in its own time. Raises TransformUnavailable.
-        """
-        matrix, target = self.lookup(target, source), target.lstrip("/")
+        """See `Transforms`."""
+        matrix = self.lookup(target, source)
         with self._lock:
-            edges = {
-                child: self._edges[child] for child in self._chain(source.lstrip("/")) if child in self._edges
-            }
-            moving = {child: edge for child, edge in edges.items() if not edge.static}
-            below = {child: edge for child, edge in moving.items() if edge.parent != target}
-            ages = {child: now - edge.stamps[-1] for child, edge in (below or moving).items()}
-            old = {child: age for child, age in ages.items() if age > max_age}
-        if old:
-            child, age = max(old.items(), key=lambda item: item[1])
-            raise TransformUnavailable(
-                Cause.FUTURE,
-                f"{edges[child].parent} -> {child} was last received {age:.1f} s ago: is its publisher still running?",
-            )
+            self.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
         return matrix
 
-    def _compose(self, chain: list[str], common: str, stamp: float | None, extrapolate: float) -> np.ndarray:
-        matrix = np.eye(4)
+    def _compose(self, frame: str, common: str, stamp: float | None, extrapolate: float) -> np.ndarray:
+        """common_from_frame, (4, 4)."""
+        matrix, chain = np.eye(4), self.tree.chain(frame)
         for child in chain[: chain.index(common)]:
-            matrix = self._edges[child].matrix(stamp, extrapolate, child) @ matrix
+            matrix = self._samples[child].matrix(stamp, extrapolate, child) @ matrix
         return matrix
 
-    def _chain(self, frame: str) -> list[str]:
-        """The frame and its ancestors, up to the root."""
-        chain = [frame]
-        while frame in self._edges and len(chain) <= len(self._edges):
-            frame = self._edges[frame].parent
-            chain.append(frame)
-        return chain
 
-    def _disconnected(
-        self, target: str, source: str, target_root: str, source_root: str
-    ) -> TransformUnavailable:
-        known = {*self._edges, *(edge.parent for edge in self._edges.values())}
-        if not known:
-            return TransformUnavailable(
-                Cause.NO_FRAME,
-                f"no transform received yet: nothing publishes {target} -> {source} on /tf or /tf_static",
-            )
-        for frame in (target, source):
-            if frame not in known:
-                return TransformUnavailable(
-                    Cause.NO_FRAME, f"nothing publishes frame '{frame}'; known: {', '.join(sorted(known))}"
-                )
-        return TransformUnavailable(
-            Cause.NOT_CONNECTED,
-            f"{target} and {source} are in two trees, rooted at '{target_root}' and '{source_root}': "
-            f"nothing publishes the transform between those two",
-        )
+def checked_pose(
+    parent: str, child: str, translation: Any, quaternion: Any
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Translation (3,) and unit quaternion (4,); None where they are no pose between two frames."""
+    translation = np.asarray(translation, np.float64)
+    quaternion = np.asarray(quaternion, np.float64)
+    norm = float(np.linalg.norm(quaternion))
+    finite = np.isfinite(norm) and np.isfinite(translation).all()
+    if not (finite and norm > 1e-9 and parent and child and parent != child):
+        return None
+    return translation, quaternion / norm
+
+
+def make_buffer() -> Transforms:
+    """tf2_ros' buffer where it is installed, else our own."""
+    try:
+        import tf2_ros
+    except ImportError:
+        return TransformBuffer()
+    from lodestar_ros.tf2_buffer import Tf2Buffer
+
+    return Tf2Buffer(tf2_ros)
 
 
 class TransformListener:
-    """Fills a buffer from /tf and /tf_static; a clock that jumps back empties it."""
+    """Fills a buffer from /tf and /tf_static; a clock that jumps back empties it.
+
+    on_change() is called after every message. on_refused(text) is called with the pairs of frames that were refused,
+    once for every transform that is.
+    """
 
     def __init__(
-        self, node: Node, on_change: Callable[[], None] | None = None, profile: QoSProfile = qos.TF
+        self,
+        node: Node,
+        on_change: Callable[[], None] | None = None,
+        profile: QoSProfile = qos.TF,
+        on_refused: Callable[[str], None] | None = None,
+        buffer: Transforms | None = None,
     ) -> None:
-        self.buffer = TransformBuffer()
-        self._on_change = on_change
+        self.buffer = buffer or make_buffer()
+        self._on_change, self._on_refused = on_change, on_refused
+        self._refused_static: dict[tuple[str, str], Any] = {}  # static ones are sent once
         node.create_subscription(TFMessage, "/tf", self._on_tf, profile)
         node.create_subscription(TFMessage, "/tf_static", self._on_tf_static, qos.TF_STATIC)
         threshold = JumpThreshold(
@@ -243,21 +242,28 @@ class TransformListener:
         )
 
     def _on_tf(self, message: TFMessage) -> None:
-        self._insert(message, static=False)
+        self._insert(message.transforms, static=False)
 
     def _on_tf_static(self, message: TFMessage) -> None:
-        self._insert(message, static=True)
+        self._insert(message.transforms, static=True)
 
-    def _insert(self, message: TFMessage, *, static: bool) -> None:
-        for stamped in message.transforms:
-            t, r = stamped.transform.translation, stamped.transform.rotation
-            self.buffer.insert(
-                stamped.header.frame_id,
-                stamped.child_frame_id,
-                stamp_from_msg(stamped.header.stamp),
-                (t.x, t.y, t.z),
-                (r.x, r.y, r.z, r.w),
-                static=static,
-            )
+    def _insert(self, transforms: Sequence[Any], *, static: bool) -> None:
+        admissions = [self._insert_one(stamped, static) for stamped in transforms]
+        if Admission.REPLACED in admissions:  # what stood against a static one may be gone
+            waiting, self._refused_static = self._refused_static, {}
+            for stamped in waiting.values():
+                self._insert_one(stamped, True)
         if self._on_change is not None:
             self._on_change()
+
+    def _insert_one(self, stamped: Any, static: bool) -> Admission:
+        t, r = stamped.transform.translation, stamped.transform.rotation
+        pair = (stamped.header.frame_id, stamped.child_frame_id)
+        stamp = stamp_from_msg(stamped.header.stamp)
+        admission = self.buffer.insert(*pair, stamp, (t.x, t.y, t.z), (r.x, r.y, r.z, r.w), static=static)
+        if admission is Admission.REFUSED:
+            if static and len(self._refused_static) < _MAX_REFUSED:
+                self._refused_static[pair] = stamped
+            if self._on_refused is not None:
+                self._on_refused(self.buffer.tree.problems() or f"{pair[0]} -> {pair[1]} is no transform")
+        return admission

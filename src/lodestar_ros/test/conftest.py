@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # fake_tf2
 
 
 def same(a, b, path="record"):

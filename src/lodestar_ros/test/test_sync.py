@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
+from lodestar_ros.frame_tree import Cause, TransformUnavailable
 from lodestar_ros.sync import Companions, PoseQueue, StampPairer
-from lodestar_ros.transforms import Cause, TransformUnavailable
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_clients import ExpertClients
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -27,7 +28,6 @@ from lodestar_ros.pictures import PictureDesk, PicturesConfig
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
 from lodestar_ros.selector_inputs import GridInput, PoseInput
-from lodestar_ros.transforms import TransformUnavailable
 
 
 class GoalSelectorNode(LodestarNode):

@@ -21,13 +21,13 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, scan_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_files import GridFiles
 from lodestar_ros.map_source import listen_to_source, make_mapper
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import MAP_HOLDS, CameraPoses
 from lodestar_ros.sync import PoseQueue
-from lodestar_ros.transforms import TransformUnavailable
 from lodestar_ros.workers import LatestWorker
 
 

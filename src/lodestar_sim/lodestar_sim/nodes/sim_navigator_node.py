@@ -19,10 +19,10 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, grid_from_msg, planar_from_msg, pose_from_msg, stamp_from_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
-from lodestar_ros.transforms import TransformUnavailable
 from lodestar_ros.workers import Mailbox
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
 from lodestar_sim.nodes.navigation_messages import (

@@ -30,7 +30,8 @@ from lodestar_ros.conversions import (
     planar_to_msg,
     stamp_from_msg,
 )
-from lodestar_ros.transforms import TransformListener, TransformUnavailable
+from lodestar_ros.frame_tree import TransformUnavailable
+from lodestar_ros.transforms import TransformListener
 
 pytestmark = [pytest.mark.ros, pytest.mark.timeout(300)]
 

@@ -42,7 +42,7 @@ class BatteryInput:
     ) -> None:
         self._config, self._on_budget, self._node = config, on_budget, node
         if config.full_range > 0.0:
-            node.create_subscription(BatteryState, "battery", self._on_battery, qos.SENSOR)
+            node.listen(BatteryState, "battery", self._on_battery, qos.SENSOR)
 
     def _on_battery(self, message: BatteryState) -> None:
         budget = budget_of(message.percentage, self._config)

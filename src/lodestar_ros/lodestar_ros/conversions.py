@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Transform, Vector3
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Transform, Twist, Vector3
 from nav_msgs.msg import MapMetaData, OccupancyGrid
 from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2, PointField
 from std_msgs.msg import Header
@@ -45,8 +45,17 @@ DTYPES = {
 CHANNELS = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4}
 
 
+#: What a message may say at most. Beyond it a driver is broken, and arithmetic on its numbers fails far from here.
+GRID_RESOLUTION = (1e-3, 10.0)  # m per cell
+MAX_GRID_CELLS = 2**26
+MAX_COORDINATE = 1e6  # m, of an origin, a position or a point
+FOCAL_LENGTH = (1.0, 1e6)  # pixels
+MAX_IMAGE_SIDE = 2**15  # pixels
+MAX_VELOCITY = 100.0  # m/s and rad/s
+
+
 class BadMessage(ValueError):
-    """A message contradicts itself; what it says is dropped and counted."""
+    """A message contradicts itself, or no sensor can say so; it is dropped and counted."""
 
 
 # --- time ----------------------------------------------------------------------------------------------
@@ -113,8 +122,8 @@ def transform_from_msg(transform: Transform) -> np.ndarray:
 
 def _rigid(position: Point | Vector3, q: Quaternion) -> np.ndarray:
     translation = point_from_msg(position)
-    if not np.isfinite(translation).all():
-        raise BadMessage(f"position {translation.tolist()} is not finite")
+    if not (np.abs(translation) <= MAX_COORDINATE).all():  # nor where one is NaN
+        raise BadMessage(f"position {translation.tolist()} is not finite, or beyond {MAX_COORDINATE:g} m")
     try:
         return make_transform(rotation_from_quaternion((q.x, q.y, q.z, q.w)), translation)
     except ValueError as error:
@@ -130,6 +139,14 @@ def planar_from_msg(pose: Pose) -> np.ndarray:
     """(3,) x, y, yaw. Raises BadMessage."""
     transform = pose_from_msg(pose)
     return np.array([transform[0, 3], transform[1, 3], yaw_of(transform)])
+
+
+def velocity_from_msg(twist: Twist) -> tuple[float, float, float]:
+    """Forward and sideways in m/s, turn rate in rad/s. Raises BadMessage."""
+    velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
+    if not all(abs(v) <= MAX_VELOCITY for v in velocity):  # nor where one is NaN
+        raise BadMessage(f"velocity {velocity} is not finite, or beyond {MAX_VELOCITY:g}")
+    return velocity
 
 
 def planar_to_stamped(pose: Any, stamp: float, frame: str = "map") -> PoseStamped:
@@ -224,9 +241,12 @@ def depth_from_msg(message: Image) -> np.ndarray:
 def camera_from_msg(message: CameraInfo) -> PinholeCamera:
     """Raises BadMessage where the calibration is empty, which drivers do until they are calibrated."""
     fx, fy, cx, cy = message.k[0], message.k[4], message.k[2], message.k[5]
-    if not (fx > 0.0 and fy > 0.0 and message.width > 0 and message.height > 0):
+    width, height, (low, high) = message.width, message.height, FOCAL_LENGTH
+    sizes = 0 < width <= MAX_IMAGE_SIDE and 0 < height <= MAX_IMAGE_SIDE
+    centre = abs(cx) <= 2 * MAX_IMAGE_SIDE and abs(cy) <= 2 * MAX_IMAGE_SIDE
+    if not (sizes and centre and low <= fx <= high and low <= fy <= high):
         raise BadMessage(
-            f"camera_info has no calibration: {message.width}x{message.height}, fx {fx}, fy {fy}"
+            f"camera_info has no calibration: {width}x{height}, fx {fx}, fy {fy}, centre ({cx}, {cy})"
         )
     return PinholeCamera(int(message.width), int(message.height), float(fx), float(fy), float(cx), float(cy))
 
@@ -288,7 +308,9 @@ def cloud_to_msg(points: np.ndarray, stamp: float, frame: str, rgb: np.ndarray |
 
 
 def cloud_from_msg(message: PointCloud2) -> np.ndarray:
-    """(N, 3) float32, finite points only. Raises BadMessage where x, y, z are not float32 fields."""
+    """(N, 3) float32, without points that are not finite or beyond MAX_COORDINATE. Raises BadMessage where x, y, z are
+    not float32 fields.
+    """
     offsets = {field.name: field.offset for field in message.fields if field.datatype == PointField.FLOAT32}
     if not {"x", "y", "z"} <= set(offsets):
         raise BadMessage(
@@ -300,7 +322,8 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
     if padded and data.size >= message.row_step * message.height:
         data = data[: message.row_step * message.height].reshape(message.height, message.row_step)
         data = np.ascontiguousarray(data[:, : step * message.width]).reshape(-1)
-    if step < 12 or data.size < step * count:
+    outside = any(not 0 <= offsets[name] <= step - 4 for name in "xyz")
+    if step < 12 or outside or data.size < step * count:
         raise BadMessage(
             f"a cloud of {count} points needs {step} bytes each; the message has {data.size} bytes"
         )
@@ -310,7 +333,7 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
     for column, name in enumerate("xyz"):
         offset = offsets[name]
         points[:, column] = np.ascontiguousarray(rows[:, offset : offset + 4]).view(f"{order}f4")[:, 0]
-    return points[np.isfinite(points).all(axis=1)]
+    return points[(np.abs(points) <= MAX_COORDINATE).all(axis=1)]
 
 
 def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:
@@ -320,8 +343,8 @@ def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:
     Raises BadMessage for a scan without angles.
     """
     step, first = float(message.angle_increment), float(message.angle_min)
-    if not (np.isfinite(first) and np.isfinite(step) and step != 0.0):
-        raise BadMessage(f"scan from {first} rad in steps of {step} rad")
+    if not (np.isfinite(first) and np.isfinite(step) and step != 0.0 and message.range_max > 0.0):
+        raise BadMessage(f"scan from {first} rad in steps of {step} rad up to {message.range_max} m")
     ranges = np.array(message.ranges, np.float32)
     outside = np.isfinite(ranges) & ((ranges < message.range_min) | (ranges > message.range_max))
     ranges[outside | (ranges == -np.inf)] = np.nan
@@ -349,17 +372,21 @@ def grid_to_msg(grid: OccupancyGrid2D) -> OccupancyGrid:
 
 
 def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
-    """Raises BadMessage for a grid that is turned, has no resolution or too few cells."""
-    info = message.info
+    """Raises BadMessage for a grid that is turned, lies nowhere, has no sane resolution or not the cells it says."""
+    info, (low, high) = message.info, GRID_RESOLUTION
     rows, columns = info.height, info.width
     cells = np.frombuffer(message.data, np.int8)
-    if not info.resolution > 0.0 or cells.size != rows * columns:
-        raise BadMessage(f"grid of {rows} x {columns} cells of {info.resolution} m has {cells.size} cells")
-    if info.origin.orientation.w != 0.0 and abs(yaw_of(pose_from_msg(info.origin))) > 1e-6:
-        raise BadMessage(
-            "the grid's origin is rotated; only grids along the axes of their frame are supported"
-        )
-    position = info.origin.position
+    if not low <= info.resolution <= high:
+        raise BadMessage(f"grid of {info.resolution:g} m per cell; {low:g} to {high:g} m can be planned on")
+    if cells.size != rows * columns or cells.size > MAX_GRID_CELLS:
+        said = f"{rows} x {columns} cells and brings {cells.size}"
+        raise BadMessage(f"grid says {said}; at most {MAX_GRID_CELLS} are taken")
+    position, turn = info.origin.position, info.origin.orientation
+    upright = (
+        Pose(position=position) if not any((turn.x, turn.y, turn.z, turn.w)) else info.origin
+    )  # not filled in
+    if not np.allclose(pose_from_msg(upright)[:3, :3], np.eye(3), atol=1e-6):
+        raise BadMessage("the grid's origin is rotated; only grids along the axes of their frame are supported")
     # MapMetaData has float32: 0.1 m must not become 0.10000000149 m, a metre is then off after 10 km only
     resolution = round(float(info.resolution), 6)
     return OccupancyGrid2D(

@@ -78,19 +78,24 @@ class LodestarNode(Node):
                 monitor.arrived()
             elif not monitor.accept(stamp_from_msg(message.header.stamp), self.now):
                 return
-            try:
-                callback(message)
-            except BadMessage as error:
-                monitor.drop("malformed")
-                self.get_logger().warning(f"{topic}: {error}", throttle_duration_sec=5.0)
-            except TransformUnavailable as error:
-                monitor.drop("no_transform")
-                self.get_logger().warning(f"{topic}: {error}", throttle_duration_sec=5.0)
-            except Exception as error:
-                monitor.drop("error")
-                self.diagnostics.error(error)
+            self._guarded(topic, lambda: callback(message))
 
         self.create_subscription(message_type, topic, receive, profile)
+
+    def _guarded(self, topic: str, call: Callable[[], None]) -> None:
+        """Call what a message sets off; what it raises is counted with the topic's input, and does not end the node."""
+        monitor = self.diagnostics.input(topic)
+        try:
+            call()
+        except BadMessage as error:
+            monitor.drop("malformed")
+            self.get_logger().warning(f"{topic}: {error}", throttle_duration_sec=5.0)
+        except TransformUnavailable as error:
+            monitor.drop("no_transform")
+            self.get_logger().warning(f"{topic}: {error}", throttle_duration_sec=5.0)
+        except Exception as error:
+            monitor.drop("error")
+            self.diagnostics.error(error)
 
     def steady_timer(self, period: float, callback: Callable[[], None]) -> Any:
         """A timer that also runs while the simulated clock stands; no error in it ends the node."""
@@ -110,8 +115,9 @@ class LodestarNode(Node):
 
         newest: only the newest transforms are asked for, none at a stamp of the past.
         """
+        notify = None if on_change is None else lambda: self._guarded("/tf", on_change)
         listener = TransformListener(
-            self, on_change, qos.TF_NEWEST if newest else qos.TF, self._on_refused_transform
+            self, notify, qos.TF_NEWEST if newest else qos.TF, self._on_refused_transform
         )
         self.diagnostics.value("tf.refused", lambda: listener.buffer.tree.problems() or "none")
         self.diagnostics.value("tf.rejected", lambda: listener.buffer.rejected)

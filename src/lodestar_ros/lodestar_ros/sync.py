@@ -131,7 +131,8 @@ class PoseQueue(Generic[T]):
     """Frames that wait, for a short while, until the transform at their stamp has come.
 
     resolve(item) raises TransformUnavailable while it has not. Only a transform that lies in the future is worth
-    waiting for; any other cause, or more than `capacity` frames waiting, drops the frame through `on_drop`.
+    waiting for; any other cause, or more than `capacity` frames waiting, drops the frame through `on_drop`. What else
+    resolve raises drops the frame too, and passes on to the caller of `add` or `retry`.
     """
 
     def __init__(
@@ -163,6 +164,9 @@ class PoseQueue(Generic[T]):
                 self._waiting.popleft()
                 self._on_drop(error)
                 continue
+            except Exception:
+                self._waiting.popleft()  # it would stand in the way of all others
+                raise
             self._waiting.popleft()
             self._deliver(resolved)
 

@@ -17,7 +17,7 @@ from tf2_msgs.msg import TFMessage
 
 from lodestar.geometry.poses import inverse, make_transform, rotation_from_quaternion
 from lodestar_ros import qos
-from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.conversions import MAX_COORDINATE, stamp_from_msg
 from lodestar_ros.frame_tree import Admission, Cause, FrameTree, TransformUnavailable
 
 _MAX_REFUSED = 100  # static transforms that wait for what stands against them to go
@@ -197,7 +197,7 @@ def checked_pose(
     translation = np.asarray(translation, np.float64)
     quaternion = np.asarray(quaternion, np.float64)
     norm = float(np.linalg.norm(quaternion))
-    finite = np.isfinite(norm) and np.isfinite(translation).all()
+    finite = np.isfinite(norm) and (np.abs(translation) <= MAX_COORDINATE).all()
     if not (finite and norm > 1e-9 and parent and child and parent != child):
         return None
     return translation, quaternion / norm

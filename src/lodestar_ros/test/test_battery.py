@@ -32,7 +32,7 @@ class Node:
         self.heard, self.said = [], []
         self.diagnostics = SimpleNamespace(status=lambda text, ok: self.said.append((text, ok)))
 
-    def create_subscription(self, kind, topic, callback, profile):
+    def listen(self, kind, topic, callback, profile):
         self.heard.append((kind, topic, callback))
 
 

@@ -17,7 +17,14 @@ from rclpy.action.server import ServerGoalHandle
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_ros import qos
-from lodestar_ros.conversions import BadMessage, grid_from_msg, planar_from_msg, pose_from_msg, stamp_from_msg
+from lodestar_ros.conversions import (
+    BadMessage,
+    grid_from_msg,
+    planar_from_msg,
+    pose_from_msg,
+    stamp_from_msg,
+    velocity_from_msg,
+)
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.keep_out import KeepOutInput
@@ -115,12 +122,11 @@ class SimNavigatorNode(LodestarNode):
         if self._goal is None or not self._navigator.active or self._now - self._updated < PERIOD - 1e-6:
             return
         self._updated = self._now
-        pose, twist = None, message.twist.twist
+        pose, velocity = None, velocity_from_msg(message.twist.twist)
         with contextlib.suppress(TransformUnavailable):
             t = self._transforms.lookup_fresh("map", "base_link", self._now, POSE_HOLDS)
             pose = (t[0, 3], t[1, 3], yaw_of(t))
         grid = self._grid if self._now - self._grid_heard <= self._grid_holds else None
-        velocity = twist.linear.x, twist.linear.y, twist.angular.z
         step = self._navigator.update(self._now, self._keep_out.apply(grid), pose, velocity)
         self._send(step.command)
         if step.path is not self._path and step.path is not None:

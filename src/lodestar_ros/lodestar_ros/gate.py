@@ -18,6 +18,9 @@ class GateConfig:
     away: float = 1.0  # without a heartbeat, after which the goal selector may be another one
     check_period: float = 0.025
     zero_period: float = 0.1  # between zeros while nothing may pass
+    repeat_period: float = (
+        0.1  # between repeats of a command that may pass, so that the base hears when the gate dies
+    )
     max_forward: float = 1.0  # m/s; a faster command is cut, not refused
     max_sideways: float = 0.6  # m/s
     max_turn: float = 1.5  # rad/s

@@ -22,6 +22,7 @@ class SimNodeConfig:
     real_time_factor: float = 1.0  # aimed at; 0 = as fast as possible
     publish_map_to_odom: bool = True  # false under SLAM
     cmd_vel_stamped: bool = False  # listen to TwistStamped
+    silence_timeout: float = 0.5  # s of real time without a command, after which the robot is told to stand
     camera_rate: float = 10.0  # Hz
     camera_width: int = 0  # pixels, 0 = the camera's own
     camera_height: int = 0

@@ -30,7 +30,7 @@ class MotionGateNode(LodestarNode):
         self._gate = MotionGate(self._config)
         self._stamped_out = declare(self, "cmd_vel_out_stamped", bool, False)
         self._frame = declare(self, "base_frame", str, "base_link")
-        self._zeroed = 0.0
+        self._sent = 0.0  # real time at which the base was told something
         self._blocked = "no heartbeat"
         self._moving = False
         self._told = 0.0  # real time at which the goal selector was told of a hold
@@ -79,7 +79,7 @@ class MotionGateNode(LodestarNode):
             self._selector.call_async(SetBool.Request(data=held))
 
     def _check(self) -> None:
-        """Stop at once when something blocks, and keep saying so."""
+        """Stop at once when something blocks. What holds is said again, so that the base notices a dead gate."""
         now, clock = self._times()
         if self._gate.selector_must_be_told(now) and now - self._told >= TELL_PERIOD:
             self._tell(True)
@@ -87,12 +87,14 @@ class MotionGateNode(LodestarNode):
         if blocked != self._blocked:
             self._blocked = blocked
             self.diagnostics.status(f"stopped: {blocked}" if blocked else "passing")
-        if blocked and (self._moving or now - self._zeroed >= self._config.zero_period):
-            self._zeroed = now
+        silent = now - self._sent
+        if blocked and (self._moving or silent >= self._config.zero_period):
             self._publish(ZERO)
+        elif not blocked and silent >= self._config.repeat_period:
+            self._publish(self._gate.output(now, clock))
 
     def _publish(self, velocity: Velocity) -> None:
-        self._moving = velocity != ZERO
+        self._moving, self._sent = velocity != ZERO, time.monotonic()
         twist = Twist()
         twist.linear.x, twist.linear.y, twist.angular.z = (float(v) for v in velocity)
         if self._stamped_out:

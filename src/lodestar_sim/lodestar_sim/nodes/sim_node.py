@@ -40,6 +40,8 @@ class SimNode(LodestarNode):
         except ValueError as error:  # WorldError too
             raise ParameterError(str(error)) from error
         self._commands: deque[tuple[float, float, float]] = deque(maxlen=1)
+        self._silence_timeout = config.silence_timeout
+        self._commanded = time.monotonic()
         self._views: deque[tuple[np.ndarray, Future]] = deque()
         self._mailbox = Mailbox(self)
         self._render_ms = 0.0
@@ -92,9 +94,12 @@ class SimNode(LodestarNode):
                 self.context.try_shutdown()
 
     def _step(self, tick: int) -> None:
-        sim = self._sim
+        sim, now = self._sim, time.monotonic()
         if self._commands:
+            self._commanded = now
             sim.set_command(*self._commands.popleft())
+        elif now - self._commanded > self._silence_timeout:  # the robot's own time-out counts simulated time
+            sim.set_command(0.0, 0.0, 0.0)
         sim.step()
         self._pacer.wait(sim.time)
         self._state.publish(sim)

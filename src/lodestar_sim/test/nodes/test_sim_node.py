@@ -124,6 +124,29 @@ def test_commands_move_it_and_silence_stops_it(processes, listener, world_file):
     assert stamp_from_msg(listener.last("sim/ground_truth").header.stamp) - since < 0.65  # and the way here
 
 
+def test_silence_stops_it_in_real_time_too_where_the_simulation_is_slow(processes, listener, world_file):
+    """Half a second of silence is 0.125 s simulated here; the robot's own time-out comes at 0.5 s simulated."""
+    listener.hear(Odometry, "sim/ground_truth", qos.EVENT)
+    command = listener.node.create_publisher(Twist, "cmd_vel_out", qos.COMMAND)
+    processes.start("sim", world=world_file, real_time_factor=0.25, **start_of(-3.0, -1.5, 0.0))
+    listener.until(lambda: listener.heard["sim/ground_truth"], "the simulator")
+    twist = Twist()
+    twist.linear.x = 0.5
+
+    def speed() -> float:
+        return listener.last("sim/ground_truth").twist.twist.linear.x
+
+    def drive() -> bool:
+        command.publish(twist)
+        listener.spin(0.05)
+        return speed() > 0.45
+
+    listener.until(drive, "motion")
+    since = stamp_from_msg(listener.last("sim/ground_truth").header.stamp)
+    listener.until(lambda: speed() == 0.0, "the stop")
+    assert stamp_from_msg(listener.last("sim/ground_truth").header.stamp) - since < 0.4
+
+
 def test_under_slam_it_leaves_the_map_frame_alone_and_takes_stamped_commands(processes, listener, world_file):
     listener.hear(Odometry, "odom", qos.RELIABLE)
     transforms = TransformListener(listener.node).buffer

@@ -91,10 +91,13 @@ class InputMonitor:
 
 
 class Diagnostics:
-    """Publishes one DiagnosticStatus per second of wall time, also while the simulated clock stands."""
+    """Publishes one DiagnosticStatus per second of wall time, also while the simulated clock stands.
 
-    def __init__(self, node: Node) -> None:
-        self._node = node
+    identity: returns the `hardware_id` to publish; see twins.py.
+    """
+
+    def __init__(self, node: Node, identity: Callable[[], str] = lambda: "") -> None:
+        self._node, self._identity = node, identity
         self._inputs: dict[str, InputMonitor] = {}
         self._values: dict[str, Callable[[], object]] = {}
         self._errors: Counter[str] = Counter()
@@ -138,6 +141,7 @@ class Diagnostics:
             level, text = DiagnosticStatus.WARN, f"{text}; {last}"
             values["errors"] = sum(self._errors.values())
         status = DiagnosticStatus(level=level, name=self._node.get_name(), message=text)
+        status.hardware_id = self._identity()
         status.values = [KeyValue(key=key, value=_text(value)) for key, value in values.items()]
         message = DiagnosticArray(status=[status])
         message.header.stamp = self._node.get_clock().now().to_msg()

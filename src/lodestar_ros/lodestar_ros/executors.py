@@ -37,16 +37,21 @@ def make_executor(threads: int = 1, events: bool = True) -> Executor:
 
 
 def spin(node: Node, threads: int = 1, events: bool = True, stop: threading.Event | None = None) -> None:
-    """Run the node's callbacks until its context ends or `stop` is set."""
+    """Run the node's callbacks until its context ends, `stop` is set or the node refuses to go on."""
     executor = make_executor(threads, events)
     executor.add_node(node)
     try:
-        while node.context.ok() and not (stop is not None and stop.is_set()):
+        while node.context.ok() and not (stop is not None and stop.is_set()) and not _refusal(node):
             executor.spin_once(timeout_sec=SPIN_TIMEOUT)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
     finally:
         executor.remove_node(node)
+
+
+def _refusal(node: Node) -> str:
+    """Why a node ends itself, "" where it goes on."""
+    return getattr(node, "refusal", "")
 
 
 def run(
@@ -55,8 +60,8 @@ def run(
     """Make a node, run it until it is interrupted, and return the process's exit status.
 
     A signal only ends the spinning: what the node says at its close (the gate: zero velocity) is still heard.
-    A parameter that is unknown or does not fit ends the process with status 2 and one line that says which. A crash
-    below Python leaves every thread's stack on stderr.
+    A parameter that is unknown or does not fit, or an older node of the same name, ends the process with status 2 and
+    one line that says which. A crash below Python leaves every thread's stack on stderr.
     """
     faulthandler.enable()
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
@@ -69,6 +74,9 @@ def run(
         reject_unknown(node)
         node.get_logger().info("ready")
         spin(node, threads, events, stop)
+        if _refusal(node):
+            node.get_logger().fatal(_refusal(node))
+            return 2
     except ParameterError as error:
         rclpy.logging.get_logger("parameters").fatal(str(error))
         return 2

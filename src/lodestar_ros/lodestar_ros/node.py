@@ -19,6 +19,7 @@ from lodestar_ros.diagnostics import Diagnostics, InputConfig
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.parameters import declare_config
 from lodestar_ros.transforms import TransformListener
+from lodestar_ros.twins import Presence, TwinWatch
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,10 @@ class LodestarNode(Node):
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, **kwargs)
         self.shared = declare_config(self, SharedConfig, "shared.")
-        self.diagnostics = Diagnostics(self)
+        presence = Presence(self.get_fully_qualified_name())
+        self.diagnostics = Diagnostics(self, lambda: presence.me.text())
+        self.refusal = ""  # why it ends itself; see executors.run
+        self._twins = TwinWatch(self, presence, self._on_twin)
         self._closers: list[Callable[[], None]] = []
         threshold = JumpThreshold(
             min_forward=None, min_backward=Duration(nanoseconds=-1), on_clock_change=True
@@ -47,6 +51,9 @@ class LodestarNode(Node):
         self._jump_handle = self.get_clock().create_jump_callback(
             threshold, post_callback=lambda _: self.on_clock_jump()
         )
+
+    def _on_twin(self, why: str) -> None:
+        self.refusal = self.refusal or why
 
     @property
     def now(self) -> float:

@@ -1,0 +1,170 @@
+"""A second stack in one domain and namespace: nodes of one full name recognise each other, and the later one ends.
+
+Every node says in its diagnostics once a second who it is (`hardware_id`: full name, host, process, token, seconds
+since its start). A node that was killed says nothing more, although the middleware lists it for a while: so a node
+that is started again has no twin. `python -m lodestar_ros.twins NAME ...` looks for living nodes before a stack is
+started.
+
+Exit status of the command: 0 none lives, 3 one does (it is printed with what to do).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+import time
+import uuid
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock
+from rclpy.clock_type import ClockType
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from lodestar_ros import qos
+
+#: Seconds after its start in which a node gives way to an older twin; an older one stays.
+GIVES_WAY = 10.0
+#: Seconds in which every living node has said who it is: its period and the time to find each other.
+LOOK = 2.5
+FOUND = 3
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which process a node is. uptime: seconds since its start, of its own steady clock."""
+
+    name: str  # full, with the namespace
+    host: str
+    pid: int
+    token: str
+    uptime: float = 0.0
+
+    def text(self) -> str:
+        """One line, as it travels."""
+        return f"{self.name} {self.host} {self.pid} {self.token} {self.uptime:.2f}"
+
+    @property
+    def place(self) -> str:
+        """Where it runs, for a person."""
+        return f"process {self.pid} on {self.host}"
+
+
+def identity_from(text: str) -> Identity | None:
+    """The identity in a `hardware_id`; None where it holds none."""
+    parts = text.split(" ")
+    if len(parts) != 5 or not parts[0].startswith("/"):
+        return None
+    try:
+        return Identity(parts[0], parts[1], int(parts[2]), parts[3], float(parts[4]))
+    except ValueError:
+        return None
+
+
+def advice(other: Identity) -> str:
+    """What to do about a node that lives already."""
+    domain = os.environ.get("ROS_DOMAIN_ID", "0")
+    return (
+        f"{other.name} runs already in ROS domain {domain} ({other.place}): two stacks of one domain and namespace "
+        "command one robot. Stop the other, or give this one ROS_DOMAIN_ID=... or namespace:=... of its own"
+    )
+
+
+@dataclass
+class Presence:
+    """Who this node is, and whether another of its name is older.
+
+    clock: steady seconds.
+    """
+
+    name: str
+    clock: Callable[[], float] = time.monotonic
+    host: str = field(default_factory=lambda: socket.gethostname().replace(" ", "_"))
+    token: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+
+    def __post_init__(self) -> None:
+        self._begun = self.clock()
+
+    @property
+    def me(self) -> Identity:
+        """This node, now."""
+        return Identity(self.name, self.host, os.getpid(), self.token, self.clock() - self._begun)
+
+    def older_twin(self, text: str) -> Identity | None:
+        """The twin that a `hardware_id` tells of, where this node is to give way to it."""
+        other, me = identity_from(text), self.me
+        if other is None or other.name != me.name or other.token == me.token or me.uptime > GIVES_WAY:
+            return None
+        return other if (other.uptime, other.token) > (me.uptime, me.token) else None
+
+
+class TwinWatch:
+    """Calls on_twin(text) where the diagnostics tell of an older node of this one's name.
+
+    Subscribes: ``/diagnostics``, for GIVES_WAY seconds.
+    """
+
+    def __init__(self, node: Node, presence: Presence, on_twin: Callable[[str], None]) -> None:
+        self._node, self._presence, self._on_twin = node, presence, on_twin
+        self._subscription = node.create_subscription(
+            DiagnosticArray, "/diagnostics", self._on_diagnostics, qos.EVENT
+        )
+        self._timer = node.create_timer(GIVES_WAY, self._end, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            twin = self._presence.older_twin(status.hardware_id)
+            if twin is not None:
+                self._on_twin(advice(twin))
+                return
+
+    def _end(self) -> None:
+        self._timer.cancel()
+        self._node.destroy_subscription(self._subscription)
+
+
+def living(names: Collection[str], seconds: float = LOOK) -> Identity | None:
+    """A living node of one of the full names, None where none says a word within the seconds of real time."""
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = rclpy.create_node(f"lodestar_look_{os.getpid()}", context=context)
+    found: list[Identity] = []
+
+    def hear(message: DiagnosticArray) -> None:
+        said = (identity_from(status.hardware_id) for status in message.status)
+        found.extend(one for one in said if one is not None and one.name in names)
+
+    node.create_subscription(DiagnosticArray, "/diagnostics", hear, qos.EVENT)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+    end = time.monotonic() + seconds
+    while not found and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.05)
+    executor.remove_node(node)
+    node.destroy_node()
+    rclpy.shutdown(context=context)
+    return found[0] if found else None
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """See the module."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="+", metavar="NAME", help="full names, such as /go2/motion_gate")
+    parser.add_argument("--seconds", type=float, default=LOOK)
+    given = parser.parse_args(arguments)
+    twin = living(set(given.names), given.seconds)
+    if twin is None:
+        return 0
+    print(advice(twin))
+    return FOUND
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -386,7 +386,9 @@ def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
         Pose(position=position) if not any((turn.x, turn.y, turn.z, turn.w)) else info.origin
     )  # not filled in
     if not np.allclose(pose_from_msg(upright)[:3, :3], np.eye(3), atol=1e-6):
-        raise BadMessage("the grid's origin is rotated; only grids along the axes of their frame are supported")
+        raise BadMessage(
+            "the grid's origin is rotated; only grids along the axes of their frame are supported"
+        )
     # MapMetaData has float32: 0.1 m must not become 0.10000000149 m, a metre is then off after 10 km only
     resolution = round(float(info.resolution), 6)
     return OccupancyGrid2D(

@@ -30,8 +30,10 @@ from lodestar_ros import qos
 
 #: Seconds after its start in which a node gives way to an older twin; an older one stays.
 GIVES_WAY = 10.0
-#: Seconds in which every living node has said who it is: its period and the time to find each other.
-LOOK = 2.5
+#: Seconds in which the middleware lists what there is, also on a busy machine.
+LOOK = 4.0
+#: Seconds more for a node that is listed to say who it is: it lives, or it was killed of late.
+DOUBT = 4.0
 FOUND = 3
 
 
@@ -129,7 +131,10 @@ class TwinWatch:
 
 
 def living(names: Collection[str], seconds: float = LOOK) -> Identity | None:
-    """A living node of one of the full names, None where none says a word within the seconds of real time."""
+    """A living node of one of the full names, None where none says a word within the seconds of real time.
+
+    Where the middleware lists one of the names by then it takes DOUBT longer.
+    """
     context = rclpy.Context()
     rclpy.init(context=context)
     node = rclpy.create_node(f"lodestar_look_{os.getpid()}", context=context)
@@ -142,9 +147,13 @@ def living(names: Collection[str], seconds: float = LOOK) -> Identity | None:
     node.create_subscription(DiagnosticArray, "/diagnostics", hear, qos.EVENT)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    end = time.monotonic() + seconds
-    while not found and time.monotonic() < end:
-        executor.spin_once(timeout_sec=0.05)
+    for patience in (seconds, DOUBT):
+        end = time.monotonic() + patience
+        while not found and time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.05)
+        listed = {f"{space.rstrip('/')}/{name}" for name, space in node.get_node_names_and_namespaces()}
+        if found or listed.isdisjoint(names):
+            break
     executor.remove_node(node)
     node.destroy_node()
     rclpy.shutdown(context=context)

@@ -86,7 +86,7 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
 def _task_of(tokens: list[str], text: str) -> Directive:
     """The task of a text that must name something. A question moves nothing, so it may forbid motion."""
     try:
-        return _read(tokens, text)
+        return _read(tokens, text, DEFAULT_KEEP_AWAY)
     except StopRequested:
         raise NotUnderstood(f'"{shown(text)}" names nothing to look up; {EXAMPLE}') from None
 

@@ -6,11 +6,13 @@ then the arrays as they lie in memory (little-endian, C order), each at a multip
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -40,23 +42,57 @@ class OtherVersion(ArchiveError):
 
 @dataclass(frozen=True)
 class Archive:
-    """What a file holds. meta: what JSON can say. arrays: numbers only."""
+    """The content of a file. meta: what JSON can say. arrays: numbers only."""
 
     meta: dict[str, Any]
     arrays: dict[str, np.ndarray]
 
 
-def write_file(path: Path, chunks: Any) -> int:
-    """The file holds the chunks of bytes, or what it held before; durable on return. Returns bytes written."""
+@contextmanager
+def whole_file(path: Path, *, durable: bool = True, replace: bool = True) -> Iterator[Path]:
+    """Give the path of an empty file to write; it takes the place of `path` when the block ends without an error.
+
+    durable: it survives a power cut from then on. replace: whether a file that is there may be replaced. Raises
+    FileExistsError, and changes nothing, where it may not.
+    """
+    if not replace and os.path.lexists(path):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     unfinished = path.with_name(f".{path.name}.part")
+    unfinished.unlink(missing_ok=True)
+    open(unfinished, "xb").close()  # ours, whatever link somebody may have put there
+    try:
+        yield unfinished
+        if durable:
+            with open(unfinished, "rb") as file:
+                os.fsync(file.fileno())
+        if replace:
+            os.replace(unfinished, path)
+        else:
+            _put_beside(unfinished, path)
+        if durable:
+            sync_folder(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _put_beside(source: Path, target: Path) -> None:
+    """The target is the source's file, unless there is one: FileExistsError."""
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if os.path.lexists(target):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target)) from None
+        os.rename(source, target)
+
+
+def write_file(path: Path, chunks: Iterable[Any], *, durable: bool = True, replace: bool = True) -> int:
+    """The file holds the chunks of bytes, or what it held before. Returns bytes written; see `whole_file`."""
     written = 0
-    with open(unfinished, "wb") as out:
+    with whole_file(path, durable=durable, replace=replace) as unfinished, open(unfinished, "wb") as out:
         for chunk in chunks:
             written += out.write(chunk)
-        out.flush()
-        os.fsync(out.fileno())
-    os.replace(unfinished, path)
-    sync_folder(path.parent)
     return written
 
 
@@ -70,9 +106,18 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_archive(
-    path: Path, kind: str, version: int, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+    path: Path,
+    kind: str,
+    version: int,
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    *,
+    durable: bool = True,
 ) -> int:
-    """The file holds the arrays, in one step. Returns its bytes. Raises OSError, ValueError for arrays of objects."""
+    """The file holds the arrays, in one step. Returns its bytes. Raises OSError, ValueError for arrays of objects.
+
+    durable: see `whole_file`.
+    """
     entries, views, offset = [], [], 0
     for name, array in arrays.items():
         values = np.ascontiguousarray(array)
@@ -95,11 +140,11 @@ def write_archive(
             yield view
             yield bytes(-view.nbytes % _ALIGN)
 
-    return write_file(path, chunks())
+    return write_file(path, chunks(), durable=durable)
 
 
 def read_archive(path: Path, kind: str, version: int) -> Archive:
-    """What `write_archive` wrote. Raises ForeignFile, OtherVersion, OSError; nothing of a bad file is returned."""
+    """Return what `write_archive` wrote. Raises ForeignFile, OtherVersion, OSError for a file that is not whole."""
     with open(path, "rb") as file:
         content, start = _header(file, path, kind, version)
         size = os.fstat(file.fileno()).st_size
@@ -116,6 +161,16 @@ def kind_of(path: Path) -> str:
     """The kind that `write_archive` wrote. Raises ForeignFile, OtherVersion, OSError."""
     with open(path, "rb") as file:
         return str(_content(file, path)[0]["kind"])
+
+
+def meta_of(path: Path) -> dict[str, Any]:
+    """Return the meta that `write_archive` wrote, without the arrays. Raises as `kind_of`."""
+    with open(path, "rb") as file:
+        content = _content(file, path)[0]
+    try:
+        return dict(content["meta"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ForeignFile(f"{path.name}: {error}") from error
 
 
 def _header(file: BinaryIO, path: Path, kind: str, version: int) -> tuple[dict[str, Any], int]:

@@ -1,7 +1,8 @@
-"""A folder that holds one snapshot of several files and changes to the next in one step.
+"""A folder with the last snapshots of several files, which changes from one to the next in one step.
 
 `CURRENT` names the snapshot that counts, a sub-folder with a manifest of its files and their sizes. A new one is
 written beside it; it counts from the moment in which `CURRENT` is replaced. A crash before that leaves the old one.
+Snapshots before the current one stay until newer ones push them out; the path of one of them can be opened as well.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ CURRENT = "CURRENT"
 MANIFEST = "manifest.json"
 FORMAT = "lodestar-map"
 VERSION = 1
+KEEP = 5  # snapshots
 _NAME = re.compile(r"^snapshot-(\d{6,})$")
 
 
@@ -28,12 +30,18 @@ class BadFolder(Exception):
 
 
 class SnapshotFolder:
-    """One folder of snapshots. Only one process at a time may write it."""
+    """One folder of snapshots. Only one process at a time may write it.
 
-    def __init__(self, path: str | Path) -> None:
+    keep: snapshots that stay, the current one among them.
+    """
+
+    def __init__(self, path: str | Path, keep: int = KEEP) -> None:
         if not str(path).strip():
             raise BadFolder("no path was given")
+        if keep < 1:
+            raise ValueError("at least one snapshot is kept")
         self.path = Path(path).expanduser().absolute()
+        self._keep = keep
 
     def begin(self) -> Path:
         """A new, empty folder for the parts of the next snapshot; what crashes left behind is removed.
@@ -42,17 +50,19 @@ class SnapshotFolder:
         """
         if self.path.exists() and not self.path.is_dir():
             raise BadFolder(f"{self.path} is a file")
+        if _NAME.match(self.path.name) and (self.path / MANIFEST).exists():
+            raise BadFolder(f"{self.path} is one save of a map; save to {self.path.parent}")
         if self.path.is_dir() and any(self.path.iterdir()) and not self._is_ours():
             raise BadFolder(f"{self.path} is not empty and holds no map; give a folder of its own")
         self.path.mkdir(parents=True, exist_ok=True)
-        self._sweep(self._named())
-        numbers = [int(found[1]) for child in self.path.iterdir() if (found := _NAME.match(child.name))]
+        self._sweep()
+        numbers = [_number(child) for child in self._snapshots()]
         part = self.path / f"snapshot-{max(numbers, default=0) + 1:06d}"
         part.mkdir()
         return part
 
     def commit(self, part: Path, meta: Mapping[str, Any]) -> int:
-        """From now on the snapshot in `part` counts, and the one before is removed. Returns its bytes."""
+        """From now on the snapshot in `part` counts, and the oldest beyond `keep` are removed. Returns its bytes."""
         files = sorted(path for path in part.rglob("*") if path.is_file() and path.name != MANIFEST)
         sizes = {path.relative_to(part).as_posix(): path.stat().st_size for path in files}
         content = {"format": FORMAT, "version": VERSION, "meta": dict(meta), "files": sizes}
@@ -61,7 +71,7 @@ class SnapshotFolder:
         write_file(part / MANIFEST, [json.dumps(content, indent=1).encode()])
         sync_folder(self.path)
         write_file(self.path / CURRENT, [part.name.encode() + b"\n"])
-        self._sweep(part.name)
+        self._sweep()
         return sum(sizes.values())
 
     def discard(self, part: Path) -> None:
@@ -70,16 +80,19 @@ class SnapshotFolder:
             shutil.rmtree(part, ignore_errors=True)
 
     def open(self) -> tuple[Path, dict[str, Any]]:
-        """Folder and meta of the snapshot that counts, all of whose files are there in their full size.
+        """Return folder and meta of the snapshot that counts, all of whose files are there in their full size.
 
-        Raises BadFolder where there is none, ForeignFile for a damaged or foreign one, OtherVersion.
+        Where the path is a snapshot itself, such as an older one, it is that. Raises BadFolder where there is none,
+        ForeignFile for a damaged or foreign one, OtherVersion.
         """
         if not self.path.is_dir():
             raise BadFolder(f"there is no folder {self.path}")
-        name = self._named()
-        if not name:
+        if _NAME.match(self.path.name) and (self.path / MANIFEST).is_file():
+            part = self.path
+        elif name := self._named():
+            part = self.path / name
+        else:
             raise ForeignFile(f"{self.path} holds no map")
-        part = self.path / name
         try:
             content = json.loads((part / MANIFEST).read_text())
             if content["format"] != FORMAT:
@@ -96,8 +109,15 @@ class SnapshotFolder:
                 raise ForeignFile(f"{file} of {part} has {max(found, 0)} of {size} bytes")
         return part, meta
 
+    def meta(self) -> dict[str, Any]:
+        """Return what the manifest of the snapshot that counts says, whatever became of its files; {} without one."""
+        try:
+            return dict(json.loads((self.path / self._named() / MANIFEST).read_text())["meta"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
     def _is_ours(self) -> bool:
-        """Whether there are only a snapshot's traces, as one that crashed leaves them too."""
+        """Return whether there are only a snapshot's traces, as one that crashed leaves them too."""
         names = {child.name for child in self.path.iterdir()}
         return all(_NAME.match(name) or name in (CURRENT, f".{CURRENT}.part") for name in names)
 
@@ -108,7 +128,21 @@ class SnapshotFolder:
             return ""
         return name if _NAME.match(name) else ""
 
-    def _sweep(self, kept: str) -> None:
-        for child in self.path.iterdir():
-            if _NAME.match(child.name) and child.name != kept:
-                shutil.rmtree(child, ignore_errors=True)
+    def _snapshots(self) -> list[Path]:
+        """Return the folders of snapshots, oldest first, whole or not."""
+        return sorted((child for child in self.path.iterdir() if _NAME.match(child.name)), key=_number)
+
+    def _sweep(self) -> None:
+        """Remove what crashes left behind, and the oldest snapshots beyond `keep`."""
+        current = self._named()
+        whole = [part for part in self._snapshots() if (part / MANIFEST).is_file()]
+        others = [part.name for part in whole if part.name != current]
+        kept = {current, *others[max(0, len(others) - self._keep + 1) :]}
+        for part in self._snapshots():
+            if part.name not in kept:
+                shutil.rmtree(part, ignore_errors=True)
+
+
+def _number(part: Path) -> int:
+    found = _NAME.match(part.name)
+    return int(found[1]) if found else 0

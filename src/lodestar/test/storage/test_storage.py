@@ -17,8 +17,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from lodestar.storage.archive import ForeignFile, OtherVersion, read_archive, write_archive
-from lodestar.storage.snapshot import BadFolder, SnapshotFolder
+from lodestar.storage.archive import (
+    ForeignFile,
+    OtherVersion,
+    meta_of,
+    read_archive,
+    whole_file,
+    write_archive,
+    write_file,
+)
+from lodestar.storage.snapshot import KEEP, BadFolder, SnapshotFolder
 
 ARRAYS = {
     "numbers": np.arange(5000, dtype=np.int32).reshape(-1, 4),
@@ -68,6 +76,47 @@ def test_any_numbers_there_and_back(tmp_path_factory, arrays):
     path = tmp_path_factory.mktemp("any") / "file"
     write(path, arrays=arrays)
     assert_equal(read(path).arrays, arrays)
+
+
+def test_a_file_that_is_there_is_only_replaced_where_it_may(tmp_path):
+    path = tmp_path / "file"
+    assert write_file(path, [b"first"], replace=False) == 5
+    with pytest.raises(FileExistsError):
+        write_file(path, [b"second"], replace=False)
+    assert path.read_bytes() == b"first"
+    write_file(path, [b"third"])
+    assert path.read_bytes() == b"third" and [child.name for child in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_file_that_comes_while_another_is_written_stays(tmp_path):
+    path = tmp_path / "file"
+    with pytest.raises(FileExistsError), whole_file(path, replace=False) as unfinished:
+        unfinished.write_bytes(b"mine")
+        path.write_bytes(b"theirs")
+    assert path.read_bytes() == b"theirs" and [child.name for child in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_error_leaves_neither_file_nor_part(tmp_path):
+    with pytest.raises(RuntimeError), whole_file(tmp_path / "file") as unfinished:
+        unfinished.write_bytes(b"half")
+        raise RuntimeError
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_link_in_place_of_the_part_is_not_followed(tmp_path):
+    (tmp_path / "diary").write_text("dear")
+    (tmp_path / ".file.part").symlink_to(tmp_path / "diary")
+    write_file(tmp_path / "file", [b"new"])
+    assert (tmp_path / "diary").read_text() == "dear" and (tmp_path / "file").read_bytes() == b"new"
+
+
+def test_the_meta_is_read_without_the_arrays(tmp_path):
+    path = tmp_path / "file"
+    write(path)
+    assert meta_of(path) == {"name": "x"}
+    os.truncate(path, 40)
+    with pytest.raises(ForeignFile):
+        meta_of(path)
 
 
 def test_arrays_of_objects_are_refused_and_the_old_file_stays(tmp_path):
@@ -133,12 +182,35 @@ def load(folder):
     return meta["value"]
 
 
-def test_the_newest_snapshot_counts_and_only_it_stays(tmp_path):
+def snapshots(folder):
+    return sorted(child.name for child in folder.path.iterdir() if child.is_dir())
+
+
+def test_the_newest_snapshot_counts_and_the_last_five_stay(tmp_path):
     folder = SnapshotFolder(tmp_path / "deep" / "map")
-    for value in (1, 2, 3):
+    for value in range(1, 9):
         assert save(folder, value) > 8000
         assert load(folder) == value
-    assert len(list(folder.path.iterdir())) == 2
+    assert snapshots(folder) == [f"snapshot-{number:06d}" for number in (4, 5, 6, 7, 8)]
+    assert folder.meta() == {"value": 8}
+    for number in (4, 7):
+        assert load(SnapshotFolder(folder.path / f"snapshot-{number:06d}")) == number, (
+            "one of the older saves"
+        )
+    with pytest.raises(BadFolder, match="one save"):
+        SnapshotFolder(folder.path / "snapshot-000004").begin()
+
+
+def test_a_snapshot_that_counts_again_is_not_pushed_out(tmp_path):
+    folder = SnapshotFolder(tmp_path / "map", keep=2)
+    for value in (1, 2):
+        save(folder, value)
+    (folder.path / "CURRENT").write_text("snapshot-000001\n")  # by hand
+    part = folder.begin()
+    assert load(folder) == 1 and "snapshot-000002" in snapshots(folder)
+    folder.discard(part)
+    save(folder, 3)
+    assert load(folder) == 3 and len(snapshots(folder)) == 2
 
 
 def test_what_did_not_come_about_changes_nothing(tmp_path):
@@ -234,4 +306,5 @@ def test_a_kill_at_any_moment_leaves_a_whole_snapshot(tmp_path):
         printed = saver.communicate()[0].split()
         assert load(folder) >= max(last, *map(int, printed or ["0"]))
     save(folder, 1)
-    assert load(folder) == 1 and len(list(folder.path.iterdir())) == 2
+    assert load(folder) == 1 and len(snapshots(folder)) <= KEEP
+    assert all((folder.path / name / "manifest.json").exists() for name in snapshots(folder))

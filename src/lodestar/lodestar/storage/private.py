@@ -1,0 +1,61 @@
+"""Folders and files that only their owner can read: pictures of somebody's home are kept in them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+_OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+class UnsafeFolder(Exception):
+    """Somebody else could read or change what is kept in the folder; the message says why and what to do."""
+
+
+def state_home() -> Path:
+    """Return this user's folder for the state of Lodestar, as the XDG base directory specification names it."""
+    given = os.environ.get("XDG_STATE_HOME", "")
+    base = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
+    return base / "lodestar"
+
+
+def private_folder(path: str | Path) -> Path:
+    """Return the folder, made with mode 0700 where it is missing; its parents are made likewise.
+
+    Raises UnsafeFolder where a symbolic link, something else or a folder of another user is at the path, or others may
+    write to it. Raises OSError where it cannot be made.
+    """
+    folder = Path(path).expanduser().absolute()
+    if not folder.parent.exists():
+        private_folder(folder.parent)
+    try:
+        folder.mkdir(FOLDER_MODE)
+    except FileExistsError:
+        _check(folder)
+    return folder
+
+
+def _check(folder: Path) -> None:
+    found = folder.lstat()
+    advice = "remove it or choose another folder"
+    if stat.S_ISLNK(found.st_mode):
+        raise UnsafeFolder(f"{folder} is a symbolic link: give the folder that it leads to, or {advice}")
+    if not stat.S_ISDIR(found.st_mode):
+        raise UnsafeFolder(f"{folder} is not a folder: {advice}")
+    if found.st_uid != os.geteuid():
+        raise UnsafeFolder(f"{folder} belongs to another user (uid {found.st_uid}): {advice}")
+    if found.st_mode & _OTHERS_WRITE:
+        raise UnsafeFolder(f"others may write to {folder}: chmod go-w {folder}, or {advice}")
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """The file holds the data and only its owner can read it; whole or as it was before, not yet durable."""
+    unfinished = path.with_name(f"{path.name}.part")
+    unfinished.unlink(missing_ok=True)
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
+    with open(handle, "wb") as out:
+        out.write(data)
+    os.replace(unfinished, path)

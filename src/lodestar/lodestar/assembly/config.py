@@ -82,7 +82,7 @@ class PerceptionConfig:
 class KeyframesConfig:
     """Which images are kept, and where."""
 
-    folder: str = ""  # empty = a temporary folder that goes with the process
+    folder: str = ""  # empty = a private folder that goes with the run of the stack
     store: KeyframeConfig = field(default_factory=KeyframeConfig)
     offer: PickConfig = field(default_factory=PickConfig)
 

@@ -45,6 +45,15 @@ class JumpWatch:
         before, self._map_from_odom = self._map_from_odom, now
         return None if before is None else jump_between(before, now, odom_from_sensor)
 
+    @property
+    def last(self) -> np.ndarray | None:
+        """The last correction, (4, 4), None before the first."""
+        return self._map_from_odom
+
+    def resume(self, map_from_odom: np.ndarray | None) -> None:
+        """Go on from a correction of before: of another process in the same odometry."""
+        self._map_from_odom = None if map_from_odom is None else np.array(map_from_odom, np.float64)
+
     def restart(self) -> None:
         """The next correction is the first: the map is another one."""
         self._map_from_odom = None

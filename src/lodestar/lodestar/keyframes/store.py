@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import shutil
 import threading
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from lodestar.geometry.corrections import JumpWatch
 from lodestar.keyframes.records import Keyframe
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.archive import ForeignFile
+from lodestar.storage.private import FILE_MODE, FOLDER_MODE, private_folder, write_private
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,9 @@ class KeyframeStore:
     """Records in memory, one JPEG and one JSON file per keyframe in a folder; safe for threads.
 
     Poses are in `map` and move with jumps of map <- odom.
-    Files are replaced as a whole, so that a crash leaves no half of one. What an earlier run left in the folder
-    goes on, incomplete pairs are deleted.
+    Files are replaced as a whole, so that a crash leaves no half of one, and only their owner can read them. What an
+    earlier process left in the folder goes on, incomplete pairs are deleted. Raises UnsafeFolder where others could
+    read or change what is in the folder.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class KeyframeStore:
         self._next_id = 1
         self._jumps = JumpWatch()
         self._lock = threading.RLock()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        private_folder(self.folder)
         self._load()
 
     def __len__(self) -> int:
@@ -100,8 +101,8 @@ class KeyframeStore:
             keyframe = Keyframe(
                 self._next_id, frame.stamp, pose, frame.camera, {}, self.map_id, self.session_id
             )
-            self._write(self._path(keyframe.id, "jpg"), image)
-            self._write(self._path(keyframe.id, "json"), json.dumps(_to_json(keyframe)).encode())
+            write_private(self._path(keyframe.id, "jpg"), image)
+            write_private(self._path(keyframe.id, "json"), json.dumps(_to_json(keyframe)).encode())
             self._next_id += 1
             self._last_stamp = frame.stamp
             self._keyframes[keyframe.id] = keyframe
@@ -113,7 +114,7 @@ class KeyframeStore:
         """Every pose moves by (4, 4) in map."""
         for identity, keyframe in self._keyframes.items():
             moved = replace(keyframe, map_from_camera=jump @ keyframe.map_from_camera)
-            self._write(self._path(identity, "json"), json.dumps(_to_json(moved)).encode())
+            write_private(self._path(identity, "json"), json.dumps(_to_json(moved)).encode())
             self._keyframes[identity] = moved
 
     def link(self, stamp: float, instances: dict[int, ImageBox]) -> Keyframe | None:
@@ -123,7 +124,7 @@ class KeyframeStore:
                 keyframe = self._keyframes[identity]
                 if abs(keyframe.stamp - stamp) <= self.config.link_tolerance:
                     linked = replace(keyframe, instances={**keyframe.instances, **instances})
-                    self._write(self._path(identity, "json"), json.dumps(_to_json(linked)).encode())
+                    write_private(self._path(identity, "json"), json.dumps(_to_json(linked)).encode())
                     self._keyframes[identity] = linked
                     return linked
             return None
@@ -144,7 +145,7 @@ class KeyframeStore:
         """
         target = Path(folder)
         with self._lock:
-            target.mkdir(parents=True)
+            target.mkdir(FOLDER_MODE, parents=True)
             for identity in self._keyframes:
                 for kind in ("json", "jpg"):
                     _link(self._path(identity, kind), target / self._path(identity, kind).name)
@@ -222,12 +223,6 @@ class KeyframeStore:
     def _path(self, identity: int, kind: str) -> Path:
         return self.folder / f"{identity:08d}.{kind}"
 
-    @staticmethod
-    def _write(path: Path, data: bytes) -> None:
-        unfinished = path.with_suffix(path.suffix + ".part")
-        unfinished.write_bytes(data)
-        os.replace(unfinished, path)
-
     def _load(self) -> None:
         for unfinished in self.folder.glob("*.part"):
             unfinished.unlink(missing_ok=True)
@@ -251,38 +246,13 @@ class KeyframeStore:
 
 
 def _link(source: Path, target: Path) -> None:
-    """The target is the same file, or a copy of it on another file system."""
+    """The target is the same file, or a copy of it on another file system; only its owner can read it."""
     target.unlink(missing_ok=True)
     try:
         os.link(source, target)
+        target.chmod(FILE_MODE)
     except OSError:
-        shutil.copyfile(source, target)
-
-
-def clear_stale_folders(parent: Path, prefix: str) -> Path:
-    """A new folder for this process in `parent`; those of processes that have died are removed.
-
-    Their names are the prefix and the process's id.
-    """
-    parent.mkdir(parents=True, exist_ok=True)
-    for folder in parent.glob(f"{prefix}*"):
-        owner = folder.name.removeprefix(prefix)
-        if owner.isdigit() and not _is_alive(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
-    own = parent / f"{prefix}{os.getpid()}"
-    shutil.rmtree(own, ignore_errors=True)
-    own.mkdir()
-    return own
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True  # somebody else's
-    return True
+        write_private(target, source.read_bytes())
 
 
 def _to_json(keyframe: Keyframe) -> dict:

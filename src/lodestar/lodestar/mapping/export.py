@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 from lodestar.mapping.colors import colors_of
 from lodestar.mapping.mesh import Mesh, write_ply
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-from lodestar.storage.archive import sync_folder
+from lodestar.storage.archive import whole_file
 
 BARE = 128  # grey level of surfaces without colour
 _FLOAT, _UINT, _UBYTE = 5126, 5125, 5121  # component types of glTF 2.0
@@ -21,36 +20,32 @@ _ARRAY, _ELEMENTS = 34962, 34963  # targets of buffer views
 _Y_FROM_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]], np.float32)
 
 
-def write_instance_ply(voxels: SemanticVoxelMap, path: Path) -> int:
-    """The file holds the voxels of confirmed instances, metres in map, coloured by instance. Returns its bytes."""
+def write_instance_ply(voxels: SemanticVoxelMap, path: Path, *, replace: bool = True) -> int:
+    """The file holds the voxels of confirmed instances, metres in map, coloured by instance. Returns its bytes.
+
+    replace: see `storage.archive.whole_file`.
+    """
     points, ids = voxels.cloud()
-    return _whole(path, lambda unfinished: write_ply(unfinished, points, colors_of(ids)))
+    return _whole(path, lambda unfinished: write_ply(unfinished, points, colors_of(ids)), replace)
 
 
-def write_glb(voxels: SemanticVoxelMap, path: Path) -> int:
+def write_glb(voxels: SemanticVoxelMap, path: Path, *, replace: bool = True) -> int:
     """The file holds the surfaces, coloured by instance where they belong to one. Returns its bytes.
 
-    glTF has y upwards: its x, y, z are x, z, -y of map.
+    replace: see `storage.archive.whole_file`. glTF has y upwards: its x, y, z are x, z, -y of map.
     """
     mesh = voxels.mesh()
     ids = voxels.instances_at(mesh.vertices) if len(mesh.vertices) else np.zeros(0, np.int64)
     plain = mesh.colors if mesh.colors.any() else np.full_like(mesh.colors, BARE)
     colors = np.where((ids > 0)[:, None], colors_of(ids), plain).astype(np.uint8) if len(ids) else plain
     data = glb_bytes(Mesh(mesh.vertices, mesh.faces, colors))
-    return _whole(path, lambda unfinished: unfinished.write_bytes(data))
+    return _whole(path, lambda unfinished: unfinished.write_bytes(data), replace)
 
 
-def _whole(path: Path, write: Callable[[Path], object]) -> int:
+def _whole(path: Path, write: Callable[[Path], object], replace: bool) -> int:
     """Have a file written beside the path and put in its place. Returns its bytes."""
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
+    with whole_file(path, replace=replace) as unfinished:
         write(unfinished)
-        with open(unfinished, "rb") as file:
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    sync_folder(path.parent)
     return path.stat().st_size
 
 

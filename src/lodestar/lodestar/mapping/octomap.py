@@ -86,6 +86,15 @@ class OctoMapper:
         """Whether nothing was ever seen."""
         return self._origin_cell is None
 
+    @property
+    def map_from_odom(self) -> np.ndarray | None:
+        """The last map <- odom that the map has followed, (4, 4), None before the first."""
+        return self._jumps.last
+
+    def resume_odometry(self, map_from_odom: np.ndarray | None) -> None:
+        """The odometry in which the map was made goes on: a jump since then is followed."""
+        self._jumps.resume(map_from_odom)
+
     def follow(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
         """The map moves along where map <- odom has jumped since the last call; whether it has.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -30,11 +30,15 @@ class BadVoxels(ForeignFile):
 
 
 def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
-    """Meta and arrays of everything that the map knows; what associates masks learns its evidence anew."""
+    """Return meta and arrays of everything that the map knows; what associates masks learns its evidence anew.
+
+    The map is held only while its arrays are copied: instances are written as text after that.
+    """
     with voxels._lock:
         registry, store, surface = voxels._registry, voxels._store, voxels._fusion.surface
         places = np.flatnonzero(store.owner[: store.used] != GONE)
-        tracks = list(registry.tracks.values())
+        tracks = [_copied(track) for track in registry.tracks.values()]
+        gone = [_copied(track) for track in registry.gone.values()]
         arrays = {
             **{f"voxel_{name}": array for name, array in store.to_arrays().items()},
             **{f"surface_{name}": array for name, array in voxels.geometry.to_arrays().items()},
@@ -42,8 +46,6 @@ def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
             "point_mass": surface.mass[places],
             "map_from_voxels": voxels._map_from_voxels.copy(),
             "forward": np.array(sorted(registry._forward.items()), np.int64).reshape(-1, 2),
-            **_tracks_to_arrays("track", tracks),
-            **_tracks_to_arrays("gone", registry.gone.values()),
         }
         stamps = [voxels._last_fused, voxels._last_depth, 0.0]
         meta = {
@@ -54,7 +56,13 @@ def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
             "next_id": registry.next_id,
             "instances": len(tracks),
         }
-    return meta, arrays
+        if voxels._map_from_odom is not None:
+            meta["map_from_odom"] = voxels._map_from_odom.tolist()
+    return meta, arrays | _tracks_to_arrays("track", tracks) | _tracks_to_arrays("gone", gone)
+
+
+def _copied(track: Track) -> Track:
+    return replace(track, labels=dict(track.labels), shares=dict(track.shares))
 
 
 def map_from_arrays(
@@ -63,10 +71,13 @@ def map_from_arrays(
     config: VoxelConfig,
     session_id: str,
     now: float,
+    *,
+    resumes: bool = False,
 ) -> SemanticVoxelMap:
-    """The map that `map_to_arrays` wrote, in a session of its own. Raises BadVoxels.
+    """Return the map that `map_to_arrays` wrote, in a session of its own. Raises BadVoxels.
 
     now: seconds; where the file is from a later time, its stamps are moved back. The next frame may have any stamp.
+    resumes: the odometry is still the one in which the map was made, so a jump of map <- odom since then is followed.
     """
     try:
         voxels = SemanticVoxelMap(config, int(meta["map_id"]), session_id)
@@ -87,6 +98,8 @@ def map_from_arrays(
         voxels.go_on_from(store, geometry, registry, pose, int(meta["revision"]) + 1)
         surface = voxels._fusion.surface
         surface.mean[:count], surface.mass[:count] = arrays["point_mean"], arrays["point_mass"]
+        if resumes and "map_from_odom" in meta:
+            voxels.resume_odometry(np.array(meta["map_from_odom"], np.float64).reshape(4, 4))
         voxels.measure_all()
         return voxels
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
@@ -133,7 +146,7 @@ _FIELDS = tuple(f.name for f in fields(Track) if not f.name.startswith("_"))
 
 def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
     """Features as matrices by length, the rest as JSON."""
-    records = []
+    texts = []
     features: dict[int, tuple[list[int], list[np.ndarray]]] = {}
     for track in tracks:
         record = {name: getattr(track, name) for name in _FIELDS}
@@ -145,8 +158,8 @@ def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
         record["box_min"], record["box_max"] = track.box_min.tolist(), track.box_max.tolist()
         record["labels"] = [[label, caption, weight] for (label, caption), weight in track.labels.items()]
         record["last_absence"] = track.last_absence if np.isfinite(track.last_absence) else None
-        records.append(record)
-    text = json.dumps(records, separators=(",", ":"), default=_number).encode()
+        texts.append(json.dumps(record, separators=(",", ":"), default=_number))
+    text = f"[{','.join(texts)}]".encode()
     arrays: Arrays = {
         f"{prefix}_records": np.frombuffer(text, np.uint8),
         f"{prefix}_lengths": np.array(sorted(features), np.int64),

@@ -23,6 +23,11 @@ class PlanMapper(Protocol):
         """Whether nothing was ever seen."""
         ...
 
+    @property
+    def map_from_odom(self) -> np.ndarray | None:
+        """The last map <- odom that the grid has followed, (4, 4), None before the first."""
+        ...
+
     def follow(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
         """The grid moves along where map <- odom has jumped since the last call; whether it has."""
         ...

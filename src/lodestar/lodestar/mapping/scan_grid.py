@@ -95,6 +95,15 @@ class ScanGridMapper:
         self._scans = 0
         self._jumps = JumpWatch()
 
+    @property
+    def map_from_odom(self) -> np.ndarray | None:
+        """The last map <- odom that the grid has followed, (4, 4), None before the first."""
+        return self._jumps.last
+
+    def resume_odometry(self, map_from_odom: np.ndarray | None) -> None:
+        """The odometry in which the grid was made goes on: a jump since then is followed."""
+        self._jumps.resume(map_from_odom)
+
     def follow(self, map_from_odom: np.ndarray, odom_from_scan: np.ndarray) -> bool:
         """The grid moves along where map <- odom has jumped since the last call; whether it has.
 

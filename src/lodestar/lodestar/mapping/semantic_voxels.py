@@ -171,6 +171,21 @@ class SemanticVoxelMap:
             self._last_fused = self._last_depth = self._followed = -np.inf
             self.revision = revision
 
+    def resume_odometry(self, map_from_odom: np.ndarray) -> None:
+        """The odometry of before goes on; map_from_odom: (4, 4), its last correction. A jump since then is followed."""
+        with self._lock:
+            self._map_from_odom = map_from_odom
+
+    def reserve_ids(self, next_id: int) -> None:
+        """Ids below `next_id` were given out before, and are not used again."""
+        with self._lock:
+            self._registry.next_id = max(self._registry.next_id, next_id)
+
+    @property
+    def next_id(self) -> int:
+        """The id of the next new instance."""
+        return self._registry.next_id
+
     def measure_all(self) -> None:
         """Every instance is measured anew; takes time by the size of the map."""
         with self._lock:

@@ -57,8 +57,8 @@ class SceneDictionary:
         """Take in a change of the instances and return what changed here, at most `max_delta` entities.
 
         What does not fit comes with the next deltas. A delta older than the last one, or of a session that was
-        over before, is counted and ignored; one of a new session or map removes everything first, unless it goes on
-        with the map that was loaded.
+        over before, is counted and ignored; one of another map removes everything first. A new session of the same map
+        removes nothing: see `_start_over`.
         """
         with self.lock:
             state = self.state
@@ -88,18 +88,35 @@ class SceneDictionary:
             return self._publish(merges, removed)
 
     def _start_over(self, map_id: int, session_id: str) -> list[int]:
-        """Another session of the voxel map; returns the entities that are gone with the old one."""
-        goes_on = (
-            bool(self._expected) and session_id.split("+")[0] == self._expected and map_id == self.map_id
-        )
-        gone = [] if goes_on else list(self.state.records)
+        """Follow the voxel map into another session; returns the entities that are gone with the old one.
+
+        Sessions of one map share the name up to a "+". The next one comes after a load, or because the voxel map's
+        process was started again: then it may know less than before, and nothing is gone.
+        """
+        base = session_id.split("+")[0]
+        same_map = bool(base) and map_id == self.map_id
+        loaded = same_map and base == self._expected
+        restarted = same_map and not loaded and base == self.session_id.split("+")[0]
+        gone = [] if loaded or restarted else list(self.state.records)
         for identity in gone:
             self.state.remove(identity)
+        if restarted:
+            self.counts["source_restarts"] += 1
+        else:
+            self.state.restart_odometry()
         self._retired.add(self.session_id)
         self.map_id, self.session_id, self._expected = map_id, session_id, ""
         self._instance_revision = -1
-        self.state.restart_odometry()
         return gone
+
+    def claim(self, session_id: str, known: Iterable[int]) -> None:
+        """These are all the instances that the voxel map has in a session; entities without one wait to be seen again.
+
+        See `SceneState.claim`. A session that is not the current one says nothing.
+        """
+        with self.lock:
+            if session_id == self.session_id:
+                self.state.claim(known)
 
     # ----------------------------------------------------------------- output
 
@@ -155,6 +172,13 @@ class SceneDictionary:
         """The id under which a thing is known now, after all merges."""
         with self.lock:
             return self.state.resolve(identity)
+
+    def resume(self, state: SceneState, map_id: int, session_id: str) -> None:
+        """Go on from what a predecessor in the same run kept; the voxel map's session is the same, or its next one."""
+        with self.lock:
+            self.state, self.map_id, self.session_id = state, map_id, session_id
+            self._expected, self._instance_revision = "", -1
+            self.flush()
 
     def replace(self, state: SceneState, map_id: int, session_id: str, before: str) -> SceneDelta:
         """Go on from another state, such as a loaded one; returns the first delta of what is there now.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -236,15 +236,18 @@ class EntityRecord:
 
 
 def archived_twin(
-    record: EntityRecord, others: Iterable[tuple[int, EntityRecord]], config: SceneConfig
+    record: EntityRecord,
+    others: Iterable[tuple[int, EntityRecord]],
+    config: SceneConfig,
+    orphans: Collection[int] = (),
 ) -> int | None:
-    """The archived entity in whose place a new one of the same kind stands (VLM-DEWM B.6 b), or None.
+    """Return the archived entity in whose place a new one of the same kind stands (VLM-DEWM B.6 b), or None.
 
-    others: those near by, with their ids.
+    others: those near by, with their ids. orphans: ids that count as archived, because no instance stands for them.
     """
     found: list[tuple[float, int]] = []
     for identity, other in others:
-        if other is record or other.state != EntityState.ARCHIVED:
+        if other is record or (other.state != EntityState.ARCHIVED and identity not in orphans):
             continue
         if not same_kind(other.label, record.label):
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -36,24 +36,15 @@ class BadScene(ForeignFile):
 
 
 def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
-    """Meta and arrays of everything that the dictionary knows."""
+    """Return meta and arrays of everything that the dictionary knows.
+
+    The dictionary is held only while its records are copied, not while they become text.
+    """
     with scene.lock:
         state = scene.state
-        records = [state.records[i] for i in sorted(state.records)]
-        texts = json.dumps([_texts(record) for record in records], separators=(",", ":")).encode()
-        arrays: Arrays = {
-            "ids": np.array([r.instance.id for r in records], np.int64),
-            "texts": np.frombuffer(texts, np.uint8),
-            "instances": _table([r.instance for r in records], _INSTANCE),
-            "records": _table(records, _RECORD),
-            "centroids": _stack([r.instance.centroid for r in records], (3,)),
-            "covariances": _stack([r.instance.covariance for r in records], (3, 3)),
-            "boxes": _stack([(r.instance.box_min, r.instance.box_max) for r in records], (2, 3)),
-            "birthplaces": _stack([r.birthplace for r in records], (3,)),
-            "forward": np.array(sorted(state.forward.items()), np.int64).reshape(-1, 2),
-            "covisible": state.covisibility.to_array(),
-        }
-        arrays |= _views_to_arrays(records) | _vectors_to_arrays(records)
+        records = [_copied(state.records[i]) for i in sorted(state.records)]
+        forward = np.array(sorted(state.forward.items()), np.int64).reshape(-1, 2)
+        covisible = state.covisibility.to_array()
         meta = {
             "map_id": scene.map_id,
             "session_id": scene.session_id,
@@ -61,16 +52,46 @@ def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
             "stamp": state.stamp,
             "entities": len(records),
         }
-    return meta, arrays
+        if state.map_from_odom is not None:
+            meta["map_from_odom"] = state.map_from_odom.tolist()
+    texts = ",".join(json.dumps(_texts(record), separators=(",", ":")) for record in records)
+    arrays: Arrays = {
+        "ids": np.array([r.instance.id for r in records], np.int64),
+        "texts": np.frombuffer(f"[{texts}]".encode(), np.uint8),
+        "instances": _table([r.instance for r in records], _INSTANCE),
+        "records": _table(records, _RECORD),
+        "centroids": _stack([r.instance.centroid for r in records], (3,)),
+        "covariances": _stack([r.instance.covariance for r in records], (3, 3)),
+        "boxes": _stack([(r.instance.box_min, r.instance.box_max) for r in records], (2, 3)),
+        "birthplaces": _stack([r.birthplace for r in records], (3,)),
+        "forward": forward,
+        "covisible": covisible,
+    }
+    return meta, arrays | _views_to_arrays(records) | _vectors_to_arrays(records)
+
+
+def _copied(record: EntityRecord) -> EntityRecord:
+    """Return a copy that later changes of the record leave alone; what never changes in place is shared."""
+    return replace(
+        record,
+        seen_as=dict(record.seen_as),
+        embeddings=dict(record.embeddings),
+        neighbors=dict(record.neighbors),
+    )
 
 
 def scene_from_arrays(
-    meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray], config: SceneConfig, now: float
+    meta: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    config: SceneConfig,
+    now: float,
+    *,
+    resumes: bool = False,
 ) -> SceneState:
-    """The state that `scene_to_arrays` wrote, for `SceneDictionary.replace`. Raises BadScene.
+    """Return the state that `scene_to_arrays` wrote, for `SceneDictionary.replace`. Raises BadScene.
 
     now: seconds; where the file is from a later time, all its stamps are moved back, so that nothing in it was seen in
-    the future.
+    the future. resumes: the odometry is still the one in which the scene was made: jumps since then are followed.
     """
     try:
         shift = min(0.0, now - float(meta["stamp"]))
@@ -92,6 +113,8 @@ def scene_from_arrays(
         merges = [Merge(a, state.resolve(a)) for a in list(state.forward)]
         state.journal.restart(int(meta["revision"]) + 1, state.records, merges)
         state.rebuild()
+        if resumes and "map_from_odom" in meta:
+            state.resume_odometry(np.array(meta["map_from_odom"], np.float64).reshape(4, 4))
         return state
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         raise BadScene(f"{error.__class__.__name__}: {error}") from error

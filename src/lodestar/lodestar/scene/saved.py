@@ -1,10 +1,11 @@
 """A saved map: what the grid, the voxels and the scene know, in one folder or in memory.
 
-The nodes write their parts on their own; who has them all in one process uses `SavedMap`. The files are the same.
+Nodes write their parts on their own. A process that holds all parts uses `SavedMap`. The files are the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,8 +33,40 @@ _GRIDS = {mapper.KIND: mapper.VERSION for mapper in (OctoMapper, ScanGridMapper)
 
 
 @dataclass(frozen=True)
+class SaveConfig:
+    """How many saves of a map stay, and when a save would lose too much."""
+
+    keep: int = 5  # saves of one map that stay, the newest among them; own choice
+    least_share: float = 0.5  # of what the last save holds; a save with less is refused; own choice
+    slack_entities: int = 5  # fewer by so many at least, or it is noise of a small map; own choice
+    slack_area: float = 10.0  # m2 of known free floor, likewise; own choice
+
+    def __post_init__(self) -> None:
+        if self.keep < 1 or not 0.0 <= self.least_share <= 1.0:
+            raise ValueError("keep must be at least 1 and least_share between 0 and 1")
+
+
+def shrinkage(before: Mapping[str, Any], now: Mapping[str, Any], config: SaveConfig) -> str:
+    """Return what a map has much less of than the one saved before, in words; "" where it may replace that.
+
+    Both are the meta of a save: `entities`, and `free_m2` where a grid is part of it.
+    """
+    less = []
+    for name, unit, slack in (
+        ("entities", "entities", config.slack_entities),
+        ("free_m2", "m2 of known floor", config.slack_area),
+    ):
+        if name not in before or name not in now:
+            continue
+        was, is_now = float(before[name]), float(now[name])
+        if is_now < config.least_share * was and was - is_now >= slack:
+            less.append(f"{is_now:.0f} instead of {was:.0f} {unit}")
+    return " and ".join(less)
+
+
+@dataclass(frozen=True)
 class Loaded:
-    """What a saved map goes on as. session_id: of voxels and scene alike."""
+    """The parts that go on from a saved map. session_id: of voxels and scene alike."""
 
     voxels: SemanticVoxelMap
     scene: SceneState
@@ -115,7 +148,7 @@ def read_grid(path: Path) -> tuple[str, Archive]:
 def scene_arrays(
     scene: SceneDictionary, rooms: RegionTracker
 ) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """Meta and arrays of the scene's part: entities, and regions with their ids."""
+    """Return meta and arrays of the scene's part: entities, and regions with their ids."""
     meta, arrays = scene_parts.scene_to_arrays(scene)
     room_meta, room_arrays = rooms.to_arrays()
     with scene.lock:

@@ -53,6 +53,7 @@ class SceneState:
             int, tuple[tuple[Keyframe, ImageBox], ...]
         ] = {}  # by instance, those shown last at the end
         self._archived: dict[int, None] = {}  # in the order in which they were archived
+        self.orphans: set[int] = set()  # entities whose instances the voxel map has lost with its process
 
     def resolve(self, identity: int) -> int:
         """The id under which a thing is known now, after all merges."""
@@ -69,6 +70,23 @@ class SceneState:
     def restart_odometry(self) -> None:
         """The next delta's odometry is another one: it does not tell of a jump."""
         self._jumps.restart()
+
+    @property
+    def map_from_odom(self) -> np.ndarray | None:
+        """The last map <- odom that the scene has followed, (4, 4), None before the first."""
+        return self._jumps.last
+
+    def resume_odometry(self, map_from_odom: np.ndarray) -> None:
+        """The odometry of before goes on; map_from_odom: (4, 4), its last correction."""
+        self._jumps.resume(map_from_odom)
+
+    def claim(self, known: Iterable[int]) -> None:
+        """The voxel map was started again and knows these instances; what it does not know waits to be seen again.
+
+        Such an entity stays. A new instance of its kind in its place takes it over, as one that had been archived.
+        """
+        self.orphans = set(self.records) - {self.resolve(identity) for identity in known}
+        self.counts["orphans"] = len(self.orphans)
 
     def follow_jump(self, map_from_odom: np.ndarray, observations: Sequence[Observation]) -> None:
         """Where map <- odom jumped, everything moves with it; what the voxel map measures anew comes after this.
@@ -103,6 +121,7 @@ class SceneState:
             else:
                 record.update(instance, self.config)
                 self._placed(record)
+            self.orphans.discard(instance.id)
             self.journal.mark(instance.id)
 
     def _add(self, record: EntityRecord, merges: list[Merge]) -> None:
@@ -114,7 +133,7 @@ class SceneState:
         self.queue.add(identity)
         x, y = record.instance.centroid[:2]
         near = self.places.near(float(x), float(y), twin_reach(record, self.config))
-        former = archived_twin(record, ((i, self.records[i]) for i in near), self.config)
+        former = archived_twin(record, ((i, self.records[i]) for i in near), self.config, self.orphans)
         if former is not None:
             self.counts["restored"] += 1
             self.merge(former, identity, merges)
@@ -219,6 +238,7 @@ class SceneState:
         self.queue.drop(identity)
         self._shown.pop(identity, None)
         self._archived.pop(identity, None)
+        self.orphans.discard(identity)
 
     def prune(self) -> list[int]:
         """Archived entities beyond `max_archived`, the first archived first, are removed (FARM D.1)."""

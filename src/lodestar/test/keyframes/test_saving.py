@@ -1,19 +1,19 @@
-"""Keyframes copied to a folder and back, and folders of processes that have died."""
+"""Keyframes copied to a folder and back; nobody else reads them."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import stat
 
 import numpy as np
 import pytest
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
-from lodestar.keyframes.store import KeyframeStore, clear_stale_folders
+from lodestar.keyframes.store import KeyframeStore
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.archive import ForeignFile
+from lodestar.storage.private import UnsafeFolder
 
 CAMERA = PinholeCamera(64, 48, 40.0, 40.0, 31.5, 23.5)
 
@@ -66,12 +66,28 @@ def test_a_damaged_folder_is_refused_and_nothing_changes(kept, tmp_path, harm):
     assert len(other) == 1 and other.get(1)
 
 
-def test_folders_of_the_dead_are_removed_and_those_of_the_living_stay(tmp_path):
-    died = subprocess.Popen([sys.executable, "-c", ""])
-    died.wait()
-    for name in (f"k_{died.pid}", f"k_{os.getppid()}", "k_other", "mine"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "x").write_text("x")
-    own = clear_stale_folders(tmp_path, "k_")
-    assert own.name == f"k_{os.getpid()}" and not list(own.iterdir())
-    assert {p.name for p in tmp_path.iterdir()} == {own.name, f"k_{os.getppid()}", "k_other", "mine"}
+def test_only_the_owner_can_read_pictures_wherever_they_lie(kept, tmp_path):
+    before = os.umask(0)
+    try:
+        kept.save_to(tmp_path / "saved")
+        os.chmod(tmp_path / "saved" / "00000001.jpg", 0o644)  # as an older version saved it
+        other = KeyframeStore(tmp_path / "second")
+        other.load_from(tmp_path / "saved")
+        other.offer(frame(9.0, x=9.0))
+    finally:
+        os.umask(before)
+    for folder in (kept.folder, tmp_path / "saved", other.folder):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+
+
+def test_a_folder_that_somebody_planted_is_refused(tmp_path):
+    (tmp_path / "theirs").mkdir(mode=0o700)
+    (tmp_path / "first").symlink_to(tmp_path / "theirs")
+    with pytest.raises(UnsafeFolder):
+        KeyframeStore(tmp_path / "first")
+
+
+def test_a_store_that_is_opened_again_goes_on(kept):
+    again = KeyframeStore(kept.folder)
+    assert len(again) == 4 and again.offer(frame(50.0, x=9.0)).id == 5

@@ -220,6 +220,19 @@ def test_what_was_saved_goes_on():
     assert loaded.full_data() == mapper.full_data()
 
 
+def test_a_map_that_resumes_follows_a_jump_that_came_meanwhile():
+    mapper = OctoMapper(OctoMapConfig())
+    sensor = make_transform(np.eye(3), np.array([0.0, 0.0, 0.5]))
+    mapper.follow(np.eye(4), sensor)
+    mapper.insert_points(cast(sensor[:3, 3], directions()) - sensor[:3, 3], sensor)
+    jump = planar_transform(1.0, 0.0, 0.0)
+    for resumes in (True, False):
+        other = OctoMapper.from_arrays(mapper.to_arrays())
+        if resumes:
+            other.resume_odometry(mapper.map_from_odom)
+        assert other.follow(jump, sensor) == resumes
+
+
 def test_an_empty_map_is_saved_too():
     loaded = OctoMapper.from_arrays(OctoMapper().to_arrays())
     assert loaded.project(0.0).cells.tolist() == [[UNKNOWN]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -41,6 +42,24 @@ def mapped(world, orbit):
 
 def again(voxels, now=1e9, session="abc+1"):
     return map_from_arrays(*map_to_arrays(voxels), CONFIG, session, now)
+
+
+def test_a_map_that_resumes_follows_a_jump_that_came_meanwhile_and_uses_no_id_again(mapped, world, orbit):
+    """The process died, the odometry went on: unlike a load, which begins another one."""
+    meta, arrays = map_to_arrays(mapped)
+    centre = {i: one.centroid for i, one in mapped.instances().items()}
+    for resumes, shift in ((True, [1.0, 0.0, 0.0]), (False, [0.0, 0.0, 0.0])):
+        other = map_from_arrays(meta, arrays, CONFIG, "abc+1", np.inf, resumes=resumes)
+        other.reserve_ids(mapped.next_id + 5)
+        assert other.next_id == mapped.next_id + 5
+        other.reserve_ids(2)
+        assert other.next_id == mapped.next_id + 5, "ids never go back"
+        frame, _ = world.frame(100.0, *orbit((0, 0), 2.0, 0, 200, 12)[0])
+        moved = np.eye(4)
+        moved[0, 3] = 1.0
+        other.integrate_depth(replace(frame, map_from_odom=moved @ frame.map_from_odom))
+        for identity, place in centre.items():
+            assert other.instances()[identity].centroid - place == pytest.approx(shift, abs=0.05)
 
 
 def test_everything_is_there_again(mapped):

@@ -28,6 +28,42 @@ def test_an_older_delta_is_ignored_and_counted(scene, feed):
     assert scene.counts["stale_deltas"] == 1
 
 
+def test_a_voxel_map_that_was_started_again_takes_nothing_along(scene, feed):
+    """Its process died: the next session of the same name may know less, and nothing is gone."""
+    scene.update(
+        feed(session_id="abc", updated=(instance(1), instance(2, (3, 0, 0)), instance(3, (6, 0, 0))))
+    )
+    again = Feed()
+    delta = scene.update(again(session_id="abc+1", updated=(instance(1),)))
+    assert delta.removed == () and set(scene.entities()) == {1, 2, 3}
+    assert scene.counts["source_restarts"] == 1
+    scene.update(again(session_id="abc+1", updated=(instance(2, (3, 0, 0), stamp=9.0),)))
+    assert scene.entities()[2].last_seen == 9.0, "ids mean the same things"
+
+
+def test_what_the_voxel_map_has_lost_is_taken_over_by_the_same_thing_seen_again(scene, feed):
+    scene.update(
+        feed(session_id="abc", updated=(instance(1), instance(2, (3, 0, 0)), instance(3, (6, 0, 0))))
+    )
+    again = Feed()
+    scene.update(again(session_id="abc+1", updated=(instance(1),)))
+    scene.claim("abc", [])  # pages that come late from the session before say nothing
+    assert scene.counts["orphans"] == 0
+    scene.claim("abc+1", [1])
+    assert scene.counts["orphans"] == 2 and set(scene.entities()) == {1, 2, 3}
+    twin = instance(12, (3.1, 0, 0), stamp=9.0)
+    other = instance(13, (6, 0, 0), label="table", caption="table", stamp=9.0)
+    beside = instance(14, (0.1, 0, 0.5), stamp=9.0)
+    delta = scene.update(again(session_id="abc+1", updated=(twin, other, beside)))
+    assert Merge(2, 12) in delta.merges and scene.resolve(2) == 12
+    assert set(scene.entities()) == {1, 3, 12, 13, 14}, (
+        "what has an instance is nobody's twin, nor is another kind"
+    )
+    scene.update(again(session_id="abc+1", updated=(instance(3, (6, 0, 0), stamp=10.0),)))
+    later = scene.update(again(session_id="abc+1", updated=(instance(15, (6.1, 0, 0), stamp=11.0),)))
+    assert not later.merges, "one that was seen again under its own id is no orphan any more"
+
+
 def test_another_session_removes_everything(scene, feed):
     scene.update(feed(updated=(instance(1), instance(2))))
     delta = scene.update(feed(session_id="next", updated=(instance(1),)))

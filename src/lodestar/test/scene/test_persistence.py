@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scene_builders import Feed, camera_at, instance, sighting
 
+from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.records import Absence, Merge
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
@@ -117,6 +118,34 @@ def test_the_voxel_map_goes_on_under_the_next_name_of_its_session():
     assert other.entities()[1].last_seen == 50.0
     other.update(feed(map_id=4, session_id="xyz", updated=(instance(1),)))
     assert set(other.entities()) == {1}, "a session that does not go on with it clears it"
+
+
+def test_a_dictionary_that_was_started_again_goes_on_where_it_was():
+    """Voxel map and odometry went on meanwhile: the session is the same, and a jump since then is followed."""
+    scene, feed = lively()
+    moved = planar_transform(0.5, 0.0, 0.0)
+    scene.update(feed(map_id=4, session_id="abc", observations=(sighting(1, stamp=5.0),)))
+    meta, arrays = scene_to_arrays(scene)
+    other = SceneDictionary()
+    other.resume(
+        scene_from_arrays(meta, arrays, CONFIG, np.inf, resumes=True), meta["map_id"], meta["session_id"]
+    )
+    assert set(other.entities()) == set(scene.entities())
+    for identity, entity in scene.entities().items():
+        found = other.entities()[identity]
+        assert (found.caption, found.state, found.last_seen) == (
+            entity.caption,
+            entity.state,
+            entity.last_seen,
+        )
+    before = other.entities()[3].mean
+    delta = other.update(
+        feed(map_id=4, session_id="abc", observations=(sighting(1, stamp=6.0),), map_from_odom=moved)
+    )
+    assert delta.removed == ()
+    assert other.entities()[3].mean - before == pytest.approx([0.5, 0.0, 0.0])
+    other.update(Feed()(map_id=4, session_id="abc+1", updated=(instance(1),)))
+    assert other.counts["source_restarts"] == 1 and set(other.entities()) == set(scene.entities())
 
 
 def test_late_deltas_of_the_session_before_do_not_clear_what_was_loaded():

@@ -24,7 +24,7 @@ ALLOWED = {
     "lodestar": set(),
     "lodestar_ros": {"lodestar", "lodestar_interfaces"},
     "lodestar_sim": {"lodestar", "lodestar_ros", "lodestar_interfaces"},
-    "lodestar_bringup": {"lodestar"},  # reads profiles with the tree of configuration
+    "lodestar_bringup": {"lodestar"},  # reads profiles with the tree of configuration, keeps private folders
     "lodestar_eval": {
         "lodestar",
         "lodestar_ros",

@@ -146,7 +146,18 @@ def test_what_the_list_does_not_hold_is_known() -> None:
 def test_what_holds_a_latched_stop_is_never_started_again() -> None:
     for use in USES:
         final = {spec.name for spec in stack(use) if not spec.restart}
-        assert final == {spec.name for spec in stack(use)} & {"goal_selector", "motion_gate", "sim"}
+        assert final == {spec.name for spec in stack(use)} & {"motion_gate", "sim"}
+
+
+def test_what_keeps_a_part_of_the_map_gets_the_folder_of_the_run() -> None:
+    for use in USES:
+        keepers = {spec.name: spec.in_run(Path("/runs/run-1"), "run-1") for spec in stack(use) if spec.keeps}
+        assert set(keepers) == {"mapping", "semantic_voxels", "scene_dictionary", "keyframes"}
+        for spec in keepers.values():
+            known = declared.parameters(spec.package, spec.executable)
+            given = {name: value for name, value in spec.parameters.items() if name.startswith("checkpoint.")}
+            assert given == {"checkpoint.folder": "/runs/run-1", "checkpoint.run": "run-1"}
+            assert set(given) <= set(known)
 
 
 def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import Header
 
 from lodestar.language.grammar import parse_directive
+from lodestar_bringup.stack import stack
 from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_ros import qos
@@ -55,6 +56,7 @@ def rows(*head: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[1].splitlines()]
 
 
+KEEPERS = {spec.name for spec in stack("sim") if spec.keeps}
 TOPICS = [Topic(*row) for row in rows("topic", "type", "publisher", "QoS")]
 SERVICES = rows("service", "type", "server")
 ACTIONS = rows("action", "type", "server")
@@ -117,7 +119,8 @@ def test_topic(bed, stack, topic):
     ours = [info for info in infos if info.node_name in NODES]
     assert {info.topic_type for info in ours} == {topic.type}
     publishers = {info.node_name for info in ours}
-    assert publishers == (set(NODES) if topic.publisher == "every node" else {topic.publisher})
+    groups = {"every node": set(NODES), "keepers of checkpoints": KEEPERS}
+    assert publishers == groups.get(topic.publisher, {topic.publisher})
     expected = qos.PROFILES[topic.profile]
     for info in ours:
         profile = info.qos_profile

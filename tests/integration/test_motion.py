@@ -123,6 +123,27 @@ def test_a_lost_goal_selector_stops_the_robot(world):
     assert not world.moving(), "a selector that came back has no directive"
 
 
+def test_a_goal_selector_that_came_back_is_held_until_a_person_releases_it(world):
+    world.drive()
+    world.processes.kill("goal_selector")
+    world.processes.starter.start_one("goal_selector")
+    world.bed.next("goal_selector/heartbeat", lambda beat: beat.held and beat.state == "HELD")
+    world.bed.until(lambda: not world.nav.driving, "the goal of the one that died is taken back")
+    refused = world.follow.result(FollowDirective.Goal(text="find the red chair"))
+    assert refused.error_code == Result.HELD, "nothing begins while held"
+    world.bed.until(
+        lambda: "goal_selector died" in world.bed.diagnosis("motion_gate")["message"], "the gate says why"
+    )
+    world.nav.mode = "ignore"  # velocities come all the same
+    world.bed.forget("cmd_vel_out")
+    world.bed.next("cmd_vel_out")
+    assert not world.last_nonzero()
+    world.nav.mode = "drive"
+    assert world.bed.call(SetBool, "motion_gate/hold", SetBool.Request(data=False)).success
+    world.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
+    world.drive().cancel()
+
+
 # --- the navigator -------------------------------------------------------------------------------------
 
 

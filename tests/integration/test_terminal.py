@@ -81,5 +81,9 @@ def test_a_goal_selector_that_dies_is_noticed_even_if_it_comes_back(bed, command
     starter.start_one("goal_selector")
     assert sent.ends() == EXIT_GONE, sent.text
     assert "The goal selector is gone" in sent.text
+    assert "came back held" in sent.text and "hold off" in sent.text
     assert "Traceback" not in sent.text
+    bed.next(HEARTBEAT, lambda beat: beat.held)
+    assert command("hold", "off", "--namespace", NAMESPACE).ends() == 0
+    bed.next(HEARTBEAT, lambda beat: not beat.held)
     processes.assert_alive(besides=("goal_selector",))

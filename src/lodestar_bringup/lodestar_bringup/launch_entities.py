@@ -1,7 +1,8 @@
-"""What the launch files are made of; needs the `launch` and `launch_ros` packages of a ROS 2 installation."""
+"""The building blocks of the launch files; needs the `launch` and `launch_ros` packages of a ROS 2 installation."""
 
 from __future__ import annotations
 
+import atexit
 import os
 import tempfile
 import time
@@ -20,6 +21,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
+from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.navigation import navigation_profile, slam_profile
 from lodestar_bringup.stack import (
     NAVIGATORS,
@@ -116,7 +118,11 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
     specs = stack(use, options)
     clock = str(specs[0].parameters["use_sim_time"]).lower()
     supervision = Supervision(specs)
-    actions: list[LaunchDescriptionEntity] = [node(spec, supervision) for spec in specs]
+    run = RunFolder()
+    actions: list[LaunchDescriptionEntity] = [
+        node(spec.in_run(run.path, run.name), supervision) for spec in specs
+    ]
+    atexit.register(run.close)  # after the last node: they may write until their end
     if options.slam == "slam_toolbox":
         actions.append(included("slam.launch.py", use_sim_time=clock, namespace=options.namespace))
     if options.navigator == "nav2":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -40,6 +40,7 @@ class ProcessSpec:
     middleware: str = MIDDLEWARE  # the Fast DDS profile in config/
     environment: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     restart: bool = True  # started again where it dies; see supervision.py
+    keeps: bool = False  # goes on after a restart from what it kept in the folder of the run
 
     def process_environment(self) -> dict[str, str]:
         """Return the variables that it is started with; a middleware profile of the user's own stays."""
@@ -48,6 +49,13 @@ class ProcessSpec:
         own = os.environ.get(variable, "")
         profile = str(config_folder() / self.middleware) if own in shipped else own
         return {variable: profile, **self.environment}
+
+    def in_run(self, folder: Path, name: str) -> ProcessSpec:
+        """Return the spec with the folder and the name of a run of the stack, where it keeps something there."""
+        if not self.keeps:
+            return self
+        given = {"checkpoint.folder": str(folder), "checkpoint.run": name}
+        return replace(self, parameters={**self.parameters, **given})
 
     def command(self) -> list[str]:
         """Return the command line that starts it without `ros2 launch`; later parameters win over files."""
@@ -134,9 +142,11 @@ ISAAC_CAMERA = (
     ("label_table", "camera/semantic_segmentation/labels"),
 )
 
-# Not started again: these two hold a latched stop, which a fresh process would not know of, and a new simulator
-# is another world.
-_NEVER_RESTARTED = ("goal_selector", "motion_gate", "sim")
+# Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
+_NEVER_RESTARTED = ("motion_gate", "sim")
+
+# These keep what they know in the folder of the run, for the process that follows them where they die.
+_KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes")
 
 Remaps = tuple[tuple[str, str], ...]
 
@@ -286,6 +296,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
             middleware=MIDDLEWARE if spec.name in _LARGE_MESSAGES else SMALL_MIDDLEWARE,
             environment=_thread_limits(spec.name),
             restart=spec.name not in _NEVER_RESTARTED,
+            keeps=spec.name in _KEEPERS,
         )
         for spec in specs
     ]

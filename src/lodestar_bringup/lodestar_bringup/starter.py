@@ -17,6 +17,7 @@ from types import TracebackType
 
 import psutil
 
+from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.memory import PssSampler, descendants_of
 from lodestar_bringup.stack import ProcessSpec
 
@@ -56,6 +57,8 @@ class Death:
 class Starter:
     """Run processes, each in a session of its own with its log in a folder, until `stop`.
 
+    From `start` to `stop` is one run: processes that keep what they know get its folder, which goes with it.
+
     As a context manager it stops them on the way out, also on an exception or KeyboardInterrupt; where this
     process is killed outright the kernel kills them. The kernel looks at the thread that calls
     `start`: call it from one that lives as long as the processes should.
@@ -78,6 +81,7 @@ class Starter:
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._reported: set[int] = set()
         self._lock = threading.Lock()
+        self._run: RunFolder | None = None
         self.memory = PssSampler(self.pids)
 
     def __enter__(self) -> Starter:
@@ -98,6 +102,8 @@ class Starter:
         """Start every process; if one cannot be started none is left running and the error is raised."""
         self._log_folder.mkdir(parents=True, exist_ok=True)
         clean_shared_memory()
+        if any(spec.keeps for spec in self._specs.values()):
+            self._run = RunFolder()
         try:
             for name in self._specs:
                 self.start_one(name)
@@ -112,7 +118,8 @@ class Starter:
         old = self._processes.get(name)
         if old is not None and old.poll() is None:
             raise ValueError(f"{name} is already running")
-        command = spec.command()
+        given = spec if self._run is None else spec.in_run(self._run.path, self._run.name)
+        command = given.command()
         parent = os.getpid()
 
         def die_with_parent() -> None:
@@ -178,6 +185,9 @@ class Starter:
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
         self._reported.update(process.pid for process in self._processes.values())
+        run, self._run = self._run, None
+        if run is not None:
+            run.close()
         if killed:
             clean_shared_memory()
 

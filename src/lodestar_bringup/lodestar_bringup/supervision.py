@@ -1,4 +1,4 @@
-"""What follows when a process of the stack dies; the starter and the launch files ask the same rule."""
+"""The rule for a process of the stack that dies; the starter and the launch files ask the same one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each node says of itself once a second: input age and rate, latency, drops, memory."""
+"""Diagnostics that each node publishes once a second: input age and rate, latency, drops, memory."""
 
 from __future__ import annotations
 
@@ -102,6 +102,7 @@ class Diagnostics:
         self._values: dict[str, Callable[[], object]] = {}
         self._errors: Counter[str] = Counter()
         self._status: tuple[int, str] = (DiagnosticStatus.OK, "running")
+        self._notice: tuple[float, str] = (0.0, "")  # until when, monotonic, and what
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENT)
         self._timer = node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -116,8 +117,12 @@ class Diagnostics:
         self._values[name] = read
 
     def status(self, text: str, *, ok: bool = True) -> None:
-        """What the node is doing, in words; not ok makes it a warning."""
+        """Set what the node is doing, in words; not ok makes it a warning."""
         self._status = (DiagnosticStatus.OK if ok else DiagnosticStatus.WARN, text)
+
+    def notice(self, text: str, seconds: float) -> None:
+        """Warn of something that has happened, for so long, beside the status."""
+        self._notice = (time.monotonic() + seconds, text)
 
     def error(self, error: Exception) -> None:
         """Log and count something that went wrong; the node goes on."""
@@ -136,6 +141,9 @@ class Diagnostics:
             values |= monitor.values()
         for name, read in self._values.items():
             values[name] = read()
+        until, notice = self._notice
+        if time.monotonic() < until:
+            level, text = DiagnosticStatus.WARN, f"{notice}; {text}"
         if self._errors:
             last, _ = self._errors.most_common(1)[0]
             level, text = DiagnosticStatus.WARN, f"{text}; {last}"

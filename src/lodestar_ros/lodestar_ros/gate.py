@@ -1,4 +1,4 @@
-"""The last rule before the base: what may pass, and when it must stand."""
+"""The last rule before the base: which velocity may pass, and when the robot must stand."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GateConfig:
-    """Seconds of real time: a stop must work while a simulated clock stands."""
+    """How long the gate trusts what it was told, and what may pass. Own choices; ADR 0003 has the reasons.
 
-    heartbeat_timeout: float = 0.25  # five beats of the goal selector's twenty per second
-    command_timeout: float = (
-        0.2  # of the clock that the navigator runs on: an overloaded simulator slows both
-    )
-    silence_timeout: float = 2.0  # of real time without a command, however slow that clock is
-    away: float = 1.0  # without a heartbeat, after which the goal selector may be another one
-    check_period: float = 0.025
-    zero_period: float = 0.1  # between zeros while nothing may pass
-    repeat_period: float = (
-        0.1  # between repeats of a command that may pass, so that the base hears when the gate dies
-    )
+    Real time, because a stop must work while a simulated clock stands.
+    """
+
+    heartbeat_timeout: float = 0.25  # s; five beats of the goal selector's twenty per second
+    # s of the clock that the navigator runs on: an overloaded simulator slows both
+    command_timeout: float = 0.2
+    silence_timeout: float = 2.0  # s of real time without a command, however slow that clock is
+    away: float = 1.0  # s without a heartbeat, after which a hold of the goal selector outlives its word
+    check_period: float = 0.025  # s
+    zero_period: float = 0.1  # s between zeros while nothing may pass
+    # s between repeats of a command that may pass, so that the base hears when the gate dies
+    repeat_period: float = 0.1
     max_forward: float = 1.0  # m/s; a faster command is cut, not refused
     max_sideways: float = 0.6  # m/s
     max_turn: float = 1.5  # rad/s
@@ -42,6 +43,7 @@ class MotionGate:
         self._selector_holds = False  # what the goal selector asked for; outlives it
         self._orphaned = False  # the goal selector that asked for it went away
         self._said_held = False
+        self._start_id = ""  # of the goal selector's process that was heard last
         self._allowed = False
         self._beat = -math.inf
         self._commanded = self._commanded_clock = -math.inf
@@ -53,21 +55,28 @@ class MotionGate:
         if not held:
             self._selector_holds = self._orphaned = False
 
-    def on_heartbeat(self, motion_allowed: bool, held: bool, now: float) -> None:
+    def on_heartbeat(self, motion_allowed: bool, held: bool, now: float, start_id: str = "") -> bool:
         """The goal selector lives and says whether motion is allowed.
 
-        It may release its own hold, but one that comes after another was away releases nothing.
+        It may release its own hold, but one that comes after another was away releases nothing. start_id: names the
+        start of its process; another one than before is that of a goal selector that has died and come back. It is held
+        until a person releases it. Returns whether it has just come back.
         """
-        if now - self._beat > self.config.away:
+        came_back = self._start_id not in ("", start_id)
+        if came_back:
+            self._orphaned = self._selector_holds = True
+        elif now - self._beat > self.config.away:
             self._orphaned = self._selector_holds
+        self._start_id = start_id
         if held:
             self._selector_holds, self._orphaned = True, False
         elif not self._orphaned:
             self._selector_holds = False
         self._allowed, self._said_held, self._beat = motion_allowed, held, now
+        return came_back
 
     def selector_must_be_told(self, now: float) -> bool:
-        """Whether a hold is latched here of which the living goal selector does not know."""
+        """Return whether a hold is latched here of which the living goal selector does not know."""
         fresh = now - self._beat <= self.config.heartbeat_timeout
         return fresh and (self.held or self._selector_holds) and not self._said_held
 
@@ -80,7 +89,7 @@ class MotionGate:
             self._command = ZERO
 
     def blocked_by(self, now: float, clock: float | None = None) -> str:
-        """Why the robot must stand, "" where it may move."""
+        """Return why the robot must stand, "" where it may move."""
         if self.held:
             return "held"
         if now - self._beat > self.config.heartbeat_timeout:
@@ -98,7 +107,7 @@ class MotionGate:
         return ""
 
     def output(self, now: float, clock: float | None = None) -> Velocity:
-        """What goes to the base."""
+        """Return the velocity for the base."""
         if self.blocked_by(now, clock):
             return ZERO
         limits = (self.config.max_forward, self.config.max_sideways, self.config.max_turn)

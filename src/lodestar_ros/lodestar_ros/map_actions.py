@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from rclpy.action import ActionClient
@@ -19,6 +21,9 @@ from lodestar_ros.workers import Job, action
 Codes = SaveMap.Result  # LoadMap and ExportMap have the same ones
 POLL = 0.02  # s
 SETTLING = 10.0  # s after a node's start, in which others that are up may still have to be discovered
+PULSE = 0.5  # s between two signs of life of a server that is at work
+SILENCE = 4.0  # s without one, after which a server has died or hangs
+RETURN = 20.0  # s that a silent server gets to come back: it is started again after 2 s
 
 
 class MapError(Exception):
@@ -30,9 +35,11 @@ class MapError(Exception):
 
 
 def code_of(error: Exception, writes: bool) -> int:
-    """The error code of whatever went wrong with a file."""
+    """Return the error code of whatever went wrong with a file."""
     if isinstance(error, MapError):
         return error.code
+    if isinstance(error, FileExistsError):
+        return Codes.FILE_EXISTS
     if isinstance(error, (BadFolder, FileNotFoundError, IsADirectoryError, NotADirectoryError)):
         return Codes.BAD_PATH
     if isinstance(error, OtherVersion):
@@ -45,13 +52,18 @@ def code_of(error: Exception, writes: bool) -> int:
 
 
 def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job], dict[str, Any]]) -> None:
-    """Serve an action on a worker of its own. work(job) returns fields of the result; what it raises becomes a code."""
+    """Serve an action on a worker of its own. work(job) returns fields of the result; what it raises becomes a code.
+
+    While it works, feedback goes out twice a second: a client knows by it that the server has not died.
+    """
     writes = action_type.__name__ != "LoadMap"
+    pulse = _Pulse(node, action_type)
 
     def execute(job: Job) -> Any:
         began = time.monotonic()
         try:
-            fields = work(job)
+            with pulse.of(job):
+                fields = work(job)
         except Exception as error:
             node.get_logger().error(f"{name}: {error.__class__.__name__}: {error}")
             return action_type.Result(error_code=code_of(error, writes), error_msg=str(error) or repr(error))
@@ -67,18 +79,44 @@ def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job],
     node.on_close(worker.close)
 
 
-class RemoteAction:
-    """An action of another node, called from a worker that is busy with a job of its own."""
+class _Pulse:
+    """Repeats the feedback of the job that is being worked on."""
 
-    def __init__(self, node: Node, action_type: Any, name: str) -> None:
-        self.name = name
+    def __init__(self, node: LodestarNode, action_type: Any) -> None:
         self._type = action_type
+        self._job: Job | None = None
+        node.steady_timer(PULSE, self._beat)
+
+    @contextmanager
+    def of(self, job: Job) -> Iterator[None]:
+        """The job's client hears that it is worked on."""
+        self._job = job
+        try:
+            yield
+        finally:
+            self._job = None
+
+    def _beat(self) -> None:
+        job = self._job
+        if job is not None:
+            job.say_again(self._type.Feedback())
+
+
+class RemoteAction:
+    """An action of another node, called from a worker that is busy with a job of its own.
+
+    owner: the node that serves it, for messages.
+    """
+
+    def __init__(self, node: Node, action_type: Any, name: str, owner: str) -> None:
+        self.owner = owner
+        self._node, self._name, self._type = node, name, action_type
         self._client = ActionClient(node, action_type, name)
         self._made = time.monotonic()
 
     def is_there(self, job: Job, patience: float = 0.0) -> bool:
-        """Whether somebody serves it. Just after the start, and for `patience` seconds, it is waited for: a server that
-        is up is discovered late.
+        """Return whether somebody serves it. Just after the start, and for `patience` seconds, it is waited for: a
+        server that is up is discovered late.
         """
         end = max(self._made + SETTLING, time.monotonic() + patience)
         while not self._client.server_is_ready():
@@ -88,33 +126,90 @@ class RemoteAction:
         return True
 
     def call(self, job: Job, timeout: float, *, undoes: bool = False, **goal: Any) -> Any:
-        """The result of a goal with these fields. Raises MapError where it fails, is refused or takes too long.
+        """Return the result of a goal with these fields.
 
+        A server that falls silent has died or hangs: it is asked again until it is back, for `RETURN` seconds at most.
+        Raises MapError where the goal fails, is refused or takes too long, NODE_LOST where the server stays silent.
         undoes: it is waited for although the job was cancelled.
         """
-        done, answer = threading.Event(), []
+        end, lost = time.monotonic() + timeout, 0.0
+        while True:
+            attempt = _Attempt(self._client, self._type.Goal(**goal), job)
+            while not attempt.done.wait(POLL) and attempt.silent < SILENCE:
+                if job.cancel_requested and not undoes:
+                    attempt.give_up()
+                    raise MapError(Codes.CANCELLED, "cancelled")
+                if time.monotonic() > end:
+                    attempt.give_up()
+                    raise MapError(Codes.UNKNOWN, f"{self.owner} took longer than {timeout:.0f} s")
+            if attempt.done.is_set():
+                return self._checked(attempt)
+            attempt.give_up()
+            lost = lost or time.monotonic() - SILENCE
+            silent = time.monotonic() - lost
+            if silent > RETURN:
+                raise MapError(
+                    Codes.NODE_LOST,
+                    f"{self.owner} has said nothing for {silent:.0f} s and did not come back: it died or hangs. "
+                    "Nothing was changed; its log says more. Try again when it is up",
+                )
+            self._node.get_logger().warning(f"{self._name}: {self.owner} fell silent; it is asked again")
 
-        def finish(result: Any) -> None:
-            answer.append(result)
-            done.set()
+    def _checked(self, attempt: _Attempt) -> Any:
+        if attempt.refused:
+            raise MapError(Codes.BUSY, f"{self.owner} is busy with another map")
+        if attempt.result.error_code != 0:
+            raise MapError(attempt.result.error_code, f"{self.owner}: {attempt.result.error_msg}")
+        return attempt.result
 
-        def accepted(future: Any) -> None:
-            handle = future.result()
-            if not handle.accepted:
-                finish(MapError(Codes.BUSY, f"{self.name} is busy"))
-                return
-            handle.get_result_async().add_done_callback(lambda found: finish(found.result().result))
 
-        job.post(lambda: self._client.send_goal_async(self._type.Goal(**goal)).add_done_callback(accepted))
-        end = time.monotonic() + timeout
-        while not done.wait(POLL):
-            if job.cancel_requested and not undoes:
-                raise MapError(Codes.CANCELLED, "cancelled")
-            if time.monotonic() > end:
-                raise MapError(Codes.UNKNOWN, f"{self.name} did not answer within {timeout:.0f} s")
-        result = answer[0]
-        if isinstance(result, MapError):
-            raise result
-        if result.error_code != 0:
-            raise MapError(result.error_code, f"{self.name}: {result.error_msg}")
-        return result
+class _Attempt:
+    """One goal on its way to a server that may die with it."""
+
+    def __init__(self, client: ActionClient, goal: Any, job: Job) -> None:
+        self.done = threading.Event()
+        self.refused = False
+        self.result: Any = None
+        self._client, self._goal, self._job = client, goal, job
+        self._handle: Any = None
+        self._heard = time.monotonic()
+        job.post(self._send)
+
+    @property
+    def silent(self) -> float:
+        """Seconds since the server was last heard of."""
+        return time.monotonic() - self._heard
+
+    def give_up(self) -> None:
+        """The server, should it live, need not go on."""
+        handle = self._handle
+        if handle is not None:
+            self._job.post(handle.cancel_goal_async)
+
+    def _send(self) -> None:
+        sent = self._client.send_goal_async(self._goal, feedback_callback=self._on_feedback)
+        sent.add_done_callback(self._on_answer)
+
+    def _on_feedback(self, _message: Any) -> None:
+        self._heard = time.monotonic()
+
+    def _on_answer(self, future: Any) -> None:
+        handle = future.result()
+        self._heard = time.monotonic()
+        if handle.accepted:
+            self._handle = handle
+            handle.get_result_async().add_done_callback(self._on_result)
+        else:
+            self.refused = True
+            self.done.set()
+
+    def _on_result(self, future: Any) -> None:
+        self.result = future.result().result
+        self.done.set()
+
+
+def path_of(job: Job) -> Path:
+    """Return the absolute path that a goal names. Raises MapError where it names none."""
+    if not job.request.path.strip():
+        raise MapError(Codes.BAD_PATH, "no path was given")
+    return Path(job.request.path).expanduser().absolute()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +18,22 @@ from lodestar.grid.regions import RegionTracker
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.export import entities_to_json
 from lodestar.scene.persistence import KIND, VERSION, scene_from_arrays
-from lodestar.scene.saved import GRID, KEYFRAMES, SCENE, VOXELS, restore_rooms, scene_arrays
-from lodestar.storage.archive import read_archive, write_archive, write_file
+from lodestar.scene.saved import (
+    GRID,
+    KEYFRAMES,
+    SCENE,
+    VOXELS,
+    SaveConfig,
+    restore_rooms,
+    scene_arrays,
+    shrinkage,
+)
+from lodestar.storage.archive import Archive, meta_of, read_archive, write_archive, write_file
+from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.snapshot import SnapshotFolder
 from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
-from lodestar_ros.map_actions import Codes, MapError, RemoteAction, serve
+from lodestar_ros.checkpoints import Checkpointer
+from lodestar_ros.map_actions import Codes, MapError, RemoteAction, path_of, serve
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job
 
@@ -27,7 +42,7 @@ PATIENCE = 3.0  # s for a node that must be there
 
 
 class MapFiles:
-    """Serves ``~/save``, ``~/load`` and ``~/export``.
+    """Serves ``~/save``, ``~/load`` and ``~/export``, and keeps checkpoints of the scene's own part.
 
     Calls: ``save_voxels``, ``load_voxels``, ``export_voxels``; where they are served, ``save_grid``, ``load_grid``,
     ``save_keyframes``, ``load_keyframes``.
@@ -41,28 +56,49 @@ class MapFiles:
         rooms: RegionTracker,
         on_worker: Callable[[Callable[[], None]], None],
         loaded: Callable[[Any], None],
+        saving: SaveConfig,
+        checkpoints: CheckpointConfig,
     ) -> None:
-        self._node, self._scene, self._rooms = node, scene, rooms
+        self._node, self._scene, self._rooms, self._saving = node, scene, rooms, saving
+        self._checkpoints = Checkpointer(node, checkpoints, KIND, VERSION)
+        self._checkpoints.restore(self._resume)
+        self._checkpoints.keep(lambda: scene_arrays(scene, rooms), lambda: (scene.session_id, scene.revision))
         self._on_worker, self._loaded = on_worker, loaded
-        self._save_voxels = RemoteAction(node, SaveMap, "save_voxels")
-        self._load_voxels = RemoteAction(node, LoadMap, "load_voxels")
-        self._export_voxels = RemoteAction(node, ExportMap, "export_voxels")
+        self._save_voxels = RemoteAction(node, SaveMap, "save_voxels", "semantic_voxels")
+        self._load_voxels = RemoteAction(node, LoadMap, "load_voxels", "semantic_voxels")
+        self._export_voxels = RemoteAction(node, ExportMap, "export_voxels", "semantic_voxels")
         self._others = {  # parts that a map may lack: how they are saved and loaded
-            GRID: (RemoteAction(node, SaveMap, "save_grid"), RemoteAction(node, LoadMap, "load_grid")),
+            GRID: (
+                RemoteAction(node, SaveMap, "save_grid", "mapping"),
+                RemoteAction(node, LoadMap, "load_grid", "mapping"),
+            ),
             KEYFRAMES: (
-                RemoteAction(node, SaveMap, "save_keyframes"),
-                RemoteAction(node, LoadMap, "load_keyframes"),
+                RemoteAction(node, SaveMap, "save_keyframes", "keyframes"),
+                RemoteAction(node, LoadMap, "load_keyframes", "keyframes"),
             ),
         }
         self._busy = threading.Lock()
-        serve(node, SaveMap, "~/save", lambda job: self._alone(job, self._save))
-        serve(node, LoadMap, "~/load", lambda job: self._alone(job, self._load))
-        serve(node, ExportMap, "~/export", lambda job: self._alone(job, self._export))
+        self._doing = ""  # the request that is under way
+        for action_type, name, work in (
+            (SaveMap, "save", self._save),
+            (LoadMap, "load", self._load),
+            (ExportMap, "export", self._export),
+        ):
+            serve(node, action_type, f"~/{name}", partial(self._alone, name, work))
 
-    def _alone(self, job: Job, work: Callable[[Job], dict[str, Any]]) -> dict[str, Any]:
+    def _resume(self, archive: Archive) -> bool:
+        """Go on with what a predecessor in this run has kept."""
+        meta = archive.meta
+        state = scene_from_arrays(meta, archive.arrays, self._scene.config, math.inf, resumes=True)
+        restore_rooms(self._rooms, archive)
+        self._scene.resume(state, int(meta["map_id"]), str(meta["session_id"]))
+        return True
+
+    def _alone(self, name: str, work: Callable[[Job], dict[str, Any]], job: Job) -> dict[str, Any]:
         if not self._busy.acquire(blocking=False):
-            raise MapError(Codes.BUSY, "another map is being saved, loaded or exported")
+            raise MapError(Codes.BUSY, f"{self._doing} is under way; try again when it is done")
         try:
+            self._doing = f"a {name} ({job.request.path})"
             return work(job)
         finally:
             self._busy.release()
@@ -71,7 +107,9 @@ class MapFiles:
         """On the worker of the action."""
         if not len(self._scene):
             raise MapError(Codes.NOTHING_TO_SAVE, "the scene is still empty")
-        folder = SnapshotFolder(job.request.path)
+        folder = SnapshotFolder(job.request.path, self._saving.keep)
+        before = {} if job.request.force else folder.meta()
+        self._refuse_loss(folder, before, {"entities": len(self._scene)})
         part = folder.begin()
         try:
             self._need(job, self._save_voxels).call(job, TIMEOUT, path=str(part / VOXELS))
@@ -83,15 +121,29 @@ class MapFiles:
             job.feedback(SaveMap.Feedback(progress=0.9))
             if job.cancel_requested:
                 raise MapError(Codes.CANCELLED, "cancelled")
-            written = folder.commit(part, {"map_id": meta["map_id"], "entities": meta["entities"]})
+            known = {"map_id": meta["map_id"], "entities": meta["entities"], "saved": time.time()}
+            if (part / GRID).exists():
+                known["free_m2"] = float(meta_of(part / GRID)["free_m2"])
+            self._refuse_loss(folder, before, known)
+            written = folder.commit(part, known)
         except BaseException:
             folder.discard(part)
             raise
         return {"bytes_written": written, "entity_count": meta["entities"]}
 
+    def _refuse_loss(self, folder: SnapshotFolder, before: dict[str, Any], known: dict[str, Any]) -> None:
+        """Raise MapError where much of what was saved before is missing in what is known now."""
+        less = shrinkage(before, known, self._saving)
+        if less:
+            raise MapError(
+                Codes.SMALLER_MAP,
+                f"this map would replace the one in {folder.path} with {less}: it was not saved. Did a node die? "
+                "Save it to another folder, or replace that map with --force (`force` of SaveMap)",
+            )
+
     def _need(self, job: Job, remote: RemoteAction) -> RemoteAction:
         if not remote.is_there(job, PATIENCE):
-            raise MapError(Codes.UNKNOWN, f"no server for {remote.name}: is its node running?")
+            raise MapError(Codes.UNKNOWN, f"{remote.owner} is not up; see its log")
         return remote
 
     def _write_scene(self, path: Path) -> dict[str, Any]:
@@ -126,6 +178,7 @@ class MapFiles:
             raise MapError(
                 Codes.UNKNOWN, "the scene dictionary is too busy to take over the loaded map; load it again"
             )
+        self._checkpoints.take_now()
         return {"map_id": int(meta["map_id"]), "entity_count": int(meta["entities"])}
 
     @contextmanager
@@ -141,22 +194,30 @@ class MapFiles:
                         try:
                             load.call(job, TIMEOUT, path=str(part / name))
                         except MapError as error:
-                            if error.code not in (Codes.CANCELLED, Codes.UNKNOWN):
+                            if error.code not in (Codes.CANCELLED, Codes.UNKNOWN, Codes.NODE_LOST):
                                 undo.pop()  # it was refused: nothing has changed
                             raise
                 yield
             except BaseException:
                 for load, path in reversed(undo):
-                    load.call(job, TIMEOUT, undoes=True, path=str(path))
+                    try:
+                        load.call(job, TIMEOUT, undoes=True, path=str(path))
+                    except MapError as error:
+                        self._node.get_logger().error(
+                            f"{load.owner} could not go back to what it had: {error}"
+                        )
                 raise
 
     def _export(self, job: Job) -> dict[str, Any]:
         """On the worker of the action."""
-        path, form = job.request.path, job.request.format
+        path, form, force = path_of(job), job.request.format, job.request.force
+        if not force and os.path.lexists(path):
+            raise MapError(
+                Codes.FILE_EXISTS, f"{path} is there already; replace it with --force (`force` of ExportMap)"
+            )
         if form == ExportMap.Goal.FORMAT_JSON:
-            if not path.strip():
-                raise MapError(Codes.BAD_PATH, "no path was given")
             text = entities_to_json(self._scene.entities().values(), self._scene.regions.values())
-            return {"bytes_written": write_file(Path(path).expanduser().absolute(), [text.encode()])}
-        result = self._need(job, self._export_voxels).call(job, TIMEOUT, path=path, format=form)
+            return {"bytes_written": write_file(path, [text.encode()], replace=force)}
+        voxels = self._need(job, self._export_voxels)
+        result = voxels.call(job, TIMEOUT, path=str(path), format=form, force=force)
         return {"bytes_written": result.bytes_written}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +16,39 @@ from lodestar_interfaces.action import ExportMap, LoadMap, SaveMap
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
 SERVER = "scene_dictionary"
-_SERVER_TIMEOUT = 15.0  # s of wall time
+# Seconds of wall time.
+_SERVER_TIMEOUT = 15.0
+_SILENCE = 8.0  # signs of life come twice a second
+_POLL = 0.25
 EXIT_FAILED, EXIT_NO_SERVER = 1, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status 0 when it was done, 1 when it was refused, 2 for bad usage, 3 when no server was there."""
+    """Exit status 0 when it was done, 1 when it was refused, 2 for bad usage, 3 when no server was there or it died."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_ros.maps", description=__doc__)
     parser.add_argument("what", choices=("save", "load", "export"))
     parser.add_argument(
-        "path", help="a folder for save and load; for export a file that ends in .ply, .glb or .json"
+        "path",
+        help="a folder for save and load (for load also one of the saves in it, such as MAP/snapshot-000003); "
+        "for export a file that ends in .ply, .glb or .json",
+    )
+    parser.add_argument(
+        "--force",
+        action="store_true",
+        help="save: replace a map that holds much more; export: replace a file that is there",
     )
     options, given = parse(parser, arguments)
+    if options.force and options.what == "load":
+        parser.error("load replaces nothing on the disk: it knows no --force")
     path = str(Path(options.path).expanduser().absolute())
     form = Path(path).suffix.lstrip(".").lower()
     if options.what == "export" and form not in ("ply", "glb", "json"):
         parser.error("export writes .ply (points by instance), .glb (mesh) or .json (entities)")
     action_type: Any = {"save": SaveMap, "load": LoadMap, "export": ExportMap}[options.what]
-    goal = action_type.Goal(path=path, **({"format": form} if options.what == "export" else {}))
+    fields: dict[str, Any] = {} if options.what == "load" else {"force": options.force}
+    if options.what == "export":
+        fields["format"] = form
+    goal = action_type.Goal(path=path, **fields)
     with terminal_node("maps_client", options.namespace, given) as node:
         return _run(node, options.what, action_type, goal)
 
@@ -42,13 +58,16 @@ def _run(node: Node, what: str, action_type: Any, goal: Any) -> int:
     if not client.wait_for_server(_SERVER_TIMEOUT):
         print(f"{SERVER} did not answer. {not_heard(node)}", file=sys.stderr)
         return EXIT_NO_SERVER
-    sent = client.send_goal_async(goal)
-    rclpy.spin_until_future_complete(node, sent)
+    heard = [time.monotonic()]
+    sent = client.send_goal_async(goal, feedback_callback=lambda _: heard.append(time.monotonic()))
+    if not _done(node, sent, heard):
+        return _gone()
     if not sent.result().accepted:
         print(f"{SERVER} is busy with another map", file=sys.stderr)
         return EXIT_FAILED
     finished = sent.result().get_result_async()
-    rclpy.spin_until_future_complete(node, finished)
+    if not _done(node, finished, heard):
+        return _gone()
     result = finished.result().result
     if result.error_code != 0:
         print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
@@ -58,6 +77,25 @@ def _run(node: Node, what: str, action_type: Any, goal: Any) -> int:
     written = [f"{result.bytes_written / 2**20:.1f} MiB"] if hasattr(result, "bytes_written") else []
     print(f"{', '.join([*counted, *written])} {done} {goal.path}")
     return 0
+
+
+def _done(node: Node, future: Any, heard: list[float]) -> bool:
+    """Wait for a future; False where the server falls silent. heard: when it was heard, the latest last."""
+    heard.append(time.monotonic())
+    while not future.done():
+        rclpy.spin_until_future_complete(node, future, timeout_sec=_POLL)
+        if not future.done() and time.monotonic() - heard[-1] > _SILENCE:
+            return False
+    return True
+
+
+def _gone() -> int:
+    print(
+        f"{SERVER} has said nothing for {_SILENCE:.0f} s: it died or hangs. What was saved before is as it was. "
+        "Look at its log, and try again when it is up",
+        file=sys.stderr,
+    )
+    return EXIT_NO_SERVER
 
 
 if __name__ == "__main__":

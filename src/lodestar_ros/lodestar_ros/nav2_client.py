@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from action_msgs.msg import GoalStatus
+from action_msgs.srv import CancelGoal
 from nav2_msgs.action import NavigateToPose
 from rclpy.action import ActionClient
 from rclpy.node import Node
@@ -65,6 +66,8 @@ class Nav2Client:
         self._on_event = on_event
         self._config = config
         self._client = ActionClient(node, NavigateToPose, name)
+        self._cancel_all = node.create_client(CancelGoal, f"{name}/_action/cancel_goal")
+        self._clearing = False  # all goals are to be cancelled
         self._goal: _Goal | None = None
 
     @property
@@ -83,6 +86,7 @@ class Nav2Client:
             self._goal = None
             self._report(NavigationKind.UNAVAILABLE, epoch, message="no navigator serves navigate_to_pose")
             return
+        self._clearing = False
         current = self._goal = _Goal(epoch, time.monotonic())
         request = NavigateToPose.Goal(
             pose=planar_to_stamped(goal, stamp), behavior_tree=self._config.behavior_tree
@@ -97,15 +101,27 @@ class Nav2Client:
         current.sent.answer.add_done_callback(lambda done: self._on_answer(current, done))
 
     def cancel(self) -> None:
-        """Take the goal back, also one whose acceptance is still under way."""
+        """Take the goal back, also one whose acceptance is still under way.
+
+        Without a goal of this client all goals of the navigator are, as soon as it is discovered: a predecessor that
+        died may have left one.
+        """
         if self._goal is None:
+            self._clearing = True
+            self._clear()
             return
         self._goal.cancel = True  # once more when it is accepted: the navigator may not know it yet
         if self._goal.sent is not None:
             self._goal.sent.cancel()
 
+    def _clear(self) -> None:
+        if self._clearing and self._cancel_all.service_is_ready():
+            self._clearing = False
+            self._cancel_all.call_async(CancelGoal.Request())  # without id and stamp it means every goal
+
     def check(self) -> None:
         """Give up a navigator that went silent; to be called a few times a second."""
+        self._clear()
         goal = self._goal
         if goal is None:
             return

@@ -121,11 +121,17 @@ class SceneClient:
 class InstanceClient:
     """Hands every delta of the instances on, and the pages that fill a gap, on the executor.
 
-    Subscribes: ``instances``. Calls: ``get_instances``.
+    on_whole(session, ids): called after pages that held all instances there are. Subscribes: ``instances``.
+    Calls: ``get_instances``.
     """
 
-    def __init__(self, node: LodestarNode, on_delta: Callable[[InstanceDelta], None]) -> None:
-        self._on_delta = on_delta
+    def __init__(
+        self,
+        node: LodestarNode,
+        on_delta: Callable[[InstanceDelta], None],
+        on_whole: Callable[[str, list[int]], None],
+    ) -> None:
+        self._on_delta, self._on_whole = on_delta, on_whole
         self._revision = 0
         self._session = ("", 0)
         self._pager = Pager(
@@ -161,3 +167,5 @@ class InstanceClient:
             self._session = (page.session_id, page.map_id)
             self._revision = max(self._revision, page.revision)
             self._on_delta(page)
+        if pages and pages[0].previous_revision == 0:
+            self._on_whole(pages[0].session_id, [instance.id for page in pages for instance in page.updated])

@@ -30,6 +30,7 @@ from lodestar_ros.terminal import not_heard, parse, terminal_node
 _SERVER_TIMEOUT = 15.0
 _ANSWER_TIMEOUT = 10.0
 _CANCEL_TIMEOUT = 5.0
+_RETURN_TIMEOUT = 8.0  # for a goal selector that is started again after 2 s
 _SILENCE_TIMEOUT = 4.0  # feedback comes every 0.5 s, heartbeats ten times a second
 _POLL = 0.25
 EXIT_FAILED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
@@ -72,6 +73,8 @@ class _Sender:
         self._client = ActionClient(node, FollowDirective, "follow_directive")
         self._heard = time.monotonic()
         self._followed = False
+        self._start_id = ""  # of the goal selector that took the directive
+        self._came_back_held = False
         self._text = ""
         node.create_subscription(Heartbeat, "goal_selector/heartbeat", self._on_heartbeat, qos.COMMAND)
 
@@ -113,16 +116,29 @@ class _Sender:
             if not finished.done() and silent > _SILENCE_TIMEOUT:
                 handle.cancel_goal_async()  # should it live and only be cut off one way
                 self._wait(finished, _POLL)
-                return _complain(
-                    f"The goal selector is gone: nothing heard of it for {silent:.0f} s. The motion gate has "
-                    "stopped the robot, as it does 0.5 s after the last heartbeat. If only this terminal is cut "
-                    "off, stop the robot with: python -m lodestar_ros.hold on"
-                )
+                return self._lost(silent)
         result = finished.result().result
         print(result.report or result.error_msg)
         if result.error_code != FollowDirective.Result.NONE:
             print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
         return 0 if result.success else EXIT_FAILED
+
+    def _lost(self, silent: float) -> int:
+        """Say what became of a goal selector from which no feedback comes any more."""
+        end = time.monotonic() + _RETURN_TIMEOUT
+        while not self._came_back_held and time.monotonic() < end:
+            rclpy.spin_once(self._node, timeout_sec=_POLL)
+        if self._came_back_held:
+            return _complain(
+                "The goal selector is gone: it died with the directive and came back held; the robot stands. "
+                "When it may move again: python -m lodestar_ros.hold off; then send the directive again."
+            )
+        return _complain(
+            f"The goal selector is gone: nothing heard of it for {silent:.0f} s. The motion gate has stopped the "
+            "robot, as it does 0.5 s after the last heartbeat. If it is started again it is held until: python -m "
+            "lodestar_ros.hold off. If only this terminal is cut off, stop the robot with: python -m "
+            "lodestar_ros.hold on"
+        )
 
     def _cancel(self, sent: SentGoal | None, handle: Any) -> int:
         if handle is None:
@@ -138,8 +154,10 @@ class _Sender:
     def _wait(self, future: Any, seconds: float) -> None:
         rclpy.spin_until_future_complete(self._node, future, timeout_sec=seconds)
 
-    def _on_heartbeat(self, _: Heartbeat) -> None:
+    def _on_heartbeat(self, beat: Heartbeat) -> None:
         """A sign of life until feedback comes; a selector that has started again beats without the directive."""
+        self._start_id = self._start_id or beat.start_id
+        self._came_back_held = beat.held and beat.start_id != self._start_id
         if not self._followed:
             self._heard = time.monotonic()
 

@@ -131,6 +131,7 @@ class Job:
         self._goal_handle = goal_handle
         self._mailbox = mailbox
         self._canceled = threading.Event()
+        self._said: Any = None  # the last feedback
 
     @property
     def cancel_requested(self) -> bool:
@@ -151,7 +152,12 @@ class Job:
 
     def feedback(self, message: Any) -> None:
         """Publish feedback; callable from any thread."""
+        self._said = message
         self._mailbox.post(lambda: self._publish(message))
+
+    def say_again(self, otherwise: Any) -> None:
+        """Publish the last feedback once more, `otherwise` before the first; on the executor."""
+        self._publish(otherwise if self._said is None else self._said)
 
     def _publish(self, message: Any) -> None:
         if self._goal_handle.is_active:

@@ -68,6 +68,24 @@ def test_a_hold_outlives_the_goal_selector_that_asked_for_it(gate):
     assert gate.blocked_by(14.05) != "held by the goal selector", "now it is its own to release"
 
 
+def test_a_goal_selector_that_died_comes_back_held(gate):
+    """However fast it is back: the name of its start tells it from one that only was slow."""
+    assert not gate.on_heartbeat(True, False, 10.05, "first"), "nobody was known before"
+    assert gate.output(10.1) == (0.5, 0.1, 0.2)
+    assert not gate.on_heartbeat(True, False, 13.0, "first"), "slow, but the same"
+    gate.on_command((0.5, 0.0, 0.0), 13.0)
+    assert gate.output(13.05) == (0.5, 0.0, 0.0)
+    assert gate.on_heartbeat(True, False, 13.1, "second")
+    for tick in range(20):
+        now = 13.1 + tick * 0.05
+        assert not gate.on_heartbeat(True, False, now, "second") or tick == 0
+        gate.on_command((0.5, 0.0, 0.0), now)
+        assert gate.output(now) == ZERO
+        assert gate.selector_must_be_told(now)
+    gate.hold(False)
+    assert gate.output(14.1) == (0.5, 0.0, 0.0), "a person has released it"
+
+
 def test_a_hold_of_the_gate_is_told_to_a_goal_selector_that_comes_later():
     gate = MotionGate()
     gate.hold(True)

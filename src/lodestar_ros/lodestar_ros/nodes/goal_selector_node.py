@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 from std_srvs.srv import SetBool
 
 from lodestar.agent.commands import Command
@@ -25,6 +27,7 @@ from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
+from lodestar_ros.restarts import RestartNotices
 from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.selector import CommandDispatcher, DecisionRecorder, make_loop
 from lodestar_ros.selector_inputs import GridInput, PoseInput
@@ -45,6 +48,8 @@ class GoalSelectorNode(LodestarNode):
         book = PhraseBook()
         loop, keeper = make_loop(self, config, book)
         clock = PatientClock(lambda: self.now, config.clock_patience)
+        self._start_id = uuid.uuid4().hex[:12]  # another one tells the gate that this process is
+        self._restarts = RestartNotices(self)
         self._heartbeat = self.create_publisher(msg.Heartbeat, "~/heartbeat", qos.COMMAND)
         self._recorder = DecisionRecorder(self, config.decision_log)
         self._embedder = EmbedderClient(self, book)
@@ -144,12 +149,13 @@ class GoalSelectorNode(LodestarNode):
                 held=thread.held,
                 state=thread.state.name,
                 epoch=thread.status.epoch,
+                start_id=self._start_id,
             )
         )
 
     def _report(self) -> None:
         feedback = self._thread.status.feedback
-        self._server.feedback(feedback)
+        self._server.feedback(self._restarts.beside(feedback))
         self._recorder.show(feedback.goal, self.now)
 
 

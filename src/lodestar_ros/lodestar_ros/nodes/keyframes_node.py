@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import uuid
 from collections import deque
-from pathlib import Path
 
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
@@ -15,15 +11,14 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import KeyframesConfig
 from lodestar.keyframes.image_picker import SAME, ImagePicker
 from lodestar.keyframes.records import Keyframe
-from lodestar.keyframes.store import clear_stale_folders
 from lodestar.perception.frames import ImageBox, RgbdFrame
+from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
-from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage, box_from_msg, header, rgb_from_msg, stamp_from_msg
 from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.executors import main_of
-from lodestar_ros.map_actions import serve
+from lodestar_ros.keyframe_files import KeyframeFiles
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
@@ -42,11 +37,8 @@ class KeyframesNode(LodestarNode):
         super().__init__("keyframes", **kwargs)
         config = declare_part(self, KeyframesConfig)
         frames = declare_config(self, FrameNames, "frames.")
-        folder: str | Path = config.folder
-        if not folder:
-            folder = clear_stale_folders(Path(tempfile.gettempdir()), "lodestar_keyframes_")
-            self.on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
-        self._store = parts.keyframe_store(config, self.shared, folder, uuid.uuid4().hex[:12])
+        files = KeyframeFiles(self, config, declare_config(self, CheckpointConfig, "checkpoint."))
+        self._store = files.store
         self._picker: ImagePicker[Image] = parts.image_picker(config)
         self._recent: deque[tuple[float, dict[int, ImageBox]]] = deque(maxlen=20)
         self._publisher = self.create_publisher(msg.Keyframe, "~/keyframes", qos.EVENT)
@@ -63,8 +55,6 @@ class KeyframesNode(LodestarNode):
         self.listen(msg.InstanceArray, "instances", self._on_instances, qos.EVENT, stamped=True)
         self._service = ServiceWorker(self, srv.GetKeyframe, "~/get", self._get)
         self.on_close(self._service.close)
-        serve(self, SaveMap, "~/save", lambda job: {"bytes_written": self._store.save_to(job.request.path)})
-        serve(self, LoadMap, "~/load", lambda job: {"entity_count": self._store.load_from(job.request.path)})
         self.diagnostics.value("kept", lambda: len(self._store))
         self.diagnostics.value("offer.latency_s", lambda: self._offers.latency)
 

@@ -17,6 +17,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import overlay_obstacles
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
+from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, scan_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
@@ -60,8 +61,12 @@ class MappingNode(LodestarNode):
         self._input = listen_to_source(self, self._config, self._mapper, self._on_input)
         if self._config.source == "slam":
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
+        checkpoints = declare_config(self, CheckpointConfig, "checkpoint.")
         if self._mapper is not None:
-            self._files = GridFiles(self, self._config, self._lock, lambda: self._mapper, self._replace)
+            self._files = GridFiles(
+                self, self._config, checkpoints, self._lock, lambda: self._mapper, self._replace,
+                lambda: self._worker.done,
+            )  # fmt: skip
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
 

@@ -14,11 +14,14 @@ from lodestar_ros.gate import ZERO, GateConfig, MotionGate, Velocity
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
 
+NOTICE = 60.0  # s for which diagnostics name a goal selector that came back
 TELL_PERIOD = 1.0  # s of real time from one try to the next
 
 
 class MotionGateNode(LodestarNode):
     """Pass the navigator's velocity on while a fresh heartbeat allows it; else send zeros.
+
+    A goal selector that died and came back is held until a person releases it.
 
     Subscribes: ``cmd_vel``, ``heartbeat``. Publishes: ``cmd_vel_out``.
     Serves: ``~/hold`` (latches, and is passed on to ``goal_selector/hold``).
@@ -60,7 +63,11 @@ class MotionGateNode(LodestarNode):
         return real, self.now if self.get_clock().ros_time_is_active else real
 
     def _on_heartbeat(self, message: Heartbeat) -> None:
-        self._gate.on_heartbeat(message.motion_allowed, message.held, time.monotonic())
+        now = time.monotonic()
+        if self._gate.on_heartbeat(message.motion_allowed, message.held, now, message.start_id):
+            text = "goal_selector died and came back: held until python -m lodestar_ros.hold off"
+            self.get_logger().warning(text)
+            self.diagnostics.notice(text, NOTICE)
         self._check()
 
     def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:

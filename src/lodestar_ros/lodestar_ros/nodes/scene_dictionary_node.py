@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from nav_msgs.msg import OccupancyGrid
 
@@ -13,6 +14,8 @@ from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.records import SceneDelta
+from lodestar.scene.saved import SaveConfig
+from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
@@ -22,7 +25,7 @@ from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.map_files import MapFiles
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.parameters import declare_part
+from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.query_server import QueryServer
 from lodestar_ros.scene_client import InstanceClient
 from lodestar_ros.scene_display import SceneDisplay
@@ -55,16 +58,21 @@ class SceneDictionaryNode(LodestarNode):
         self._worker: QueueWorker = QueueWorker("update", self._update, self.diagnostics.error)
         self.on_close(self._worker.close)
         self.create_service(srv.GetEntities, "~/get_entities", self._on_get_entities)
-        self._instances = InstanceClient(self, self._worker.submit)
+        self._instances = InstanceClient(self, self._worker.submit, self._on_whole)
         self._queries = QueryServer(self, self._scene.entities, lambda: self._scene.regions, book, config)
         self._enrichment = SceneEnrichment(self, self._scene, book, config)
         self._fields = SceneFields(self, self._scene, book, lambda: self._grid, config.display_period)
-        self._files = MapFiles(self, self._scene, self._rooms, self._worker.submit, self._on_loaded)
+        self._files = MapFiles(
+            self, self._scene, self._rooms, self._worker.submit, self._on_loaded,
+            declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
+        )  # fmt: skip
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
         self.steady_timer(config.regions_period, self._find_regions)
         self.diagnostics.value("entities", lambda: len(self._scene))
+        for count in ("source_restarts", "orphans"):
+            self.diagnostics.value(f"instances.{count}", partial(self._count, count))
 
     def _on_grid(self, message: OccupancyGrid) -> None:
         self._grid = grid_from_msg(message)
@@ -76,6 +84,12 @@ class SceneDictionaryNode(LodestarNode):
         if self._grid is not None and self._grid is not self._regions_of:
             self._regions_of = self._grid
             self._worker.submit(self._grid)
+
+    def _count(self, name: str) -> int:
+        return self._scene.counts[name]
+
+    def _on_whole(self, session: str, known: list[int]) -> None:
+        self._worker.submit(lambda: self._scene.claim(session, known))
 
     def _on_loaded(self, delta: SceneDelta) -> None:
         """On the worker: followers start anew, and the voxel map tells once more what it has."""

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import threading
-import uuid
 from functools import partial
 
 from sensor_msgs.msg import PointCloud2
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import SemanticVoxelsConfig
 from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.colors import colors_of
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
+from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import cloud_to_msg
@@ -38,13 +37,17 @@ class SemanticVoxelsNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("semantic_voxels", **kwargs)
         self._config = declare_part(self, SemanticVoxelsConfig)
-        self._map = parts.voxel_map(self._config, self.shared, uuid.uuid4().hex[:12])
+        self._map: SemanticVoxelMap
         self._instances = self.create_publisher(msg.InstanceArray, "~/instances", qos.EVENT)
         self._cloud = self.create_publisher(PointCloud2, "~/cloud", qos.LATCHED)
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
         self._next_geometry = -float("inf")
         self._layers_revision = 0
         self._commit = threading.Lock()  # deltas leave in the order of their revisions
+        self._files = VoxelFiles(
+            self, self._config, self.shared,
+            declare_config(self, CheckpointConfig, "checkpoint."), lambda: self._map, self._replace,
+        )  # fmt: skip
         self._geometry: LatestWorker = LatestWorker("geometry", self._integrate, self._on_error)
         self._semantics: LatestWorker = LatestWorker("semantics", self._fuse, self._on_error)
         self._layers: LatestWorker = LatestWorker("layers", self._publish_layers, self.diagnostics.error)
@@ -67,7 +70,7 @@ class SemanticVoxelsNode(LodestarNode):
             self, frames, lambda *pair: self._semantics.submit(pair), on_depth=self._on_depth
         )
         self._color = ColorBeside(self, self._geometry.submit) if self._config.colored else None
-        self._files = VoxelFiles(self, lambda: self._map, self._replace)
+        self._files.keep(lambda: (self._map.session_id, self._map.revision, self._geometry.done))
         self.steady_timer(self._config.layers_period, lambda: self._layers.submit(None))
 
     def on_clock_jump(self) -> None:
@@ -78,7 +81,7 @@ class SemanticVoxelsNode(LodestarNode):
         self._map.restart_clock()
 
     def _replace(self, loaded: SemanticVoxelMap) -> None:
-        """Go on with a loaded map; the next delta is of its session, so followers page it."""
+        """Go on with a map, such as a loaded one; the next delta is of its session, so followers page it."""
         with self._commit:
             self._map = loaded
             self._layers_revision = -1
@@ -94,6 +97,7 @@ class SemanticVoxelsNode(LodestarNode):
     def _fuse(self, pair: tuple[RgbdFrame, SegmentedFrame]) -> None:
         with self._commit:
             delta = self._map.fuse(*pair)
+            self._files.note_ids()
             self._instances.publish(instances_to_msg(delta))
         self.diagnostics.status(f"{len(self._map.instances())} instances")
 

@@ -1,0 +1,129 @@
+"""Checkpoints of a node's part while it runs, and what is said when a node that died is back."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from lodestar.storage.archive import Archive, ArchiveError
+from lodestar.storage.checkpoint import Checkpoint, CheckpointConfig
+from lodestar.storage.private import UnsafeFolder
+from lodestar_interfaces.msg import NodeRestart
+from lodestar_ros import qos
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import ParameterError
+from lodestar_ros.workers import LatestWorker
+
+NOTICE = 60.0  # s for which diagnostics warn of a restart
+POLL = 0.5  # s between two looks whether a checkpoint is due
+
+T = TypeVar("T")
+Part = tuple[Mapping[str, Any], Mapping[str, np.ndarray]]
+
+
+class Checkpointer:
+    """Keeps a node's part for its successor in the same run, on a worker of its own.
+
+    Publishes ``restarts`` (latched) where this process is such a successor. Raises ParameterError for a folder that is
+    not private.
+    """
+
+    def __init__(self, node: LodestarNode, config: CheckpointConfig, kind: str, version: int) -> None:
+        self._node, self._config = node, config
+        try:
+            self._files = Checkpoint(config, node.get_name(), kind, version)
+        except (UnsafeFolder, OSError) as error:
+            raise ParameterError(f"checkpoint.folder: {error}") from error
+        self._restarts = node.create_publisher(NodeRestart, "restarts", qos.LATCHED)
+        self._taking = threading.Lock()
+        self._collect: Callable[[], Part] | None = None
+        self._kept: object = None  # `changed()` of the last checkpoint
+        self._taken = 0.0  # real time of the last one, 0 before the first
+        self._due = time.monotonic() + config.interval
+        self._bytes, self._seconds = 0, 0.0
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """Small facts that this process and those before it have noted."""
+        return self._files.notes
+
+    def note(self, **values: Any) -> None:
+        """Note facts that a successor has to know, whenever it was that this process died."""
+        self._files.note(**values)
+
+    def restore(self, build: Callable[[Archive], T]) -> T | None:
+        """Return what `build` makes of the predecessor's part; None where there is none or it cannot be used.
+
+        Says that the node is back, where it was there before in this run.
+        """
+        if not self._files.restarted:
+            return None
+        made, age = None, 0.0
+        try:
+            kept = self._files.read()
+            if kept is not None:
+                made, age = build(kept.archive), kept.age
+        except (ArchiveError, OSError) as error:
+            self._node.diagnostics.error(error)
+        with_what = f"with a map of {age:.0f} s ago" if made is not None else "with an empty map"
+        self.say_back(with_what, restored=made is not None, age=age)
+        return made
+
+    def say_back(self, with_what: str, *, restored: bool, age: float = 0.0) -> None:
+        """Everybody hears that this node died and came back, where it did."""
+        if not self._files.restarted:
+            return
+        name = self._node.get_name()
+        text = f"{name} died and came back {with_what}"
+        message = NodeRestart(node=name, restored=restored, age=age, text=text)
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        self._restarts.publish(message)
+        self._node.get_logger().warning(text)
+        self._node.diagnostics.notice(text, NOTICE)
+        self._node.diagnostics.value("restarted", lambda: with_what)
+
+    def keep(self, collect: Callable[[], Part], changed: Callable[[], object]) -> None:
+        """From now on keep what `collect` returns, where `changed` returns another value than at the last checkpoint.
+
+        collect: called on a worker; meta and arrays. changed: called on the executor, cheap.
+        """
+        if not self._files.enabled:
+            return
+        self._collect = collect
+        worker: LatestWorker = LatestWorker("checkpoint", self._take, self._node.diagnostics.error)
+        self._node.on_close(worker.close)
+
+        def look() -> None:
+            now = changed()
+            if time.monotonic() >= self._due and now != self._kept and not worker.busy:
+                self._due = float("inf")  # until it is done
+                worker.submit(now)
+
+        self._node.steady_timer(min(POLL, self._config.interval), look)
+        self._node.diagnostics.value("checkpoint.age_s", self._age)
+        self._node.diagnostics.value("checkpoint.bytes", lambda: self._bytes)
+        self._node.diagnostics.value("checkpoint.latency_s", lambda: self._seconds)
+
+    def take_now(self) -> None:
+        """A checkpoint is taken before this returns: the part is another one, such as a loaded map. On a worker."""
+        if self._collect is not None:
+            self._take(None)
+
+    def _take(self, changed: object) -> None:
+        with self._taking:
+            start = time.monotonic()
+            try:
+                if self._collect is not None:
+                    self._bytes = self._files.write(*self._collect())
+                    self._kept, self._taken = changed, time.monotonic()
+            finally:
+                self._seconds = time.monotonic() - start
+                rest = self._seconds * (1.0 / self._config.share - 1.0)
+                self._due = time.monotonic() + max(self._config.interval, rest)
+
+    def _age(self) -> object:
+        return round(time.monotonic() - self._taken, 1) if self._taken else "none yet"

@@ -1,0 +1,46 @@
+"""Where the images of keyframes lie: in a private folder that goes on with the run of the stack."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+
+from lodestar.assembly import parts
+from lodestar.assembly.config import KeyframesConfig
+from lodestar.storage.checkpoint import CheckpointConfig
+from lodestar.storage.private import UnsafeFolder
+from lodestar.storage.run_folder import RunFolder
+from lodestar_interfaces.action import LoadMap, SaveMap
+from lodestar_ros.checkpoints import Checkpointer
+from lodestar_ros.map_actions import path_of, serve
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import ParameterError
+
+KIND, VERSION = "keyframes", 1
+
+
+class KeyframeFiles:
+    """Opens the store and serves its ``~/save`` and ``~/load``.
+
+    config.folder: where images go; empty = a private folder of this run of the stack, with which a node that is started
+    again goes on. The store's own files are its checkpoint. Raises ParameterError for a folder that is not private.
+    """
+
+    def __init__(self, node: LodestarNode, config: KeyframesConfig, checkpoints: CheckpointConfig) -> None:
+        folder = config.folder
+        checkpointer = Checkpointer(node, checkpoints, KIND, VERSION)
+        session = str(checkpointer.notes.get("session", "") or uuid.uuid4().hex[:12])
+        checkpointer.note(session=session)
+        if not folder and checkpoints.folder:
+            folder = str(Path(checkpoints.folder) / "images")
+        elif not folder:
+            run = RunFolder()
+            node.on_close(run.close)
+            folder = str(run.path / "images")
+        try:
+            self.store = parts.keyframe_store(config, node.shared, folder, session)
+        except (UnsafeFolder, OSError) as error:
+            raise ParameterError(f"folder: {error}") from error
+        checkpointer.say_back(f"with its {len(self.store)} images", restored=True)
+        serve(node, SaveMap, "~/save", lambda job: {"bytes_written": self.store.save_to(path_of(job))})
+        serve(node, LoadMap, "~/load", lambda job: {"entity_count": self.store.load_from(path_of(job))})

@@ -134,11 +134,12 @@ class InstanceClient:
         self._on_delta, self._on_whole = on_delta, on_whole
         self._revision = 0
         self._session = ("", 0)
+        self._all_due = True  # a session has begun of which not all instances were paged yet
         self._pager = Pager(
             node,
             GetInstances,
             "get_instances",
-            lambda: self._revision,
+            lambda: 0 if self._all_due else self._revision,
             lambda response: instances_from_msg(response.instances),
             self._on_pages,
         )
@@ -148,13 +149,14 @@ class InstanceClient:
 
     def restart(self) -> None:
         """Hand everything on once more, from the next delta on; from any thread."""
-        self._revision = 0
+        self._revision, self._all_due = 0, True
 
     def _on_message(self, message: msg.InstanceArray) -> None:
         delta = instances_from_msg(message)
         session = (delta.session_id, delta.map_id)
         if session != self._session:
-            self._session, self._revision = session, 0
+            self._session, self._revision, self._all_due = session, 0, True
+            self._pager.fill()
         gap = delta.previous_revision > self._revision
         if gap:
             self._pager.fill()  # from what was known before the gap
@@ -168,4 +170,5 @@ class InstanceClient:
             self._revision = max(self._revision, page.revision)
             self._on_delta(page)
         if pages and pages[0].previous_revision == 0:
+            self._all_due = False
             self._on_whole(pages[0].session_id, [instance.id for page in pages for instance in page.updated])

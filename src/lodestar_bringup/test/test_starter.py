@@ -98,6 +98,28 @@ def test_a_killed_process_names_its_signal_and_can_be_started_again(prefix: Path
         assert starter.pids() == [starter.pid("steady")]
 
 
+def test_what_keeps_a_part_of_the_map_has_one_private_folder_for_the_run(
+    prefix: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    runs, log = tmp_path / "state" / "lodestar" / "runs", tmp_path / "log" / "echo.log"
+    names = []
+    for _ in range(2):
+        with Starter(
+            [fake("echo", keeps=True), fake("steady")], tmp_path / "log", stop_times=QUICK
+        ) as starter:
+            wait_until(lambda: len(starter.pids()) == 1)
+            (folder,) = runs.glob("run-*")
+            assert folder.stat().st_mode & 0o077 == 0
+            starter.start_one("echo")
+            wait_until(lambda: len(starter.pids()) == 1)
+            assert log.read_text().count(f'checkpoint.folder:="{folder}"') == 2, "the successor goes on there"
+            assert log.read_text().count(f'checkpoint.run:="{folder.name}"') == 2
+            names.append(folder.name)
+        assert not list(runs.glob("run-*"))
+    assert names[0] != names[1], "a new run never sees an old one's map"
+
+
 def test_stop_ends_the_stubborn_too_within_its_bound(prefix: Path, tmp_path: Path) -> None:
     starter = Starter([fake("steady"), fake("stubborn")], tmp_path / "log", stop_times=QUICK)
     starter.start()

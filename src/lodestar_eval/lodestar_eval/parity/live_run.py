@@ -1,0 +1,50 @@
+"""Runs the nodes over DDS in a simulated building and records what they hear and say."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from lodestar_bringup.domains import free_domain
+from lodestar_bringup.stack import StackOptions, stack
+from lodestar_bringup.starter import Starter
+from lodestar_eval.demo.client import DemoClient
+from lodestar_eval.demo.progress import ProgressLine
+from lodestar_eval.demo.record import RunRecord
+from lodestar_eval.demo.session import StackFailed, follow, wait_until_ready
+from lodestar_eval.parity.recorder import TopicRecorder
+from lodestar_eval.parity.topics import TOPICS
+from lodestar_eval.tasks import prepare
+
+
+def record_run(world: str, seed: int, folder: Path, time_limit: float) -> Path:
+    """The bag of one run of the default directive of a world, in `folder`, which is made anew.
+
+    Raises StackFailed where the nodes do not come up or do not stay up.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    prepared = prepare(world, seed, None)
+    built = replace(prepared.world, start=prepared.task.start)
+    built.save(folder / "world.json")
+    options = StackOptions(
+        world=str((folder / "world.json").resolve()), seed=seed, parameters={"sim": {"task": "none"}}
+    )
+    record = RunRecord(prepared.task.directive, world, seed, prepared.start)
+    bag = folder / "bag"
+    with contextlib.ExitStack() as cleanup:
+        domain = cleanup.enter_context(free_domain())
+        recorder = TopicRecorder(domain, bag, TOPICS)
+        cleanup.callback(recorder.close)
+        client = DemoClient(domain)
+        cleanup.callback(client.close)
+        starter = Starter(stack("sim", options), folder / "log", environment={"ROS_DOMAIN_ID": str(domain)})
+        cleanup.enter_context(starter)
+        line = ProgressLine()
+        wait_until_ready(client, starter, line)
+        follow(client, starter, record, time_limit, line)
+    if recorder.errors:
+        raise StackFailed(f"the recording is not whole: {recorder.errors[0]}")
+    return bag

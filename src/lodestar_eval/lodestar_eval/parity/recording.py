@@ -1,0 +1,105 @@
+"""A recorded run: its sensor messages in the order of arrival, and what the nodes made of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from rclpy.serialization import deserialize_message
+from rosbags.highlevel import AnyReader
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.directive import Directive
+from lodestar.scene.mirror import SceneMirror
+from lodestar.selection.decision_log import Decision
+from lodestar_eval.parity.topics import DECISION, DIRECTIVE, ENTITIES, GRID, TF, TF_STATIC, TOPICS
+from lodestar_eval.recordings import BadRecording
+from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
+from lodestar_ros.conversions_agent import decision_from_msg, directive_from_msg
+from lodestar_ros.conversions_scene import scene_from_msg
+from lodestar_ros.transforms import TransformBuffer
+
+_TYPES = {topic.name: topic.type for topic in TOPICS}
+
+
+class MessageBag:
+    """The messages of a bag. counts: by topic. Raises BadRecording for what is no bag, when it is first read."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def counts(self) -> Counter[str]:
+        """How many messages each topic has."""
+        with self._open() as reader:
+            return Counter({connection.topic: connection.msgcount for connection in reader.connections})
+
+    def messages(self, *topics: str) -> Iterator[tuple[str, Any]]:
+        """(topic, message) of these topics in the order of their arrival."""
+        with self._open() as reader:
+            wanted = [c for c in reader.connections if c.topic in topics]
+            for connection, _, raw in reader.messages(connections=wanted):
+                yield connection.topic, deserialize_message(bytes(raw), _TYPES[connection.topic])
+
+    @contextmanager
+    def _open(self) -> Iterator[AnyReader]:
+        try:
+            reader = AnyReader([self.folder])
+            reader.open()
+        except Exception as error:  # of a torn or foreign file rosbags says so in many ways
+            raise BadRecording(f"{self.folder} is no bag that can be read: {error}") from error
+        with closing(reader):
+            yield reader
+
+
+class LiveRecording(MessageBag):
+    """What `TopicRecorder` wrote.
+
+    transforms: every transform of the run. grid, mirror: the newest grid and the scene of the live nodes.
+    directive: the first that was followed. decisions: one per epoch, as made, in order.
+    Raises BadRecording for a bag that cannot be read or lacks what a comparison needs.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.transforms = TransformBuffer(history=float("inf"), restart=float("inf"))
+        self.mirror = SceneMirror()
+        self.grid: OccupancyGrid2D | None = None
+        self.directive: Directive | None = None
+        self.decisions: list[Decision] = []
+        self.scene_gaps = 0  # deltas that did not follow the one before: the scene is not whole
+        self._read()
+
+    def _read(self) -> None:
+        counts = self.counts()
+        missing = [topic.name for topic in TOPICS if topic.needed and not counts[topic.name]]
+        if missing:
+            raise BadRecording(
+                f"{self.folder} has no message of {', '.join(missing)}: record these topics too "
+                "(`python -m lodestar_eval parity` does)"
+            )
+        epochs: set[int] = set()
+        for topic, message in self.messages(TF, TF_STATIC, GRID, ENTITIES, DIRECTIVE, DECISION):
+            if topic in (TF, TF_STATIC):
+                self._insert(message, static=topic == TF_STATIC)
+            elif topic == GRID:
+                self.grid = grid_from_msg(message)
+            elif topic == ENTITIES:
+                self.scene_gaps += not self.mirror.apply(scene_from_msg(message))
+            elif topic == DIRECTIVE and self.directive is None and message.text:
+                self.directive = directive_from_msg(message)
+            elif topic == DECISION:
+                decision = decision_from_msg(message)
+                if decision.chosen and decision.epoch not in epochs:
+                    epochs.add(decision.epoch)
+                    self.decisions.append(decision)
+
+    def _insert(self, message: Any, *, static: bool) -> None:
+        for one in message.transforms:
+            t, r = one.transform.translation, one.transform.rotation
+            self.transforms.insert(
+                one.header.frame_id, one.child_frame_id, stamp_from_msg(one.header.stamp), (t.x, t.y, t.z),
+                (r.x, r.y, r.z, r.w), static=static,
+            )  # fmt: skip

@@ -1,0 +1,59 @@
+"""The topics of a live run that a recording holds, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from action_msgs.msg import GoalStatusArray
+from nav_msgs.msg import OccupancyGrid
+from rclpy.qos import QoSProfile
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import CameraInfo, Image, LaserScan, PointCloud2
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from lodestar_interfaces import msg
+from lodestar_ros import qos
+
+
+@dataclass(frozen=True)
+class RecordedTopic:
+    """One topic. needed: a recording without it cannot be compared."""
+
+    name: str
+    type: type
+    qos: QoSProfile
+    needed: bool = True
+
+    @property
+    def type_name(self) -> str:
+        """As a bag names it: package/msg/Name."""
+        return f"{self.type.__module__.split('.')[0]}/msg/{self.type.__name__}"
+
+
+CLOCK, TF, TF_STATIC = "/clock", "/tf", "/tf_static"
+DEPTH, INFO, COLOR = "/camera/depth/image_raw", "/camera/color/camera_info", "/camera/color/image_raw"
+LABELS, LABEL_TABLE = "/camera/labels/image_raw", "/camera/labels/table"
+POINTS, SCAN = "/points", "/scan"
+GRID, ENTITIES = "/grid", "/scene_dictionary/entities"
+DIRECTIVE, DECISION = "/goal_selector/directive", "/goal_selector/decision"
+NAVIGATION = "/navigate_to_pose/_action/status"
+
+#: What the sensors said, then what the nodes made of it.
+TOPICS = (
+    RecordedTopic(CLOCK, Clock, qos.SENSOR),
+    RecordedTopic(TF, TFMessage, qos.TF),
+    RecordedTopic(TF_STATIC, TFMessage, qos.TF_STATIC),
+    RecordedTopic(DEPTH, Image, qos.SENSOR),
+    RecordedTopic(INFO, CameraInfo, qos.SENSOR),
+    RecordedTopic(COLOR, Image, qos.SENSOR),
+    RecordedTopic(LABELS, Image, qos.SENSOR),
+    RecordedTopic(LABEL_TABLE, String, qos.EVENT),
+    RecordedTopic(POINTS, PointCloud2, qos.SENSOR),
+    RecordedTopic(SCAN, LaserScan, qos.RELIABLE, needed=False),
+    RecordedTopic(GRID, OccupancyGrid, qos.LATCHED),
+    RecordedTopic(ENTITIES, msg.SceneDelta, qos.EVENT),
+    RecordedTopic(DIRECTIVE, msg.Directive, qos.LATCHED),
+    RecordedTopic(DECISION, msg.Decision, qos.EVENT),
+    RecordedTopic(NAVIGATION, GoalStatusArray, qos.LATCHED),
+)

@@ -54,11 +54,11 @@ def run_session(
         cleanup.callback(client.close)
         starter = Starter(specs, folder / "log", environment={"ROS_DOMAIN_ID": str(domain)})
         cleanup.enter_context(starter)
-        _wait_until_ready(client, starter, line)
+        wait_until_ready(client, starter, line)
         line.note(f"Directive: {record.directive!r}")
         if not prepared.task.target_ids and prepared.kind is DirectiveKind.FIND:
             line.note("(By ground truth nothing in this building is meant; the robot does not know that.)")
-        _follow(client, starter, record, options.time_limit, line)
+        follow(client, starter, record, options.time_limit, line)
         record.wall = time.monotonic() - began
         _collect(client, record)
         starter.memory.sample()
@@ -85,7 +85,8 @@ def _raise_on_death(starter: Starter) -> None:
         raise StackFailed("\n".join(death.report() for death in deaths))
 
 
-def _wait_until_ready(client: DemoClient, starter: Starter, line: ProgressLine) -> None:
+def wait_until_ready(client: DemoClient, starter: Starter, line: ProgressLine) -> None:
+    """Every node that the demo needs has shown up. Raises StackFailed where one does not, or dies."""
     deadline = time.monotonic() + _READY_TIMEOUT
     while missing := client.missing():
         _raise_on_death(starter)
@@ -98,7 +99,7 @@ def _wait_until_ready(client: DemoClient, starter: Starter, line: ProgressLine) 
         time.sleep(_POLL)
 
 
-def _follow(
+def follow(
     client: DemoClient, starter: Starter, record: RunRecord, time_limit: float, line: ProgressLine
 ) -> None:
     """Drive until the action ends; a dead node or a standing clock ends it too. Raises Interrupted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -49,6 +50,7 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
         options = parser.parse_args(arguments)
     except SystemExit as stop:  # argparse has said what is wrong, or shown its help
         return int(stop.code or 0)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cleans up as Ctrl-C does
     try:
         options.out.mkdir(parents=True, exist_ok=True)
         result = benchmark.run(options, options.out, lambda line: print(line, flush=True))

@@ -70,11 +70,6 @@ class MapChain:
         self._display_due = Periodic(scene.display_period)
         self._enrich_due = Periodic(scene.enrich_period)
 
-    @property
-    def plan(self) -> OccupancyGrid2D:
-        """The plan as it went out last, without the keep-out zones."""
-        return self._plan
-
     # --- ranges -------------------------------------------------------------------------------------------
 
     def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:

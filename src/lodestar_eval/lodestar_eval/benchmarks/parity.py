@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from lodestar_eval.options import positive_seconds, seed_list
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
-    from lodestar_eval.parity.comparison import Comparison
+    from lodestar_eval.live.parity.comparison import Comparison
 
 _GRIDS, _ENTITIES, _GOALS = 0.98, 0.95, 0.90  # bounds of issue 14
 
@@ -35,7 +35,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
     from lodestar_eval.episode import phrase_book
-    from lodestar_eval.parity.comparison import compare
+    from lodestar_eval.live.parity.comparison import compare
     from lodestar_eval.recordings import BadRecording
 
     phrases = phrase_book()
@@ -51,14 +51,16 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     return _result(runs)
 
 
-def _bags(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]):
+def _bags(
+    options: argparse.Namespace, folder: Path, progress: Callable[[str], None]
+) -> Iterator[tuple[str, Path]]:
     """(name, bag) of each run, recorded when it is asked for."""
     if options.bag:
         for bag in options.bag:
             yield bag.stem, bag
         return
     from lodestar_eval.demo.session import StackFailed
-    from lodestar_eval.parity.live_run import record_run
+    from lodestar_eval.live.parity.live_run import record_run
 
     for world in (part.strip() for part in options.worlds.split(",")):
         for seed in options.seeds:

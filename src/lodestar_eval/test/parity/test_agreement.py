@@ -9,7 +9,7 @@ import pytest
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.scene.records import Entity, EntityState
-from lodestar_eval.parity.agreement import entity_agreement, goals_equal, grid_agreement
+from lodestar_eval.live.parity.agreement import entity_agreement, goals_equal, grid_agreement
 
 
 def grid(cells, origin=(0.0, 0.0), resolution=0.1) -> OccupancyGrid2D:

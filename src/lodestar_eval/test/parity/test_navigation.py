@@ -5,7 +5,7 @@ from __future__ import annotations
 from action_msgs.msg import GoalStatus, GoalStatusArray
 
 from lodestar.agent.commands import NavigationKind
-from lodestar_eval.parity.navigation import LiveGoal, NavigationReplay, live_goals
+from lodestar_eval.live.parity.navigation import LiveGoal, NavigationReplay, live_goals
 
 
 def status(*pairs: tuple[int, int]) -> GoalStatusArray:

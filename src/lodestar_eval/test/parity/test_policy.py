@@ -6,7 +6,7 @@ import numpy as np
 
 from lodestar.selection.baselines import SingleExpert
 from lodestar.selection.decision_log import Decision
-from lodestar_eval.parity.policy import FollowingPolicy
+from lodestar_eval.live.parity.policy import FollowingPolicy
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
 ALL = np.ones(3, bool)

@@ -11,9 +11,9 @@ from rclpy.node import Node
 from std_msgs.msg import String
 
 from lodestar_bringup.domains import free_domain
-from lodestar_eval.parity.recorder import TopicRecorder, recorded_types
-from lodestar_eval.parity.recording import LiveRecording, MessageBag
-from lodestar_eval.parity.topics import DECISION, LABEL_TABLE, TOPICS
+from lodestar_eval.live.parity.recorder import TopicRecorder, recorded_types
+from lodestar_eval.live.parity.recording import LiveRecording, MessageBag
+from lodestar_eval.live.parity.topics import DECISION, LABEL_TABLE, TOPICS
 from lodestar_eval.recordings import BadRecording
 from lodestar_interfaces.msg import Decision
 from lodestar_ros import qos

@@ -11,15 +11,16 @@ from typing import Any
 from rclpy.serialization import deserialize_message
 from rosbags.highlevel import AnyReader
 
+from lodestar.assembly import parts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
-from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Decision
-from lodestar_eval.parity.topics import DECISION, DIRECTIVE, ENTITIES, GRID, TF, TF_STATIC, TOPICS
+from lodestar_eval.live.parity.topics import DECISION, DIRECTIVE, ENTITIES, GRID, TF, TF_STATIC, TOPICS
 from lodestar_eval.recordings import BadRecording
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg, directive_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
+from lodestar_ros.frame_tree import FrameTree
 from lodestar_ros.transforms import TransformBuffer
 
 _TYPES = {topic.name: topic.type for topic in TOPICS}
@@ -64,8 +65,10 @@ class LiveRecording(MessageBag):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.transforms = TransformBuffer(history=float("inf"), restart=float("inf"))
-        self.mirror = SceneMirror()
+        self._newest = 0.0  # s, stamp of the transform that is read: the clock of the recording
+        tree = FrameTree(restart=float("inf"), clock=lambda: self._newest)
+        self.transforms = TransformBuffer(history=float("inf"), tree=tree)
+        self.mirror = parts.scene_mirror()
         self.grid: OccupancyGrid2D | None = None
         self.directive: Directive | None = None
         self.decisions: list[Decision] = []
@@ -98,8 +101,9 @@ class LiveRecording(MessageBag):
 
     def _insert(self, message: Any, *, static: bool) -> None:
         for one in message.transforms:
-            t, r = one.transform.translation, one.transform.rotation
+            t, r, stamp = one.transform.translation, one.transform.rotation, stamp_from_msg(one.header.stamp)
+            self._newest = max(self._newest, stamp)
             self.transforms.insert(
-                one.header.frame_id, one.child_frame_id, stamp_from_msg(one.header.stamp), (t.x, t.y, t.z),
+                one.header.frame_id, one.child_frame_id, stamp, (t.x, t.y, t.z),
                 (r.x, r.y, r.z, r.w), static=static,
             )  # fmt: skip

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from lodestar.assembly.config import RobotConfig
 from lodestar.models.phrases import PhraseBook
-from lodestar_eval.parity.agreement import EntityAgreement, entity_agreement, grid_agreement
-from lodestar_eval.parity.recording import LiveRecording
-from lodestar_eval.parity.replay import RecordingPlayer
+from lodestar.perception.ground_truth import NoiseConfig
+from lodestar_eval.live.parity.agreement import EntityAgreement, entity_agreement, grid_agreement
+from lodestar_eval.live.parity.recording import LiveRecording
+from lodestar_eval.live.parity.replay import RecordingPlayer
 from lodestar_eval.recordings import BadRecording
+from lodestar_eval.settings import robot_config
 
 
 @dataclass(frozen=True)
@@ -47,12 +49,12 @@ def compare(name: str, bag: Path, phrases: PhraseBook, config: RobotConfig | Non
     recording = LiveRecording(bag)
     if recording.grid is None:
         raise BadRecording(f"{bag} has no grid")
-    run = RecordingPlayer(recording, config or RobotConfig(), phrases).play()
+    run = RecordingPlayer(recording, config or robot_config(NoiseConfig()), phrases).play()
     if recording.scene_gaps:
         run.dropped["deltas of the live scene missing"] += recording.scene_gaps
     return Comparison(
         name,
-        grid_agreement(recording.grid, run.robot.map.plan),
+        grid_agreement(recording.grid, run.robot.map.plan.grid),
         entity_agreement(recording.mirror.entities.values(), run.robot.map.mirror.entities.values()),
         len(run.goals),
         sum(goal.equal for goal in run.goals),

@@ -20,10 +20,8 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from lodestar_eval.parity.topics import RecordedTopic
+from lodestar_eval.live.parity.topics import RecordedTopic
 from lodestar_ros.workers import QueueWorker
-
-_BAG_VERSION = 9
 
 
 class TopicRecorder:
@@ -35,7 +33,7 @@ class TopicRecorder:
     def __init__(self, domain_id: int, folder: Path, topics: Sequence[RecordedTopic]) -> None:
         self.counts: Counter[str] = Counter()
         self.errors: list[str] = []
-        self._writer = Writer(folder, version=_BAG_VERSION, storage_plugin=StoragePlugin.MCAP)
+        self._writer = Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP)
         self._writer.open()
         store = recorded_types(topics)
         self._connections = {

@@ -27,11 +27,11 @@ from lodestar.grid.paths import path_lengths
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
 from lodestar.selection.decision_log import Decision, Outcome
-from lodestar_eval.parity import topics
-from lodestar_eval.parity.agreement import goals_equal
-from lodestar_eval.parity.navigation import NavigationReplay, live_goals
-from lodestar_eval.parity.policy import FollowingPolicy
-from lodestar_eval.parity.recording import LiveRecording
+from lodestar_eval.live.parity import topics
+from lodestar_eval.live.parity.agreement import goals_equal
+from lodestar_eval.live.parity.navigation import NavigationReplay, live_goals
+from lodestar_eval.live.parity.policy import FollowingPolicy
+from lodestar_eval.live.parity.recording import LiveRecording
 from lodestar_ros.conversions import (
     BadMessage,
     camera_from_msg,
@@ -41,9 +41,9 @@ from lodestar_ros.conversions import (
     rgb_from_msg,
     stamp_from_msg,
 )
+from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.labels import parse_table
 from lodestar_ros.sync import StampPairer
-from lodestar_ros.transforms import TransformUnavailable
 
 _TICK = 0.1  # s of the run's clock between two ticks of the loop
 _TIME_LIMIT = 3600.0  # s: the recording ends the directive

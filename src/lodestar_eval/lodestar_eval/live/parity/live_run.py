@@ -14,8 +14,8 @@ from lodestar_eval.demo.client import DemoClient
 from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.session import StackFailed, follow, wait_until_ready
-from lodestar_eval.parity.recorder import TopicRecorder
-from lodestar_eval.parity.topics import TOPICS
+from lodestar_eval.live.parity.recorder import TopicRecorder
+from lodestar_eval.live.parity.topics import TOPICS
 from lodestar_eval.tasks import prepare
 
 

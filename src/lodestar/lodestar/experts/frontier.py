@@ -43,7 +43,8 @@ class FrontierConfig:
     look_ranges: distances from which a cell counts as looked at: first at a glance, then, when nothing much is
     left at that range, from near enough for small things. fov: of a camera that no view has told yet.
     gain_range: of the sensor footprint S(c) of eq. 15.
-    min_gains: what a goal must show, the next one when none does; the last goal is kept while it shows half as much.
+    min_gains: what a goal must show, the next one when none does; the last goal is kept while it shows half as much,
+    and, where the next one is more than twice as far away, while it shows the smallest of them.
     corner_gain: likewise in a search that found nothing: something may stand behind the furniture.
     alpha: m^2 per metre (eq. 16): a frontier is published with the viewpoint of the greatest utility.
     barren_way, barren_area: a pass is over when so long a way showed no more than that: what is left is hoped for
@@ -174,11 +175,10 @@ class FrontierExpert:
     def _look_on(self, request: ProposalRequest, reach: Reach, back: np.ndarray | None) -> Proposal | None:
         """The best viewpoint of the first pass that has any."""
         search = request.directive.kind in _SEARCHES and self.looked.count > 0
-        for narrow in (False, True):  # through narrow places only when nothing else is left
-            lengths = reach.possible if narrow else reach.easy
-            for look in self._passes(search):
-                if self._progress.barren(reach.grid, self.looked, look):
-                    continue
+        for look in self._passes(search):
+            if self._progress.barren(reach.grid, self.looked, look):
+                continue
+            for lengths in (reach.easy, reach.possible):  # through narrow places when this pass is over elsewhere
                 stop = self._best(request, reach.grid, lengths, back, look)
                 if stop is not None:
                     self._progress.aim(look, stop.length)
@@ -312,7 +312,7 @@ class FrontierExpert:
         views = survey.views(points)
         told = self._told(survey, records, points[:count], owners, survey.gains(views[:count]), look.min_gain)
         self._frontiers = self._tracker.keep(told)
-        stop = survey.best(points, views, look.min_gain, self._last_goal)
+        stop = survey.best(points, views, look.min_gain, self._last_goal, min(self.config.min_gains))
         if stop is None and self._budget.limited:
             self._tell_of_battery(survey, lengths, pieces, look.min_gain)
         return stop

@@ -229,11 +229,18 @@ class Survey:
         return HEADINGS[best], np.maximum(shown[np.arange(len(points)), best], 0.0)
 
     def best(
-        self, points: np.ndarray, views: np.ndarray, min_gain: float, last: np.ndarray | None
+        self,
+        points: np.ndarray,
+        views: np.ndarray,
+        min_gain: float,
+        last: np.ndarray | None,
+        finish_gain: float = math.inf,
     ) -> Stop | None:
         """The stop that shows most for its way, of those that show at least `min_gain`; the last goal (3,) while it
         shows half as much and no other is better by the share `keep`.
 
+        A last goal that shows at least `finish_gain` is finished before one that is more than twice as far away:
+        to come back for it would cost more than to go there first.
         points: (N, 2) candidates. views: (N, n) what each shows.
         """
         _, area, mass = self._samples
@@ -255,10 +262,12 @@ class Survey:
         for pick in np.argsort(-worth, kind="stable"):
             if not math.isfinite(worth[pick]):
                 return None
-            headings, shows = self.headings(points[pick : pick + 1])
-            if shows[0] > 0.0:
-                viewpoint = np.array([*points[pick], headings[0]])
-                return Stop(viewpoint, float(gains[pick]), float(lengths[pick]))
+            near = kept and gains[0] >= finish_gain and 2.0 * lengths[0] < lengths[pick]
+            for index in (0, pick) if near else (pick,):
+                headings, shows = self.headings(points[index : index + 1])
+                if shows[0] > 0.0:
+                    viewpoint = np.array([*points[index], headings[0]])
+                    return Stop(viewpoint, float(gains[index]), float(lengths[index]))
         return None
 
     def _reachable(self, goal: np.ndarray) -> bool:

@@ -178,7 +178,10 @@ class FrontierExpert:
         for look in self._passes(search):
             if self._progress.barren(reach.grid, self.looked, look):
                 continue
-            for lengths in (reach.easy, reach.possible):  # through narrow places when this pass is over elsewhere
+            for lengths in (
+                reach.easy,
+                reach.possible,
+            ):  # through narrow places when this pass is over elsewhere
                 stop = self._best(request, reach.grid, lengths, back, look)
                 if stop is not None:
                     self._progress.aim(look, stop.length)

@@ -11,22 +11,22 @@ DEPTH_RANGE = 5.0  # metres to which depth is relied on; a D435i errs by 2 % at 
 
 @dataclass(frozen=True)
 class PinholeCamera:
-    """Intrinsics of an image of `width` x `height` pixels; focal lengths and centre in pixels."""
+    """Intrinsics of a pinhole camera."""
 
-    width: int
-    height: int
-    fx: float
-    fy: float
-    cx: float
-    cy: float
+    width: int  # pixels
+    height: int  # pixels
+    fx: float  # focal length along x, pixels
+    fy: float  # focal length along y, pixels
+    cx: float  # principal point, pixels
+    cy: float  # principal point, pixels
 
     def scaled(self, width: int, height: int) -> PinholeCamera:
-        """The same camera read out at another resolution."""
+        """Return the intrinsics of the same camera at another image size, pixels."""
         sx, sy = width / self.width, height / self.height
         return PinholeCamera(width, height, self.fx * sx, self.fy * sy, self.cx * sx, self.cy * sy)
 
     def rays(self, stride: int = 1) -> np.ndarray:
-        """Directions with z = 1 through every `stride`-th pixel. (h, w, 3) float32, optical frame."""
+        """Return ray directions with z = 1 through every `stride`-th pixel: (h, w, 3) float32, optical frame."""
         u = (np.arange(0, self.width, stride, dtype=np.float32) - self.cx) / self.fx
         v = (np.arange(0, self.height, stride, dtype=np.float32) - self.cy) / self.fy
         rays = np.ones((v.size, u.size, 3), np.float32)
@@ -35,11 +35,10 @@ class PinholeCamera:
         return rays
 
     def backproject(self, depth: np.ndarray, pixels: np.ndarray | None = None) -> np.ndarray:
-        """Points of a depth image in the optical frame.
+        """Return the points of a depth image in the optical frame: (N, 3) float32, metres.
 
         depth: (H, W) float32, metres along the optical axis, 0 = invalid.
         pixels: (N, 2) integer (column, row) to take, all by default (then invalid depth gives the origin).
-        Returns (N, 3) float32, metres.
         """
         if pixels is None:
             return (self.rays() * depth[..., None]).reshape(-1, 3)
@@ -52,7 +51,7 @@ class PinholeCamera:
         return points
 
     def project(self, points_camera: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pixels (N, 2) float (column, row) of points (N, 3), and (N,) bool: which lie inside the image."""
+        """Return pixels (N, 2) float (column, row) of points (N, 3), and (N,) bool: inside the image."""
         z = points_camera[:, 2]
         safe = np.where(z > 1e-6, z, 1.0)
         u = points_camera[:, 0] / safe * self.fx + self.cx

@@ -1,6 +1,6 @@
-"""Which changes of map <- odom are jumps that the map has to follow.
+"""Detect changes of map <- odom that are jumps, so that the map is re-anchored.
 
-Everything that hangs on the map asks here: where one thing followed a correction and another did not, they would part.
+All consumers of the map use this module, so that they follow the same corrections.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import numpy as np
 
 from lodestar.geometry.poses import inverse
 
-#: Metres and radians from which on a correction of map <- odom re-anchors the map (DESIGN 2).
+#: Metres and radians from which a correction of map <- odom re-anchors the map (DESIGN 2).
 DISTANCE = 0.1
 ANGLE = math.radians(2.0)
 
 
 def jump_between(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarray) -> np.ndarray | None:
-    """What moves the map, (4, 4) in map, where map <- odom jumped from `before` to `now`; None for less than a jump.
+    """Return the transform (4, 4), in map, that moves the map after map <- odom jumped from `before` to `now`.
 
-    How far a correction jumps is how far it moves the sensor: at the origin of odom, which may be far behind, a
-    fraction of a degree would seem a long way, and a turn about the robot's own place as nothing.
+    Returns None if the change is smaller than a jump. The size of a correction is the displacement of the sensor, not
+    of the origin of odom: far from that origin a small rotation would look like a large translation, and a rotation
+    about the robot would be missed.
     """
     jump = now @ inverse(before)
     shift = (now @ odom_from_sensor)[:3, 3] - (before @ odom_from_sensor)[:3, 3]
@@ -29,15 +30,15 @@ def jump_between(before: np.ndarray, now: np.ndarray, odom_from_sensor: np.ndarr
 
 
 class JumpWatch:
-    """Compares map <- odom from one moment to the next; see `jump_between`."""
+    """Compare map <- odom between successive calls; see `jump_between`."""
 
     def __init__(self) -> None:
         self._map_from_odom: np.ndarray | None = None
 
     def jump(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> np.ndarray | None:
-        """What moves the map, (4, 4) in map, if this is a jump since the last call; small corrections are followed.
+        """Return the transform (4, 4), in map, that moves the map if it jumped since the last call, else None.
 
-        Raises ValueError for poses that are not finite, and remembers nothing of them.
+        Changes below a jump only update the reference. Raises ValueError for poses that are not finite, ignoring them.
         """
         now = np.array(map_from_odom, np.float64)
         if not (np.isfinite(now).all() and np.isfinite(odom_from_sensor).all()):
@@ -55,5 +56,5 @@ class JumpWatch:
         self._map_from_odom = None if map_from_odom is None else np.array(map_from_odom, np.float64)
 
     def restart(self) -> None:
-        """The next correction is the first: the map is another one."""
+        """Forget the last pose: the map has been replaced."""
         self._map_from_odom = None

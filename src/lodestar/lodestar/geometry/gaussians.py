@@ -1,4 +1,4 @@
-"""Gaussians in space."""
+"""Distances between 3D Gaussians."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 def hellinger_distance(
     mean: np.ndarray, covariance: np.ndarray, means: np.ndarray, covariances: np.ndarray
 ) -> np.ndarray:
-    """Hellinger distances (N,) in [0, 1] of one Gaussian (3,), (3, 3) from N others (N, 3), (N, 3, 3).
+    """Return Hellinger distances (N,) in [0, 1] of one Gaussian (3,), (3, 3) to N Gaussians (N, 3), (N, 3, 3).
 
-    A millimetre is added to every axis, so that flat things have a volume.
+    A standard deviation of one millimetre is added on every axis, so that flat objects have a volume.
     """
     floor = np.eye(3) * 1e-6
     first = covariance + floor

@@ -1,4 +1,4 @@
-"""Rigid transforms as 4x4 float64 matrices; `a_from_b` takes points of frame b to frame a."""
+"""Rigid transforms as 4x4 float64 matrices; `a_from_b` maps points of frame b to frame a."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 
 
 def rotation_z(yaw: float) -> np.ndarray:
-    """Rotation by `yaw` radians about z. Returns (3, 3) float64."""
+    """Return the (3, 3) float64 rotation by `yaw` radians about z."""
     c, s = math.cos(yaw), math.sin(yaw)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
 
 
 def make_transform(rotation: np.ndarray, translation: ArrayLike) -> np.ndarray:
-    """The (4, 4) transform with this (3, 3) rotation and translation of 3 metres."""
+    """Return the (4, 4) transform with rotation (3, 3) and translation (3,), metres."""
     transform = np.eye(4)
     transform[:3, :3] = rotation
     transform[:3, 3] = translation
@@ -23,34 +23,34 @@ def make_transform(rotation: np.ndarray, translation: ArrayLike) -> np.ndarray:
 
 
 def planar_transform(x: float, y: float, yaw: float, z: float = 0.0) -> np.ndarray:
-    """The (4, 4) transform of a body at (x, y, z) that looks along `yaw`."""
+    """Return the (4, 4) transform of a body at (x, y, z), metres, with heading `yaw`, radians."""
     return make_transform(rotation_z(yaw), (x, y, z))
 
 
 def inverse(transform: np.ndarray) -> np.ndarray:
-    """Inverse of a rigid (4, 4) transform, without a general matrix inversion."""
+    """Return the inverse of a rigid (4, 4) transform, without a general matrix inversion."""
     rotation = transform[:3, :3]
     return make_transform(rotation.T, -rotation.T @ transform[:3, 3])
 
 
 def transform_points(a_from_b: np.ndarray, points_b: np.ndarray) -> np.ndarray:
-    """Points (N, 3) of frame b, in frame a; the dtype of the points is kept."""
+    """Return points (N, 3) of frame b in frame a; keeps the dtype of the points."""
     rotation = a_from_b[:3, :3].astype(points_b.dtype, copy=False)
     return points_b @ rotation.T + a_from_b[:3, 3].astype(points_b.dtype, copy=False)
 
 
 def yaw_of(transform: np.ndarray) -> float:
-    """Heading of a transform's x axis in the plane, radians in (-pi, pi]."""
+    """Return the heading of the transform's x axis in the x-y plane, radians in (-pi, pi]."""
     return math.atan2(transform[1, 0], transform[0, 0])
 
 
 def wrap_angle(angle: ArrayLike) -> np.ndarray:
-    """The same angle(s) in [-pi, pi)."""
+    """Return the angle(s) wrapped to [-pi, pi)."""
     return (np.asarray(angle) + np.pi) % (2.0 * np.pi) - np.pi
 
 
 def quaternion_from_rotation(rotation: np.ndarray) -> np.ndarray:
-    """Unit quaternion (x, y, z, w) of a (3, 3) rotation, w >= 0."""
+    """Return the unit quaternion (x, y, z, w), w >= 0, of a (3, 3) rotation."""
     m = np.asarray(rotation, dtype=np.float64)
     trace = m[0, 0] + m[1, 1] + m[2, 2]
     candidates = np.array([m[0, 0], m[1, 1], m[2, 2], trace])
@@ -70,14 +70,14 @@ def quaternion_from_rotation(rotation: np.ndarray) -> np.ndarray:
 
 
 def rotation_from_quaternion(quaternion: ArrayLike) -> np.ndarray:
-    """Rotation (3, 3) of a quaternion (x, y, z, w) of any length.
+    """Return the rotation (3, 3) of a quaternion (x, y, z, w) of any length.
 
     Raises ValueError for a quaternion of zero or non-finite length.
     """
     q = np.asarray(quaternion, dtype=np.float64)
     norm = float(np.linalg.norm(q))
     if not np.isfinite(norm) or norm < 1e-9:
-        raise ValueError(f"quaternion {q.tolist()} has no direction")
+        raise ValueError(f"quaternion {q.tolist()} has zero or non-finite length")
     x, y, z, w = q / norm
     return np.array(
         [
@@ -88,5 +88,5 @@ def rotation_from_quaternion(quaternion: ArrayLike) -> np.ndarray:
     )
 
 
-#: Takes optical axes (x right, y down, z forward) to body axes (x forward, y left, z up), REP 103.
+#: Maps optical axes (x right, y down, z forward) to body axes (x forward, y left, z up), REP 103.
 BODY_FROM_OPTICAL = make_transform(np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]]), (0, 0, 0))

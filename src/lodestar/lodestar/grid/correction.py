@@ -1,4 +1,4 @@
-"""Cells that move with a correction of the map."""
+"""Move grid cells by a correction of the map."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lodestar.geometry.poses import inverse, transform_points
 def moved_cells(
     cells: np.ndarray, first: np.ndarray, resolution: float, jump: np.ndarray, fill: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The cells after the map has moved, and the first of them: each takes what stood where its centre came from.
+    """Return the cells after the map has moved by `jump`, and the index of their first cell.
 
     cells: (rows, columns). first: (2,) int, (column, row) of cell (0, 0) in multiples of the resolution (metres).
-    jump: (4, 4), planar. fill: the value of a cell that came from outside. The nearest cell is taken: a straight wall
-    of one cell keeps its gaplessness, ids are never mixed.
+    jump: (4, 4), planar. fill: value of cells that come from outside the grid. Each cell takes the value of the nearest
+    source cell: walls of one cell stay closed, and ids are never interpolated.
     """
     rows, columns = cells.shape
     if not cells.size:

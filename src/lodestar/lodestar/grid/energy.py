@@ -1,4 +1,4 @@
-"""How far the robot may still go (RoboAtlas IV-D: goals are energy-feasible)."""
+"""Energy budget of the robot as path length (RoboAtlas IV-D: goals are energy-feasible)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class EnergyBudget:
-    """What is left of the battery, told as metres of path.
+    """Remaining battery charge as metres of path. Raises ValueError for values that are not lengths."""
 
-    range_left: metres that the robot can still drive, inf = no limit. charger: (x, y) in map where it has to
-    be back with that, or None. reserve: metres that are not planned with. Raises ValueError for values that
-    are no lengths.
-    """
-
-    range_left: float = math.inf
+    range_left: float = math.inf  # metres that the robot can still drive; inf = no limit
+    # (x, y) in map, metres, where the drive must end; None = anywhere
     charger: tuple[float, float] | None = None
-    reserve: float = 5.0
+    reserve: float = 5.0  # metres excluded from planning; chosen: margin for replanned paths
 
     def __post_init__(self) -> None:
         if math.isnan(self.range_left) or not (math.isfinite(self.reserve) and self.reserve >= 0.0):
@@ -29,26 +25,26 @@ class EnergyBudget:
 
     @property
     def limited(self) -> bool:
-        """Whether there is a limit at all."""
+        """Tell whether there is a limit."""
         return math.isfinite(self.range_left)
 
     @property
     def spendable(self) -> float:
-        """Metres that may be planned with, >= 0."""
+        """Return the metres that may be planned with, >= 0."""
         return max(self.range_left - self.reserve, 0.0)
 
     def affords(self, there: np.ndarray, back: np.ndarray | float = 0.0) -> np.ndarray:
-        """Bool of the lengths' shape: whether `there` metres and then `back` to the charger fit.
+        """Return a bool array of the lengths' shape: True where `there` metres plus `back` to the charger fit.
 
-        Unreachable (inf) is never afforded.
+        Unreachable lengths (inf) never fit.
         """
         total = np.asarray(there, np.float64) + np.asarray(back, np.float64)
         return np.isfinite(total) & (total <= self.spendable)
 
     def must_return(self, way_back: float) -> bool:
-        """Whether the robot has to start for the charger now; `way_back`: metres of path to it."""
+        """Tell whether the robot must start for the charger now; `way_back`: metres of path to it."""
         return self.limited and way_back >= self.spendable
 
     def after(self, driven: float) -> EnergyBudget:
-        """The budget that is left after `driven` more metres."""
+        """Return the budget left after `driven` more metres."""
         return EnergyBudget(max(self.range_left - driven, 0.0), self.charger, self.reserve)

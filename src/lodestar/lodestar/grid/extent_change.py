@@ -1,4 +1,4 @@
-"""What is kept per cell, carried over to a grid that has grown or moved its origin."""
+"""Copy per-cell values to a grid that has grown or moved its origin."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 def carried_over(
     values: np.ndarray, old: OccupancyGrid2D | None, new: OccupancyGrid2D, fill: float
 ) -> np.ndarray:
-    """The values (rows, columns, ...) of the old grid's cells on those of the new one, of `fill` where it had none.
+    """Return the values (rows, columns, ...) of the old grid on the cells of the new one; `fill` elsewhere.
 
-    They are the same array where the grids lie alike. Nothing is carried over between resolutions.
+    Returns the same array if the extents agree. Values are not copied between different resolutions.
     """
     same_cells = old is not None and abs(old.resolution - new.resolution) < 1e-9
     if old is not None and same_cells and old.cells.shape == new.cells.shape and old.origin == new.origin:

@@ -1,4 +1,4 @@
-"""The robot's outline in plan."""
+"""Rectangular robot footprint and its collision checks on a grid."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 @dataclass(frozen=True)
 class Footprint:
-    """Rectangle centred on base_link, metres; the defaults are a Unitree Go2's."""
+    """Rectangle centred on base_link."""
 
-    length: float = 0.70
-    width: float = 0.32
+    length: float = 0.70  # metres; Unitree Go2 data sheet
+    width: float = 0.32  # metres; Unitree Go2 data sheet
 
     @property
     def circumscribed_radius(self) -> float:
-        """Above this distance from the centre an obstacle never collides, metres."""
+        """Return the radius of the circumscribed circle, metres: farther obstacles cannot collide."""
         return math.hypot(self.length, self.width) / 2.0
 
     def corners(self, pose: Sequence[float] | np.ndarray) -> np.ndarray:
-        """(4, 2) float64, counter-clockwise, of the footprint at pose (x, y, yaw)."""
+        """Return the corners (4, 2) float64, counter-clockwise, at pose (x, y, yaw)."""
         c, s = math.cos(pose[2]), math.sin(pose[2])
         half = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * (self.length / 2.0, self.width / 2.0)
         return half @ np.array([[c, s], [-s, c]]) + (pose[0], pose[1])
@@ -39,7 +39,7 @@ GO2 = Footprint()
 def _free(cells, resolution, x0, y0, occupied_from, unknown_ok, poses, half_length, half_width):
     rows, columns = cells.shape
     result = np.ones(len(poses), np.bool_)
-    margin = resolution / 2.0  # a cell counts by its centre, so the rectangle grows by half a cell
+    margin = resolution / 2.0  # cells are tested at their centre, so the rectangle grows by half a cell
     radius = math.hypot(half_length + margin, half_width + margin)
     for i in range(len(poses)):
         x, y, yaw = poses[i]
@@ -70,9 +70,9 @@ def _free(cells, resolution, x0, y0, occupied_from, unknown_ok, poses, half_leng
 def footprints_free(
     grid: OccupancyGrid2D, poses: ArrayLike, footprint: Footprint = GO2, unknown_ok: bool = True
 ) -> np.ndarray:
-    """(N,) bool: at which poses (N, 3) no obstacle or keep-out cell (nor unknown, unless allowed) lies under it.
+    """Return (N,) bool: True where the footprint at poses (N, 3) covers no obstacle or keep-out cell.
 
-    What lies off the grid is unknown.
+    Unknown cells count as obstacles unless `unknown_ok`. Cells off the grid are unknown.
     """
     return _free(
         grid.barred_cells,
@@ -90,5 +90,5 @@ def footprints_free(
 def footprint_free(
     grid: OccupancyGrid2D, pose: ArrayLike, footprint: Footprint = GO2, unknown_ok: bool = True
 ) -> bool:
-    """Whether the robot fits at pose (x, y, yaw); see `footprints_free`."""
+    """Tell whether the footprint fits at pose (x, y, yaw); see `footprints_free`."""
     return bool(footprints_free(grid, np.asarray(pose, np.float64)[None], footprint, unknown_ok)[0])

@@ -1,4 +1,4 @@
-"""Distance from obstacles, and where a robot may stand because of it."""
+"""Distance from obstacles and the traversable cells that follow from it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["distance_to", "obstacle_distance", "traversable"]
 
 
 def obstacle_distance(grid: OccupancyGrid2D) -> np.ndarray:
-    """(rows, columns) float32, metres to the nearest occupied or keep-out cell; read-only."""
+    """Return (rows, columns) float32, metres to the nearest occupied or keep-out cell; read-only."""
     return grid.clearance
 
 
 def traversable(grid: OccupancyGrid2D, clearance: float, unknown_ok: bool = False) -> np.ndarray:
-    """(rows, columns) bool: free (or unknown) cells at least `clearance` metres from any obstacle."""
+    """Return (rows, columns) bool: free (or unknown) cells at least `clearance` metres from any obstacle."""
     passable = (grid.cells < grid.occupied_from) if unknown_ok else grid.free
     return passable & (obstacle_distance(grid) >= clearance)

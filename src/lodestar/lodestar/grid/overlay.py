@@ -1,4 +1,4 @@
-"""One grid over another."""
+"""Combine grids of one frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 
 
 def occupied_onto(base: OccupancyGrid2D, above: OccupancyGrid2D) -> np.ndarray:
-    """(rows, columns) bool: cells of the base whose centre an occupied cell of another grid of its frame holds."""
+    """Return (rows, columns) bool: cells of the base whose centre lies in an occupied cell of `above` (same frame)."""
     hit = np.zeros(base.cells.shape, bool)
     rows, columns = base.cells.shape
     steps = np.arange(max(rows, columns))
@@ -23,17 +23,17 @@ def occupied_onto(base: OccupancyGrid2D, above: OccupancyGrid2D) -> np.ndarray:
 
 
 def overlay_obstacles(base: OccupancyGrid2D, above: OccupancyGrid2D) -> OccupancyGrid2D:
-    """The base grid with the occupied cells of another grid of the same frame added.
+    """Return the base grid with the occupied cells of another grid of the same frame added.
 
-    The base keeps its extent, resolution and unknown space; a coarser cell of `above` fills every base cell whose
-    centre it holds.
+    The base keeps its extent, resolution and unknown cells; a coarser cell of `above` fills every base cell whose
+    centre it contains.
     """
     cells = np.where(occupied_onto(base, above), np.int8(OCCUPIED), base.cells)
     return replace(base, cells=cells, stamp=max(base.stamp, above.stamp))
 
 
 def with_keep_out(base: OccupancyGrid2D, zones: OccupancyGrid2D | None) -> OccupancyGrid2D:
-    """The base grid, not to be entered where `zones` is occupied; the base itself where there are no zones on it."""
+    """Return the base grid with keep-out cells where `zones` is occupied; the base itself if no zone lies on it."""
     if zones is None or not zones.occupied.any():
         return base
     keep_out = occupied_onto(base, zones)

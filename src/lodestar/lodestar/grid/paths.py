@@ -1,4 +1,4 @@
-"""Path lengths to everywhere and the path to one place, on the cells where the robot's centre may be."""
+"""Shortest path lengths to all cells and least-cost paths to one goal, on cells traversable for the robot's centre."""
 
 from __future__ import annotations
 
@@ -14,36 +14,35 @@ from numpy.typing import ArrayLike
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 
-_BUCKETS = 16  # a step costs less than this many cells
+_BUCKETS = 16  # of width one cell; a step costs less than this
 _ROOT_2 = math.sqrt(2.0)
 
 
 @dataclass(frozen=True)
 class TravelConfig:
-    """Where a path may lead.
+    """Constraints and costs of paths."""
 
-    clearance: metres kept from obstacles, always (half the Go2's width and a margin).
-    soft_clearance: metres from obstacles below which a step costs more, up to `soft_weight` times more at
-    `clearance`. unknown_ok: whether paths may cross unknown cells.
-    start_snap, goal_snap: metres within which a start or goal that is too near an obstacle is moved off it.
-    pocket_area: m^2 below which the free space around the start is a pocket, into which the robot came before
-    all of its walls were known; it leaves by a gap within `pocket_reach` metres that only leaves one of
-    `pocket_clearances`, the widest that serves.
-    """
-
-    clearance: float = 0.22
+    clearance: float = 0.22  # metres always kept from obstacles; half the Go2's width plus a margin
+    # metres from obstacles below which a step costs more; chosen: half a doorway
     soft_clearance: float = 0.45
+    # additional cost factor of a step at `clearance`; chosen: prefer the middle of passages
     soft_weight: float = 2.0
-    unknown_ok: bool = False
+    unknown_ok: bool = False  # paths may cross unknown cells
+    # metres a start too near an obstacle is moved at most; chosen: above the Go2's half length
     start_snap: float = 0.5
+    # metres a goal too near an obstacle is moved at most; chosen: three cells of 5 cm
     goal_snap: float = 0.15
+    # m^2; below it the free space around the start is a pocket, entered before all of its walls were known. Chosen:
+    # a robot needs more to turn and look for another way out.
     pocket_area: float = 3.0
+    # metres within which a narrower gap out of a pocket is searched; chosen: one pocket's length
     pocket_reach: float = 2.5
+    # metres of clearance accepted in that gap, tried in this order; chosen: half the Go2's width plus 3 cm, then less
     pocket_clearances: tuple[float, ...] = (0.19, 0.14)
 
 
 class NoPathReason(Enum):
-    """Why there is no path."""
+    """Reason why there is no path."""
 
     START_OCCUPIED = "start occupied"
     GOAL_OCCUPIED = "goal occupied"
@@ -51,7 +50,7 @@ class NoPathReason(Enum):
 
 
 class NoPath(Exception):
-    """There is no path, for `reason`."""
+    """No path exists; see `reason`."""
 
     def __init__(self, reason: NoPathReason, detail: str = ""):
         super().__init__(f"{reason.value}: {detail}" if detail else reason.value)
@@ -60,10 +59,10 @@ class NoPath(Exception):
 
 @njit(cache=True)
 def _spread(passable, cost, row, column, goal_row, goal_column, parents):
-    """Cheapest cost in cells from one cell to all (or until the goal is settled), inf = unreachable.
+    """Return the least cost, in cells, from one cell to all cells (or until the goal is settled); inf = unreachable.
 
-    Exact: a step costs at least 1, so every cell of the bucket [k, k + 1) is final when its turn comes.
-    `cost` (rows, columns) float32 >= 1 or empty for 1; `parents` (rows, columns) int8 or empty.
+    Exact: a step costs at least 1, so every cell of bucket [k, k + 1) is final when the bucket is processed.
+    `cost` (rows, columns) float32 >= 1, or empty for 1; `parents` (rows, columns) int8 or empty.
     """
     rows, columns = passable.shape
     weighted, trace = cost.size > 0, parents.size > 0
@@ -159,7 +158,7 @@ def _trace(parents, start_row, start_column, row, column):
 
 
 def snap(grid: OccupancyGrid2D, allowed: np.ndarray, xy: ArrayLike, radius: float) -> tuple[int, int] | None:
-    """The allowed cell (row, column) that holds `xy`, or the nearest within `radius` metres, or None."""
+    """Return the allowed cell (row, column) at `xy`, or the nearest one within `radius` metres, or None."""
     row, column = (int(v) for v in grid.cells_of(np.asarray(xy, np.float64)[None, :2])[0])
     rows, columns = allowed.shape
     if 0 <= row < rows and 0 <= column < columns and allowed[row, column]:
@@ -182,7 +181,7 @@ def _passable(grid: OccupancyGrid2D, config: TravelConfig) -> tuple[np.ndarray, 
 
 
 def _area(passable: np.ndarray, start: tuple[int, int], resolution: float) -> float:
-    """Square metres that can be reached from the start; a step between corners needs both cells beside it."""
+    """Return the m^2 reachable from the start; a diagonal step needs both cells beside it."""
     _, labels, statistics, _ = cv2.connectedComponentsWithStats(passable.astype(np.uint8), connectivity=4)
     return float(statistics[labels[start], cv2.CC_STAT_AREA]) * resolution**2
 
@@ -190,9 +189,9 @@ def _area(passable: np.ndarray, start: tuple[int, int], resolution: float) -> fl
 def _passable_from(
     grid: OccupancyGrid2D, start_xy: ArrayLike, config: TravelConfig
 ) -> tuple[np.ndarray, np.ndarray, tuple[int, int] | None]:
-    """Passable cells, distances from obstacles and the cell of the start; gaps out of a pocket are passable,
+    """Return passable cells, distances from obstacles, and the cell of the start.
 
-    and so is the shortest way out of a keep-out zone around the start.
+    Gaps out of a pocket and the shortest path out of a keep-out zone around the start are passable too.
     """
     passable, distance = _passable(grid, config)
     if grid.keep_out is not None:
@@ -214,7 +213,7 @@ def _passable_from(
 def _way_out(
     open_grid: OccupancyGrid2D, passable: np.ndarray, start_xy: ArrayLike, config: TravelConfig
 ) -> np.ndarray:
-    """Cells of the shortest way from the start, by the grid without zones, to the first passable cell; often none."""
+    """Return the cells of the shortest path, ignoring zones, from the start to a passable cell; usually none."""
     way = np.zeros(passable.shape, bool)
     possible, _ = _passable(open_grid, config)
     start = snap(open_grid, possible, start_xy, config.start_snap)
@@ -235,10 +234,10 @@ def _way_out(
 def path_lengths(
     grid: OccupancyGrid2D, start_xy: ArrayLike, config: TravelConfig = TravelConfig()
 ) -> np.ndarray:
-    """Length of the shortest 8-connected path from the start to every cell.
+    """Return the length of the shortest 8-connected path from the start to every cell.
 
-    Returns (rows, columns) float32, metres, inf where unreachable; all inf where no traversable cell lies
-    within `start_snap` of the start. The way from the start to its cell is counted.
+    Returns (rows, columns) float32, metres, inf if unreachable; all inf if no traversable cell lies within
+    `start_snap` of the start. The distance from the start to its cell is included.
     """
     passable, _, start = _passable_from(grid, start_xy, config)
     if start is None:
@@ -254,17 +253,17 @@ def path_lengths(
 def plan_path(
     grid: OccupancyGrid2D, start_xy: ArrayLike, goal_xy: ArrayLike, config: TravelConfig = TravelConfig()
 ) -> np.ndarray:
-    """The path of least cost from start to goal, cell by cell, from the given start to the given goal.
+    """Return the least-cost path from the given start to the given goal, cell by cell.
 
     Returns (N, 2) float64, metres, N >= 2. A start or goal too near an obstacle is replaced by the nearest
     traversable cell within its snap distance. Raises NoPath.
     """
     passable, distance, start = _passable_from(grid, start_xy, config)
     if start is None:
-        raise NoPath(NoPathReason.START_OCCUPIED, f"nothing traversable in {config.start_snap} m")
+        raise NoPath(NoPathReason.START_OCCUPIED, f"no traversable cell within {config.start_snap} m")
     goal = snap(grid, passable, goal_xy, config.goal_snap)
     if goal is None:
-        raise NoPath(NoPathReason.GOAL_OCCUPIED, f"nothing traversable in {config.goal_snap} m")
+        raise NoPath(NoPathReason.GOAL_OCCUPIED, f"no traversable cell within {config.goal_snap} m")
     margin = max(config.soft_clearance - config.clearance, 1e-6)
     nearness = np.clip((config.soft_clearance - distance) / margin, 0.0, 1.0)
     weight = min(config.soft_weight, (_BUCKETS - 1) / _ROOT_2 - 1.0)

@@ -1,4 +1,4 @@
-"""Rooms, or what looks like one: free space parted where it is narrow."""
+"""Segment free space into rooms or room-like regions, split at narrow passages."""
 
 from __future__ import annotations
 
@@ -17,20 +17,18 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 @dataclass(frozen=True)
 class RegionConfig:
-    """core: metres from walls of what is certainly inside a room (more than half a door's width).
+    """Parameters of the segmentation."""
 
-    passage: metres; regions joined by an opening at least so wide are one. furniture: m^2; smaller obstacles
-    that touch no other are not walls. min_area: m^2 of a region.
-    """
-
+    # metres from walls of cells that are surely inside a room; chosen: above half a door's width
     core: float = 0.6
+    # metres; regions joined by an opening this wide are one; chosen: wider than a double door
     passage: float = 1.5
-    furniture: float = 1.2
-    min_area: float = 1.0
+    furniture: float = 1.2  # m^2; smaller isolated obstacles are not walls; chosen: a table's plan
+    min_area: float = 1.0  # m^2 of the smallest region; chosen: a closet
 
 
 def _walls(grid: OccupancyGrid2D, furniture: float) -> np.ndarray:
-    """What bounds rooms: everything that is not free, without free-standing furniture."""
+    """Return the cells that bound rooms: all cells that are not free, without free-standing furniture."""
     solid = (~grid.free).astype(np.uint8)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(solid, connectivity=8)
     small = stats[:, cv2.CC_STAT_AREA] * grid.resolution**2 < furniture
@@ -43,7 +41,7 @@ def _walls(grid: OccupancyGrid2D, furniture: float) -> np.ndarray:
 
 
 def _borders(mask: np.ndarray, distance: np.ndarray) -> dict[tuple[int, int], float]:
-    """Per pair of regions that touch, the largest distance from walls along their border."""
+    """Return, per pair of touching regions, the largest distance from walls along their border, metres."""
     widths: dict[tuple[int, int], float] = {}
     for first, second, room in (
         (mask[:, :-1], mask[:, 1:], np.minimum(distance[:, :-1], distance[:, 1:])),
@@ -57,7 +55,7 @@ def _borders(mask: np.ndarray, distance: np.ndarray) -> dict[tuple[int, int], fl
 
 
 def _joined(count: int, widths: dict[tuple[int, int], float], half_passage: float) -> np.ndarray:
-    """Representative of each region 0..count after wide openings are ignored."""
+    """Return the representative of each region 0..count after merging across wide openings."""
     parent = np.arange(count + 1)
 
     def root(i: int) -> int:
@@ -74,9 +72,9 @@ def _joined(count: int, widths: dict[tuple[int, int], float], half_passage: floa
 def _inherit(
     mask: np.ndarray, grid: OccupancyGrid2D, previous: tuple[np.ndarray, tuple[float, float]], used: int
 ) -> np.ndarray:
-    """New ids by old ones: a region takes the id of the old region that it shares most cells with, if free.
+    """Keep ids: a region takes the unused id of the old region with which it shares most cells.
 
-    used: the largest id that has ever been given.
+    used: the largest id given so far.
     """
     old_mask, old_origin = previous
     ids = np.unique(mask[mask > 0])
@@ -113,12 +111,12 @@ def segment_regions(
     previous: tuple[np.ndarray, tuple[float, float]] | None = None,
     used: int = 0,
 ) -> tuple[np.ndarray, list[tuple[int, float, np.ndarray, tuple[int, ...]]]]:
-    """Free space as regions: a watershed from the cores of rooms, joined again across wide openings.
+    """Segment free space by a watershed from room cores and merge regions across wide openings.
 
-    previous: mask and grid origin of the last call, whose ids go on where regions overlap. used: the largest id
-    that has ever been given; new ones are larger.
+    previous: mask and grid origin of the last call; overlapping regions keep their ids. used: the largest id given so
+    far; new ids are larger.
     Returns the mask (rows, columns) uint16, 0 = none, and per region (id, area in m^2, centroid (2,) in metres,
-    ids of the regions that it borders on).
+    ids of neighbouring regions).
     """
     walls = _walls(grid, config.furniture)
     distance = distance_to(walls, grid.resolution)
@@ -150,7 +148,7 @@ def segment_regions(
 
 
 class RegionTracker:
-    """Segments a growing grid again and again; ids stay with their places and are never used twice.
+    """Segment a growing grid repeatedly; regions keep their ids, and an id is never reused.
 
     mask: (rows, columns) uint16 of the last grid, whose corner is at `origin`, metres. used: the largest id so far.
     """
@@ -160,28 +158,28 @@ class RegionTracker:
         self.mask = np.zeros((0, 0), np.uint16)
         self.origin = (0.0, 0.0)
         self.used = 0
-        self._resolution = 0.0  # of the mask, 0 where there is none
+        self._resolution = 0.0  # metres per cell of the mask, 0 = no mask yet
 
     def segment(
         self, grid: OccupancyGrid2D
     ) -> tuple[np.ndarray, list[tuple[int, float, np.ndarray, tuple[int, ...]]]]:
-        """See `segment_regions`."""
+        """Segment the grid; see `segment_regions`."""
         previous = (self.mask, self.origin) if self.mask.size else None
         mask, regions = segment_regions(grid, self.config, previous, self.used)
-        if regions:  # a grid without any keeps the ids for the next one
+        if regions:  # without regions keep the ids for the next grid
             self.mask, self.origin, self._resolution = mask, grid.origin, grid.resolution
             self.used = max(self.used, int(mask.max()))
         return mask, regions
 
     def move(self, jump: np.ndarray) -> None:
-        """The map has moved by (4, 4), and the ids with it."""
+        """Move the mask after the map moved by `jump` (4, 4)."""
         if self.mask.size and self._resolution > 0.0 and not np.array_equal(jump, np.eye(4)):
             first = np.round(np.array(self.origin) / self._resolution).astype(np.int64)
             self.mask, low = moved_cells(self.mask, first, self._resolution, jump, 0)
             self.origin = (float(low[0]) * self._resolution, float(low[1]) * self._resolution)
 
     def to_arrays(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Meta and arrays of what `restore` needs."""
+        """Return meta and arrays for `restore`."""
         meta = {
             "region_origin": list(self.origin),
             "regions_used": self.used,
@@ -190,10 +188,10 @@ class RegionTracker:
         return meta, {"region_mask": self.mask.copy()}
 
     def restore(self, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-        """Ids go on from what `to_arrays` wrote. Raises KeyError, ValueError, TypeError; then nothing changes."""
+        """Restore ids from `to_arrays`. Raises KeyError, ValueError or TypeError and then changes nothing."""
         mask = np.asarray(arrays["region_mask"], np.uint16)
         (x, y), used = meta["region_origin"], int(meta["regions_used"])
         if mask.ndim != 2 or used < int(mask.max(initial=0)):
-            raise ValueError(f"regions in a mask of shape {mask.shape}, of which {used} are known")
+            raise ValueError(f"regions of mask shape {mask.shape} with {used} ids are not valid")
         origin, resolution = (float(x), float(y)), float(meta.get("region_cell", 0.0))
         self.mask, self.origin, self.used, self._resolution = mask, origin, used, resolution

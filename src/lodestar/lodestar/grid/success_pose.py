@@ -1,7 +1,7 @@
-"""Success, by one definition for whoever claims it and whoever judges it (DESIGN section 3).
+"""Success of a goal pose, one definition for the agent and the judge (DESIGN section 3).
 
 The footprint is within 1.0 m, in plan, of the nearest point of the object's box, and the bearing to that
-point is within 30 degrees; line of sight is checked by the caller, on the grid or on the true meshes.
+point is within 30 degrees. The caller checks line of sight, on the grid or on the true meshes.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ MAX_DISTANCE, MAX_BEARING = SuccessConfig.distance, SuccessConfig.bearing  # by 
 
 
 def _outside(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Distance (...) of points (..., 2) from the rectangle, 0 inside."""
+    """Return the distance (...) of points (..., 2) from the rectangle; 0 inside."""
     return np.linalg.norm(np.maximum(np.maximum(low - points, points - high), 0.0), axis=-1)
 
 
 def footprint_distances(
     poses: ArrayLike, footprint: Footprint, box_min: ArrayLike, box_max: ArrayLike
 ) -> np.ndarray:
-    """(N,) float64: metres in plan between the footprint at poses (N, 3) and the box, 0 = overlap."""
+    """Return (N,) float64: metres in plan between the footprint at poses (N, 3) and the box; 0 = overlap."""
     poses = np.asarray(poses, np.float64).reshape(-1, 3)
     low, high = np.asarray(box_min, np.float64)[:2], np.asarray(box_max, np.float64)[:2]
     half = np.array([footprint.length / 2.0, footprint.width / 2.0])
@@ -45,7 +45,7 @@ def footprint_distances(
     own = np.einsum("ka,nab->nkb", signs * half, axes) + poses[:, None, :2]  # footprint corners in map
     box = np.stack([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
     theirs = np.einsum("nkb,nab->nka", box[None] - poses[:, None, :2], axes)  # box corners, robot frame
-    # Two disjoint convex polygons are nearest at a corner of one of them.
+    # Two disjoint convex polygons are closest at a corner of one of them.
     distance = np.minimum(_outside(own, low, high).min(1), _outside(theirs, -half, half).min(1))
     apart_map = ((own.max(1) < low) | (own.min(1) > high)).any(1)
     apart_robot = ((theirs.max(1) < -half) | (theirs.min(1) > half)).any(1)
@@ -55,14 +55,14 @@ def footprint_distances(
 def footprint_distance(
     pose: ArrayLike, footprint: Footprint, box_min: ArrayLike, box_max: ArrayLike
 ) -> float:
-    """Metres in plan between the footprint at pose (x, y, yaw) and the box, 0 where they overlap."""
+    """Return the metres in plan between the footprint at pose (x, y, yaw) and the box; 0 if they overlap."""
     return float(footprint_distances(np.asarray(pose)[None], footprint, box_min, box_max)[0])
 
 
 def bearings_to_box(poses: ArrayLike, box_min: ArrayLike, box_max: ArrayLike) -> np.ndarray:
-    """(N,) float64 radians in [-pi, pi): from the heading of poses (N, 3) to the box's nearest point.
+    """Return (N,) float64 radians in [-pi, pi): bearing of the box's nearest point from the heading of poses (N, 3).
 
-    0 where the pose stands inside the box in plan.
+    0 where the pose lies inside the box in plan.
     """
     poses = np.asarray(poses, np.float64).reshape(-1, 3)
     nearest = np.clip(poses[:, :2], np.asarray(box_min)[:2], np.asarray(box_max)[:2])
@@ -72,7 +72,7 @@ def bearings_to_box(poses: ArrayLike, box_min: ArrayLike, box_max: ArrayLike) ->
 
 
 def bearing_to_box(pose: ArrayLike, box_min: ArrayLike, box_max: ArrayLike) -> float:
-    """Radians from the heading of pose (x, y, yaw) to the nearest point of the box; see `bearings_to_box`."""
+    """Return the radians from the heading of pose (x, y, yaw) to the box's nearest point; see `bearings_to_box`."""
     return float(bearings_to_box(np.asarray(pose)[None], box_min, box_max)[0])
 
 
@@ -84,7 +84,7 @@ def is_facing(
     max_distance: float = MAX_DISTANCE,
     max_bearing: float = MAX_BEARING,
 ) -> bool:
-    """Whether a robot at pose (x, y, yaw) stands by the box and faces it; line of sight is not part of it."""
+    """Tell whether a robot at pose (x, y, yaw) is near the box and faces it; line of sight is not checked."""
     return (
         footprint_distance(pose, footprint, box_min, box_max) <= max_distance
         and abs(bearing_to_box(pose, box_min, box_max)) <= max_bearing

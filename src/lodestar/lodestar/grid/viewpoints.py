@@ -1,4 +1,4 @@
-"""Where to stand to face a thing (DESIGN section 3, goal pose)."""
+"""Goal poses from which the robot faces an object (DESIGN section 3, goal pose)."""
 
 from __future__ import annotations
 
@@ -19,73 +19,68 @@ from lodestar.grid.visibility import sight_between
 
 @dataclass(frozen=True)
 class ViewpointConfig:
-    """What a viewpoint must be and what makes one better.
+    """Constraints on viewpoints and weights of their score."""
 
-    max_distance, min_distance: metres in plan from the footprint to the box; the maximum is below the 1.0 m of
-    success, for errors of the box and of the drive. far_distance: the maximum for things so low that the camera
-    looks over them from nearer; high_distance: for things that lie wholly above it, which what they stand on hides
-    from nearer. max_bearing: radians to the box's nearest point.
-    turning_clearance: metres from obstacles at which the robot turns freely; nearer, its footprint must fit at
-    the heading. ignore_last: metres before the box that may be furniture. strict_ignore: the same where a
-    viewpoint lies beyond `side_angle` of every saved view, up to `wide_angle`, radians in plan.
-    camera_forward, camera_height: metres, of the camera from base_link; camera_pitch, up, and half_vfov: radians.
-    set_back: metres by which a thing is taken to stand behind the edge of a table or shelf that is higher than the
-    camera and not known. excluded_radius: metres around excluded poses. spacing: metres between viewpoints that are
-    returned.
-    limit: viewpoints returned at most.
-    visible_weight, view_weight, turning_weight, plain_weight, clearance_weight: score for the share of the thing's
-    height in the camera's field, for alignment with a saved view, for room to turn, for a plain sight (nothing stands
-    before it), for clearance.
-    path_weight: score lost per metre of path, distance_weight: per metre off `best_distance`.
-    """
-
-    max_distance: float = 0.75
+    # Distances in plan from the footprint to the box, metres.
+    max_distance: float = 0.75  # chosen: below the 1.0 m of success, for errors of the box and of the drive
+    # maximum for objects so low that a nearer camera looks over them; chosen: below 1.0 m
     far_distance: float = 0.90
+    # maximum for objects above the camera, hidden from nearer by their support; chosen
     high_distance: float = 0.85
-    min_distance: float = 0.08
+    min_distance: float = 0.08  # chosen: the controller's goal tolerance must not touch the object
+    # radians to the box's nearest point; chosen: below the 30 degrees of success
     max_bearing: float = math.radians(20.0)
+    # metres from obstacles for a free turn (Go2's circumscribed radius plus a margin); nearer to obstacles the
+    # footprint
+    # must fit at the heading
     turning_clearance: float = 0.40
+    # metres before the box that may be furniture under the object; chosen: a desk's depth
     ignore_last: float = 0.8
+    # the same beyond `side_angle` of every saved view, metres; chosen: three cells of 5 cm
     strict_ignore: float = 0.15
+    # radians in plan from a saved view; chosen: the same side of the object
     side_angle: float = math.radians(60.0)
+    # radians in plan, the largest angle from a saved view; chosen: not behind
     wide_angle: float = math.radians(110.0)
-    camera_forward: float = 0.30
-    camera_height: float = 0.45
-    camera_pitch: float = math.radians(10.0)
-    half_vfov: float = math.radians(32.0)
+    camera_forward: float = 0.30  # metres from base_link, Go2's front camera
+    camera_height: float = 0.45  # metres above base_link's ground, Go2's front camera
+    camera_pitch: float = math.radians(10.0)  # radians, positive = up; the simulator's Go2
+    half_vfov: float = math.radians(32.0)  # radians, half the vertical field of view; the simulator's Go2
+    # metres from an object to its support's edge if the support is unknown; chosen: mid-shelf
     set_back: float = 0.2
+    # metres around excluded poses without viewpoints; chosen: above the goal tolerance
     excluded_radius: float = 0.3
-    spacing: float = 0.25
-    limit: int = 48
-    visible_weight: float = 1.0
-    view_weight: float = 0.5
-    turning_weight: float = 0.4
-    plain_weight: float = 0.3
-    clearance_weight: float = 0.3
-    path_weight: float = 0.12
-    distance_weight: float = 0.4
-    best_distance: float = 0.45
+    spacing: float = 0.25  # metres between returned viewpoints; chosen: no near-duplicates of a blocked pose
+    limit: int = 48  # most viewpoints returned; chosen: enough for a full ring at this spacing
+    # Score weights, without unit unless stated; chosen on simulated apartments and offices.
+    visible_weight: float = 1.0  # times the share of the object's height in the camera's field
+    view_weight: float = 0.5  # times the alignment with a saved view, 0..1
+    turning_weight: float = 0.4  # for room to turn
+    plain_weight: float = 0.3  # for an unobstructed line of sight
+    clearance_weight: float = 0.3  # times the clearance up to 0.6 m, as a share of it
+    path_weight: float = 0.12  # score lost per metre of path
+    distance_weight: float = 0.4  # score lost per metre off `best_distance`
+    best_distance: float = 0.45  # metres from footprint to box; chosen: the whole object is in view
     footprint: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})
 
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """pose: (3,) x, y, yaw in map. path_length, distance (footprint to box), clearance: metres. is_plain: nothing
-    stands before the thing but in its last centimetres (`strict_ignore`), where it may lean on a wall. visible: share
-    of its height in the camera's field that the edge of what it stands on does not hide.
-    """
+    """A pose that faces an object, with the measures of its score."""
 
-    pose: np.ndarray
-    path_length: float
-    distance: float
-    clearance: float
+    pose: np.ndarray  # (3,) x, y, yaw in map
+    path_length: float  # metres
+    distance: float  # metres from footprint to box
+    clearance: float  # metres from the nearest obstacle
     score: float
+    # nothing blocks the view except in the last `strict_ignore` metres before the object
     is_plain: bool = True
+    # share of the object's height in the camera's field and not hidden by its support's edge
     visible: float = 1.0
 
 
 class NoViewpointReason(Enum):
-    """What the last viewpoints failed on."""
+    """The constraint that removed the last viewpoints."""
 
     UNREACHABLE = "no reachable place near it"
     BLOCKED = "the robot does not fit where it could face it"
@@ -95,7 +90,7 @@ class NoViewpointReason(Enum):
 
 
 class NoViewpoint(Exception):
-    """There is no viewpoint, for `reason`."""
+    """No viewpoint exists; see `reason`."""
 
     def __init__(self, reason: NoViewpointReason):
         super().__init__(reason.value)
@@ -105,7 +100,7 @@ class NoViewpoint(Exception):
 def _candidates(
     grid: OccupancyGrid2D, lengths: np.ndarray, low: np.ndarray, high: np.ndarray, reach: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Reachable cells (N, 2), and their centres (N, 2), that lie within `reach` of the box in plan."""
+    """Return reachable cells (N, 2) within `reach` of the box in plan, and their centres (N, 2)."""
     cells = grid.cells_of(np.array([low - reach, high + reach]))
     (top, left), (bottom, right) = np.maximum(cells[0], 0), np.maximum(cells[1] + 1, 0)
     found = np.argwhere(np.isfinite(lengths[top:bottom, left:right])) + np.array([top, left])
@@ -115,7 +110,7 @@ def _candidates(
 
 
 def _headings(points: np.ndarray, low: np.ndarray, high: np.ndarray, slack: float) -> np.ndarray:
-    """Towards the middle of the box, at most `slack` radians away from its nearest point."""
+    """Return headings towards the middle of the box, at most `slack` radians off its nearest point."""
     nearest = np.clip(points, low, high) - points
     middle = (low + high) / 2.0 - points
     to_nearest = np.arctan2(nearest[:, 1], nearest[:, 0])
@@ -124,7 +119,7 @@ def _headings(points: np.ndarray, low: np.ndarray, high: np.ndarray, slack: floa
 
 
 def _max_distance(bottom: float, top: float, config: ViewpointConfig) -> float:
-    """Metres from the footprint to a thing between these heights within which it may be faced."""
+    """Return the largest allowed distance, metres, from the footprint to an object between these heights."""
     from_camera = config.max_distance + config.footprint.length / 2.0 - config.camera_forward
     lowest = config.camera_height + from_camera * math.tan(config.camera_pitch - config.half_vfov)
     if top < lowest:
@@ -139,8 +134,9 @@ def _visible_share(
     support: tuple[np.ndarray, np.ndarray] | None,
     config: ViewpointConfig,
 ) -> np.ndarray:
-    """Share (N,) of the box's height that lies within the camera's vertical field at its nearest side, and that the
-    edge of what it stands on does not hide.
+    """Return the share (N,) of the box's height that the camera sees at the box's nearest side.
+
+    It lies within the vertical field of view and is not hidden by the edge of the object's support.
     """
     forward = np.stack([np.cos(poses[:, 2]), np.sin(poses[:, 2])], 1) * config.camera_forward
     eyes = poses[:, :2] + forward
@@ -150,7 +146,7 @@ def _visible_share(
     highest = config.camera_height + distance * math.tan(config.camera_pitch + config.half_vfov)
     height = max(float(box_max[2] - box_min[2]), 0.02)
     raised = float(box_min[2]) - config.camera_height
-    if raised > 0.0:  # the camera looks up, past the edge of what it stands on
+    if raised > 0.0:  # the camera looks up, past the edge of the support
         set_back = _set_back(nearest, eyes, support, config)
         to_edge = np.maximum(distance - set_back, 0.05)
         lowest = np.maximum(lowest, config.camera_height + raised * (1.0 + set_back / to_edge))
@@ -164,7 +160,7 @@ def _set_back(
     support: tuple[np.ndarray, np.ndarray] | None,
     config: ViewpointConfig,
 ) -> np.ndarray:
-    """Metres (N,) from points (N, 2) to the edge of the support on the way to the eyes (N, 2)."""
+    """Return the metres (N,) from points (N, 2) to the support's edge, in the direction of the eyes (N, 2)."""
     if support is None:
         return np.full(len(points), config.set_back)
     low, high = np.asarray(support[0])[:2], np.asarray(support[1])[:2]
@@ -177,7 +173,7 @@ def _set_back(
 
 
 def _side_angles(points: np.ndarray, middle: np.ndarray, views: Sequence[np.ndarray]) -> np.ndarray:
-    """Angle (N,) in plan at the target between each point and the nearest saved view; 0 without any view."""
+    """Return the angle (N,) in plan at the target between each point and the nearest saved view; 0 without views."""
     directions = [np.asarray(view)[:2, 3] - middle for view in views]
     directions = [d for d in directions if np.linalg.norm(d) > 0.1]
     if not directions:
@@ -197,12 +193,12 @@ def find_viewpoints(
     config: ViewpointConfig = ViewpointConfig(),
     support: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> list[Viewpoint]:
-    """Reachable poses that face the box from a side it was seen from, best first, never empty.
+    """Return reachable poses that face the box from a side it was seen from, best first, never empty.
 
     lengths: (rows, columns) of `path_lengths` on this grid. box_min, box_max: (3,) in map.
-    views: map_from_camera (4, 4) of looks at the thing; none = any side. excluded: poses (3,) not to be offered.
-    support: box of what it stands on, whose edge may hide it; None = not known.
-    Raises NoViewpoint, and ValueError for lengths of another grid.
+    views: map_from_camera (4, 4) of observations of the object; none = any side. excluded: poses (3,) not to return.
+    support: box of the object's support, whose edge may hide it; None = unknown.
+    Raises NoViewpoint; ValueError for lengths of another grid.
     """
     if lengths.shape != grid.cells.shape:
         raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
@@ -272,7 +268,7 @@ def _spaced(
     visible: np.ndarray,
     config: ViewpointConfig,
 ) -> list[Viewpoint]:
-    """Best first, no two nearer to each other than the spacing."""
+    """Return the best viewpoints in order, no two closer than the spacing."""
     chosen: list[int] = []
     for i in np.argsort(-score, kind="stable"):
         apart = np.linalg.norm(poses[chosen, :2] - poses[i, :2], axis=1) if chosen else np.array([np.inf])

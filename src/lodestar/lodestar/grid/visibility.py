@@ -1,4 +1,4 @@
-"""What can be seen in plan: rays end at occupied cells, unknown cells let them through."""
+"""Visibility in plan: rays end at occupied cells and pass unknown cells."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 @njit(cache=True)
 def ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered):
-    """The cells that a ray from (u0, v0) along the unit vector (du, dv) enters within `reach`; all in cells.
+    """Trace a ray from (u0, v0) along the unit vector (du, dv) over at most `reach`; all in units of cells.
 
-    Returns their number n; flat[:n] are their flat indices, entered[:n] the distances at which it enters them.
-    The first is the start's own cell, at 0, where it lies on the grid. The last is occupied where one ends the
-    ray; the own cell does not. The buffers need 2 * reach + 4 entries. For njit callers.
+    Returns the number n of cells: flat[:n] are their flat indices, entered[:n] the distances at which the ray enters.
+    The first cell is the start's own, at distance 0, if it lies on the grid. The last one is occupied if an obstacle
+    ends the ray; the start's own cell never does. Buffers need 2 * reach + 4 entries. For njit callers.
     """
     rows, columns = cells.shape
     column, row = math.floor(u0), math.floor(v0)
@@ -36,7 +36,7 @@ def ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered):
             if travelled > 0.0 and cells[row, column] >= occupied_from:
                 break
         elif count > 0:
-            break  # a ray does not come back to a grid
+            break  # a ray cannot re-enter the grid
         travelled = min(next_u, next_v)
         if next_u < next_v:
             column += step_u
@@ -49,7 +49,7 @@ def ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered):
 
 @njit(cache=True)
 def ray_buffers(reach):
-    """Room for the cells of one ray of `reach` cells: int64 and float64."""
+    """Return buffers for the cells of one ray of `reach` cells: int64 and float64."""
     size = 2 * math.ceil(reach) + 4
     return np.empty(size, np.int64), np.empty(size, np.float64)
 
@@ -79,10 +79,10 @@ def _sight(cells, resolution, x0, y0, occupied_from, starts, ends, ignore_last):
 def sight_between(
     grid: OccupancyGrid2D, starts_xy: ArrayLike, ends_xy: ArrayLike, ignore_last: float = 0.0
 ) -> np.ndarray:
-    """(N,) bool: whether each of ends (N, 2) is seen from its own of starts (N, 2) past the occupied cells.
+    """Return (N,) bool: True where no occupied cell blocks the view from starts (N, 2) to ends (N, 2), pairwise.
 
-    Cells within the last `ignore_last` metres do not block (the furniture that a target stands on), nor does
-    the cell of the start. What lies off the grid does not block.
+    The start's cell and cells within the last `ignore_last` metres (furniture under a target) do not block. Neither
+    does space off the grid.
     """
     ends = np.ascontiguousarray(ends_xy, np.float64).reshape(-1, 2)
     return _sight(
@@ -100,13 +100,13 @@ def sight_between(
 def line_of_sight(
     grid: OccupancyGrid2D, start_xy: ArrayLike, ends_xy: ArrayLike, ignore_last: float = 0.0
 ) -> np.ndarray:
-    """(N,) bool: which ends (N, 2) are seen from the one `start_xy`; see `sight_between`."""
+    """Return (N,) bool: True for ends (N, 2) visible from the single `start_xy`; see `sight_between`."""
     return sight_between(grid, np.asarray(start_xy, np.float64)[:2], ends_xy, ignore_last)
 
 
 @njit(cache=True)
 def _see(cells, occupied_from, u0, v0, reach, fov, heading, seen):
-    """Mark cells seen from (u0, v0), all in cells."""
+    """Mark the cells visible from (u0, v0); all in units of cells."""
     flat, entered = ray_buffers(reach)
     marks = seen.ravel()
     rays = max(8, math.ceil(fov * reach * 1.5))
@@ -125,9 +125,9 @@ def visible_mask(
     fov: float = 2.0 * math.pi,
     heading: float = 0.0,
 ) -> np.ndarray:
-    """(rows, columns) bool: cells seen from `xy` within `max_range` metres, the first occupied one included.
+    """Return (rows, columns) bool: cells visible from `xy` within `max_range` metres, first occupied cells included.
 
-    Unknown cells are seen and let rays pass. `fov` radians, centred on `heading`.
+    Unknown cells are visible and let rays pass. `fov`: radians, centred on `heading`.
     """
     seen = np.zeros(grid.cells.shape, np.bool_)
     x, y = np.asarray(xy, np.float64)[:2]

@@ -1,1 +1,1 @@
-"""Files that are whole or not there, and folders of them that change in one step."""
+"""Atomic file writes and folders of snapshots."""

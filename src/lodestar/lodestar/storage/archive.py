@@ -1,7 +1,7 @@
-"""Named arrays in one file with a versioned, checked header; no file is ever half written.
+"""Write and read named arrays in one file with a versioned, checked header. Writes are atomic.
 
 Layout: magic (8 bytes), layout version (uint32), length and CRC-32 of the header (uint64, uint32), the header as JSON,
-then the arrays as they lie in memory (little-endian, C order), each at a multiple of 64 bytes with its own CRC-32.
+then the arrays (little-endian, C order), each aligned to 64 bytes and with its own CRC-32.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ MAGIC = b"LODESTAR"
 LAYOUT = 1
 _PREFIX = struct.Struct("<8sIQI")
 _ALIGN = 64
-_CHUNK = 1 << 24  # bytes
-_MAX_HEADER = 1 << 30
-_KINDS = "biuf"  # of dtypes; nothing that a file could make code of
+_CHUNK = 1 << 24  # bytes read at a time
+_MAX_HEADER = 1 << 30  # bytes
+_KINDS = "biuf"  # allowed dtype kinds; object arrays are refused because reading them can run code
 
 
 class ArchiveError(Exception):
@@ -33,7 +33,7 @@ class ArchiveError(Exception):
 
 
 class ForeignFile(ArchiveError):
-    """The file is something else, or a part of it is missing or damaged."""
+    """The file is of another kind, truncated or damaged."""
 
 
 class OtherVersion(ArchiveError):
@@ -97,7 +97,7 @@ def write_file(path: Path, chunks: Iterable[Any], *, durable: bool = True, repla
 
 
 def sync_folder(folder: Path) -> None:
-    """The folder's entries are durable."""
+    """Make the folder's entries durable (fsync)."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -158,7 +158,7 @@ def read_archive(path: Path, kind: str, version: int) -> Archive:
 
 
 def kind_of(path: Path) -> str:
-    """The kind that `write_archive` wrote. Raises ForeignFile, OtherVersion, OSError."""
+    """Return the kind that `write_archive` stored. Raises ForeignFile, OtherVersion, OSError."""
     with open(path, "rb") as file:
         return str(_content(file, path)[0]["kind"])
 
@@ -174,7 +174,7 @@ def meta_of(path: Path) -> dict[str, Any]:
 
 
 def _header(file: BinaryIO, path: Path, kind: str, version: int) -> tuple[dict[str, Any], int]:
-    """The header and where the first array begins."""
+    """Return the header and the offset of the first array, after checking kind and version."""
     content, used = _content(file, path)
     found, number = content["kind"], content["version"]
     if found != kind:
@@ -185,10 +185,10 @@ def _header(file: BinaryIO, path: Path, kind: str, version: int) -> tuple[dict[s
 
 
 def _content(file: BinaryIO, path: Path) -> tuple[dict[str, Any], int]:
-    """The header, of any kind, and its length with the prefix."""
+    """Return the header of a file of any kind, and its length including the prefix."""
     prefix = file.read(_PREFIX.size)
     if len(prefix) < _PREFIX.size or prefix[:8] != MAGIC:
-        raise ForeignFile(f"{path.name} is not a file of Lodestar's")
+        raise ForeignFile(f"{path.name} is not a Lodestar file")
     _, layout, length, checksum = _PREFIX.unpack(prefix)
     if layout != LAYOUT:
         raise OtherVersion(f"{path.name} has layout {layout}, this version reads {LAYOUT}")

@@ -44,16 +44,16 @@ class SnapshotFolder:
         self._keep = keep
 
     def begin(self) -> Path:
-        """A new, empty folder for the parts of the next snapshot; what crashes left behind is removed.
+        """Create an empty folder for the files of the next snapshot and remove what a crash left behind.
 
-        Raises BadFolder where something else lies at the path, OSError where it cannot be written.
+        Raises BadFolder if something else lies at the path, OSError if it cannot be written.
         """
         if self.path.exists() and not self.path.is_dir():
             raise BadFolder(f"{self.path} is a file")
         if _NAME.match(self.path.name) and (self.path / MANIFEST).exists():
             raise BadFolder(f"{self.path} is one save of a map; save to {self.path.parent}")
         if self.path.is_dir() and any(self.path.iterdir()) and not self._is_ours():
-            raise BadFolder(f"{self.path} is not empty and holds no map; give a folder of its own")
+            raise BadFolder(f"{self.path} is not empty and holds no map; give an empty or new folder")
         self.path.mkdir(parents=True, exist_ok=True)
         self._sweep()
         numbers = [_number(child) for child in self._snapshots()]
@@ -75,7 +75,7 @@ class SnapshotFolder:
         return sum(sizes.values())
 
     def discard(self, part: Path) -> None:
-        """Forget a snapshot that did not come about."""
+        """Remove an unfinished snapshot."""
         if part.name != self._named():
             shutil.rmtree(part, ignore_errors=True)
 

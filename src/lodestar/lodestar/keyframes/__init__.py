@@ -1,1 +1,1 @@
-"""Images worth keeping."""
+"""Select and store keyframes."""

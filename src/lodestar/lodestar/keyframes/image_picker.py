@@ -1,4 +1,4 @@
-"""Which images are offered to the store: those of which it is known what they show."""
+"""Select the images that are offered to the store: those whose instances are known."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Image = TypeVar("Image")
-SAME = 1e-4  # s, within which two stamps are of one image
+SAME = 1e-4  # seconds; stamps closer than this belong to the same image
 
 
 @dataclass(frozen=True)
 class PickConfig:
-    """Seconds of stamps. period: between two offers. patience: without word of any instances, from which every image
+    """Timing of offers, by stamps."""
 
-    is offered: nobody detects anything then. images: remembered while their instances are worked out.
-    """
-
-    period: float = 0.2
+    period: float = 0.2  # seconds between two offers; chosen: that of `KeyframeConfig.interval`
+    # seconds without any instances after which every image is offered, because no detector runs; chosen: ten periods
     patience: float = 2.0
-    images: int = 20
+    images: int = 20  # remembered while their instances are computed; chosen: a detector's delay at 10 Hz
 
     def __post_init__(self) -> None:
         if self.period < 0.0 or self.patience < 0.0 or self.images < 1:
-            raise ValueError("period and patience are not negative, and at least one image is remembered")
+            raise ValueError("period and patience must not be negative, and images must be at least 1")
 
 
 class ImagePicker(Generic[Image]):
-    """A detector is slower than the camera: an image that it left out would be a keyframe without instances.
+    """Offer only images with known instances: the detector is slower than the camera and skips images.
 
-    Not safe for threads.
+    Not thread-safe.
     """
 
     def __init__(self, config: PickConfig = PickConfig()) -> None:
@@ -39,12 +37,12 @@ class ImagePicker(Generic[Image]):
         self.restart()
 
     def restart(self) -> None:
-        """Stamps start anew."""
+        """Forget all images: stamps start again."""
         self._images.clear()
         self._next = self._told = -math.inf
 
     def image(self, stamp: float, image: Image) -> Image | None:
-        """An image has come; itself where it is to be offered now."""
+        """Take a new image; return it if it is to be offered now."""
         if stamp - self._told <= self._config.patience:
             self._images.append((stamp, image))
             return None
@@ -52,7 +50,7 @@ class ImagePicker(Generic[Image]):
         return self._due(stamp, image)
 
     def told(self, stamp: float) -> Image | None:
-        """The instances of the image of this stamp are known; the image where it is to be offered."""
+        """Take the stamp of an image whose instances are known; return the image if it is to be offered."""
         self._told = max(self._told, stamp)
         for known, image in reversed(self._images):
             if abs(known - stamp) < SAME:

@@ -1,4 +1,4 @@
-"""An image worth keeping."""
+"""Records of keyframes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar.perception.frames import ImageBox
 
 @dataclass(frozen=True)
 class Keyframe:
-    """Record of a kept image; the JPEG lies in the store. map_from_camera: (4, 4)."""
+    """Record of a kept image; the store holds its JPEG. map_from_camera: (4, 4)."""
 
     id: int
     stamp: float

@@ -1,4 +1,4 @@
-"""Keeps images worth keeping on a bounded part of the disk (STaR IV-A, FARM 2.2)."""
+"""Store keyframes on a bounded part of the disk (STaR IV-A, FARM 2.2)."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from lodestar.storage.private import FILE_MODE, FOLDER_MODE, private_folder, wri
 
 @dataclass(frozen=True)
 class KeyframeConfig:
-    """distance, angle_deg: an image is new where no kept one looks from so near in so similar a direction,
+    """Selection and limits of keyframes (STaR IV-A).
 
-    metres and degrees, or where the last such look is older than `refresh` seconds. interval: seconds between
-    keyframes at least. max_count, max_bytes: of images on disk. jpeg_quality: 1 to 100.
-    link_tolerance: seconds by which stamps of an image and its instances may differ.
+    An image is new if no stored image newer than `refresh` has a pose within `distance` and `angle_deg` of it.
     """
 
-    distance: float = 0.5
-    angle_deg: float = 25.0
+    distance: float = 0.5  # metres; chosen: a step aside shows other objects
+    angle_deg: float = 25.0  # degrees; chosen: about half the camera's horizontal field
+    # seconds after which the same view is stored again; chosen: objects may have moved
     refresh: float = 120.0
-    interval: float = 0.2
-    max_count: int = 2000
-    max_bytes: int = 256 * 2**20
-    jpeg_quality: int = 88
+    interval: float = 0.2  # seconds, the least between keyframes; chosen: bounds encoding to 5 Hz
+    max_count: int = 2000  # images on disk; chosen: one floor of a building
+    max_bytes: int = 256 * 2**20  # of images on disk; chosen: 128 KiB per image
+    jpeg_quality: int = 88  # 1 to 100; chosen: readable labels
+    # seconds between stamps of an image and its instances; chosen: below a frame at 30 Hz
     link_tolerance: float = 0.02
 
 
 class KeyframeStore:
-    """Records in memory, one JPEG and one JSON file per keyframe in a folder; safe for threads.
+    """Records in memory, one JPEG and one JSON file per keyframe in a folder. Thread-safe.
 
     Poses are in `map` and move with jumps of map <- odom.
     Files are replaced as a whole, so that a crash leaves no half of one, and only their owner can read them. What an
@@ -60,9 +60,7 @@ class KeyframeStore:
         self.folder = Path(folder)
         self.map_id = map_id
         self.session_id = session_id
-        self.rejected = (
-            0  # images without colour, with a pose that is not finite or a stamp that is not newer
-        )
+        self.rejected = 0  # images without colour, with a non-finite pose or a stamp that is not newer
         self._keyframes: dict[int, Keyframe] = {}
         self._bytes: dict[int, int] = {}
         self._last_stamp = -math.inf
@@ -77,16 +75,16 @@ class KeyframeStore:
 
     @property
     def disk_bytes(self) -> int:
-        """Bytes of images kept."""
+        """Return the bytes of stored images."""
         return sum(self._bytes.values())
 
     def keyframes(self) -> tuple[Keyframe, ...]:
-        """All records, oldest first."""
+        """Return all records, oldest first."""
         with self._lock:
             return tuple(self._keyframes[i] for i in sorted(self._keyframes))
 
     def offer(self, frame: RgbdFrame) -> Keyframe | None:
-        """Keep the image if it shows something new, and return its record then."""
+        """Store the image if it shows something new, and return its record; else None."""
         with self._lock:
             pose = frame.map_from_camera
             if frame.rgb is None or not np.isfinite(pose).all() or not frame.stamp > self._last_stamp:
@@ -111,14 +109,14 @@ class KeyframeStore:
             return keyframe
 
     def _move(self, jump: np.ndarray) -> None:
-        """Every pose moves by (4, 4) in map."""
+        """Move every pose by `jump` (4, 4), in map."""
         for identity, keyframe in self._keyframes.items():
             moved = replace(keyframe, map_from_camera=jump @ keyframe.map_from_camera)
             write_private(self._path(identity, "json"), json.dumps(_to_json(moved)).encode())
             self._keyframes[identity] = moved
 
     def link(self, stamp: float, instances: dict[int, ImageBox]) -> Keyframe | None:
-        """Note which instances the keyframe of this stamp shows; None where no image was kept then."""
+        """Record which instances the keyframe of this stamp shows; return None if no image was stored then."""
         with self._lock:
             for identity in sorted(self._keyframes, reverse=True):
                 keyframe = self._keyframes[identity]
@@ -130,18 +128,18 @@ class KeyframeStore:
             return None
 
     def get(self, keyframe_id: int) -> tuple[Keyframe, bytes]:
-        """Record and JPEG of a keyframe. Raises KeyError for one that is not kept."""
+        """Return record and JPEG of a keyframe. Raises KeyError if it is not stored."""
         with self._lock:
             keyframe = self._keyframes[keyframe_id]
             try:
                 return keyframe, self._path(keyframe_id, "jpg").read_bytes()
             except OSError as error:
-                raise KeyError(f"the image of keyframe {keyframe_id} is gone: {error}") from error
+                raise KeyError(f"the image of keyframe {keyframe_id} is missing: {error}") from error
 
     def save_to(self, folder: str | Path) -> int:
-        """A new folder holds every record and image; returns their bytes. Raises OSError.
+        """Write every record and image to a new folder. Returns their bytes. Raises OSError.
 
-        Files are linked where the file system can, so that nothing is written twice.
+        Files are hard-linked where the file system allows it.
         """
         target = Path(folder)
         with self._lock:
@@ -152,9 +150,9 @@ class KeyframeStore:
             return sum(path.stat().st_size for path in target.iterdir())
 
     def load_from(self, folder: str | Path) -> int:
-        """Go on from what `save_to` wrote, in place of what there was; returns how many. Ids go on after the largest.
+        """Replace the content by what `save_to` wrote; return the number of keyframes. Ids continue after the largest.
 
-        Raises ForeignFile for a record that cannot be read or whose image is missing, OSError; then nothing changes.
+        Raises ForeignFile for an unreadable record or a missing image, OSError; then nothing changes.
         """
         source = Path(folder)
         records = {}
@@ -200,7 +198,7 @@ class KeyframeStore:
         return buffer.tobytes()
 
     def _bound(self, newest: int) -> None:
-        """Delete what tells least until the bounds hold: of the two most alike looks, the older."""
+        """Delete keyframes until the limits hold: of the two most similar views, the older one."""
         while len(self._keyframes) > 1 and (
             len(self._keyframes) > self.config.max_count or self.disk_bytes > self.config.max_bytes
         ):
@@ -209,7 +207,8 @@ class KeyframeStore:
                 self._drop(ids[0])
                 continue
             poses = np.array([self._keyframes[i].map_from_camera for i in ids])
-            turn = self.config.distance / math.radians(self.config.angle_deg)  # metres that weigh as a radian
+            # metres equivalent to one radian
+            turn = self.config.distance / math.radians(self.config.angle_deg)
             places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn])
             gaps, others = cKDTree(places).query(places, k=2)
             first = int(gaps[:, 1].argmin())

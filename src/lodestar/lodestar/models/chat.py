@@ -21,50 +21,49 @@ from lodestar.models.images import data_url
 _log = logging.getLogger(__name__)
 
 OPENAI_URL = "https://api.openai.com/v1"
-MAX_BYTES = 4_000_000  # of a response that is read
-LONGEST_REST = 600.0  # s, whatever an endpoint wishes
+MAX_BYTES = 4_000_000  # bytes of a response that are read at most
+LONGEST_REST = 600.0  # seconds; upper limit of the pause that an endpoint may ask for
 
-_MALFORMED = (ValueError, TypeError, LookupError, RecursionError)  # what reading a strange response raises
+# errors raised by parsing a malformed response
+_MALFORMED = (ValueError, TypeError, LookupError, RecursionError)
 
 
 class ChatUnavailable(RuntimeError):
-    """The model cannot be asked or did not answer; the message says why, without any key."""
+    """The model cannot be asked or did not answer; the message says why and contains no key."""
 
 
 class BudgetExceeded(ChatUnavailable):
-    """The task may not ask any more."""
+    """The budget of the task is used up."""
 
 
 class ChatCancelled(ChatUnavailable):
-    """Whoever asked does not want the answer any more."""
+    """The caller cancelled the question."""
 
 
 class BadAnswer(ChatUnavailable):
-    """The model answered, twice, but with nothing of the schema, or its endpoint answered with the key in it."""
+    """The model answered twice without valid JSON of the schema, or the endpoint's answer contained the key."""
 
 
 class ChatModel(Protocol):
     """Port of a language model."""
 
     def complete(self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = ()) -> str:
-        """Text that should be JSON of the schema. images: JPEG or PNG files. Raises ChatUnavailable."""
+        """Return text that should be JSON of the schema. images: JPEG or PNG files. Raises ChatUnavailable."""
         ...
 
 
 @dataclass(frozen=True)
 class ChatConfig:
-    """base_url: of the endpoint, "" = OpenAI's. timeout: seconds for one try. patience: seconds for a question,
-    with all its tries. max_tokens: of an answer. rest: seconds without a question after an endpoint failed one.
-    key_variable: name of the environment variable that holds the key.
-    """
+    """Connection and limits of a chat model."""
 
-    model: str = "gpt-4o-mini"
-    base_url: str = ""
-    timeout: float = 20.0
-    patience: float = 40.0
-    max_tokens: int = 800
+    model: str = "gpt-4o-mini"  # chosen: a cheap model that reads images
+    base_url: str = ""  # of the endpoint; "" = OpenAI's
+    timeout: float = 20.0  # seconds for one attempt; chosen: a long answer of a slow local model
+    patience: float = 40.0  # seconds for one question with all attempts; chosen: two attempts
+    max_tokens: int = 800  # tokens of an answer; chosen: above the longest answer of any schema
+    # seconds without questions after the endpoint failed; chosen: no delay at every decision
     rest: float = 30.0
-    key_variable: str = KEY_VARIABLE
+    key_variable: str = KEY_VARIABLE  # name of the environment variable that holds the key
     retries: RetryConfig = field(default_factory=RetryConfig)
     spending: SpendingConfig = field(default_factory=SpendingConfig)
 
@@ -74,14 +73,14 @@ class ChatConfig:
 
 @dataclass(frozen=True)
 class _Form:
-    """What an endpoint understands: how the schema goes, how tokens are limited, whether a temperature is taken."""
+    """Request format of an endpoint: response format, token limit field, temperature field."""
 
-    answer: str = "json_schema"  # then json_object, then text
+    answer: str = "json_schema"  # fallbacks: json_object, then text
     limit: str = "max_tokens"  # newer models: max_completion_tokens
     temperature: bool = True
 
     def simpler(self, complaint: str) -> _Form | None:
-        """The form to try after an endpoint refused a request so; None where it refused for another reason."""
+        """Return the format to try after the endpoint refused this one, or None if it refused for another reason."""
         complaint = complaint.casefold()
         if "max_tokens" in complaint and self.limit == "max_tokens":
             return replace(self, limit="max_completion_tokens")
@@ -96,13 +95,13 @@ class _Form:
 
 
 class OpenAiChat:
-    """Any OpenAI-compatible endpoint. Thread-safe; the key is read from the environment alone and shown nowhere."""
+    """Client of any OpenAI-compatible endpoint. Thread-safe; reads the key from the environment and never shows it."""
 
     def __init__(self, config: ChatConfig = ChatConfig(), rng: random.Random | None = None) -> None:
         parts = urlsplit(config.base_url)
         if parts.username or parts.password:
             raise ValueError(
-                "base_url holds credentials; put the key into the variable that key_variable names"
+                "base_url contains credentials; put the key into the variable named by key_variable"
             )
         self._config = config
         self._rng = rng or random.Random(0)
@@ -117,23 +116,23 @@ class OpenAiChat:
 
     @property
     def spending(self) -> Spending:
-        """Of the current task."""
+        """Return the spending of the current task."""
         return self._spending
 
     def begin_task(self) -> None:
-        """The budget begins anew."""
+        """Start a new task with a full budget."""
         with self._lock:
             self._spending = Spending(self._config.spending)
 
     def cancel(self) -> None:
-        """Every question under way ends at once with ChatCancelled; later ones are not touched."""
+        """Cancel all pending questions; they raise ChatCancelled at once. Later questions are not affected."""
         with self._lock:
             calls = list(self._open_calls)
         for call in calls:
             call.cancel()
 
     def complete(self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = ()) -> str:
-        """JSON of the schema. A broken answer is asked for once more; see ChatUnavailable and its kinds."""
+        """Return JSON of the schema. A malformed answer is asked for once more. Raises ChatUnavailable subclasses."""
         content = user_content(user, images)
         messages: list[dict[str, Any]] = [
             {"role": "system", "content": system}, {"role": "user", "content": content}
@@ -165,7 +164,7 @@ class OpenAiChat:
                 self._open_calls.discard(call)
 
     def _ask(self, messages: list[dict[str, Any]], schema: dict[str, Any], call: _Call) -> str:
-        """The text of one answer, after as many tries as are allowed."""
+        """Return the text of one answer, with retries."""
         config = self._config
         client, errors = self._open()
         tries = 0
@@ -182,7 +181,7 @@ class OpenAiChat:
                 reason = f"the endpoint answered {error.status_code}"
                 again = error.status_code in config.retries.statuses
                 wait = retry_after(error.response.headers)
-            except (errors.APIConnectionError, ConnectionError) as error:  # the client's time-out is one too
+            except (errors.APIConnectionError, ConnectionError) as error:  # includes the client's time-out
                 reason = f"the connection failed ({error.__class__.__name__})"
             except TimeoutError:
                 reason = f"no answer within {config.timeout:g} s"
@@ -195,7 +194,7 @@ class OpenAiChat:
             call.sleep(pause)
 
     def _try(self, client: Any, messages: list[dict[str, Any]], schema: dict[str, Any], call: _Call) -> str:
-        """One request. Raises what the client raises, TimeoutError and BudgetExceeded."""
+        """Send one request. Raises the client's errors, TimeoutError and BudgetExceeded."""
         config, form, spending = self._config, self._form, self._spending
         arguments = _arguments(config, form, messages, schema)
         reserved = (tokens_of(arguments["messages"], len(json.dumps(schema))), config.max_tokens)
@@ -209,7 +208,7 @@ class OpenAiChat:
             text = response["choices"][0]["message"]["content"]
             used = _usage(response, reserved[0], text if isinstance(text, str) else "")
         except (TimeoutError, ChatCancelled):
-            used = reserved  # the endpoint may be working on it still, and bill it
+            used = reserved  # the endpoint may still be processing it, and bill it
             raise
         finally:
             spending.settle(reserved, used)
@@ -217,19 +216,19 @@ class OpenAiChat:
             raise ValueError("there is no text in the answer")
         if self._holds_key(
             text
-        ):  # an endpoint that shows what it was sent: it would go into messages and files
-            raise BadAnswer("the language model's answer is rejected: the endpoint put the key into it")
+        ):  # an endpoint that echoes the request: its text would reach messages and files
+            raise BadAnswer("the language model's answer is rejected: it contains the key")
         return text
 
     def _gives_up(self, reason: str, wished: float) -> ChatUnavailable:
-        """The endpoint is left alone for a while, so that nobody waits for it at every step."""
+        """Pause this endpoint for a while, so that not every step waits for it; return the error."""
         with self._lock:
             self._resting_until = time.monotonic() + min(max(self._config.rest, wished), LONGEST_REST)
             self._why_resting = reason
         return ChatUnavailable(f"the language model did not answer: {reason}")
 
     def _open(self) -> tuple[Any, Any]:
-        """The client and the module of its errors. Raises ChatUnavailable."""
+        """Return the client and the module of its errors. Raises ChatUnavailable."""
         try:
             import openai
         except ImportError as error:
@@ -248,7 +247,7 @@ class OpenAiChat:
 
 
 class _Call:
-    """One question under way. deadline: of the monotonic clock."""
+    """One pending question. deadline: seconds of the monotonic clock."""
 
     def __init__(self, deadline: float) -> None:
         self._deadline = deadline
@@ -257,35 +256,35 @@ class _Call:
 
     @property
     def left(self) -> float:
-        """Seconds."""
+        """Return the seconds left."""
         return max(self._deadline - time.monotonic(), 0.0)
 
     @property
     def is_over(self) -> bool:
-        """Whether nobody waits any more."""
+        """Tell whether the question was cancelled or its deadline has passed."""
         return self._cancelled or self.left <= 0.0
 
     def cancel(self) -> None:
-        """Whoever waits stops waiting."""
+        """Stop waiting for the answer."""
         with self._wake:
             self._cancelled = True
             self._wake.notify_all()
 
     def check(self) -> None:
-        """Raises ChatCancelled."""
+        """Raise ChatCancelled if the question was cancelled."""
         if self._cancelled:
             raise ChatCancelled("the question to the language model was cancelled")
 
     def sleep(self, seconds: float) -> None:
-        """Seconds pass, or ChatCancelled is raised."""
+        """Wait the given seconds. Raises ChatCancelled."""
         with self._wake:
             self._wake.wait_for(lambda: self._cancelled, seconds)
         self.check()
 
     def run(self, request: Callable[[], Any], timeout: float) -> Any:
-        """What the request gives, from a thread of its own: a server that drips bytes can hold that for long.
+        """Run the request on its own thread and return its result; a slow server can block that thread for long.
 
-        Raises what it raises, TimeoutError, ChatCancelled.
+        Raises the request's errors, TimeoutError, ChatCancelled.
         """
         outcome: list[tuple[Any, BaseException | None]] = []
 
@@ -313,7 +312,7 @@ class _Call:
 def _arguments(
     config: ChatConfig, form: _Form, messages: list[dict[str, Any]], schema: dict[str, Any]
 ) -> dict[str, Any]:
-    """What a request holds in the form that the endpoint takes."""
+    """Return the request's arguments in the endpoint's format."""
     arguments: dict[str, Any] = {"model": config.model, "messages": messages, form.limit: config.max_tokens}
     if form.temperature:
         arguments["temperature"] = 0.0
@@ -331,9 +330,9 @@ def _arguments(
 
 
 def _post(client: Any, arguments: dict[str, Any], timeout: float, call: _Call) -> Any:
-    """The response's JSON, read only while somebody waits for it.
+    """Return the response's JSON; reading stops when the question ends.
 
-    Raises what the client raises, ConnectionError, ValueError, TimeoutError.
+    Raises the client's errors, ConnectionError, ValueError, TimeoutError.
     """
     until = time.monotonic() + timeout
     create = client.chat.completions.with_streaming_response.create
@@ -343,7 +342,7 @@ def _post(client: Any, arguments: dict[str, Any], timeout: float, call: _Call) -
         while True:
             try:
                 part = next(parts, b"")
-            except Exception as error:  # of the HTTP library, which differs between versions of the client
+            except Exception as error:  # from the HTTP library, which differs between versions of the client
                 raise ConnectionError(error.__class__.__name__) from None
             if not part:
                 return json.loads(body)
@@ -355,7 +354,7 @@ def _post(client: Any, arguments: dict[str, Any], timeout: float, call: _Call) -
 
 
 def _usage(response: dict[str, Any], sent: int, text: str) -> tuple[int, int]:
-    """Tokens sent and received, as the endpoint counted them where it did so credibly."""
+    """Return tokens sent and received, as counted by the endpoint if its counts are plausible."""
     usage = response.get("usage")
     if isinstance(usage, dict):
         counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
@@ -365,7 +364,7 @@ def _usage(response: dict[str, Any], sent: int, text: str) -> tuple[int, int]:
 
 
 def user_content(text: str, images: Sequence[bytes]) -> str | list[dict[str, Any]]:
-    """A user message: the text alone, or text and images as data URLs. Raises ValueError for other than JPEG, PNG."""
+    """Return a user message: text, or text and images as data URLs. Raises ValueError unless JPEG or PNG."""
     if not images:
         return text
     pictures = [{"type": "image_url", "image_url": {"url": data_url(image)}} for image in images]

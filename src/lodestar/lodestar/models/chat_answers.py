@@ -1,4 +1,4 @@
-"""What a language model answered, as an object of the schema or not at all."""
+"""Parse a language model's answer into an object of the schema."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import json
 import string
 from typing import Any
 
-MAX_CHARACTERS = 200_000  # of an answer that is looked at
+MAX_CHARACTERS = 200_000  # longer answers are rejected
 
 _FENCE = "```"
-_LANGUAGE = string.ascii_letters + string.digits + "_-"  # of a fence: "```json"
+_LANGUAGE = string.ascii_letters + string.digits + "_-"  # characters of a fence's language, as in "```json"
 
 
 class BrokenAnswer(ValueError):
-    """The text is no object of the schema; the message says what is wrong, without quoting the text."""
+    """The text is not an object of the schema; the message states the problem without quoting the text."""
 
 
 def parse_answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """The object that a text holds, checked against the schema.
+    """Return the object in a text, checked against the schema.
 
-    Fences, words around the object and trailing commas are taken off, which small models put there; nothing is
-    guessed beyond that. NaN and infinities are no JSON. Raises BrokenAnswer.
+    Removes code fences, text around the object and trailing commas, which small models produce; nothing else is
+    repaired. NaN and infinities are not JSON. Raises BrokenAnswer.
     """
     if len(text) > MAX_CHARACTERS:
         raise BrokenAnswer(f"the answer is longer than {MAX_CHARACTERS} characters")
@@ -45,31 +45,31 @@ def _loads(text: str) -> Any:
         try:
             return json.loads(candidate, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
-            problem = f"the answer is no JSON: {error.msg} at character {error.pos}"
+            problem = f"the answer is not JSON: {error.msg} at character {error.pos}"
         except BrokenAnswer:
             raise
-        except ValueError:  # Python reads no integer of more digits than sys.get_int_max_str_digits()
-            raise BrokenAnswer("the answer holds a number of too many digits") from None
+        except ValueError:  # Python refuses integers with more digits than sys.get_int_max_str_digits()
+            raise BrokenAnswer("the answer contains a number with too many digits") from None
         except RecursionError:
             raise BrokenAnswer("the answer is nested too deeply") from None
     raise BrokenAnswer(problem)
 
 
 def _refuse_constant(name: str) -> Any:
-    raise BrokenAnswer(f"the answer holds {name}, which is no number")
+    raise BrokenAnswer(f"the answer contains {name}, which is not a JSON number")
 
 
 def _without_fence(text: str) -> str:
-    """What stands between the fences, without the name of a language; a text that has none as it is. Linear."""
+    """Return the text between code fences, without the language name; text without fences unchanged. O(n)."""
     if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
         return text
     return text[len(_FENCE) : -len(_FENCE)].lstrip(_LANGUAGE).strip()
 
 
 def _without_trailing_commas(text: str) -> str:
-    """The text without commas before a closing bracket, strings as they are. Linear."""
+    """Return the text without commas before a closing bracket; strings are unchanged. O(n)."""
     kept: list[str] = []
-    comma = -1  # where one is kept that nothing but space has followed
+    comma = -1  # position of a comma followed only by white space so far
     quoted = escaped = False
     for character in text:
         if quoted:

@@ -1,4 +1,4 @@
-"""What the questions of one task have cost, and whether one more may be asked."""
+"""Budget of tokens and cost per task for the language model."""
 
 from __future__ import annotations
 
@@ -7,27 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-CHARACTERS_PER_TOKEN = 4.0  # of English text, a rule of thumb where the endpoint counts nothing
+CHARACTERS_PER_TOKEN = 4.0  # of English text; rule of thumb if the endpoint reports no counts
 BYTES_PER_TOKEN = (
-    2.0  # of UTF-8 outside ASCII, rather too few than too many: a Chinese character is a token or two
+    2.0  # of UTF-8 outside ASCII; rather overestimates: a Chinese character is one or two tokens
 )
 TOKENS_PER_IMAGE = 1100  # of a 1024 x 768 image in high detail, OpenAI's tiles
 
 
 @dataclass(frozen=True)
 class SpendingConfig:
-    """Limits of one task, 0 = none. tokens: sent and received. cost: in the currency of the prices, which are per
-    million tokens.
-    """
+    """Limits of one task; 0 = no limit."""
 
-    tokens: int = 200_000
-    cost: float = 0.0
-    price_sent: float = 0.0
-    price_received: float = 0.0
+    tokens: int = 200_000  # tokens sent plus received; chosen: about 100 questions
+    cost: float = 0.0  # in the currency of the prices
+    price_sent: float = 0.0  # currency per million tokens
+    price_received: float = 0.0  # currency per million tokens
 
 
 class Spending:
-    """Counts tokens and cost of one task. Thread-safe; what is reserved for a question under way counts as spent."""
+    """Count tokens and cost of one task. Thread-safe; tokens reserved for pending questions count as spent."""
 
     def __init__(self, config: SpendingConfig) -> None:
         self._config = config
@@ -36,18 +34,18 @@ class Spending:
 
     @property
     def tokens(self) -> int:
-        """Tokens of this task so far."""
+        """Return the tokens of this task so far."""
         with self._lock:
             return self._sent + self._received
 
     @property
     def cost(self) -> float:
-        """Of this task so far, in the currency of the prices."""
+        """Return the cost of this task so far, in the currency of the prices."""
         with self._lock:
             return self._cost(self._sent, self._received)
 
     def reserve(self, sent: int, received: int) -> str:
-        """Set tokens aside for a question; "" where it may be asked, else which limit it would break."""
+        """Reserve tokens for a question. Returns "" if allowed, else the limit that it would exceed."""
         config = self._config
         with self._lock:
             tokens = self._sent + self._received + sent + received
@@ -61,7 +59,7 @@ class Spending:
             return ""
 
     def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
-        """What was reserved for a question is replaced by what it used."""
+        """Replace a question's reservation by the tokens it used."""
         with self._lock:
             self._sent = max(self._sent - reserved[0] + used[0], 0)
             self._received = max(self._received - reserved[1] + used[1], 0)
@@ -72,7 +70,7 @@ class Spending:
 
 
 def tokens_in(text: str) -> float:
-    """About how many tokens a text has, not too few in any language."""
+    """Estimate the tokens of a text; does not underestimate in any language."""
     if text.isascii():
         return len(text) / CHARACTERS_PER_TOKEN
     plain = len(text.encode("ascii", "ignore"))
@@ -81,7 +79,7 @@ def tokens_in(text: str) -> float:
 
 
 def tokens_of(messages: Sequence[dict[str, Any]], schema_characters: int = 0) -> int:
-    """About how many tokens messages have."""
+    """Estimate the tokens of messages."""
     tokens, pictures = schema_characters / CHARACTERS_PER_TOKEN, 0
     for message in messages:
         content = message["content"]

@@ -1,4 +1,4 @@
-"""The key of a model endpoint: read from the environment, and kept out of whatever is said or written."""
+"""Read the key of a model endpoint from the environment and keep it out of messages and files."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ import os
 import re
 
 KEY_VARIABLE = "OPENAI_API_KEY"
-NO_KEY = "none"  # what an endpoint without keys is sent; no secret
+NO_KEY = "none"  # sent to endpoints without keys; not a secret
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(/))")
-_SHORT = 8  # characters, below which a key may be a part of an innocent word
+_SHORT = 8  # characters; a shorter key may be part of an ordinary word
 
 
 class NoKey(ValueError):
-    """There is no key where one is needed; the message does not repeat what was configured."""
+    """A required key is missing; the message does not repeat the configuration."""
 
 
 def check_variable(name: str) -> None:
-    """Raises ValueError where this cannot be a variable's name, as where the key itself was put there.
+    """Raise ValueError if this cannot be a variable's name, for example because it is the key itself.
 
-    The message does not repeat the name, which would show the key.
+    The message does not repeat the name, which could reveal the key.
     """
     if not _NAME.fullmatch(name):
         raise ValueError(
-            "key_variable is no name of an environment variable (letters, digits and _, no digit first); put the key "
-            f"into the environment, such as {KEY_VARIABLE}, and its variable's name here"
+            "key_variable is not a valid environment variable name (letters, digits and _, no digit first); put the "
+            f"key into the environment, such as {KEY_VARIABLE}, and its variable's name here"
         )
 
 
 def read_key(variable: str, needed: bool) -> str:
-    """The key in the environment, NO_KEY where there is none and none is needed. Raises NoKey.
+    """Return the key from the environment, or NO_KEY if it is absent and not needed. Raises NoKey.
 
-    Only the usual name is said: another may be a key that was mistaken for a name.
+    The message names only the default variable: any other name may be a key entered by mistake.
     """
     key = os.environ.get(variable, "")
     if not key and needed:
@@ -42,9 +42,9 @@ def read_key(variable: str, needed: bool) -> str:
 
 
 def holds_key(text: str, key: str) -> bool:
-    """Whether a text holds the key, in letters of either case, also where JSON writes characters as escapes.
+    """Tell whether a text contains the key, in either case and also as JSON escapes.
 
-    A short key, such as the word that some local servers are started with, counts as a word of its own only.
+    A short key, such as the placeholder of some local servers, is matched as a whole word only.
     """
     if not key or key == NO_KEY:
         return False

@@ -1,4 +1,4 @@
-"""When a request to a model endpoint is tried again."""
+"""Retry policy of requests to a model endpoint."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from email.utils import parsedate_to_datetime
 
 @dataclass(frozen=True)
 class RetryConfig:
-    """tries: after the first. base, longest: seconds, of the pause before the first retry and of any; it doubles
-    each time and is drawn from its upper half, so that many robots do not come back at once.
-    """
+    """Retries with exponential back-off and jitter, so that many robots do not retry at the same time."""
 
-    tries: int = 3
+    tries: int = 3  # retries after the first attempt; chosen: within `ChatConfig.patience`
+    # seconds before the first retry, doubled for each further one; chosen: a short network fault
     base: float = 0.5
-    longest: float = 8.0
+    longest: float = 8.0  # seconds of the longest pause; chosen: below `ChatConfig.timeout`
+    # HTTP statuses that are retried: time-out, conflict, rate limit and temporary server errors (RFC 9110, RFC 6585)
     statuses: tuple[int, ...] = (408, 409, 429, 500, 502, 503, 504, 529)
 
 
 def pause_before(attempt: int, wished: float | None, config: RetryConfig, rng: random.Random) -> float:
-    """Seconds before retry `attempt` (1 = the first); never less than the server wished for."""
+    """Return the seconds before retry `attempt` (1 = the first); never less than the server asked for."""
     pause = min(config.base * 2.0 ** (attempt - 1), config.longest)
     pause *= rng.uniform(0.5, 1.0)
     return pause if wished is None else max(pause, wished)
 
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that a response asks to wait (RFC 9110 10.2.3, or milliseconds as OpenAI sends them); None = not said."""
+    """Return the seconds a response asks to wait (RFC 9110 10.2.3, or OpenAI's milliseconds); None = not stated."""
     milliseconds = _number(headers.get("retry-after-ms"))
     if milliseconds is not None:
         return milliseconds / 1000.0

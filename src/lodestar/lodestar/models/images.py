@@ -1,4 +1,4 @@
-"""Image files as they go to a model."""
+"""Encode image files for a model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 
 
 def media_type(image: bytes) -> str:
-    """Of a JPEG or PNG file, by its first bytes. Raises ValueError for anything else."""
+    """Return the media type of a JPEG or PNG file from its first bytes. Raises ValueError for other files."""
     if image.startswith(b"\xff\xd8\xff"):
         return "image/jpeg"
     if image.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -15,5 +15,5 @@ def media_type(image: bytes) -> str:
 
 
 def data_url(image: bytes) -> str:
-    """A JPEG or PNG file as a URL. Raises ValueError for anything else."""
+    """Return a JPEG or PNG file as a data URL. Raises ValueError for other files."""
     return f"data:{media_type(image)};base64,{base64.b64encode(image).decode('ascii')}"

@@ -1,6 +1,6 @@
-"""Everyday nouns and attributes as data: what is the same thing, what is a kind of what.
+"""Everyday nouns and attributes: synonyms and hypernyms.
 
-Shared by the parser, the scene dictionary and the query scorer; open-vocabulary words simply are not in it.
+Shared by the parser, the scene dictionary and the query scorer. Open-vocabulary words may be missing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ATTRIBUTE_GROUPS = ("colors", "materials", "sizes", "others")
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-case words of any script; apostrophes and hyphens stay inside a word."""
+    """Return the lower-case words of any script; apostrophes and hyphens stay inside a word."""
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
     characters = [
         c if c.isalnum() or (c in "'-" and 0 < i < len(text) - 1 and text[i - 1].isalnum()) else " "
@@ -27,10 +27,10 @@ def words_of(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Noun:
-    """What the lexicon knows of one kind of thing."""
+    """One noun of the lexicon."""
 
     name: str
-    is_a: tuple[str, ...] | None = None  # None: unstated, the head noun decides
+    is_a: tuple[str, ...] | None = None  # hypernyms; None = not stated, the head noun decides
     near: tuple[str, ...] = ()
 
 
@@ -54,7 +54,7 @@ class Lexicon:
     _wider: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def singular(self, word: str) -> str:
-        """The singular of one English noun; a word that is none stays as it is."""
+        """Return the singular of an English noun; other words unchanged."""
         if word in self.irregular_plurals:
             return self.irregular_plurals[word]
         if len(word) == 3 and word[:-1] + "s" == word and word[:-1] in self.canonical_noun:
@@ -73,7 +73,7 @@ class Lexicon:
         return word[:-1]
 
     def singular_phrase(self, phrase: str) -> str:
-        """The phrase with its last word in the singular; a known phrase stays as it is."""
+        """Return the phrase with its last word in the singular; known phrases unchanged."""
         words = words_of(phrase)
         text = " ".join(words)
         if not words or text in self.canonical_noun:
@@ -81,11 +81,11 @@ class Lexicon:
         return " ".join([*words[:-1], self.singular(words[-1])])
 
     def canonical(self, phrase: str) -> str | None:
-        """The lexicon's own name of a noun phrase, or None where it is not known."""
+        """Return the lexicon's canonical name of a noun phrase, or None if it is unknown."""
         return self.canonical_noun.get(self.singular_phrase(phrase))
 
     def known_suffix(self, words: list[str]) -> int:
-        """How many of the last words form the longest noun of the lexicon; 0 = none."""
+        """Return the number of trailing words that form the longest known noun; 0 = none."""
         for length in range(min(self.longest_noun, len(words)), 0, -1):
             if self.canonical(" ".join(words[-length:])) is not None:
                 return length
@@ -96,11 +96,11 @@ class Lexicon:
         return self._noun_at(words, 0)
 
     def is_generic(self, phrase: str) -> bool:
-        """Whether the phrase means any thing at all."""
+        """Tell whether the phrase means any object ("thing")."""
         return self.singular_phrase(phrase) in self.generic_nouns
 
     def wider(self, name: str) -> frozenset[str]:
-        """Every noun that a canonical noun is a kind of, itself excluded."""
+        """Return all hypernyms of a canonical noun, without itself."""
         cached = self._wider.get(name)
         if cached is None:
             found: set[str] = set()
@@ -118,15 +118,15 @@ class Lexicon:
         return noun.is_a if noun is not None and noun.is_a is not None else ()
 
     def attribute(self, word: str) -> str | None:
-        """Canonical attribute of one word, or None."""
+        """Return the canonical attribute of one word, or None."""
         if word.endswith(("-colored", "-coloured")):
             word = word.rsplit("-", 1)[0]
         return self.canonical_attribute.get(word)
 
     def attributes_in(self, text: str) -> tuple[str, ...]:
-        """Canonical attributes that a caption names, in its order; words inside a known noun are none, but for a
-        material before another name of the same noun.
+        """Return the canonical attributes that a caption names, in order.
 
+        Words inside a known noun do not count, except a material before another name of the same noun:
         "a red office chair made of wood" has red and wooden, "cardboard box" cardboard; "a glass of wine" has none.
         """
         words = words_of(text)
@@ -151,13 +151,13 @@ class Lexicon:
         return 0
 
     def _made_of(self, noun: list[str]) -> bool:
-        """Whether a known noun is a material and the same noun: "cardboard box", not "paper shredder"."""
+        """Tell whether a known noun is a material plus the same noun: "cardboard box", not "paper shredder"."""
         whole, rest = self.canonical(" ".join(noun)), self.canonical(" ".join(noun[1:]))
         material = self.attribute_group.get(self.attribute(noun[0]) or "") == "materials"
         return material and noun[0] not in self.canonical_noun and rest == whole
 
     def _modifies(self, words: list[str], i: int) -> bool:
-        """Whether the attribute word at i is used as one: "glass" alone or before "of" is a thing."""
+        """Tell whether the attribute word at i modifies a noun: "glass" alone or before "of" is an object."""
         if words[i] not in self.canonical_noun:
             return True
         after = words[i + 1] if i + 1 < len(words) else ""
@@ -165,11 +165,11 @@ class Lexicon:
         return before in ("of", "in") or (after not in ("", "of", "and", "on", "in", "with"))
 
     def room(self, phrase: str) -> str | None:
-        """Canonical room name of a phrase, or None where it names no room."""
+        """Return the canonical room name of a phrase, or None if it names no room."""
         return self.rooms.get(self.singular_phrase(phrase))
 
     def room_in(self, category: str) -> str | None:
-        """Canonical room that a noun with other words means, as "master bedroom" and "kitchen area" do, or None."""
+        """Return the canonical room named by a longer noun, such as "master bedroom" or "kitchen area", or None."""
         words = category.split()
         while words:
             for start in range(len(words)):
@@ -222,6 +222,6 @@ def _build(data: dict) -> Lexicon:
 
 @lru_cache(maxsize=1)
 def load_lexicon() -> Lexicon:
-    """The packaged lexicon, read once per process."""
+    """Return the packaged lexicon, read once per process."""
     text = resources.files("lodestar.models").joinpath("lexicon.yaml").read_text(encoding="utf-8")
     return _build(yaml.safe_load(text))

@@ -1,4 +1,4 @@
-"""A BERT sentence encoder for few phrases: the numbers of the library without its padding and detours."""
+"""A fast BERT sentence encoder for few phrases: the library's result without padding and overhead."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 
 _PROBE = ("chair", "a red office chair next to the door")
-_SAME = 1e-4  # largest difference of a component from the library's, of unit vectors
+_SAME = 1e-4  # largest difference per component of unit vectors from the library's result
 
 
 class PackedBert:
-    """The encoder of a SentenceTransformer that is a BERT, the mean of its tokens and a unit vector of that."""
+    """The encoder of a BERT SentenceTransformer: mean of token states, normalised to a unit vector."""
 
     def __init__(self, transformer: Any) -> None:
-        """Raises AttributeError, TypeError or ValueError where the model is built otherwise."""
+        """Raises AttributeError, TypeError or ValueError if the model has another structure."""
         import torch
 
         module, pooling = transformer[0], transformer[1]
         bert = module.auto_model
         config = bert.config
         if config.model_type != "bert" or config.hidden_act != "gelu" or len(transformer) > 3:
-            raise ValueError(f"a {config.model_type} of {len(transformer)} parts is none that can be packed")
+            raise ValueError(f"a {config.model_type} of {len(transformer)} parts cannot be packed")
         if not all(str(p.device) == "cpu" and p.dtype is torch.float32 for p in bert.parameters()):
-            raise ValueError("the model is not one of float32 on the processor")
+            raise ValueError("the model is not float32 on the CPU")
         mode = getattr(pooling, "pooling_mode", None) or pooling.get_pooling_mode_str()
         if mode != "mean":
             raise ValueError(f"the model pools by {mode}")
@@ -43,7 +43,7 @@ class PackedBert:
 
     @staticmethod
     def of(transformer: Any) -> PackedBert | None:
-        """The packed encoder, None where the model is of another kind or the packed one does not agree with it."""
+        """Return the packed encoder, or None if the model is of another kind or its packed results differ."""
         try:
             packed = PackedBert(transformer)
             expected = transformer.encode(list(_PROBE), normalize_embeddings=True, show_progress_bar=False)
@@ -53,7 +53,7 @@ class PackedBert:
         return packed if same else None
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
-        """Unit vectors (N, D) float32 of N texts."""
+        """Return unit vectors (N, D) float32 of N texts."""
         import torch
 
         with torch.inference_mode():
@@ -65,7 +65,7 @@ class PackedBert:
             return np.asarray(torch.nn.functional.normalize(total, dim=1).numpy(), np.float32)
 
     def _states(self, ids: Any, keep: Any) -> tuple[Any, Any]:
-        """Last hidden states (N, T, D), 0 where there is no token, and which are tokens (N, T)."""
+        """Return last hidden states (N, T, D), 0 where there is no token, and the token mask (N, T)."""
         import torch
         from torch.nn import functional
 

@@ -1,4 +1,4 @@
-"""Vectors of phrases, computed once each."""
+"""A cache of phrase vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_CAPACITY = 20_000  # phrases; 1.5 kB each at 384 dimensions
 
 
 class MissingPhrases(LookupError):
-    """Vectors of `phrases` are needed, and whoever asks must first fetch and `add` them."""
+    """Vectors of `phrases` are missing; the caller must fetch and `add` them first."""
 
     def __init__(self, phrases: tuple[str, ...]) -> None:
         shown = ", ".join(repr(p) for p in phrases[:5])
@@ -24,14 +24,14 @@ class MissingPhrases(LookupError):
 
 
 def normal_phrase(phrase: str) -> str:
-    """The key of a phrase: without case and superfluous space."""
+    """Return the cache key of a phrase: case-folded, with single spaces."""
     return " ".join(phrase.casefold().split())
 
 
 class PhraseBook:
-    """A thread-safe cache of phrase -> unit vector; the least recently used goes first.
+    """A thread-safe LRU cache of phrase -> unit vector.
 
-    With an embedder it computes what it lacks, outside its lock; without one it raises MissingPhrases.
+    With an embedder it computes missing vectors, outside its lock; without one it raises MissingPhrases.
     """
 
     def __init__(self, embedder: TextEmbedder | None = None, capacity: int = DEFAULT_CAPACITY) -> None:
@@ -49,26 +49,26 @@ class PhraseBook:
 
     @property
     def model(self) -> str:
-        """The model that the vectors come from, "" while there are none."""
+        """Name of the model of the vectors, "" while there are none."""
         return self._model
 
     def missing(self, phrases: Iterable[str]) -> tuple[str, ...]:
-        """Those phrases that have no vector, without duplicates, in their order."""
+        """Return the phrases without a vector, in order, without duplicates."""
         with self._lock:
             keys = dict.fromkeys(normal_phrase(p) for p in phrases)
             return tuple(key for key in keys if key not in self._vectors)
 
     def add(self, phrases: Sequence[str], vectors: np.ndarray, model: str) -> None:
-        """Keep vectors (N, D) of N phrases; those of another model than before are forgotten first.
+        """Store vectors (N, D) of N phrases; vectors of a previous model are dropped first.
 
-        Raises ValueError where shapes do not match or a vector has no direction.
+        Raises ValueError if shapes do not match or a vector has zero or non-finite length.
         """
         vectors = np.asarray(vectors, dtype=np.float32)
         if vectors.ndim != 2 or len(vectors) != len(phrases):
             raise ValueError(f"{len(phrases)} phrases need ({len(phrases)}, D) vectors, not {vectors.shape}")
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.all(np.isfinite(norms)) or np.any(norms < 1e-9):
-            raise ValueError("a phrase vector has no direction")
+            raise ValueError("a phrase vector has zero or non-finite length")
         unit = vectors / norms
         with self._lock:
             known = next(iter(self._vectors.values()), None)
@@ -83,10 +83,9 @@ class PhraseBook:
                 self._vectors.popitem(last=False)
 
     def vectors(self, phrases: Sequence[str]) -> np.ndarray:
-        """Unit vectors (N, D) float32 of N phrases.
+        """Return unit vectors (N, D) float32 of N phrases.
 
-        Raises MissingPhrases where one is unknown and there is no embedder, or where more are asked for than
-        the book holds.
+        Raises MissingPhrases if one is unknown and there is no embedder, or if more are requested than the cache holds.
         """
         keys = [normal_phrase(p) for p in phrases]
         missing = self.missing(keys)

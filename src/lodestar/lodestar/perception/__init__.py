@@ -1,1 +1,1 @@
-"""From images to segmented frames."""
+"""Segment images."""

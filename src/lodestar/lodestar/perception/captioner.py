@@ -1,4 +1,4 @@
-"""A vision model describes a thing from a crop of it; what it writes is untrusted text."""
+"""Describe an object from an image crop with a vision model; its output is untrusted text."""
 
 from __future__ import annotations
 
@@ -40,25 +40,24 @@ _NO_WORD = re.compile(r"[^\w\s,'-]|_")
 
 @dataclass(frozen=True)
 class VisionConfig:
-    """max_questions: in the life of the process; then templates do. side: pixels, the longest of a crop that is sent,
+    """Limits of a vision model that describes objects."""
 
-    and a quarter of it the shortest. quality: of its JPEG, 1 to 100. chat: the endpoint.
-    """
-
-    max_questions: int = 500
+    max_questions: int = 500  # per process; after that templates are used; chosen: a bound on cost
+    # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen: one image tile
     side: int = 384
-    quality: int = 85
+    quality: int = 85  # of the crop's JPEG, 1 to 100; chosen: no visible artefacts
     chat: ChatConfig = field(default_factory=lambda: ChatConfig(max_tokens=120))
 
     def __post_init__(self) -> None:
         if self.side < 32 or not 1 <= self.quality <= 100 or self.max_questions < 0:
-            raise ValueError("side is at least 32 pixels, quality 1 to 100, max_questions not negative")
+            raise ValueError("side must be at least 32 pixels, quality 1 to 100, max_questions not negative")
 
 
 @dataclass(frozen=True)
 class CaptionerConfig:
-    """captioner: template = from label, colour and size, off-line; vision = a vision model, template where it fails."""
+    """Choice of the captioner."""
 
+    # template = label, colour and size, offline; vision = a vision model, else template
     captioner: str = "template"
     vision: VisionConfig = field(default_factory=VisionConfig)
 
@@ -69,21 +68,21 @@ class CaptionerConfig:
 
 @dataclass(frozen=True)
 class Description:
-    """What a thing looks like. caption: one clean line, "" for none. attributes: canonical ones of the lexicon."""
+    """Appearance of an object. caption: one clean line, "" = none. attributes: canonical names of the lexicon."""
 
     caption: str
     attributes: tuple[str, ...] = ()
 
 
 class VisionDescriber:
-    """Asks a chat model that takes images. One question at a time."""
+    """Describe objects with a chat model that takes images. One question at a time."""
 
     def __init__(self, chat: ChatModel, config: VisionConfig = VisionConfig()) -> None:
         self._chat, self._config = chat, config
         self.asked = 0
 
     def describe(self, crop: np.ndarray, label: str) -> Description:
-        """crop: (h, w, 3) uint8 RGB. May take as long as the chat's patience. Raises ChatUnavailable."""
+        """Describe a crop (h, w, 3) uint8 RGB. Takes up to the chat's patience. Raises ChatUnavailable."""
         if self.asked >= self._config.max_questions:
             raise ChatUnavailable(f"{self.asked} questions were asked, as many as max_questions allows")
         self.asked += 1
@@ -93,13 +92,13 @@ class VisionDescriber:
 
 
 def make_describer(config: VisionConfig) -> tuple[VisionDescriber, OpenAiChat]:
-    """The describer of an OpenAI-compatible endpoint, and the chat whose questions under way can be ended."""
+    """Return the describer of an OpenAI-compatible endpoint, and its chat, whose pending questions can be cancelled."""
     chat = OpenAiChat(config.chat)
     return VisionDescriber(_EachATask(chat), config), chat
 
 
 class _EachATask:
-    """Every question is a task with a budget of its own."""
+    """Give every question a budget of its own."""
 
     def __init__(self, chat: OpenAiChat) -> None:
         self._chat = chat
@@ -110,12 +109,12 @@ class _EachATask:
 
 
 def read_description(answer: str) -> Description:
-    """The description that an answer holds, without anything but words. Raises BadAnswer where it holds none."""
+    """Return the description in an answer, reduced to words. Raises BadAnswer if there is none."""
     try:
         data = json.loads(answer)
         caption, attributes = str(data["caption"]), [str(word) for word in data["attributes"]][:8]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise BadAnswer(f"the answer is no description: {error.__class__.__name__}") from None
+        raise BadAnswer(f"the answer is not a description: {error.__class__.__name__}") from None
     caption = _words(caption)
     named = load_lexicon().attributes_in(", ".join(_words(word) for word in attributes))
     if not any(letter.isalpha() for letter in caption):
@@ -124,18 +123,18 @@ def read_description(answer: str) -> Description:
 
 
 def _words(text: str) -> str:
-    """At most _MAX_WORDS words on one line: letters, digits, hyphens, commas and apostrophes."""
+    """Return at most _MAX_WORDS words on one line: letters, digits, hyphens, commas and apostrophes."""
     words = _NO_WORD.sub(" ", text[:1000]).split()[:_MAX_WORDS]
     return " ".join(words)[:_MAX_LETTERS].strip(" ,'-")
 
 
 def crop_to_jpeg(crop: np.ndarray, side: int, quality: int) -> bytes:
-    """A JPEG file of a crop (h, w, 3) uint8 RGB, scaled so that its longest side is `side` pixels at most and
+    """Return a JPEG file of a crop (h, w, 3) uint8 RGB, scaled down to at most `side` pixels on its longer side.
 
-    a quarter of that at least. Raises ValueError for an empty crop or another shape.
+    The shorter side has at least a quarter of that. Raises ValueError for an empty crop or another shape.
     """
     if crop.ndim != 3 or crop.shape[2] != 3 or crop.dtype != np.uint8 or 0 in crop.shape:
-        raise ValueError(f"no crop of an image: {crop.shape} {crop.dtype}")
+        raise ValueError(f"the crop is not an image: {crop.shape} {crop.dtype}")
     longest = max(crop.shape[:2])
     scale = min(max(1.0, side / 4 / longest), side / longest)
     if scale != 1.0:

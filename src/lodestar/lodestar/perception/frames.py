@@ -1,4 +1,4 @@
-"""What a camera saw and what perception made of it."""
+"""RGB-D frames and their segments."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class RgbdFrame:
 
     @property
     def map_from_camera(self) -> np.ndarray:
-        """(4, 4)."""
+        """Return the camera's pose (4, 4) in map."""
         return self.map_from_odom @ self.odom_from_camera
 
 
 @dataclass(frozen=True)
 class Detection:
-    """One segment; it has no identity beyond its frame. `caption` is untrusted text."""
+    """One segment, without an identity across frames. `caption` is untrusted text."""
 
     label_value: int
     label: str
@@ -56,7 +56,7 @@ class Detection:
 
 @dataclass(frozen=True)
 class SegmentedFrame:
-    """Segments of one RGB image. labels: (H, W) uint16, 0 = nothing, numbered anew in each frame."""
+    """Segments of one RGB image. labels: (H, W) uint16, 0 = none, numbered independently in each frame."""
 
     stamp: float
     labels: np.ndarray
@@ -65,10 +65,10 @@ class SegmentedFrame:
 
 
 class Detector(Protocol):
-    """Port of whatever turns an image into segments."""
+    """Port of a detector that segments images."""
 
     name: str
 
     def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
-        """Segments of an (H, W, 3) uint8 image."""
+        """Return the segments of an (H, W, 3) uint8 image."""
         ...

@@ -1,7 +1,7 @@
-"""Class-agnostic segments from the shape of a depth image, for when no detector is installed.
+"""Class-agnostic segments from a depth image, used if no detector is installed.
 
-Large planes with nothing behind them (floor, ceiling, walls) are the room; what remains falls apart along jumps of
-depth and concave creases into convex pieces (Stein et al. 2014, "Object partitioning using local convexity").
+Large planes with nothing behind them (floor, ceiling, walls) are removed as structure; the rest is split along depth
+jumps and concave creases into convex pieces (Stein et al. 2014, "Object partitioning using local convexity").
 """
 
 from __future__ import annotations
@@ -19,37 +19,32 @@ from lodestar.perception.segments import label_extents
 
 @dataclass(frozen=True)
 class GeometricConfig:
-    """step: pixels of the image per pixel worked on. near, far: metres of depth that count.
+    """Parameters of the segmentation. Those without a source were chosen on rendered depth images of rooms."""
 
-    jump, jump_per_square: metres, and metres per metre of depth squared, by which depth must leave the plane of its
-    neighbours to part them (the error of a structured-light camera grows with the square). reach: pixels between the
-    points that a normal is taken from. crease: sine of the concave angle that parts two pieces.
-    plane_trials: planes tried at a time; planes: of the room at most; plane_share: of all points that one must hold;
-    plane_gap, plane_gap_per_square: metres from a plane that belong to it; behind: share of the points that may lie
-    behind a plane of the room. min_pixels: of a segment in the full image; max_share: of the image.
-    score: of every segment.
-    """
-
-    step: int = 2
-    near: float = 0.3
+    step: int = 2  # image pixels per working pixel; chosen: speed
+    near: float = 0.3  # metres of depth; chosen: the minimum of structured-light cameras
+    # metres of depth; chosen: beyond it depth noise exceeds small objects
     far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
-    jump: float = 0.02
-    jump_per_square: float = 0.012
-    reach: int = 4
-    crease: float = 0.12
-    plane_trials: int = 60
-    planes: int = 5
-    plane_share: float = 0.08
-    plane_gap: float = 0.03
-    plane_gap_per_square: float = 0.008
-    behind: float = 0.03
-    min_pixels: int = 600
-    max_share: float = 0.5
-    score: float = 0.5
+    # Deviation of depth from the neighbours' plane that splits them: jump + jump_per_square * depth^2. The error of
+    # a structured-light camera grows with the square of depth.
+    jump: float = 0.02  # metres; chosen
+    jump_per_square: float = 0.012  # metres per square metre; chosen
+    reach: int = 4  # working pixels between the points of a normal; chosen: above pixel noise
+    crease: float = 0.12  # sine of the concave angle that splits two pieces; chosen: about 7 degrees
+    plane_trials: int = 60  # planes tried per search; chosen: finds the largest plane of a room
+    planes: int = 5  # most planes of the room; chosen: floor, ceiling and three walls
+    plane_share: float = 0.08  # share of all points that a plane of the room must hold; chosen
+    # Distance from a plane of points that belong to it: plane_gap + plane_gap_per_square * depth^2.
+    plane_gap: float = 0.03  # metres; chosen
+    plane_gap_per_square: float = 0.008  # metres per square metre; chosen
+    behind: float = 0.03  # share of the points that may lie behind a plane of the room; chosen: outliers
+    min_pixels: int = 600  # of a segment in the full image; chosen: about 24 x 24 pixels
+    max_share: float = 0.5  # largest share of the image that a segment covers; chosen: larger is structure
+    score: float = 0.5  # of every segment, 0..1; chosen: neutral, as shape gives no confidence
 
 
 class GeometricSegmenter:
-    """Every piece of furniture and every thing on it is a segment with the label "object"; the same for one seed."""
+    """Segment furniture and the objects on it with the label "object"; deterministic for one seed."""
 
     name = "geometric"
 
@@ -60,15 +55,15 @@ class GeometricSegmenter:
     def segment(
         self, stamp: float, depth: np.ndarray, camera: PinholeCamera, rgb: np.ndarray | None
     ) -> SegmentedFrame:
-        """Segments of depth (H, W) float32, metres, invalid = 0 or NaN; rgb (H, W, 3) uint8 names their colours.
+        """Return segments of depth (H, W) float32, metres, invalid = 0 or NaN; rgb (H, W, 3) uint8 gives colour names.
 
-        Raises ValueError for images of another shape than the camera's.
+        Raises ValueError for images whose shape differs from the camera's.
         """
         config, shape = self.config, (camera.height, camera.width)
         if depth.shape != shape:
-            raise ValueError(f"depth is {depth.shape}, the camera {shape}")
+            raise ValueError(f"depth has shape {depth.shape}, the camera {shape}")
         if rgb is not None and rgb.shape != (*shape, 3):
-            raise ValueError(f"colour is {rgb.shape}, the camera {shape}")
+            raise ValueError(f"colour has shape {rgb.shape}, the camera {shape}")
         coarse = np.ascontiguousarray(depth[:: config.step, :: config.step], np.float32)
         usable = (coarse >= config.near) & (coarse <= config.far)
         small = np.asarray(cv2.medianBlur(np.where(usable, coarse, np.float32(0.0)), 3))
@@ -84,7 +79,7 @@ class GeometricSegmenter:
         return self._named(stamp, full, rgb)
 
     def _room(self, points: np.ndarray, normals: np.ndarray, valid: np.ndarray) -> np.ndarray:
-        """(h, w) bool: which points belong to planes that bound what is seen."""
+        """Return (h, w) bool: points on planes that bound the visible space."""
         config = self.config
         flat, facing = points[valid], normals[valid]
         known = np.isfinite(facing[:, 0])
@@ -123,7 +118,7 @@ class GeometricSegmenter:
 
 @njit(cache=True, nogil=True)
 def _points(depth, fx, fy, cx, cy):
-    """(h, w, 3) float32 in the optical frame; z = 0 where depth is invalid."""
+    """Return points (h, w, 3) float32 in the optical frame; z = 0 where depth is invalid."""
     rows, columns = depth.shape
     points = np.zeros((rows, columns, 3), np.float32)
     for row in range(rows):
@@ -137,7 +132,10 @@ def _points(depth, fx, fy, cx, cy):
 
 @njit(cache=True, nogil=True, inline="always")
 def _bend(before, here, after):
-    """Metres by which `here` leaves the line between others, inf = unknown; planes are straight in inverse depth."""
+    """Return the metres by which `here` deviates from the line through the others, inf = unknown.
+
+    Planes are straight in inverse depth.
+    """
     if before <= 0.0 or here <= 0.0 or after <= 0.0:
         return np.inf
     return abs(1.0 / before - 2.0 / here + 1.0 / after) * here * here
@@ -145,7 +143,7 @@ def _bend(before, here, after):
 
 @njit(cache=True, nogil=True)
 def _normals(points, reach, jump, per_square):
-    """(h, w, 3) float32, unit, towards the camera; NaN beside jumps, borders and invalid depth."""
+    """Return unit normals (h, w, 3) float32 towards the camera; NaN beside jumps, borders and invalid depth."""
     rows, columns, _ = points.shape
     normals = np.full((rows, columns, 3), np.nan, np.float32)
     for row in range(reach, rows - reach):
@@ -172,7 +170,7 @@ def _normals(points, reach, jump, per_square):
 
 @njit(cache=True, nogil=True)
 def _best_plane(points, normals, distance, candidates, trials):
-    """(4,) unit normal and offset of the plane through a tried point that most candidates lie on."""
+    """Return the unit normal and offset (4,) of the tried plane that holds most candidates."""
     best, plane = -1, np.zeros(4, np.float32)
     step = max(1, len(candidates) // 1500)
     for trial in trials:
@@ -193,7 +191,7 @@ def _best_plane(points, normals, distance, candidates, trials):
 
 @njit(cache=True, nogil=True)
 def _sides(points, normals, distance, plane):
-    """Which points are near a plane, which of them face as it does, and how many lie well behind it."""
+    """Return which points lie near a plane, which of them have its orientation, and how many lie far behind it."""
     near, own = np.zeros(len(points), np.bool_), np.zeros(len(points), np.bool_)
     behind = 0
     side = -1.0 if plane[3] > 0.0 else 1.0  # of the camera, which is at the origin
@@ -209,7 +207,7 @@ def _sides(points, normals, distance, plane):
 
 @njit(cache=True, nogil=True)
 def _edges(points, normals, reach, crease, jump, per_square):
-    """(h, w) bool: beside a jump of depth, or in a concave crease."""
+    """Return (h, w) bool: pixels beside a depth jump or in a concave crease."""
     rows, columns, _ = points.shape
     edges = np.zeros((rows, columns), np.bool_)
     for row in range(rows):
@@ -226,7 +224,7 @@ def _edges(points, normals, reach, crease, jump, per_square):
                     inside = near_row + down < rows and near_column + right < columns
                     after = points[near_row + down, near_column + right, 2] if inside else 0.0
                     step = min(_bend(before, z, other), _bend(z, other, after))
-                    if step == np.inf:  # nothing measured on either side
+                    if step == np.inf:  # no depth on either side
                         step = 0.2 * abs(z - other)
                     if step > jump + per_square * z * z:
                         edges[row, column] = edges[near_row, near_column] = True
@@ -249,7 +247,7 @@ def _edges(points, normals, reach, crease, jump, per_square):
 
 
 def _pieces(inner: np.ndarray, things: np.ndarray, config: GeometricConfig) -> np.ndarray:
-    """(h, w) uint16: connected pieces of `inner`, large enough ones, grown back over the edges between them."""
+    """Return (h, w) uint16: large connected pieces of `inner`, grown back over the edges between them."""
     count, labels, stats, _ = cv2.connectedComponentsWithStats(inner.astype(np.uint8), connectivity=4)
     size = stats[:, cv2.CC_STAT_AREA] * config.step**2
     good = (size >= config.min_pixels) & (size <= config.max_share * inner.size * config.step**2)
@@ -271,7 +269,7 @@ _COLORS = {
 
 
 def color_name(rgb: np.ndarray) -> str:
-    """The basic colour word nearest to rgb (3,), 0-255, in CIE Lab."""
+    """Return the basic colour name nearest to rgb (3,), 0-255, in CIE Lab."""
     palette = np.array([rgb, *_COLORS.values()], np.float32).reshape(1, -1, 3) / 255.0
     lab = cv2.cvtColor(palette, cv2.COLOR_RGB2LAB)[0]
     return list(_COLORS)[int(np.argmin(np.linalg.norm(lab[1:] - lab[0], axis=1)))]

@@ -1,4 +1,4 @@
-"""Detector that reads a simulator's label image and errs as a real one would."""
+"""Detector that reads a simulator's label image and adds the errors of a real detector."""
 
 from __future__ import annotations
 
@@ -14,29 +14,24 @@ from lodestar.perception.segments import SegmentFilter, filter_segments, label_e
 
 @dataclass(frozen=True)
 class NoiseConfig:
-    """What goes wrong, per mask and frame. The defaults are an error-free detector.
+    """Errors per mask and frame. The defaults are an error-free detector."""
 
-    miss, split, merge, wrong_label: probabilities. erode_px: pixels taken off every edge.
-    merge_gap_px: pixels between masks that may be merged. score_mean, score_std: of the confidence.
-    min_pixels: smaller masks are not detected. max_border_share: share of a mask's box perimeter on the image
-    border above which it is dropped, 1 = never.
-    """
-
-    miss: float = 0.0
-    split: float = 0.0
-    merge: float = 0.0
-    wrong_label: float = 0.0
-    erode_px: int = 0
-    merge_gap_px: int = 2
-    score_mean: float = 0.85
-    score_std: float = 0.0
-    min_pixels: int = 60
+    miss: float = 0.0  # probability that a mask is not detected
+    split: float = 0.0  # probability that a mask is split in two
+    merge: float = 0.0  # probability that a mask merges with a neighbour
+    wrong_label: float = 0.0  # probability of another entry's label and caption
+    erode_px: int = 0  # pixels removed from every edge
+    merge_gap_px: int = 2  # pixels between masks that may merge; chosen: touching in the image
+    score_mean: float = 0.85  # of the confidence, 0..1; chosen: an open-vocabulary detector's on clear views
+    score_std: float = 0.0  # of the confidence
+    min_pixels: int = 60  # smaller masks are not detected; chosen: that of `SegmentFilter`
+    # share of a box's outline on the image border above which it is dropped; 1 = never
     max_border_share: float = 1.0
 
 
 @dataclass(frozen=True)
 class _Mask:
-    """Pixels (h, w) bool of a mask within its box with corner (top, left), and its entry of the table."""
+    """Pixels (h, w) bool of a mask in its box with corner (top, left), and its entry of the table."""
 
     top: int
     left: int
@@ -44,7 +39,7 @@ class _Mask:
     entry: Mapping[str, str]
 
     def _within(self, top: int, left: int, height: int, width: int) -> np.ndarray:
-        """The mask seen through another window of the image."""
+        """Return the mask in another window of the image."""
         window = np.zeros((height, width), bool)
         y0, x0 = max(self.top, top), max(self.left, left)
         y1 = min(self.top + self.pixels.shape[0], top + height)
@@ -56,7 +51,7 @@ class _Mask:
         return window
 
     def touches(self, other: _Mask, gap: int) -> bool:
-        """Whether less than about `gap` pixels lie between the masks."""
+        """Tell whether less than about `gap` pixels lie between the masks."""
         height, width = self.pixels.shape
         near = other._within(self.top - gap, self.left - gap, height + 2 * gap, width + 2 * gap)
         if not near.any():
@@ -66,7 +61,7 @@ class _Mask:
         return bool((grown.astype(bool) & near).any())
 
     def union(self, other: _Mask) -> _Mask:
-        """Both masks as one that keeps this one's entry."""
+        """Return the union of both masks with this one's entry."""
         top, left = min(self.top, other.top), min(self.left, other.left)
         height = max(m.top + m.pixels.shape[0] for m in (self, other)) - top
         width = max(m.left + m.pixels.shape[1] for m in (self, other)) - left
@@ -74,14 +69,14 @@ class _Mask:
         return _Mask(top, left, windows[0] | windows[1], self.entry)
 
     def halves(self, angle: float) -> list[_Mask]:
-        """The mask cut in two by a line through its centre whose normal has this angle."""
+        """Return the mask split by a line through its centre whose normal has this angle, radians."""
         rows, columns = np.nonzero(self.pixels)
         y, x = np.ogrid[: self.pixels.shape[0], : self.pixels.shape[1]]
         side = (x - columns.mean()) * np.cos(angle) + (y - rows.mean()) * np.sin(angle) > 0.0
         return [replace(self, pixels=self.pixels & side), replace(self, pixels=self.pixels & ~side)]
 
     def eroded(self, pixels: int) -> _Mask:
-        """The mask with this many pixels taken off its edges; all of them, the image border too."""
+        """Return the mask with `pixels` removed from all its edges, also at the image border."""
         if pixels == 0:
             return self
         padded = np.pad(self.pixels, 1).astype(np.uint8)
@@ -90,10 +85,10 @@ class _Mask:
 
 
 class GroundTruthDetector:
-    """Makes detections of a label image with a table of its values, as simulators give.
+    """Make detections from a simulator's label image and the table of its values.
 
-    Values of the input never reach the output: segments are numbered at random in every frame. `rng` decides
-    everything that is random, so the same seed and frames give the same detections.
+    Values of the input never reach the output: segments are renumbered at random in every frame. All randomness comes
+    from `rng`, so the same seed and frames give the same detections.
     """
 
     name = "ground_truth"
@@ -105,16 +100,16 @@ class GroundTruthDetector:
     def segment(
         self, stamp: float, labels: np.ndarray, table: Mapping[int, Mapping[str, str]]
     ) -> SegmentedFrame:
-        """Segments of one frame.
+        """Return the segments of one frame.
 
-        labels: (H, W) uint16, 0 = nothing. table: value -> {"class", "caption"}; values that it lacks are
-        background. Raises ValueError for labels of another rank or type.
+        labels: (H, W) uint16, 0 = none. table: value -> {"class", "caption"}; values missing from it are background.
+        Raises ValueError for labels of another rank or type.
         """
         labels = np.asarray(labels)
         if labels.ndim != 2 or labels.dtype != np.uint16:
             raise ValueError(f"labels must be (H, W) uint16, not {labels.shape} {labels.dtype}")
         masks = []
-        # By their first pixels, an order that does not depend on the values: renumbering changes nothing.
+        # Sorted by first pixels, so that the order does not depend on the label values.
         for value, box, _ in label_extents(labels):
             if value in table:
                 crop = labels[box.y : box.y + box.height, box.x : box.x + box.width] == value
@@ -123,7 +118,7 @@ class GroundTruthDetector:
         return self._number(stamp, labels.shape, named)
 
     def _spoil(self, masks: list[_Mask]) -> list[_Mask]:
-        """The masks after misses, merges, splits and erosion."""
+        """Return the masks after misses, merges, splits and erosion."""
         config, rng = self.config, self._rng
         merged: list[_Mask] = []
         for mask in [mask for mask in masks if rng.random() >= config.miss]:
@@ -142,7 +137,7 @@ class GroundTruthDetector:
     def _label(
         self, masks: list[_Mask], table: Mapping[int, Mapping[str, str]]
     ) -> list[tuple[_Mask, str, str]]:
-        """(mask, class, caption), some of them with those of another entry of the table."""
+        """Return (mask, class, caption) per mask, some with class and caption of another entry."""
         rng = self._rng
         entries = sorted({(str(e.get("class", "")), str(e.get("caption", ""))) for e in table.values()})
         named = []
@@ -158,7 +153,7 @@ class GroundTruthDetector:
     def _number(
         self, stamp: float, shape: tuple[int, int], named: list[tuple[_Mask, str, str]]
     ) -> SegmentedFrame:
-        """The frame with segments numbered at random; where masks overlap the later one shows."""
+        """Return the frame with segments numbered at random; where masks overlap the later one wins."""
         config, rng = self.config, self._rng
         values = rng.permutation(np.arange(1, max(len(named) * 4, 16) + 1))[: len(named)]
         image = np.zeros(shape, np.uint16)

@@ -1,4 +1,4 @@
-"""Picture files that people send: untrusted bytes to a bounded RGB image, or a reason that a person understands."""
+"""Decode uploaded picture files: untrusted bytes to a bounded RGB image, or an error for the user."""
 
 from __future__ import annotations
 
@@ -14,25 +14,23 @@ FORMATS = ("JPEG", "PNG", "WEBP")
 
 
 class BadPicture(ValueError):
-    """The bytes are no picture that can be used, or nothing in it is recognised; the message says what to send."""
+    """The bytes are not a usable picture, or nothing in it is recognised; the message says what to send."""
 
 
 @dataclass(frozen=True)
 class PictureConfig:
-    """max_bytes: of a file. max_pixels: of the picture in it, before it is made smaller. side: pixels of the longer
-    side that is worked on. min_side: pixels of the shorter side below which nothing is recognised.
-    """
+    """Limits of pictures; they bound memory and time."""
 
-    max_bytes: int = 20_000_000
-    max_pixels: int = 50_000_000
-    side: int = 1024
-    min_side: int = 16
+    max_bytes: int = 20_000_000  # of a file; chosen: above a phone's photo
+    max_pixels: int = 50_000_000  # before the picture is scaled down; chosen: a 50-megapixel camera
+    side: int = 1024  # pixels of the longer side after scaling; chosen: above the detectors' 640
+    min_side: int = 16  # pixels of the shorter side below which nothing is recognised; chosen
 
 
 def decode_picture(data: bytes, config: PictureConfig = PictureConfig()) -> np.ndarray:
-    """(H, W, 3) uint8 RGB, upright, its longer side at most `side`. Raises BadPicture.
+    """Return an upright (H, W, 3) uint8 RGB image whose longer side has at most `side` pixels. Raises BadPicture.
 
-    The size is read from the header before anything is unpacked, so that a small file cannot fill the memory.
+    The size is read from the header before decoding, so that a small file cannot exhaust memory.
     """
     if not data:
         raise BadPicture("the picture is empty; send a JPEG, PNG or WebP file")
@@ -68,7 +66,7 @@ def decode_picture(data: bytes, config: PictureConfig = PictureConfig()) -> np.n
 
 
 def encode_picture(rgb: np.ndarray, quality: int = 85) -> bytes:
-    """An (H, W, 3) uint8 RGB image as a JPEG file. Raises ValueError."""
+    """Return an (H, W, 3) uint8 RGB image as a JPEG file. Raises ValueError."""
     if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8 or rgb.size == 0:
         raise ValueError(f"an RGB image is (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
     done, data = cv2.imencode(

@@ -1,4 +1,4 @@
-"""Which segments are good enough to be used: a cascade of cheap tests (FARM D.1 step 2)."""
+"""Filter segments by a cascade of cheap tests (FARM D.1 step 2)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
 @dataclass(frozen=True)
 class SegmentFilter:
-    """min_pixels: of a mask. min_score: of a detection, [0, 1].
+    """Conditions on segments (FARM D.1 step 2). Objects too far away are excluded later, where depth is sampled."""
 
-    max_border_share: share of a box's outline on the image border above which it is dropped, 1 = never.
-    structure: whether walls, floors and ceilings count as things. duplicate: IoU of boxes from which the mask of fewer
-    pixels is the other one again and its pixels are the other's; above 1 = never. What is too far away has no usable
-    depth and is left out where depth is sampled.
-    """
-
-    min_pixels: int = 60
-    min_score: float = 0.25
+    min_pixels: int = 60  # of a mask; chosen: about 8 x 8 pixels
+    min_score: float = 0.25  # of a detection, 0..1; Ultralytics' default confidence
+    # share of a box's outline on the image border above which it is dropped; 1 = never
     max_border_share: float = 1.0
-    structure: bool = False
+    structure: bool = False  # keep walls, floors and ceilings as objects
+    # IoU of boxes from which the smaller mask duplicates the other, which takes its pixels; above 1 = never. Chosen:
+    # high,
+    # so that an object on its support is no duplicate.
     duplicate: float = 0.9
 
 
@@ -48,7 +46,7 @@ def _extents(labels, top, bottom, left, right, count, first):
 
 
 def label_extents(labels: np.ndarray) -> list[tuple[int, ImageBox, int]]:
-    """(value, box, pixels) of every value but 0 in an image (H, W) uint16, in order of first pixels."""
+    """Return (value, box, pixels) of every value but 0 in an image (H, W) uint16, in order of first pixels."""
     size = int(labels.max(initial=0)) + 1
     top, bottom, left, right, count, first = np.zeros((6, size), np.int64)
     _extents(np.ascontiguousarray(labels), top, bottom, left, right, count, first)
@@ -65,7 +63,7 @@ def label_extents(labels: np.ndarray) -> list[tuple[int, ImageBox, int]]:
 
 
 def border_share(box: ImageBox, width: int, height: int) -> float:
-    """Share of the box's outline that lies on the border of a width x height image, [0, 1]."""
+    """Return the share of the box's outline on the border of a width x height image, [0, 1]."""
     on_border = 0
     on_border += box.height if box.x <= 0 else 0
     on_border += box.height if box.x + box.width >= width else 0
@@ -75,7 +73,7 @@ def border_share(box: ImageBox, width: int, height: int) -> float:
 
 
 def keeps(detection: Detection, rule: SegmentFilter, width: int, height: int) -> bool:
-    """Whether a detection in a width x height image passes the filter."""
+    """Tell whether a detection in a width x height image passes the filter."""
     if detection.pixel_count < rule.min_pixels or detection.score < rule.min_score:
         return False
     if not rule.structure and _is_structure(detection.label):
@@ -90,7 +88,7 @@ def _is_structure(label: str) -> bool:
 
 
 def _duplicates(detections: tuple[Detection, ...], share: float) -> dict[int, int]:
-    """Label value of each mask that is another one again -> that one's."""
+    """Return a map from the label value of each duplicate mask to the value of its original."""
     if share > 1.0 or len(detections) < 2:
         return {}
     low = np.array([(d.box.x, d.box.y) for d in detections], float)
@@ -105,7 +103,7 @@ def _duplicates(detections: tuple[Detection, ...], share: float) -> dict[int, in
 
 
 def filter_segments(frame: SegmentedFrame, rule: SegmentFilter) -> SegmentedFrame:
-    """The frame without the detections that fail; their pixels become background, those of duplicates the other's."""
+    """Return the frame without rejected detections; their pixels become background, or the original's if duplicate."""
     height, width = frame.labels.shape
     good = tuple(d for d in frame.detections if keeps(d, rule, width, height))
     again = _duplicates(good, rule.duplicate)

@@ -1,4 +1,4 @@
-"""Detector that runs any Ultralytics model with boxes or masks: YOLO-World, YOLOE, YOLO (.pt, .onnx, .engine)."""
+"""Detector for any Ultralytics model with boxes or masks: YOLO-World, YOLOE, YOLO (.pt, .onnx, .engine)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
-#: Not `lodestar[detect]`: an index may hold another package of that name.
+#: Not `lodestar[detect]`: an index may hold another package with that name.
 ADVICE = (
     "run: pip install -U ultralytics torch torchvision (torch and torchvision have to be builds for each other: "
     "a torchvision for CUDA does not work beside a torch for the CPU)"
@@ -26,25 +26,22 @@ class DetectorUnavailable(RuntimeError):
 
 @dataclass(frozen=True)
 class UltralyticsConfig:
-    """confidence, iou: thresholds of the model, [0, 1]. image_size: pixels of its longer side.
+    """Settings of an Ultralytics model."""
 
-    device: as Ultralytics names it, "" = its choice. classes: phrases for an open-vocabulary model, empty = the
-    model's own. max_detections: per image. min_pixels: smaller masks are dropped.
-    """
-
-    confidence: float = 0.25
+    confidence: float = 0.25  # threshold, 0..1; Ultralytics' default
+    # threshold of non-maximum suppression, 0..1; chosen: below Ultralytics' 0.7, fewer duplicates
     iou: float = 0.6
-    image_size: int = 640
-    device: str = ""
-    classes: tuple[str, ...] = ()
-    max_detections: int = 100
-    min_pixels: int = 60
+    image_size: int = 640  # pixels of the longer side; Ultralytics' default
+    device: str = ""  # as Ultralytics names it; "" = its choice
+    classes: tuple[str, ...] = ()  # phrases for an open-vocabulary model; empty = the model's own
+    max_detections: int = 100  # per image; chosen: above the objects of one view
+    min_pixels: int = 60  # smaller masks are dropped; chosen: that of `SegmentFilter`
 
 
 class UltralyticsDetector:
-    """Loads its model on the first image. A model without masks gives its boxes as masks.
+    """Run an Ultralytics model, loaded on the first image. Without masks its boxes are used as masks.
 
-    model: path of weights (.pt, .onnx, .engine), or of a description (.yaml) whose weights are random.
+    model: path of weights (.pt, .onnx, .engine), or of a description (.yaml) with random weights.
     """
 
     def __init__(self, model: str | Path, config: UltralyticsConfig = UltralyticsConfig()):
@@ -55,7 +52,7 @@ class UltralyticsDetector:
         self._lock = threading.Lock()
 
     def check(self) -> None:
-        """Packages and weights are there; only the model is not yet in memory. Raises DetectorUnavailable."""
+        """Check that packages and weights exist, without loading the model. Raises DetectorUnavailable."""
         self._package()
         if Path(self._source).suffix != ".yaml" and not Path(self._source).exists():
             raise DetectorUnavailable(
@@ -63,17 +60,17 @@ class UltralyticsDetector:
             )
 
     def _package(self) -> Any:
-        """The package, with the torchvision that it predicts with."""
+        """Return the package, after importing the torchvision that it needs."""
         try:
             import_module("torchvision")
             return import_module("ultralytics")
         except ImportError as error:
             raise DetectorUnavailable(f"this detector needs Ultralytics ({error}); {ADVICE}") from error
-        except RuntimeError as error:  # what a torchvision of another build says
+        except RuntimeError as error:  # raised by a torchvision of another build
             raise DetectorUnavailable(f"torch and torchvision do not fit ({error}); {ADVICE}") from error
 
     def load(self) -> None:
-        """The model is in memory. Raises DetectorUnavailable."""
+        """Load the model into memory. Raises DetectorUnavailable."""
         with self._lock:
             if self._model is not None:
                 return
@@ -92,14 +89,14 @@ class UltralyticsDetector:
             self._model = model
 
     def detect(self, stamp: float, rgb: np.ndarray) -> SegmentedFrame:
-        """Segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable, ValueError for another image."""
+        """Return the segments of an (H, W, 3) uint8 image. Raises DetectorUnavailable; ValueError for other arrays."""
         if rgb.ndim != 3 or rgb.shape[2] != 3 or rgb.dtype != np.uint8:
             raise ValueError(f"the image must be (H, W, 3) uint8, not {rgb.shape} {rgb.dtype}")
         self.load()
         config = self.config
         options = {"device": config.device} if config.device else {}
         (result,) = self._model.predict(
-            np.ascontiguousarray(rgb[..., ::-1]),  # Ultralytics takes BGR
+            np.ascontiguousarray(rgb[..., ::-1]),  # Ultralytics expects BGR
             conf=config.confidence,
             iou=config.iou,
             imgsz=config.image_size,
@@ -117,7 +114,8 @@ class UltralyticsDetector:
         masks = result.masks.data.cpu().numpy() > 0.5 if result.masks is not None else None
         areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
         image = np.zeros(shape, np.uint16)
-        for place in np.argsort(-areas, kind="stable"):  # small things last, so that they show on large ones
+        # small segments last, so that they stay visible on large ones
+        for place in np.argsort(-areas, kind="stable"):
             if masks is not None:
                 image[masks[place]] = place + 1
             else:

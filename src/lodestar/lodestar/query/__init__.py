@@ -1,1 +1,1 @@
-"""Scoring of query graphs over entities."""
+"""Score entities against query graphs."""

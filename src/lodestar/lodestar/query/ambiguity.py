@@ -1,4 +1,4 @@
-"""Two candidates too close to call: what would tell them apart."""
+"""Explain the difference between two candidates with nearly equal scores."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
 
-_BESIDE = 2.0  # m between boxes within which a thing stands for where another is
-_BIGGER = 1.25  # ratio of the longest sides that a person sees at a glance
+_BESIDE = 2.0  # metres between boxes within which a neighbour identifies an object
+_BIGGER = 1.25  # ratio of the longest sides that a person notices at once
 
 
 def tell_apart(first: Candidate, second: Candidate, entities: Mapping[int, Entity]) -> str:
-    """One line that names both and what differs: a colour, what stands beside only one, size, or where they are.
+    """Return one line that names both and their difference: a colour, a neighbour of only one, size, or place.
 
-    Candidates whose entity is not there are named by their id alone.
+    A candidate without an entity is named by its id alone.
     """
     one, other = entities.get(first.entity_id), entities.get(second.entity_id)
     if one is None or other is None:
@@ -53,7 +53,7 @@ def _by_neighbor(one: Entity, other: Entity, entities: Mapping[int, Entity]) -> 
 
 
 def _beside(entity: Entity, without: set[int], entities: Mapping[int, Entity]) -> list[str]:
-    """Labels of what stands near an entity, nearest first."""
+    """Return the labels of objects near an entity, nearest first."""
     found: list[tuple[float, str]] = []
     for near in entities.values():
         if near.id in without or near.state == EntityState.ARCHIVED or not near.label:

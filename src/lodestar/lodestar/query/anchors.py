@@ -1,4 +1,4 @@
-"""The best anchor of every candidate, exactly, without trying every pair."""
+"""Find the best anchor of every candidate exactly, without scoring every pair."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from scipy.spatial import cKDTree
 
 from lodestar.query.relations import Boxes, gap
 
-BRUTE = 8_000  # pairs that are tried outright
-NOTHING = 1e-6  # a score from which on down every predicate counts the same
-_CHUNK = 2_000_000  # pairs or triples held at once
+BRUTE = 8_000  # pairs up to which all are scored
+NOTHING = 1e-6  # scores at or below this count as zero
+_CHUNK = 2_000_000  # pairs or triples held in memory at once
 
 #: (rows (R,), anchors (R, K)) -> (R, K) relation
 PairScore = Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -26,11 +26,11 @@ def best_anchors(
     bound: Callable[[np.ndarray], np.ndarray],
     first: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(R,) max over anchors of relation x worth, and (R,) which entity it is, -1 where the max is 0.
+    """Return (R,) the maximum over anchors of relation x worth, and (R,) the entity that reaches it, -1 if it is 0.
 
-    worth: (N,) of entities as the anchor. bound(gaps) is an upper bound of the relation at gaps in plan and never
-    rises. The `first` nearest anchors are tried, and then ever more for those rows where the bound at the next
-    distance allows for something better, down to NOTHING. An entity is never its own anchor.
+    worth: (N,) score of each entity as the anchor. bound(gaps): upper bound of the relation at gaps in plan, must not
+    increase with the gap. The `first` nearest anchors are scored first, then more for rows whose bound at the next
+    distance allows a better score, down to NOTHING. An entity is never its own anchor.
     """
     best, which = np.zeros(len(rows)), np.full(len(rows), -1)
     anchors = anchors[worth[anchors] > 0.0]
@@ -68,7 +68,7 @@ def best_anchors(
 
 
 def _radius(boxes: Boxes, which: np.ndarray, axes: int) -> np.ndarray:
-    """Half the diagonal of boxes, in plan for two axes."""
+    """Return half the diagonal of boxes, in plan for two axes, metres."""
     some = boxes.take(which)
     return np.linalg.norm((some.high - some.low)[:, :axes], axis=1) / 2.0
 
@@ -82,10 +82,10 @@ def best_pairs(
     limit: int = 40_000_000,
     nearest: int = 12,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(R,) max over pairs of anchors and (R, 2) which, -1 where the max is 0.
+    """Return (R,) the maximum over pairs of anchors and (R, 2) the pair, -1 if the maximum is 0.
 
-    score(rows (r,), first (r, A), second (r, B)) -> (r, A, B). Past `limit` triples only the `nearest` anchors of
-    each row are paired, and the max is over those.
+    score(rows (r,), first (r, A), second (r, B)) -> (r, A, B). Above `limit` triples only the `nearest` anchors of
+    each row are paired, and the maximum is over those.
     """
     best, which = np.zeros(len(rows)), np.full((len(rows), 2), -1)
     if not len(first) or not len(second):
@@ -120,9 +120,9 @@ def best_pairs(
 def nearest_distance(
     rows: np.ndarray, anchors: np.ndarray, boxes: Boxes, center_share: float, first: int
 ) -> np.ndarray:
-    """(R,) distance of each row to the nearest anchor but itself, inf where there is none.
+    """Return (R,) the distance of each row to the nearest anchor other than itself, inf if there is none.
 
-    The distance between boxes, mixed with `center_share` of that between centres.
+    The distance between boxes, blended with `center_share` of the distance between centres.
     """
     best = np.full(len(rows), np.inf)
     if not len(anchors) or not len(rows):

@@ -1,4 +1,4 @@
-"""From an answer to a pose that the robot can take (FARM's action interface)."""
+"""Turn an answer into a pose that the robot can reach (FARM's action interface)."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ from lodestar.scene.records import Entity, View
 
 @dataclass(frozen=True)
 class AnswerPoseConfig:
-    """saved_distance: metres in plan between footprint and box beyond which a saved view is no answer; the default is
-    that of a look, a directive's success asks for less. viewpoints: of the search where no saved view will do; their
-    `max_bearing` is that beyond which the robot turns to what it is to face.
-    """
+    """Conditions on the pose of an answer."""
 
+    # metres in plan between footprint and box beyond which a saved view does not answer; chosen: an object is
+    # recognised
+    # from here (a directive's success requires less)
     saved_distance: float = 2.5
+    # search used if no saved view is suitable; beyond its `max_bearing` the robot turns to the object
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)
 
 
 @dataclass(frozen=True)
 class AnswerPose:
-    """pose: (3,) x, y, yaw in map, of a saved view. path_length: metres to it. keyframe_id: the view's."""
+    """pose: (3,) x, y, yaw in map, from a saved view. path_length: metres to it. keyframe_id: that of the view."""
 
     pose: np.ndarray
     path_length: float
@@ -44,10 +45,10 @@ def saved_pose(
     excluded: Sequence[Sequence[float]],
     config: AnswerPoseConfig = AnswerPoseConfig(),
 ) -> AnswerPose | None:
-    """The best saved view that is free, reachable, near and in sight of the entity, turned to it where it looks past
-    it; None where there is none.
+    """Return the best saved view that is free, reachable, near and in sight of the entity; None if there is none.
 
-    excluded: poses (x, y, yaw) near which none is wanted. Raises ValueError for lengths of another grid.
+    The pose is turned to the entity if the view looks past it. excluded: poses (x, y, yaw) near which none is returned.
+    Raises ValueError for lengths of another grid.
     """
     if lengths.shape != grid.cells.shape:
         raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
@@ -61,7 +62,7 @@ def saved_pose(
 
 
 def _base_pose(view: View, entity: Entity, config: ViewpointConfig) -> np.ndarray:
-    """(3,) of the robot whose camera took the view, turned to the entity where that is off to the side."""
+    """Return the pose (3,) of the robot whose camera took the view, turned to the entity if that is off to the side."""
     map_from_body = view.map_from_camera @ np.linalg.inv(BODY_FROM_OPTICAL)
     yaw = yaw_of(map_from_body)
     forward = np.array([np.cos(yaw), np.sin(yaw)])

@@ -1,8 +1,8 @@
-"""Scores of one query graph over all entities at once: unary terms, then relations from the leaves to the target.
+"""Score one query graph over all entities at once: unary terms, then relations from the leaves to the target.
 
-Every predicate belongs to the earliest of its variables, so a graph is a tree of variables and the max over anchors
-is taken variable by variable: exact, since the score of a candidate rises with that of each anchor it is bound to.
-What ranks a thing among its like ("the closest", "the second from the left") looks at those that fit all the rest.
+Every predicate belongs to the earliest of its variables, so a graph is a tree of variables. The maximum over anchors
+is taken variable by variable. This is exact, because a candidate's score never decreases with its anchors' scores.
+Superlatives and ordinals ("the closest", "the second from the left") compare the entities that meet all other terms.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class GraphScore:
 
 
 def score_graph(graph: QueryGraph, pool: Pool) -> GraphScore:
-    """Scores of every entity as the graph's target; each anchor brings its own kind, attributes and relations."""
+    """Return every entity's score as the graph's target; each anchor has its own category, attributes and relations."""
     scored: dict[int, np.ndarray] = {}
     result: GraphScore | None = None
     for index in reversed(range(len(graph.variables))):
@@ -51,7 +51,7 @@ def score_graph(graph: QueryGraph, pool: Pool) -> GraphScore:
 
 @dataclass
 class _Variable:
-    """One variable of a graph over the pool, those after it being scored."""
+    """One variable of a graph over the pool; the variables after it are already scored."""
 
     graph: QueryGraph
     index: int
@@ -76,7 +76,7 @@ class _Variable:
         return GraphScore(self._composite(base, terms), semantic, category, tuple(terms))
 
     def _composite(self, base: np.ndarray, terms: list[Term]) -> np.ndarray:
-        """(N,): base times the blend of the predicates, worked out only where it is not nothing."""
+        """Return (N,): base times the blend of the predicates, computed only where base is not zero."""
         live = np.flatnonzero(base > 0.0)
         scores = np.zeros(len(base))
         some = [replace(term, scores=term.scores[live], bound=None) for term in terms]
@@ -134,7 +134,8 @@ class _Variable:
             scores = superlatives.structure(pool, predicate.name, category, like(semantic))
             return Term(name, negated(scores, predicate))
         if predicate.name == "Between":
-            others = sorted(others, key=lambda other: self._absent([other]))  # next to the one that there is
+            # start with the anchor that exists
+            others = sorted(others, key=lambda other: self._absent([other]))
         absent = others[:1] if predicate.name == "Between" else others
         if not predicate.negated and self._absent(absent):
             return Term(name, np.zeros(len(pool)), is_absent=True)
@@ -145,7 +146,7 @@ class _Variable:
         return Term(name, negated(scores, predicate), tuple(others[: bound.shape[1]]), bound)
 
     def _absent(self, others: list[int]) -> bool:
-        """Whether nothing of the scene is at all like one of the anchors."""
+        """Tell whether no entity of the scene resembles one of the anchors."""
         scores = [self.scored[other] for other in others]
         return any(not len(s) or s.max() < self.pool.config.min_candidate for s in scores)
 
@@ -159,7 +160,7 @@ class _Variable:
     def _paired(
         self, predicate: Predicate, other: int, semantic: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Best anchor per entity: the relation times how well the anchor is what it should be (existential)."""
+        """Return the best anchor per entity: relation times the anchor's own score (existential quantifier)."""
         pool = self.pool
         rows = self._rows(semantic)
         best, which = best_anchors(
@@ -196,11 +197,11 @@ class _Variable:
             return lambda rows, anchors: relations.near(boxes.take(rows).rows(), boxes.take(anchors), table)
         if predicate.arguments[0] == self.index:
             return lambda rows, anchors: relation(boxes.take(rows).rows(), boxes.take(anchors), table)
-        # the anchor is the constrained one: a lamp on the desk that is looked for
+        # here the anchor is the constrained object: a lamp on the desk that is searched for
         return lambda rows, anchors: relation(boxes.take(anchors), boxes.take(rows).rows(), table)
 
     def _between(self, others: list[int], semantic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Best pair of anchors per entity."""
+        """Return the best pair of anchors per entity."""
         pool = self.pool
 
         def score(rows: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -221,7 +222,7 @@ class _Variable:
         return scores, bound
 
     def _ranked(self, predicate: Predicate, group: np.ndarray) -> Term:
-        """A predicate that compares the things of a group, rows (G,)."""
+        """Return the term of a predicate that compares the entities of a group, rows (G,)."""
         scores = Ranking(self.graph, self.index, self.scored, self.pool).scores(predicate, group)
         absent = not predicate.negated and len(group) > 0 and not scores.any()
         return Term(self._name(predicate), negated(scores, predicate), is_absent=absent)

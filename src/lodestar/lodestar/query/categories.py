@@ -1,4 +1,4 @@
-"""Is this the kind of thing, and does it look as asked? From words, and from embeddings where words do not tell."""
+"""Score categories and attributes of entities by the lexicon, and by embeddings if the lexicon is not sufficient."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ COSINES = (0.30, 0.50, 0.62, 0.70, 0.80, 0.90)
 SCORES = (0.00, 0.22, 0.45, 0.62, 0.85, 1.00)
 
 SAME = 1.0
-KIND_OF = 0.95  # the thing is a special kind of what was asked for
-WIDER = 0.5  # the thing is only known to be of a wider kind than was asked for
+KIND_OF = 0.95  # the entity is a hyponym of the requested noun
+WIDER = 0.5  # the entity is only known by a hypernym of the requested noun
 EASILY_CONFUSED = 0.5
-SIBLING = 0.3  # another special kind of the same
+SIBLING = 0.3  # both are hyponyms of one noun
 UNRELATED = 0.0
 
 _PREPOSITIONS = frozenset(
@@ -30,13 +30,13 @@ _PREPOSITIONS = frozenset(
 
 
 def calibrated(cosines: np.ndarray) -> np.ndarray:
-    """Scores in [0, 1] of cosines between phrases."""
+    """Return scores in [0, 1] of cosines between phrases."""
     return np.interp(cosines, COSINES, SCORES)
 
 
 @lru_cache(maxsize=16384)
 def caption_noun(caption: str) -> str:
-    """The noun phrase that a caption is about: "red office chair" of "a red office chair next to a desk"."""
+    """Return the head noun phrase of a caption: "red office chair" of "a red office chair next to a desk"."""
     head: list[str] = []
     for word in words_of(caption):
         if word in ("a", "an", "the", "some"):
@@ -51,7 +51,7 @@ def caption_noun(caption: str) -> str:
 
 @lru_cache(maxsize=65536)
 def canonical_suffix(phrase: str) -> tuple[str | None, tuple[str, ...]]:
-    """Canonical noun at the end of a phrase and the words before it."""
+    """Return the canonical noun at the end of a phrase and the words before it."""
     lexicon = load_lexicon()
     words = words_of(phrase)
     length = lexicon.known_suffix(words)
@@ -62,7 +62,7 @@ def canonical_suffix(phrase: str) -> tuple[str | None, tuple[str, ...]]:
 
 @lru_cache(maxsize=262_144)
 def noun_score(asked: str, found: str) -> float:
-    """How well a canonical noun that was found is the canonical noun that was asked for."""
+    """Return the score of a found canonical noun for the requested canonical noun."""
     lexicon = load_lexicon()
     if asked == found:
         return SAME
@@ -80,7 +80,7 @@ def noun_score(asked: str, found: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _wider(name: str) -> frozenset[str]:
-    """Wider nouns, by the lexicon or, where it says nothing, by the head of a compound: a box is a "storage box"."""
+    """Return hypernyms from the lexicon, or else the head of a compound: a "storage box" is a box."""
     lexicon = load_lexicon()
     wider = set(lexicon.wider(name))
     noun = lexicon.nouns.get(name)
@@ -93,11 +93,11 @@ def _wider(name: str) -> frozenset[str]:
 
 
 class _Facts(NamedTuple):
-    """What matters of a label and a caption, whatever is asked."""
+    """Features of a label and a caption that do not depend on the query."""
 
-    phrases: tuple[str, str]  # label and what the caption is about, in the singular
-    noun: str  # what the caption is about
-    names: tuple[str, ...]  # canonical nouns of both, where they have one
+    phrases: tuple[str, str]  # label and the caption's head noun phrase, in the singular
+    noun: str  # head noun phrase of the caption
+    names: tuple[str, ...]  # canonical nouns of both, as far as known
     words: frozenset[str]
 
 
@@ -112,7 +112,7 @@ def _facts(label: str, caption: str) -> _Facts:
 
 @lru_cache(maxsize=4096)
 def _asked(category: str) -> tuple[str, bool, str | None, tuple[str, ...]]:
-    """The category in the singular, whether it means anything at all, its canonical noun and the words before it."""
+    """Return the singular category, whether it is generic, its canonical noun, and the words before the noun."""
     lexicon = load_lexicon()
     category = lexicon.singular_phrase(category)
     return category, lexicon.is_generic(category), *canonical_suffix(category)
@@ -124,9 +124,9 @@ def _best_noun(asked: str, names: tuple[str, ...]) -> float:
 
 
 def word_score(category: str, label: str, caption: str) -> tuple[float, bool]:
-    """Score by words alone, and whether words suffice: both sides are known and nothing is left over.
+    """Return the score by words alone, and whether it is final: both nouns are known and no word is left over.
 
-    The caption may name a more special kind than the label does: "chair", "red office chair".
+    The caption may name a more specific category than the label: "chair", "red office chair".
     """
     phrase, generic, asked, before = _asked(category)
     if generic:
@@ -139,7 +139,7 @@ def word_score(category: str, label: str, caption: str) -> tuple[float, bool]:
     best = _best_noun(asked, facts.names)
     if not before:
         return best, bool(facts.names)
-    if best >= KIND_OF:  # "padded chair": a chair whose caption says padded is one, another may be one
+    if best >= KIND_OF:  # "padded chair": final if the caption says padded, otherwise possible
         return (best, True) if facts.words.issuperset(before) else (WIDER, False)
     return best * WIDER, False
 
@@ -151,10 +151,10 @@ def _contains(text: str, phrase: str) -> bool:
 def category_scores(
     category: str, labels: Sequence[str], captions: Sequence[str], phrases: PhraseBook
 ) -> np.ndarray:
-    """How well entities (N) are of a category, (N,) in [0, 1].
+    """Return scores (N,) in [0, 1] of entities (N) for a category.
 
-    Words decide where the lexicon knows both sides; otherwise the calibrated cosine may raise the score.
-    Raises MissingPhrases where a vector is needed and the book cannot compute it.
+    The lexicon decides if it knows both nouns; otherwise the calibrated cosine may raise the score.
+    Raises MissingPhrases if a vector is needed that the book cannot compute.
     """
     scores = np.zeros(len(labels))
     open_labels: dict[str, list[int]] = {}
@@ -177,8 +177,9 @@ def _cosines(category: str, labels: tuple[str, ...], phrases: PhraseBook) -> np.
 def attribute_scores(
     attribute: str, known: Sequence[tuple[str, ...]], captions: Sequence[str], unknown: float, other: float
 ) -> np.ndarray:
-    """How well entities (N) have an attribute: 1 said so, `other` where another colour (or the opposite size) is
-    known, `unknown` where nothing is.
+    """Return scores (N,) of entities (N) for an attribute.
+
+    1 if stated, `other` if another colour (or the opposite size) is known, `unknown` if nothing is known.
     """
     lexicon = load_lexicon()
     wanted = lexicon.attribute(attribute) or attribute
@@ -193,13 +194,13 @@ def attribute_scores(
 
 @lru_cache(maxsize=131072)
 def _said(known: tuple[str, ...], caption: str) -> frozenset[str]:
-    """Every attribute that is known or that the caption names."""
+    """Return all attributes that are known or named by the caption."""
     return frozenset(known) | frozenset(load_lexicon().attributes_in(caption))
 
 
 @lru_cache(maxsize=65536)
 def _known_attribute_score(wanted: str, said: frozenset[str], unknown: float, other: float) -> float:
-    """Of an attribute that belongs to a group."""
+    """Return the score of an attribute that belongs to a group of the lexicon."""
     groups = load_lexicon().attribute_group
     if wanted in said:
         return 1.0
@@ -209,26 +210,26 @@ def _known_attribute_score(wanted: str, said: frozenset[str], unknown: float, ot
 
 
 def _free_attribute_score(wanted: str, said: frozenset[str], caption: str, unknown: float) -> float:
-    """Of a word that the lexicon does not know as an attribute."""
+    """Return the score of a word that the lexicon does not know as an attribute."""
     return 1.0 if wanted in said or _contains(" ".join(words_of(caption)), wanted) else unknown
 
 
 def caption_facts(label: str, caption: str, known: tuple[str, ...]) -> tuple[str, frozenset[str]]:
-    """What a caption is about, and every attribute that it names or that is known."""
+    """Return the caption's head noun phrase, and all attributes that are known or named by the caption."""
     return _facts(label, caption).noun, _said(known, caption)
 
 
 def has_group(attribute: str) -> bool:
-    """Whether the lexicon knows the attribute, so that only other attributes matter and not the whole caption."""
+    """Tell whether the lexicon knows the attribute: then only attributes matter, not the caption's other words."""
     lexicon = load_lexicon()
     return (lexicon.attribute(attribute) or attribute) in lexicon.attribute_group
 
 
 def needs_caption(category: str) -> bool:
-    """Whether words anywhere in a caption matter for a category, and not only the noun phrase that it begins with."""
+    """Tell whether a category depends on all words of a caption, not only on its head noun phrase."""
     return bool(_asked(category)[3])
 
 
 def phrase_attributes(phrase: str) -> Iterable[str]:
-    """Attributes that a bare phrase names, for graphs that state none."""
+    """Return the attributes that a phrase names, for graphs that state none."""
     return load_lexicon().attributes_in(phrase)

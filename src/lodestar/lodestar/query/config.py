@@ -1,4 +1,4 @@
-"""Defaults of query scoring; the parameters of the predicates themselves are in `table`."""
+"""Defaults of query scoring; the parameters of the predicates are in `table`."""
 
 from __future__ import annotations
 
@@ -7,31 +7,42 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class QueryConfig:
-    """Scores are in [0, 1], distances in metres.
+    """Parameters of query scoring; scores are in [0, 1].
 
-    FARM D.2 ranks with a relation weight of 0.5, so that a violated relation halves a score at most. Here a score
-    also decides whether the robot may say "this is it": with 0.9 a violated relation or attribute, or one that
-    nothing is known of, falls below `accept`.
+    FARM D.2 ranks with a relation weight of 0.5, so that a violated relation at most halves a score. Here a score
+    also decides whether the robot may claim success: with 0.9 an entity with a violated or unknown relation or
+    attribute falls below `accept`.
     """
 
+    # score from which an entity may be claimed; chosen: above one violated or unknown predicate
     accept: float = 0.6
-    relation_weight: float = 0.9
-    ambiguous: float = 0.05  # two accepted scores nearer than this are too close to call
-    reading_share: float = 0.15  # what the weight of a reading among alternatives may cost
-    uncertain: float = 0.75  # factor of entities whose presence is in doubt
-    unknown_attribute: float = 0.5  # nothing says whether it is red
-    other_attribute: float = 0.1  # it is known to be blue
-    min_candidate: float = 0.05  # category score below which an entity is no candidate
-    whole_scene: int = 2_000  # entities up to which every candidate and anchor above that is bound exactly
-    pool_size: int = 400  # in larger scenes: candidates and anchors by semantic score, ties included
-    explained: int = 32  # candidates that come with their reasons
-    anchors_first: int = 8  # nearest anchors tried before the bound says whether more can be better
-    absent_anchor: float = 0.4  # what a relation is worth whose anchor the scene does not hold
-    anchor_floor: float = 0.4  # score below which nothing is what "closest to" or a viewpoint names
-    unseen_side: float = 0.35  # for LeftOf and the like, where neither a view nor anything else tells
-    default_view: float = 0.5  # what a side is worth that is seen only from where one would stand by default
-    least_share: float = 0.9  # of the least predicate score in their mean; 0 = FARM's geometric mean
-    fusion_share: float = 0.05  # how far other channels than words draw a score down (reciprocal ranks)
-    class_factor: float = (
-        1.0  # of the score of what is not of the class (FARM D.2: 0.3); here category scores tell
-    )
+    relation_weight: float = 0.9  # w of FARM D.2 (there 0.5); chosen: see above
+    # difference of two accepted scores below which they are ambiguous; chosen: noise of scores
+    ambiguous: float = 0.05
+    # share of the score that an unlikely parse can cost; chosen: breaks ties of readings
+    reading_share: float = 0.15
+    uncertain: float = 0.75  # factor of entities with uncertain presence; chosen: present ones come first
+    unknown_attribute: float = 0.5  # score of an attribute of which nothing is known; chosen: neutral
+    # score if a contradicting attribute is known; chosen: detectors name wrong colours
+    other_attribute: float = 0.1
+    # category score below which an entity is not a candidate; chosen: unrelated nouns
+    min_candidate: float = 0.05
+    # entities up to which all candidates and anchors are scored; chosen: answers in time
+    whole_scene: int = 2_000
+    # candidates and anchors by semantic score in larger scenes, ties included; chosen: likewise
+    pool_size: int = 400
+    explained: int = 32  # candidates with explanations; chosen: more than a person reads
+    # nearest anchors scored before the bound is checked; chosen: speed only, results are exact
+    anchors_first: int = 8
+    absent_anchor: float = 0.4  # score of a relation whose anchor is not in the scene; chosen: below `accept`
+    # least score of the entity that "closest to" or a viewpoint names; chosen: likewise
+    anchor_floor: float = 0.4
+    unseen_side: float = 0.35  # score of LeftOf and the like without any view; chosen: below `default_view`
+    # score factor of a side seen only from the default viewpoint; chosen: undecided
+    default_view: float = 0.5
+    # weight of the least predicate score in their mean; 0 = FARM D.2's geometric mean
+    least_share: float = 0.9
+    # largest reduction by channels other than words; chosen: orders equal scores only
+    fusion_share: float = 0.05
+    # factor of entities of another class (FARM D.2: 0.3); chosen: category scores cover it
+    class_factor: float = 1.0

@@ -1,4 +1,4 @@
-"""Why an entity scores as it does, for a person."""
+"""Explain an entity's score to a person."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = {
 def explain(
     entity: Entity, graph: QueryGraph, category: float, predicates: Mapping[str, float], config: QueryConfig
 ) -> str:
-    """One line such as "red office chair: a chair, red, not next to the desk"."""
+    """Return one line such as "red office chair: a chair, red, not next to the desk"."""
     category_name = graph.target.category
     kind = f"{'an' if category_name[:1] in 'aeiou' else 'a'} {category_name}"
     if category >= config.accept:

@@ -1,4 +1,4 @@
-"""Similarity fields of any text over the plan, worked out anew only where something changed (RoboAtlas IV-C)."""
+"""Similarity fields of texts over the plan, updated incrementally (RoboAtlas IV-C)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from lodestar.query.verdict import score_query
 from lodestar.scene.records import Entity, EntityState, Region
 
 LAYERS = ("target", "neighbor", "constraint")
-MAX_TEXTS = 64  # whose scores are kept; the one used longest ago goes first
-MAX_CAPTIONS = 100_000  # whose kind is remembered
+MAX_TEXTS = 64  # cached texts; the least recently used is dropped first
+MAX_CAPTIONS = 100_000  # cached captions
 
 
 def layer_texts(directive: Directive) -> dict[str, tuple[str, ...]]:
-    """Per layer the texts of all subtasks, each once: Q_T, Q_N and Q_C of RoboAtlas IV-C."""
+    """Return the texts of all subtasks per layer, without duplicates: Q_T, Q_N and Q_C of RoboAtlas IV-C."""
     found: dict[str, dict[str, None]] = {layer: {} for layer in LAYERS}
     for subtask in directive.subtasks:
         targets = [graph.target.phrase for graph in subtask.graphs[:1]] or [subtask.target]
@@ -35,7 +35,7 @@ def layer_texts(directive: Directive) -> dict[str, tuple[str, ...]]:
 
 
 def graphs_of(text: str) -> tuple[QueryGraph, ...]:
-    """Readings of a text; its last word is the category where the grammar knows none."""
+    """Return the readings of a text; if the grammar knows none, its last word is the category."""
     try:
         return parse_query(text)
     except DirectiveError:
@@ -45,17 +45,18 @@ def graphs_of(text: str) -> tuple[QueryGraph, ...]:
 
 @dataclass
 class _TextScores:
-    """Scores of one text by entity id, and by kind: (ids,), (kinds,) float32."""
+    """Scores of one text by entity id and by kind: (ids,), (kinds,) float32."""
 
     graphs: tuple[QueryGraph, ...]
     by_id: np.ndarray
     by_kind: np.ndarray
-    whole: bool  # whether entities of one kind may differ, because words anywhere in a caption matter
+    whole: bool  # entities of one kind may differ, because all words of a caption matter
 
 
 class EntityKinds:
-    """Entities by kind. Those of one label, state, leading noun phrase and attributes score alike, but for relations
-    and for words that stand elsewhere in a caption.
+    """Group entities by kind: equal label, state, head noun phrase and attributes.
+
+    Entities of one kind have equal scores, except for relations and for other words of a caption.
     """
 
     def __init__(self) -> None:
@@ -66,7 +67,7 @@ class EntityKinds:
         self._kind_of_text: dict[tuple, int] = {}
 
     def sync(self, entities: Mapping[int, Entity]) -> np.ndarray:
-        """Follow the scene. Returns the ids (N,) that are others now, archived and lost ones included."""
+        """Follow the scene. Returns the ids (N,) that have changed, including archived and lost ones."""
         known = self.entities
         touched = [i for i, entity in entities.items() if known.get(i) is not entity]
         gone = [i for i in known if i not in entities] if len(known) + len(touched) > len(entities) else []
@@ -111,10 +112,10 @@ class EntityKinds:
 
 
 class SimilarityFields:
-    """Fields over the pillars for sets of texts. Not safe for threads.
+    """Fields over the pillars for sets of texts. Not thread-safe.
 
-    A text is scored once per kind of entity, later only for new kinds; a field is drawn anew only in cells whose
-    instances, or their scores, have changed.
+    A text is scored once per kind of entity, later only for new kinds. A field is redrawn only in cells whose
+    instances, or the instances' scores, have changed.
     """
 
     def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
@@ -123,10 +124,10 @@ class SimilarityFields:
         self._texts: dict[str, _TextScores] = {}
         self._drawn: dict[str, tuple[tuple[str, ...], PillarMap, np.ndarray]] = {}
         self._pending: dict[str, set[int]] = {}  # layer -> ids whose scores changed since it was drawn
-        self._pools: dict[int, Pool] = {}  # of the kinds from one number on, for the texts of one look
+        self._pools: dict[int, Pool] = {}  # pools of the kinds from one index on, for the texts of one update
 
     def follow(self, entities: Mapping[int, Entity]) -> None:
-        """These are the scene's entities now. Raises MissingPhrases."""
+        """Update the scene's entities. Raises MissingPhrases."""
         changed = self._kinds.sync(entities)
         if not len(changed):
             return
@@ -138,24 +139,24 @@ class SimilarityFields:
             for scores in self._texts.values():
                 self._rescore(scores, changed)
         except MissingPhrases:
-            self._texts.clear()  # half brought up to date: all is worked out again
+            self._texts.clear()  # partly updated: compute all scores again
             self._drawn.clear()
             raise
 
     def scores(self, text: str) -> np.ndarray:
-        """(ids,) float32: semantic score of every entity for a text by id, 0 = none there. Raises MissingPhrases."""
+        """Return (ids,) float32: each entity's semantic score for a text, 0 = no entity. Raises MissingPhrases."""
         known = self._texts.pop(text, None)
         if known is None:
             none, graphs = np.zeros(0, np.float32), graphs_of(text)
             known = _TextScores(graphs, none, none, any(_needs_whole(graph) for graph in graphs))
             self._rescore(known, np.flatnonzero(self._kinds.kind_of >= 0))
-        self._texts[text] = known  # the newest is last
+        self._texts[text] = known  # most recently used last
         while len(self._texts) > MAX_TEXTS:
             del self._texts[next(iter(self._texts))]
         return known.by_id
 
     def _rescore(self, scores: _TextScores, ids: np.ndarray) -> None:
-        """Score the kinds that are new and look the entities (N,) up by kind."""
+        """Score the new kinds and look up the scores of entities (N,) by kind."""
         kinds = self._kinds
         first = len(scores.by_kind)
         if first < len(kinds.samples):
@@ -181,9 +182,9 @@ class SimilarityFields:
             scores.by_id[near] = _semantic(scores.graphs, pool)
 
     def field(self, layer: str, texts: Sequence[str], pillars: PillarMap) -> np.ndarray:
-        """The best score of any of the texts among each pillar's instances (eq. 12, 13), (rows, columns) float32.
+        """Return the best score of the texts among each pillar's instances (eq. 12, 13), (rows, columns) float32.
 
-        layer: a name under which the field is kept for the next call. Raises MissingPhrases.
+        layer: name under which the field is cached for the next call. Raises MissingPhrases.
         """
         texts = tuple(dict.fromkeys(texts))
         table = self._table(texts, int(pillars.ids.max(initial=0)) + 1)
@@ -209,7 +210,7 @@ class SimilarityFields:
         return table
 
     def _stale(self, layer: str, before: PillarMap, now: PillarMap, size: int) -> np.ndarray | None:
-        """(rows, columns) bool, cells to be drawn anew; None where there are none."""
+        """Return (rows, columns) bool: cells to redraw; None if there are none."""
         pending = np.fromiter((i for i in self._pending[layer] if i < size), np.int64)
         if before is now and not len(pending):
             return None
@@ -222,7 +223,7 @@ class SimilarityFields:
 
 
 def _semantic(graphs: Sequence[QueryGraph], pool: Pool) -> np.ndarray:
-    """(N,) float32: the best reading's score by kind and attributes."""
+    """Return (N,) float32: the best reading's score by category and attributes."""
     if not graphs or not pool.entities:
         return np.zeros(len(pool.entities), np.float32)
     config, top = pool.config, max(graph.weight for graph in graphs)
@@ -236,7 +237,7 @@ def _semantic(graphs: Sequence[QueryGraph], pool: Pool) -> np.ndarray:
 
 
 def _needs_whole(graph: QueryGraph) -> bool:
-    """Whether words anywhere in a caption matter."""
+    """Tell whether all words of a caption matter."""
     categories, attributes = unary_words(graph)
     return any(needs_caption(c) for c in categories) or not all(has_group(a) for a in attributes)
 
@@ -261,7 +262,7 @@ def related_ids(
     config: QueryConfig,
     regions: Mapping[int, Region] | None,
 ) -> set[int]:
-    """Entities that are accepted for any of the texts, relations included. Raises MissingPhrases."""
+    """Return the entities accepted for any of the texts, relations included. Raises MissingPhrases."""
     found: set[int] = set()
     for text in texts:
         candidates = score_query(graphs_of(text), entities, phrases, replace(config, explained=0), regions)

@@ -1,7 +1,7 @@
-"""Left, right, in front and behind: from whose eyes (FARM D.2).
+"""Reference frames of left, right, in front and behind (FARM D.2).
 
-In this order: the viewpoint that the sentence states; the stored views of the candidate; the known front of the
-anchor, which a viewer stands before; and else a viewer in the middle of the room who faces the anchor.
+In this order: the viewpoint stated in the sentence; the stored views of the candidate; the known front of the
+anchor; otherwise a viewer in the middle of the room who faces the anchor.
 """
 
 from __future__ import annotations
@@ -16,36 +16,39 @@ from lodestar.query.table import PredicateTable
 from lodestar.scene.records import View
 
 SIDEWAYS = ("LeftOf", "RightOf")
-_FACING_AWAY = np.pi / 2 + 0.35  # what lies farther to the side than this is behind a viewer
+_FACING_AWAY = np.pi / 2 + 0.35  # radians; objects at larger bearings are behind the viewer
 
 
 @dataclass(frozen=True)
 class Viewer:
-    """Where one stands and looks, in plan: (2,) each; forward is a unit vector."""
+    """Position and direction of a viewer in plan: (2,) each; forward is a unit vector."""
 
     position: np.ndarray
     forward: np.ndarray
 
     @property
     def right(self) -> np.ndarray:
-        """(2,) unit vector to the viewer's right."""
+        """Return the (2,) unit vector to the viewer's right."""
         return np.array([self.forward[1], -self.forward[0]])
 
     def bearing(self, points: np.ndarray) -> np.ndarray:
-        """Angle of points (..., 2) to the right of straight ahead, radians in (-pi, pi]."""
+        """Return the angle of points (..., 2) to the right of straight ahead, radians in (-pi, pi]."""
         offset = points - self.position
         return np.arctan2(offset @ self.right, offset @ self.forward)
 
 
 def viewer(position: np.ndarray, towards: np.ndarray) -> Viewer | None:
-    """The viewer who looks from one place in plan to another; None where they are the same."""
+    """Return the viewer at one position in plan who looks at another; None if the positions are equal."""
     way = np.asarray(towards, float)[:2] - np.asarray(position, float)[:2]
     length = float(np.linalg.norm(way))
     return None if length < 1e-3 else Viewer(np.asarray(position, float)[:2], way / length)
 
 
 def seen_from(name: str, a: Boxes, b: Boxes, forward: np.ndarray, table: PredicateTable) -> np.ndarray:
-    """A side of a to b for viewers who look along `forward` (..., 2); shapes broadcast. Nearness is left out."""
+    """Return the score of a side of a to b for viewers who look along `forward` (..., 2), without nearness.
+
+    Shapes broadcast.
+    """
     offset = a.center[..., :2] - b.center[..., :2]
     ahead = np.sum(offset * forward, axis=-1)
     right = offset[..., 0] * forward[..., 1] - offset[..., 1] * forward[..., 0]
@@ -59,7 +62,7 @@ def seen_from(name: str, a: Boxes, b: Boxes, forward: np.ndarray, table: Predica
 
 
 def nearness(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """How far the two count as seen together."""
+    """Return the degree to which the two are near enough to be seen together."""
     close = falling(gap(a, b), table.side_near, table.steepness)
     return table.side_floor + (1.0 - table.side_floor) * close
 
@@ -67,8 +70,9 @@ def nearness(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 def in_views(
     name: str, a: Boxes, b: Boxes, views: tuple[View, ...], table: PredicateTable
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A side of one box (3,) to anchors (M, 3) in the views of the former: mean over its views, and whether any
-    has the anchor in front of the camera.
+    """Return the side's score of one box (3,) to anchors (M, 3) in the box's views, and whether any view counts.
+
+    The score is the mean over the views; a view counts if the anchor is in front of its camera.
     """
     total, counted = np.zeros(len(b.low)), np.zeros(len(b.low))
     for view in views:
@@ -101,9 +105,9 @@ def side_scores(
     table: PredicateTable,
     config: QueryConfig,
 ) -> np.ndarray:
-    """(R, K) of a side of entities `rows` (R,) to `anchors` (R, K).
+    """Return scores (R, K) of a side of entities `rows` (R,) to `anchors` (R, K).
 
-    fronts: (N, 3), NaN where unknown. middles: (N, 2) of the room of each.
+    fronts: (N, 3), NaN if unknown. middles: (N, 2) middle of each entity's room.
     """
     a, b = boxes.take(rows).rows(), boxes.take(anchors)
     close = nearness(a, b, table)
@@ -132,9 +136,9 @@ def side_scores(
 def ordered_from(
     name: str, points: np.ndarray, group: np.ndarray, eye: Viewer | None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Keys (N,) by which points (N, 3) are counted from a side, least first, and whether each is in view at all.
+    """Return keys (N,) by which points (N, 3) are counted from a side, least first, and whether each is in view.
 
-    group: those that are compared. Nothing stated about a viewer: from the middle they lie around.
+    group: the entities compared. Without a stated viewer they are seen from the middle of the group.
     """
     if name in ("Above", "Below"):
         return (-points[:, 2] if name == "Above" else points[:, 2]), np.ones(len(points), bool)

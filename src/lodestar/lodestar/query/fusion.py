@@ -1,4 +1,4 @@
-"""Reciprocal-rank fusion of what is known of entities by words with what their stored vectors say (FARM 2.3, D.2)."""
+"""Reciprocal-rank fusion of scores by words with similarities of stored vectors (FARM 2.3, D.2)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lodestar.query.rows import likeliest
 from lodestar.scene.enrichment import CHANNEL
 
 OFFSET = 5.0  # mu of FARM D.2
-WEIGHTS = (1.0, 1.0)  # words; the vector of the caption, asked with the description (FARM D.2: 1.0)
+WEIGHTS = (1.0, 1.0)  # words; the caption's vector compared with the description (FARM D.2: 1.0)
 
 
 def fused_ranks(channels: Sequence[tuple[np.ndarray, float]]) -> np.ndarray:
-    """(N,) in (0, 1] of channels of scores (N,) and weights: 1 for what is first in all of them, equal ones alike.
+    """Return (N,) in (0, 1] from channels of scores (N,) and weights: 1 for the first in all channels; ties are equal.
 
-    A score that is NaN drops out for that entity; where all are, the result is 1.
+    A NaN score is ignored for that entity; if all are NaN, the result is 1.
     """
     count = len(channels[0][0]) if channels else 0
     total, most = np.zeros(count), np.zeros(count)
@@ -32,10 +32,10 @@ def fused_ranks(channels: Sequence[tuple[np.ndarray, float]]) -> np.ndarray:
 
 
 def fused(scores: np.ndarray, phrase: str, pool: Pool) -> np.ndarray:
-    """Scores (N,) of a description, those that other channels rank lower drawn down by at most `fusion_share`.
+    """Return scores (N,) of a description, reduced by at most `fusion_share` if other channels rank them lower.
 
-    So that what the words leave equal is ordered by the rest, and the best stays as good as it is. As they are where
-    no entity has a vector of the book's model, or the description has none yet.
+    This orders entities that are equal by words and keeps the best score. Scores stay unchanged if no entity has a
+    vector of the book's model, or the description has none yet.
     """
     share = pool.config.fusion_share
     if share <= 0.0 or not pool.is_described:
@@ -51,7 +51,7 @@ def fused(scores: np.ndarray, phrase: str, pool: Pool) -> np.ndarray:
 
 
 def _by_caption(rows: np.ndarray, phrase: str, pool: Pool) -> np.ndarray | None:
-    """Cosine (R,) of a description and the stored vectors of captions, NaN where there is none; None without any."""
+    """Return cosines (R,) of a description and the captions' stored vectors, NaN if missing; None without any."""
     if pool.phrases.missing((phrase,)):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Where the robot may not go because a person said so: a mask from the constraint field and of rooms."""
+"""Keep-out masks from the constraint field and from rooms, as stated by a person."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from lodestar.scene.regions import RegionMap
 def keep_out_mask(
     field: np.ndarray, pillars: PillarMap, accept: float, distance: float, grid: OccupancyGrid2D
 ) -> np.ndarray:
-    """(rows, columns) bool on the grid: cells within `distance` metres of one where the field is `accept` or more.
+    """Return (rows, columns) bool on the grid: cells within `distance` metres of one where the field is >= `accept`.
 
     field: (rows, columns) of the pillars, scores in [0, 1]. Half the diagonal of a cell is added on either side,
-    so that the distance holds between what lies in the cells. What lies farther from the grid than its diagonal has
-    no zone on it.
+    so that the distance holds between the contents of the cells. Pillars farther from the grid than its diagonal are
+    ignored.
     """
     mask = np.zeros(grid.cells.shape, bool)
     cells = np.argwhere(field >= accept)
@@ -35,7 +35,7 @@ def keep_out_mask(
     widest = math.hypot(*mask.shape)
     margin = max(1, int(np.ceil(min(distance / grid.resolution, widest))) + 1)
     points = np.array(pillars.origin) + (cells[:, ::-1] + 0.5) * pillars.resolution
-    places = grid.cells_of(points) + margin  # zones reach onto the grid from outside of it
+    places = grid.cells_of(points) + margin  # zones may extend onto the grid from outside
     wide = np.pad(mask, margin)
     inside = ((places >= 0) & (places < wide.shape)).all(axis=1)
     wide[places[inside, 0], places[inside, 1]] = True
@@ -44,7 +44,7 @@ def keep_out_mask(
 
 
 def room_of(text: str) -> str | None:
-    """The room that a constraint means, or None. "The kitchen area on the left" means every kitchen."""
+    """Return the room that a constraint names, or None. "The kitchen area on the left" means every kitchen."""
     graphs = graphs_of(text)
     return load_lexicon().room_in(graphs[0].target.category or text) if graphs else None
 
@@ -52,7 +52,7 @@ def room_of(text: str) -> str | None:
 def room_mask(
     wanted: Collection[str], regions: Mapping[int, Region], rooms: RegionMap, grid: OccupancyGrid2D
 ) -> np.ndarray:
-    """(rows, columns) bool on the grid: cells of the regions that are called as one of the rooms `wanted`."""
+    """Return (rows, columns) bool on the grid: cells of the regions labelled as one of the rooms `wanted`."""
     mask, lexicon = np.zeros(grid.cells.shape, bool), load_lexicon()
     meant = [
         region.id for region in regions.values() if (lexicon.room(region.label) or region.label) in wanted
@@ -63,13 +63,13 @@ def room_mask(
     return np.isin(rooms.at(points), meant).reshape(mask.shape)
 
 
-UNARY = ("IsCategory", "HasAttribute")  # predicates that the semantic score knows
+UNARY = ("IsCategory", "HasAttribute")  # predicates covered by the semantic score
 
 
 class KeepOutZones:
-    """The mask of a directive's constraints, kept up to date. Not safe for threads.
+    """Keep the mask of a directive's constraints up to date. Not thread-safe.
 
-    Things are kept away from by the directive's distance; a room is not entered.
+    The robot keeps the directive's distance from objects and does not enter rooms.
     """
 
     def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
@@ -81,11 +81,11 @@ class KeepOutZones:
 
     @property
     def active(self) -> bool:
-        """Whether there is anything to keep away from."""
+        """Tell whether there are constraints."""
         return bool(self._texts or self._rooms)
 
     def follow(self, directive: Directive | None) -> None:
-        """These are the constraints now."""
+        """Set the constraints of the directive."""
         texts = () if directive is None else layer_texts(directive)["constraint"]
         self._rooms = frozenset(room for text in texts if (room := room_of(text)))
         self._texts = tuple(text for text in texts if not room_of(text))
@@ -94,7 +94,7 @@ class KeepOutZones:
     def field(
         self, entities: Mapping[int, Entity], pillars: PillarMap, regions: Mapping[int, Region] | None = None
     ) -> np.ndarray:
-        """The constraint field: likeness, and 0 where a constraint's relations are known not to hold.
+        """Return the constraint field: similarity, and 0 where a constraint's relations are known not to hold.
 
         Raises MissingPhrases.
         """
@@ -118,9 +118,9 @@ class KeepOutZones:
         regions: Mapping[int, Region] | None = None,
         rooms: RegionMap | None = None,
     ) -> np.ndarray | None:
-        """(rows, columns) bool on the grid, None where there is nothing to keep away from. Raises MissingPhrases.
+        """Return (rows, columns) bool on the grid, or None without constraints. Raises MissingPhrases.
 
-        rooms: where the regions are; without it no room is barred.
+        rooms: cells of the regions; without it no room is barred.
         """
         if not self.active:
             return None

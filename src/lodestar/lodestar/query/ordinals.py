@@ -1,4 +1,4 @@
-"""What ranks a thing among its like: "the closest", "the second from the left", "the middle one"."""
+"""Score superlatives and ordinals: "the closest", "the second from the left", "the middle one"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lodestar.query.speaker_pose import before, viewer_of
 
 @dataclass(frozen=True)
 class Ranking:
-    """Ranks the rows of a group (G,) for one variable of a graph. scored: (N,) of the variables after it."""
+    """Rank the rows of a group (G,) for one variable of a graph. scored: (N,) of the variables after it."""
 
     graph: QueryGraph
     index: int
@@ -27,7 +27,7 @@ class Ranking:
     pool: Pool
 
     def scores(self, predicate: Predicate, group: np.ndarray) -> np.ndarray:
-        """(N,) of a predicate that compares the things of a group."""
+        """Return scores (N,) of a predicate that compares the entities of a group."""
         bare = len(predicate.arguments) == 1
         if predicate.name == "HasAttribute":
             return superlatives.attribute(self.pool, predicate.value, group)
@@ -40,7 +40,7 @@ class Ranking:
         return np.full(len(self.pool), UNDECIDED)
 
     def _by_distance(self, predicate: Predicate, group: np.ndarray) -> np.ndarray:
-        """Closest and Farthest: 1 / (1 + rank) by distance to the nearest anchor or to the observer (FARM D.2)."""
+        """Score Closest and Farthest: 1 / (1 + rank) by distance to the nearest anchor or the observer (FARM D.2)."""
         pool = self.pool
         others = [a for a in predicate.arguments if a != self.index]
         farthest = predicate.name == "Farthest"
@@ -65,12 +65,12 @@ class Ranking:
             point = np.asarray(pool.observer, float)[:2]
             away = np.linalg.norm(pool.boxes.center[group, :2] - point, axis=1)
         else:
-            return np.full(len(pool), UNVERIFIED)  # nobody says closest to what
+            return np.full(len(pool), UNVERIFIED)  # the sentence does not state the reference
         scores[group] = worth * superlatives.by_rank(-away if farthest else away, pool.table.rank_power)
         return scores
 
     def _from_side(self, predicate: Predicate, group: np.ndarray) -> np.ndarray:
-        """ "The second from the left": counted among the group as whoever looks sees it."""
+        """Score "the second from the left": the order within the group as seen by the viewer."""
         pool, side = self.pool, predicate.side
         scores = np.zeros(len(pool))
         if not len(group):

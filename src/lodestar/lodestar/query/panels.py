@@ -1,4 +1,4 @@
-"""A plan of what stands around a candidate, for a model that sees (FARM D.2, projected-view reranking)."""
+"""Draw a plan of a candidate's surroundings for a vision model (FARM D.2, projected-view reranking)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
 
-SIZE = 448  # px, of a side
-REACH = 3.0  # m from the candidate to the edge
-ARROW = 0.8  # m
+SIZE = 448  # pixels of a side
+REACH = 3.0  # metres from the candidate to the edge
+ARROW = 0.8  # metres
 WHITE, GRAY, BLACK = (255, 255, 255), (170, 170, 170), (30, 30, 30)
 RED, BLUE, GREEN = (200, 30, 30), (40, 70, 200), (20, 140, 40)
 
@@ -24,10 +24,10 @@ def draw_panel(
     anchors: Collection[int],
     entities: Mapping[int, Entity],
 ) -> np.ndarray:
-    """(SIZE, SIZE, 3) uint8 RGB: the boxes around a candidate from above, x to the right and y up.
+    """Return (SIZE, SIZE, 3) uint8 RGB: the boxes around a candidate from above, x to the right and y up.
 
-    The candidate is red, rivals (ids) are blue, anchors (ids) black, the rest gray; a green arrow shows the
-    candidate's front, or where it was seen from. The number stands in the corner.
+    The candidate is red, rivals (ids) are blue, anchors (ids) black, other objects gray. A green arrow shows the
+    candidate's front, or the direction it was seen from. The number is in the corner.
     """
     image = np.full((SIZE, SIZE, 3), WHITE, np.uint8)
     middle = (np.asarray(candidate.box_min, float) + candidate.box_max)[:2] / 2.0
@@ -80,7 +80,7 @@ def _draw_box(image: np.ndarray, entity: Entity, middle: np.ndarray, color: tupl
 
 
 def _front(entity: Entity) -> np.ndarray | None:
-    """(2,) unit vector that the front faces, else to where the best view was taken from; None = unknown."""
+    """Return the (2,) unit vector of the front, or else towards the best view's camera; None = unknown."""
     if entity.front is not None:
         way = np.asarray(entity.front, float)[:2]
     elif entity.views:

@@ -1,4 +1,4 @@
-"""Entities as arrays, prepared once per revision of a scene and asked many times."""
+"""Entities as arrays, prepared once per revision of a scene and used by many queries."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from lodestar.scene.enrichment import CHANNEL
 from lodestar.scene.records import Entity, EntityState, Region, View
 
 UNDECIDED = 0.5
-UNVERIFIED = 0.75  # what the scene holds nothing to measure by: "on the wall", rooms where there are none
-_EDGE = 1e-3  # m, sides of a box are at least so long
+UNVERIFIED = 0.75  # score of predicates that the scene cannot verify: "on the wall", rooms without regions
+_EDGE = 1e-3  # metres; least side of a box
 
 
 @dataclass(frozen=True)
 class Pool:
-    """N entities by id. fronts: (N, 3), NaN where unknown; colors: (N, 3) in [0, 1], NaN where unknown.
+    """N entities by id. fronts: (N, 3), NaN if unknown; colors: (N, 3) in [0, 1], NaN if unknown.
 
-    room_low, room_high: (N, 2) bounds in plan of what is in an entity's region. kind_of: (N,) index into the
-    unique pairs of label and caption, look_of likewise of known attributes and caption.
-    is_described: whether any entity has the vector of its caption.
+    room_low, room_high: (N, 2) bounds in plan of the entities in an entity's region. kind_of: (N,) index into the
+    unique pairs of label and caption; look_of: (N,) index into the unique pairs of known attributes and caption.
+    is_described: any entity has a vector of its caption.
     """
 
     entities: list[Entity]
@@ -60,9 +60,9 @@ class Pool:
         table: PredicateTable | None = None,
         ordered: bool = False,
     ) -> Pool:
-        """The pool of these entities, by id, or in their own order where they are `ordered`.
+        """Return the pool of these entities sorted by id, or in their own order if they are `ordered`.
 
-        Boxes that are not finite or inside out are points at the mean.
+        Boxes that are not finite or have swapped corners become points at the mean.
         """
         own = list(entities) if ordered else sorted(entities, key=lambda e: e.id)
         boxes = _boxes(own)
@@ -78,7 +78,7 @@ class Pool:
         )  # fmt: skip
 
     def seen_by(self, observer: np.ndarray | None) -> Pool:
-        """The same pool for another observer."""
+        """Return the same pool for another observer."""
         return replace(self, observer=observer)
 
     def __len__(self) -> int:
@@ -86,23 +86,23 @@ class Pool:
 
     @property
     def middles(self) -> np.ndarray:
-        """(N, 2): middle of the room of each entity, as far as things fill it."""
+        """Return (N, 2): the middle of each entity's room, estimated from the entities in it."""
         return (self.room_low + self.room_high) / 2.0
 
     def category(self, category: str) -> np.ndarray:
-        """(N,)."""
+        """Return category scores (N,)."""
         return self.kinds.scores(category, self.phrases)[self.kind_of]
 
     def attribute(self, attribute: str) -> np.ndarray:
-        """(N,): by words alone."""
+        """Return attribute scores (N,) by words alone."""
         config = self.config
         scores = self.looks.scores(attribute, config.unknown_attribute, config.other_attribute)
         return scores[self.look_of]
 
     def in_region(self, label: str) -> np.ndarray:
-        """(N,): whether the region of an entity is called so; undecided where its region has no label.
+        """Return scores (N,): the entity's region has this label; undecided if its region has no label.
 
-        Without regions the predicate is passed over, unverified (FARM D.2 step 2).
+        Without regions the predicate is skipped as unverified (FARM D.2 step 2).
         """
         if not self.regions:
             return np.full(len(self.entities), UNVERIFIED)
@@ -117,7 +117,7 @@ class Pool:
         return scores
 
     def absent(self, graph: QueryGraph) -> tuple[str, ...]:
-        """Phrases of anchors that no entity is."""
+        """Return the phrases of anchors that match no entity."""
         structure = load_lexicon().structure
         found = []
         for variable in graph.variables[1:]:

@@ -1,4 +1,4 @@
-"""Soft spatial predicates in closed form over boxes (FARM D.2), tolerant of boxes of which one side was seen.
+"""Soft spatial predicates in closed form over boxes (FARM D.2), tolerant of boxes seen from one side only.
 
 Arrays broadcast: `a` has shape (N, 1, 3) and `b` (N, M, 3) for M anchors of each candidate.
 """
@@ -22,54 +22,54 @@ class Boxes:
 
     @property
     def center(self) -> np.ndarray:
-        """(..., 3)."""
+        """Return the centres (..., 3), metres."""
         return (self.low + self.high) / 2.0
 
     @property
     def extent(self) -> np.ndarray:
-        """(...,): the longest side in plan or height."""
+        """Return the longest side of each box (...,), metres."""
         return np.max(self.high - self.low, axis=-1)
 
     def take(self, indices: np.ndarray) -> Boxes:
-        """Boxes of these rows of (N, 3) boxes, in the shape of `indices`."""
+        """Return the boxes of these rows of (N, 3) boxes, in the shape of `indices`."""
         return Boxes(self.low[indices], self.high[indices])
 
     def rows(self) -> Boxes:
-        """(N, 1, 3), to pair with (N, M, 3)."""
+        """Return the boxes as (N, 1, 3), to pair with (N, M, 3)."""
         return Boxes(self.low[:, None], self.high[:, None])
 
 
 def falling(value: np.ndarray, half: np.ndarray | float, steepness: float) -> np.ndarray:
-    """1 far below `half`, 0.5 at it, 0 far above."""
+    """Return a value falling from 1 far below `half` through 0.5 at `half` to 0 far above."""
     exponent = steepness * (np.asarray(value) / half - 1.0)
     return 1.0 / (1.0 + np.exp(np.clip(exponent, -50.0, 50.0)))
 
 
 def step(value: np.ndarray, width: float) -> np.ndarray:
-    """0 far below zero, 0.5 at it, 1 far above; `width` metres to 0.73."""
+    """Return a value rising from 0 far below zero through 0.5 at zero to 1 far above; 0.73 at `width` metres."""
     return 1.0 / (1.0 + np.exp(-np.clip(np.asarray(value) / width, -50.0, 50.0)))
 
 
 def gap_in_plan(a: Boxes, b: Boxes) -> np.ndarray:
-    """Distance of two boxes seen from above."""
+    """Return the distance of two boxes in plan."""
     gap = np.maximum(np.maximum(b.low - a.high, a.low - b.high)[..., :2], 0.0)
     return np.linalg.norm(gap, axis=-1)
 
 
 def gap(a: Boxes, b: Boxes) -> np.ndarray:
-    """Distance of two boxes."""
+    """Return the distance of two boxes."""
     return np.linalg.norm(np.maximum(np.maximum(b.low - a.high, a.low - b.high), 0.0), axis=-1)
 
 
 def _center_off(a: Boxes, b: Boxes) -> np.ndarray:
-    """Distance in plan of the centre of a from the box b."""
+    """Return the distance in plan of the centre of a from the box b."""
     center = a.center[..., :2]
     outside = np.maximum(np.maximum(b.low[..., :2] - center, center - b.high[..., :2]), 0.0)
     return np.linalg.norm(outside, axis=-1)
 
 
 def distance(a: Boxes, b: Boxes, table: PredicateTable, in_plan: bool = False) -> np.ndarray:
-    """Distance that Near and NextTo look at: between boxes, or between centres where the table says so."""
+    """Return the distance used by Near and NextTo: between boxes, or between centres if the table says so."""
     if table.centroids:
         return np.linalg.norm(a.center - b.center, axis=-1)
     return gap_in_plan(a, b) if in_plan else gap(a, b)
@@ -87,7 +87,7 @@ def _scale(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 
 
 def on(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """a stands on b: over it, and its foot at b's top or, as on a sofa or in a shelf, well above b's foot."""
+    """Score "a on b": a is over b, and its base is at b's top or, as on a sofa or in a shelf, well above b's base."""
     over = falling(_center_off(a, b), table.over, 5.0)
     height = np.maximum(b.high - b.low, 0.0)[..., 2]
     foot = a.low[..., 2]
@@ -98,17 +98,17 @@ def on(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 
 
 def on_floor(a: Boxes) -> np.ndarray:
-    """a stands on the floor, which is at z = 0."""
+    """Score "a stands on the floor", which is at z = 0."""
     return step(0.22 - a.low[..., 2], 0.04)
 
 
 def above(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """a is over b and does not reach below its top."""
+    """Score "a above b": a is over b and does not reach below its top."""
     return falling(_center_off(a, b), table.above, 5.0) * step(a.low[..., 2] - b.high[..., 2] + 0.1, 0.05)
 
 
 def below(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """a is under b: beneath the whole of it, or on the floor between its legs."""
+    """Score "a below b": a is under the whole of b, or on the floor between its legs."""
     under = falling(_center_off(a, b), table.below, 5.0)
     lower = step(b.high[..., 2] - 0.1 - a.high[..., 2], 0.05)
     height = np.maximum(b.high - b.low, 0.0)[..., 2]
@@ -117,7 +117,7 @@ def below(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 
 
 def inside(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """The centre of a is in b, and a is the smaller."""
+    """Score "a inside b": the centre of a is in b, and a is smaller."""
     center = a.center
     outside = np.linalg.norm(np.maximum(np.maximum(b.low - center, center - b.high), 0.0), axis=-1)
     smaller = step(b.extent - a.extent, 0.05)
@@ -125,7 +125,7 @@ def inside(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 
 
 def next_to(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """a is beside b: a small gap in plan at about one height, and not on top of it."""
+    """Score "a next to b": a small gap in plan at similar heights, and not on top of it."""
     beside = _fall(distance(a, b, table, in_plan=True), table.next_to * _scale(a, b, table), table)
     if table.centroids:
         return beside
@@ -134,13 +134,13 @@ def next_to(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 
 
 def near(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
-    """a is within a few steps of b."""
+    """Score "a near b": a few steps apart."""
     scale = np.maximum(_scale(a, b, table), 0.6)
     return _fall(distance(a, b, table), table.near * scale, table)
 
 
 def between(a: Boxes, b: Boxes, c: Boxes, table: PredicateTable) -> np.ndarray:
-    """a lies between b and c, near the line that joins them in plan. Shapes broadcast."""
+    """Score "a between b and c": a is near the line that joins them in plan. Shapes broadcast."""
     start, end, point = b.center[..., :2], c.center[..., :2], a.center[..., :2]
     line = end - start
     length = np.maximum(np.linalg.norm(line, axis=-1), 1e-6)
@@ -162,9 +162,9 @@ PAIRS: dict[str, Callable[[Boxes, Boxes, PredicateTable], np.ndarray]] = {
 
 
 def reach(name: str, gaps: np.ndarray, table: PredicateTable) -> np.ndarray:
-    """Upper bound of a relation between things whose boxes are at least `gaps` apart in plan, never rising.
+    """Return an upper bound of a relation whose boxes are at least `gaps` apart in plan; does not increase with gaps.
 
-    Holds whichever of the two is the anchor. Sides are bounded by their nearness.
+    Valid for either anchor. Sides are bounded by their nearness.
     """
     gaps = np.maximum(gaps, 0.0)
     if name in ("On", "Above", "Below"):

@@ -1,4 +1,4 @@
-"""The first candidates are put in order by a model that sees plans of them (FARM D.2). Optional; off by default."""
+"""Rerank the first candidates with a vision model that sees plans of them (FARM D.2). Optional; off by default."""
 
 from __future__ import annotations
 
@@ -45,12 +45,11 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class RerankConfig:
-    """rerank: whether a model is asked at all. reranked: candidates that it sees (FARM: 5). settled: difference of its
-    scores from which on two are not too close to call.
-    """
+    """Use of the reranking model."""
 
-    rerank: bool = False
-    reranked: int = 5
+    rerank: bool = False  # ask a model
+    reranked: int = 5  # candidates that the model sees (FARM D.2: 5)
+    # difference of the model's scores that resolves an ambiguity; chosen: above its rounding
     settled: float = 0.2
 
 
@@ -63,10 +62,10 @@ def rerank(
     config: RerankConfig = RerankConfig(),
     warn: Callable[[str], None] = _log.warning,
 ) -> tuple[list[Candidate], bool]:
-    """The candidates with the first few in the model's order, and whether its scores tell the first two apart.
+    """Return the candidates with the first few in the model's order, and whether its scores separate the first two.
 
-    Scores stay as they were, so that what may be claimed does not hang on the model; its own is added as "picture".
-    As they came where there is nothing to choose, or the model gives no score for each (told to `warn`).
+    Scores stay unchanged, so that acceptance does not depend on the model; its own score is added as "picture". The
+    order is unchanged if there is no choice, or if the model does not score every candidate (reported to `warn`).
     """
     first = [c for c in candidates[: config.reranked] if c.entity_id in entities]
     if len(first) < 2:
@@ -84,7 +83,7 @@ def rerank(
     try:
         scores = _scores(model.complete(SYSTEM, json.dumps(question), SCHEMA, panels), len(first))
     except (ChatUnavailable, ValueError) as error:
-        warn(f"candidates are not put in order by a model: {error}")
+        warn(f"the model's reranking of candidates failed: {error}")
         return list(candidates), False
     judged = [
         replace(c, predicate_scores={**c.predicate_scores, PICTURE: score}) for c, score in zip(first, scores)
@@ -101,13 +100,13 @@ def _described(number: int, candidate: Candidate) -> dict[str, Any]:
 
 
 def _scores(answer: str, count: int) -> list[float]:
-    """Scores of candidates 1 to `count`. Raises ValueError where the answer is none of that kind."""
+    """Return the scores of candidates 1 to `count`. Raises ValueError for an answer of another form."""
     data = json.loads(answer)
     try:
         found = {int(item["number"]): float(item["score"]) for item in data["scores"]}
     except (TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"the answer holds no scores: {error.__class__.__name__}") from error
+        raise ValueError(f"the answer contains no scores: {error.__class__.__name__}") from error
     scores = [found.get(number, -1.0) for number in range(1, count + 1)]
     if not all(0.0 <= score <= 1.0 for score in scores):
-        raise ValueError(f"the answer does not score all of {count} candidates from 0 to 1")
+        raise ValueError(f"the answer does not score all {count} candidates from 0 to 1")
     return scores

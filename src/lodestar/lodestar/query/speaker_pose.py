@@ -1,4 +1,4 @@
-"""Where whoever speaks stands and looks, told from what the sentence names."""
+"""Estimate the speaker's position and direction from the objects that the sentence names."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lodestar.query.frames import Viewer, viewer
 from lodestar.query.pool import Pool
 from lodestar.query.rows import meant
 
-AGREE = 0.7  # length of the mean of unit fronts from which they face one way
-STAND_OFF = 3.0  # m before a front
+AGREE = 0.7  # length of the mean of unit fronts above which they have a common direction
+STAND_OFF = 3.0  # metres in front of an object
 
 
 def viewer_of(side: Side, scored: Mapping[int, np.ndarray], pool: Pool) -> Viewer | None:
-    """Who a predicate says looks, None where it says nothing that the scene can tell.
+    """Return the viewer stated by a predicate, or None if it states none that the scene determines.
 
     scored: (N,) of each variable that the side may name.
     """
@@ -31,7 +31,7 @@ def viewer_of(side: Side, scored: Mapping[int, np.ndarray], pool: Pool) -> Viewe
 
 
 def before(anchors: np.ndarray, pool: Pool) -> np.ndarray:
-    """(2,) where one stands to face things: before their fronts where those agree, else amid the room."""
+    """Return the position (2,) from which objects are faced: in front of their common front, or else mid-room."""
     fronts = pool.fronts[anchors, :2]
     known = fronts[~np.isnan(fronts[:, 0])]
     if len(known) and np.linalg.norm(known.mean(axis=0)) > AGREE:
@@ -41,7 +41,7 @@ def before(anchors: np.ndarray, pool: Pool) -> np.ndarray:
 
 
 def _place(variable: int, scored: Mapping[int, np.ndarray], pool: Pool) -> np.ndarray | None:
-    """(2,) of what a viewpoint names, None where the scene holds nothing for it."""
+    """Return the position (2,) of the entity that a viewpoint names, or None if the scene has none."""
     if variable < 0 or variable not in scored:
         return None
     rows = meant(scored[variable], pool.config)

@@ -1,4 +1,4 @@
-"""What singles a thing out among its like: the tallest, the second from the left, the one in the corner."""
+"""Score superlatives and places within a room: the tallest, the second from the left, the one in the corner."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MEASURED = {
     "long": ("length", 1), "wide": ("length", 1), "narrow": ("width", -1),
     "dark": ("light", -1), "light": ("light", 1),
 }  # fmt: skip
-#: Mean colours of things of that colour under indoor light, RGB in [0, 1].
+#: Mean colours of objects with that colour name under indoor light, RGB in [0, 1].
 COLORS = {
     "red": (0.55, 0.2, 0.2), "orange": (0.7, 0.42, 0.2), "yellow": (0.68, 0.6, 0.3), "green": (0.3, 0.45, 0.3),
     "blue": (0.25, 0.33, 0.5), "purple": (0.4, 0.28, 0.45), "pink": (0.68, 0.45, 0.5), "brown": (0.42, 0.32, 0.24),
@@ -28,14 +28,14 @@ COLORS = {
 
 
 def by_rank(keys: np.ndarray, power: float, place: int = 0) -> np.ndarray:
-    """1 / (1 + |rank - place|) ** power of keys (R,), the least first (FARM D.2)."""
+    """Return 1 / (1 + |rank - place|) ** power of keys (R,), in ascending order (FARM D.2)."""
     rank = np.empty(len(keys))
     rank[np.argsort(keys, kind="stable")] = np.arange(len(keys))
     return (1.0 + np.abs(rank - place)) ** -power
 
 
 def measure(name: str, boxes: Boxes, colors: np.ndarray) -> np.ndarray:
-    """(N,) of what a size or a shade is judged by, NaN where unknown."""
+    """Return the quantity (N,) by which a size or a shade is judged, NaN if unknown."""
     size = boxes.high - boxes.low
     if name == "height":
         return size[:, 2]
@@ -49,9 +49,9 @@ def measure(name: str, boxes: Boxes, colors: np.ndarray) -> np.ndarray:
 
 
 def attribute(pool: Pool, value: str, group: np.ndarray) -> np.ndarray:
-    """(N,) of an attribute: words first; what they leave open is judged by measure among `group` (rows).
+    """Return scores (N,) of an attribute: words first; undecided ones are measured among `group` (rows).
 
-    What only measure tells lies within `color_spread` of the score of an unknown attribute.
+    Measured scores differ by at most `color_spread` from the score of an unknown attribute.
     """
     if value in SUPERLATIVES:
         name, sign = SUPERLATIVES[value]
@@ -80,9 +80,9 @@ def attribute(pool: Pool, value: str, group: np.ndarray) -> np.ndarray:
 
 
 def structure(pool: Pool, name: str, category: str, group: np.ndarray) -> np.ndarray:
-    """(N,) of a relation to a part of the building, by where things lie in their room.
+    """Return scores (N,) of a relation to a part of the building, by the entities' places in their rooms.
 
-    The room is known only as far as things fill it, so the scores stay near that of the unverified.
+    A room's extent is estimated from its entities, so the scores stay near that of an unverified predicate.
     """
     boxes = pool.boxes
     if category == "floor" and name in ("On", "NextTo", "Near", "Below"):
@@ -98,7 +98,7 @@ def structure(pool: Pool, name: str, category: str, group: np.ndarray) -> np.nda
 
 
 def _away(pool: Pool, category: str, group: np.ndarray) -> np.ndarray:
-    """(G,) metres of things from a part of their room."""
+    """Return the distance (G,), metres, of entities from a part of their room."""
     boxes, low, high = pool.boxes, pool.room_low[group], pool.room_high[group]
     center = boxes.center[group, :2]
     if category == "center":
@@ -113,7 +113,7 @@ def _away(pool: Pool, category: str, group: np.ndarray) -> np.ndarray:
 
 
 def amid(pool: Pool, group: np.ndarray) -> np.ndarray:
-    """(N,): the middle one of a group: in the order along the line that it spreads most on."""
+    """Return scores (N,) of being the middle of a group, ordered along its direction of largest spread."""
     scores = np.zeros(len(pool))
     if not len(group):
         return scores
@@ -131,7 +131,7 @@ def amid(pool: Pool, group: np.ndarray) -> np.ndarray:
 
 
 def apart(pool: Pool, group: np.ndarray, farthest: bool) -> np.ndarray:
-    """(N,): the one of a group that is farthest from (or closest to) the nearest other of it."""
+    """Return scores (N,) of being farthest from (or closest to) the nearest other entity of the group."""
     scores = np.full(len(pool), 0.0 if len(group) else UNDECIDED)
     if len(group) == 1:
         scores[group] = 1.0

@@ -1,4 +1,4 @@
-"""The parameters of the soft predicates: one table, calibrated by `lodestar_eval calibrate`, and the paper's."""
+"""Parameters of the soft predicates: the table calibrated by `lodestar_eval calibrate`, and the paper's."""
 
 from __future__ import annotations
 
@@ -12,38 +12,37 @@ import yaml
 
 @dataclass(frozen=True)
 class PredicateTable:
-    """Lengths in metres; half: the distance at which a predicate is half true, for things of furniture size.
+    """Parameters of the soft predicates (FARM D.2). Lengths in metres, at which a predicate is half true for furniture.
 
-    The defaults are what the table was started from; what is used is `load_table`.
+    The defaults were chosen as the start of the calibration (`lodestar_eval calibrate`); scoring uses `load_table`.
     """
 
     centroids: bool = False  # distances between centres, as FARM D.2, instead of between boxes
-    gaussian: bool = False  # Near and NextTo fall as a Gaussian whose sigma is `half` (FARM D.2)
-    near: float = 2.5
-    next_to: float = 1.5
-    steepness: float = 6.0  # of the fall: 1 / (1 + exp(steepness * (distance / half - 1)))
-    min_scale: float = 0.4  # of the halves, for the smallest things; 1 = not scale-aware
-    full_size: float = 0.8  # extent of the larger of the two from which the halves are not scaled
-    over: float = 0.3  # how far the centre of what is on something may lie off it in plan
-    above: float = 0.5  # likewise above it
-    below: float = 0.4  # likewise below it
-    between: float = 0.25  # sideways, of the distance of the two
+    gaussian: bool = False  # Near and NextTo fall as a Gaussian whose sigma is the half distance (FARM D.2)
+    near: float = 2.5  # metres; half distance of Near; chosen: a few steps
+    next_to: float = 1.5  # metres; half distance of NextTo; chosen: one step
+    steepness: float = 6.0  # without unit: 1 / (1 + exp(steepness * (distance / half - 1))); chosen
+    min_scale: float = 0.4  # factor of half distances for the smallest objects; 1 = not scale-aware; chosen
+    # metres; extent of the larger object from which half distances are not scaled; chosen
+    full_size: float = 0.8
+    over: float = 0.3  # metres in plan from the centre of an object to its support, On; chosen
+    above: float = 0.5  # metres, likewise Above; chosen
+    below: float = 0.4  # metres, likewise Below; chosen
+    between: float = 0.25  # lateral offset of Between as a share of the anchors' distance; chosen
     rank_power: float = 1.0  # Closest, Farthest: 1 / (1 + rank) ** rank_power (FARM D.2: 1)
-    center_share: float = (
-        0.0  # of the distance between centres in what Closest ranks; the rest is between boxes
-    )
-    single_power: float = 1.0  # likewise "the second from the left", "the middle one"
-    size_power: float = 1.0  # likewise "the tallest"
-    side: float = 0.15  # how far to one side is clearly so: 0.73 true
-    side_near: float = 2.5  # the two are seen together up to about here
-    side_floor: float = 0.0  # what is left of a side however far away
-    front_share: float = 1.0  # how far a known front counts against the default viewpoint
-    color: float = 0.25  # distance of mean colours (of 1) at which a colour is a poor one
-    color_spread: float = 0.3  # how far an attribute judged by measure departs from `unknown_attribute`
-    place: float = 0.35  # how much "in the corner" and the like tell, by place
+    center_share: float = 0.0  # 0..1, weight of centre distances in Closest, the rest between boxes; chosen
+    single_power: float = 1.0  # exponent, likewise "the second from the left", "the middle one"; chosen
+    size_power: float = 1.0  # exponent, likewise "the tallest"; chosen
+    side: float = 0.15  # metres to one side at which a side is 0.73 true; chosen
+    side_near: float = 2.5  # metres up to which two objects are seen together; chosen
+    side_floor: float = 0.0  # 0..1, least nearness factor of a side; chosen
+    front_share: float = 1.0  # 0..1, weight of a known front against the default viewpoint; chosen
+    color: float = 0.25  # distance of mean RGB colours, channels 0..1, at which a colour fits badly; chosen
+    color_spread: float = 0.3  # largest difference of a measured attribute from `unknown_attribute`; chosen
+    place: float = 0.35  # 0..1, weight of "in the corner" and the like, judged by place; chosen
 
 
-#: FARM D.2: Gaussians on distances between centroids, no scale, ranks as 1 / (1 + rank), sides in views alone.
+#: FARM D.2: Gaussians on distances between centroids, no scale, ranks as 1 / (1 + rank), sides only in views.
 PAPER = PredicateTable(
     centroids=True,
     gaussian=True,
@@ -59,7 +58,7 @@ PAPER = PredicateTable(
 
 
 def table_of(values: Mapping[str, object]) -> PredicateTable:
-    """The table of plain values. Raises ValueError for a name that is none of its fields or a value of no use."""
+    """Return the table from plain values. Raises ValueError for an unknown field or an invalid value."""
     known = {field.name: field.type for field in fields(PredicateTable)}
     unknown = sorted(set(values) - set(known))
     if unknown:
@@ -77,6 +76,6 @@ def table_of(values: Mapping[str, object]) -> PredicateTable:
 
 @lru_cache(maxsize=1)
 def load_table() -> PredicateTable:
-    """The calibrated table of the package, read once per process."""
+    """Return the calibrated table of the package, read once per process."""
     text = resources.files("lodestar.query").joinpath("predicates.yaml").read_text(encoding="utf-8")
     return table_of(yaml.safe_load(text) or {})

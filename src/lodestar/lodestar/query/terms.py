@@ -1,4 +1,4 @@
-"""What a query says of one variable alone, and how the scores of predicates make one score."""
+"""Unary terms of a query, and the blend of predicate scores into one score."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lodestar.query.pool import Pool
 class Term:
     """Scores (N,) of one predicate; bound: (N, K) index of each anchor in the pool, -1 = none.
 
-    is_absent: the scene holds nothing for an anchor, so that the predicate tells nobody from another.
+    is_absent: an anchor is not in the scene, so that the predicate does not separate candidates.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Term:
 
 
 def semantic_scores(graph: QueryGraph, pool: Pool) -> np.ndarray:
-    """Scores (N,) of every entity as the graph's target by what it is called alone, without relations and measures."""
+    """Return every entity's score (N,) as the graph's target by words alone, without relations and measures."""
     categories, _ = unary_words(graph)
     own = [p for p in graph.predicates if min(p.arguments) == 0]
     stated = [p for p in own if p.name == "IsCategory"]
@@ -47,7 +47,7 @@ def semantic_scores(graph: QueryGraph, pool: Pool) -> np.ndarray:
 
 
 def unary_words(graph: QueryGraph) -> tuple[list[str], list[str]]:
-    """Categories and attributes that `semantic_scores` looks at."""
+    """Return the categories and attributes that `semantic_scores` uses."""
     own = [p for p in graph.predicates if min(p.arguments) == 0]
     attributes = [p.value for p in own if p.name == "HasAttribute" and not ranks(p)]
     if any(p.name == "IsCategory" for p in own):
@@ -56,17 +56,17 @@ def unary_words(graph: QueryGraph) -> tuple[list[str], list[str]]:
 
 
 def category_of(graph: QueryGraph, index: int) -> str:
-    """What a variable is called: its whole phrase where that is a noun of the lexicon."""
+    """Return the category of a variable: its whole phrase if that is a noun of the lexicon."""
     variable = graph.variables[index]
     whole = load_lexicon().canonical(variable.phrase) is not None
     return variable.phrase if whole else variable.category
 
 
 def blend(terms: list[Term], count: int, config: QueryConfig) -> np.ndarray:
-    """FARM's (1 - w) + w g, with g near the least of the predicate scores, drawn a little to their geometric mean.
+    """Return FARM's (1 - w) + w g, with g a mean dominated by the least of the predicate scores.
 
-    So one predicate that fails is not made up for by others that hold. Terms without their anchor rank nobody,
-    but what they ask for is not met.
+    A failed predicate is therefore not compensated by others. Terms with an absent anchor do not rank candidates, but
+    lower the score of all.
     """
     if not terms:
         return np.ones(count)
@@ -81,12 +81,12 @@ def blend(terms: list[Term], count: int, config: QueryConfig) -> np.ndarray:
 
 
 def negated(scores: np.ndarray, predicate: Predicate) -> np.ndarray:
-    """Scores of a predicate as it is said, denied where it is denied."""
+    """Return the scores of a predicate, inverted if it is negated."""
     return 1.0 - scores if predicate.negated else scores
 
 
 def ranks(predicate: Predicate) -> bool:
-    """Whether a predicate compares a thing with its like."""
+    """Tell whether a predicate compares an entity with others of its category."""
     if predicate.name in ("Closest", "Farthest"):
         return True
     if predicate.name == "HasAttribute":
@@ -95,7 +95,7 @@ def ranks(predicate: Predicate) -> bool:
 
 
 def fetch_vectors(graphs: Sequence[QueryGraph], pool: Pool) -> None:
-    """Every vector that scoring the graphs needs is in the pool's book, fetched at once. Raises MissingPhrases."""
+    """Fetch all vectors needed to score the graphs into the pool's book, at once. Raises MissingPhrases."""
     wanted = [
         phrase
         for graph in graphs
@@ -110,11 +110,11 @@ def fetch_vectors(graphs: Sequence[QueryGraph], pool: Pool) -> None:
         pool.phrases.vectors(tuple(dict.fromkeys((*wanted, *described))))
     except MissingPhrases:
         missing = pool.phrases.missing(wanted)
-        if missing:  # descriptions alone are not needed: that channel drops out
+        if missing:  # vectors of descriptions are optional: without them that channel is skipped
             raise MissingPhrases(missing) from None
 
 
 def categories_of(graph: QueryGraph, index: int) -> list[str]:
-    """Categories that a variable must be of: those stated, else what it is called."""
+    """Return the categories required of a variable: those stated, else its phrase."""
     own = [p for p in graph.predicates if p.name == "IsCategory" and min(p.arguments) == index]
     return [p.value or graph.variables[index].category for p in own] or [category_of(graph, index)]

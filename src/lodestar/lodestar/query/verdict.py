@@ -1,4 +1,4 @@
-"""Which entity is meant: soft scores of query graphs over the scene (FARM 2.3, D.2)."""
+"""Rank entities by soft scores of query graphs and decide which are accepted (FARM 2.3, D.2)."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ __all__ = [
 class Candidate:
     """An entity with its score and reasons; scores in [0, 1].
 
-    semantic_score: kind and attributes, without relations. predicate_scores: by a name such as "NextTo desk".
-    bindings: variable index -> entity id of each anchor that is bound. reading: index of the graph by which it scores.
+    semantic_score: category and attributes, without relations. predicate_scores: by a name such as "NextTo desk".
+    bindings: variable index -> entity id of each bound anchor. reading: index of the graph that gives the score.
     """
 
     entity_id: int
@@ -42,14 +42,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a ranking decides: those accepted, and whether the first two are too close to call."""
+    """Decision on a ranking: the accepted candidates, and whether the first two are ambiguous."""
 
     accepted: tuple[Candidate, ...]
     ambiguous: bool
 
     @property
     def best(self) -> Candidate | None:
-        """The first accepted candidate."""
+        """Return the first accepted candidate, or None."""
         return self.accepted[0] if self.accepted else None
 
 
@@ -62,14 +62,14 @@ def score_query(
     observer: np.ndarray | None = None,
     table: PredicateTable | None = None,
 ) -> list[Candidate]:
-    """Candidates for the target of a query, best first; equal ones by id. Archived entities are none.
+    """Return candidates for the target of a query, best first; ties by id. Archived entities are excluded.
 
-    The first `explained` come with predicate scores, bindings and an explanation.
+    The first `explained` candidates include predicate scores, bindings and an explanation.
 
-    graphs: alternative readings; an entity has its best one's score. regions: for InRegion, which is not verified
-    without. observer: (2+,) x, y from where "the nearest chair" is meant.
+    graphs: alternative readings; an entity has its best one's score. regions: for InRegion, which is unverified
+    without them. observer: (2+,) x, y, reference of "the nearest chair".
     table: of the predicates, the calibrated one by default.
-    Raises MissingPhrases where an open-vocabulary word needs a vector that `phrases` cannot give.
+    Raises MissingPhrases if an open-vocabulary word needs a vector that `phrases` cannot provide.
     """
     pool = prepare(entities, phrases, config, regions, table)
     return score_pool(graphs, pool.seen_by(observer))
@@ -82,14 +82,14 @@ def prepare(
     regions: Mapping[int, Region] | None = None,
     table: PredicateTable | None = None,
 ) -> Pool:
-    """Entities as arrays, for many queries while the scene stays as it is. Archived entities are left out."""
+    """Return entities as arrays, for many queries on an unchanged scene. Archived entities are left out."""
     values = entities.values() if isinstance(entities, Mapping) else entities
     present = [e for e in values if e.state != EntityState.ARCHIVED]
     return Pool.of(present, phrases, config or QueryConfig(), regions, None, table)
 
 
 class PoolCache:
-    """The pool of the last scene asked about, reused while entities and regions are the same objects."""
+    """Cache the pool of the last scene while entities and regions are the same objects."""
 
     def __init__(self) -> None:
         self._kept: tuple[list[Entity], list[Region], PhraseBook, Pool] | None = None
@@ -101,7 +101,7 @@ class PoolCache:
         config: QueryConfig | None = None,
         regions: Mapping[int, Region] | None = None,
     ) -> Pool:
-        """The pool of these; the same `config` is expected every time."""
+        """Return the pool of these entities; `config` must be the same in every call."""
         things, rooms = list(entities.values()), list((regions or {}).values())
         if self._kept is not None:
             old_things, old_rooms, book, pool = self._kept
@@ -117,7 +117,7 @@ def _same(one: list, other: list) -> bool:
 
 
 def score_pool(graphs: Sequence[QueryGraph], pool: Pool, explained: int | None = None) -> list[Candidate]:
-    """As `score_query`, over a prepared pool. explained: candidates that come with their reasons, not the config's."""
+    """Return candidates as `score_query` does, over a prepared pool. explained: overrides the config's."""
     config = pool.config
     reasons = config.explained if explained is None else explained
     if not graphs or not pool.entities:
@@ -137,7 +137,7 @@ def score_pool(graphs: Sequence[QueryGraph], pool: Pool, explained: int | None =
     rows = np.flatnonzero(category >= config.min_candidate)
     if (
         len(pool) > config.whole_scene and len(rows) > config.pool_size
-    ):  # what is far from the best is nobody's
+    ):  # keep only the best `pool_size` rows and ties
         least = np.partition(scores[rows], -config.pool_size)[-config.pool_size]
         rows = rows[scores[rows] >= least]
     rows = rows[np.lexsort((rows, -semantic[rows], -scores[rows]))]
@@ -170,7 +170,7 @@ def _candidate(pool: Pool, graph: QueryGraph, reading: GraphScore, i: int, score
 
 
 def decide(candidates: Sequence[Candidate], config: QueryConfig | None = None) -> Verdict:
-    """Which candidates are accepted and whether the choice between the first two is arbitrary."""
+    """Return the accepted candidates and whether the choice between the first two is ambiguous."""
     config = config or QueryConfig()
     accepted = tuple(c for c in candidates if c.score >= config.accept)
     close = len(accepted) > 1 and accepted[0].score - accepted[1].score < config.ambiguous

@@ -1,4 +1,4 @@
-"""What the entities of a scene are called, prepared so that a question costs what differs and not what there is."""
+"""Unique labels, captions and attributes of a scene, so that a query's cost grows with their number only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar.query import categories
 from lodestar.query.categories import KIND_OF, SAME, UNRELATED, WIDER, calibrated, caption_noun, noun_score
 
 _RIVALRY = ("colors", "sizes", "materials")
-_KEPT = 64  # categories whose scores are remembered; the oldest goes first
+_KEPT = 64  # cached categories; the oldest is dropped first
 
 
 class Kinds:
@@ -42,7 +42,7 @@ class Kinds:
         self._labelled = np.array([bool(label) for label in self._label_of[0]], bool)
 
     def scores(self, category: str, phrases: PhraseBook) -> np.ndarray:
-        """(K,) in [0, 1], not to be written to. Raises MissingPhrases where a vector is needed that cannot be had."""
+        """Return scores (K,) in [0, 1], read-only. Raises MissingPhrases if a needed vector is not available."""
         category = load_lexicon().singular_phrase(category)
         known = self._scores.get((category, phrases.model))
         if known is None:
@@ -53,7 +53,7 @@ class Kinds:
         return known
 
     def wanted(self, category: str, phrases: PhraseBook) -> tuple[str, ...]:
-        """Phrases whose vectors `scores` looks at; none where words tell."""
+        """Return the phrases whose vectors `scores` needs; none if words are sufficient."""
         category = load_lexicon().singular_phrase(category)
         if (category, phrases.model) in self._scores:
             return ()
@@ -63,7 +63,7 @@ class Kinds:
         return (category, *(str(label) for label in self._label_of[0][is_open & ~self._held(phrases)]))
 
     def _worded(self, category: str) -> tuple[np.ndarray, np.ndarray]:
-        """(K,) scores by words alone and (K,) whether they suffice."""
+        """Return (K,) scores by words alone and (K,) whether they are final."""
         known = self._by_words.get(category)
         if known is None:
             known = self._read(category)
@@ -91,7 +91,7 @@ class Kinds:
         return scores, settled
 
     def _qualified(self, scores: np.ndarray, before: frozenset[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Scores of a noun with words before it that no table knows: what is said to be so, and what may be."""
+        """Return scores of a noun with unknown words before it, and whether the caption states those words (final)."""
         settled = np.zeros(len(scores), bool)
         found = np.where(scores >= KIND_OF, WIDER, scores * WIDER)
         for i in np.flatnonzero(scores >= KIND_OF):
@@ -102,7 +102,7 @@ class Kinds:
     def _by_meaning(
         self, category: str, scores: np.ndarray, settled: np.ndarray, phrases: PhraseBook
     ) -> None:
-        """Words that do not tell leave it to the cosine of category and label."""
+        """Use the cosine of category and label where words are not final."""
         is_open = self._open(settled)
         if not is_open.any():
             return
@@ -114,7 +114,7 @@ class Kinds:
         scores[~settled] = raised[~settled]
 
     def _open(self, settled: np.ndarray) -> np.ndarray:
-        """(U,) unique labels that words do not tell all about."""
+        """Return (U,) bool: unique labels for which words are not final."""
         unique, label_of = self._label_of
         is_open = np.zeros(len(unique), bool)
         if len(unique):
@@ -123,13 +123,13 @@ class Kinds:
         return is_open
 
     def _held(self, phrases: PhraseBook) -> np.ndarray:
-        """(U,) unique labels whose vectors of the book's model are here."""
+        """Return (U,) bool: unique labels whose vectors of the book's model are cached."""
         if self._vectors is None or self._vectors[0] != phrases.model:
             return np.zeros(len(self._label_of[0]), bool)
         return self._vectors[2]
 
     def _label_vectors(self, wanted: np.ndarray, category: str, phrases: PhraseBook) -> np.ndarray:
-        """(U, D) of the unique labels, those `wanted` filled in; fetched once per text model."""
+        """Return (U, D) vectors of the unique labels, those `wanted` filled in; fetched once per text model."""
         unique, _ = self._label_of
         held = self._held(phrases)
         lacking = wanted & ~held
@@ -160,7 +160,7 @@ class Looks:
                     self._of_group.setdefault(group, []).append(i)
 
     def scores(self, attribute: str, unknown: float, other: float) -> np.ndarray:
-        """(L,) in [0, 1]."""
+        """Return scores (L,) in [0, 1]."""
         lexicon = load_lexicon()
         wanted = lexicon.attribute(attribute) or attribute
         scores = np.full(self._count, unknown)

@@ -76,7 +76,7 @@ def test_a_saved_state_is_judged_as_it_is(log, tmp_path, capsys):
     assert metrics["doubly_robust.bandit"] == pytest.approx(2.0, abs=0.25)
     state.write_text("{}")
     assert run(file, "--policy", "bandit", "--state", state, "--out", tmp_path / "a") == 2
-    assert "no state for this policy" in capsys.readouterr().err
+    assert "not a state for this policy" in capsys.readouterr().err
 
 
 def judged_by(terms, given):

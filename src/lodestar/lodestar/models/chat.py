@@ -72,14 +72,14 @@ class ChatConfig:
 
 
 @dataclass(frozen=True)
-class _Form:
+class _RequestFormat:
     """Request format of an endpoint: response format, token limit field, temperature field."""
 
     answer: str = "json_schema"  # fallbacks: json_object, then text
     limit: str = "max_tokens"  # newer models: max_completion_tokens
     temperature: bool = True
 
-    def simpler(self, complaint: str) -> _Form | None:
+    def simpler(self, complaint: str) -> _RequestFormat | None:
         """Return the format to try after the endpoint refused this one, or None if it refused for another reason."""
         complaint = complaint.casefold()
         if "max_tokens" in complaint and self.limit == "max_tokens":
@@ -108,7 +108,7 @@ class OpenAiChat:
         self._lock = threading.Lock()
         self._client: Any = None
         self._holds_key: Callable[[str], bool] = lambda text: False
-        self._form = _Form()
+        self._form = _RequestFormat()
         self._spending = Spending(config.spending)
         self._open_calls: set[_Call] = set()
         self._resting_until = 0.0
@@ -310,7 +310,7 @@ class _Call:
 
 
 def _arguments(
-    config: ChatConfig, form: _Form, messages: list[dict[str, Any]], schema: dict[str, Any]
+    config: ChatConfig, form: _RequestFormat, messages: list[dict[str, Any]], schema: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the request's arguments in the endpoint's format."""
     arguments: dict[str, Any] = {"model": config.model, "messages": messages, form.limit: config.max_tokens}

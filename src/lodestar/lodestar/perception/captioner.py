@@ -94,10 +94,10 @@ class VisionDescriber:
 def make_describer(config: VisionConfig) -> tuple[VisionDescriber, OpenAiChat]:
     """Return the describer of an OpenAI-compatible endpoint, and its chat, whose pending questions can be cancelled."""
     chat = OpenAiChat(config.chat)
-    return VisionDescriber(_EachATask(chat), config), chat
+    return VisionDescriber(_BudgetPerQuestion(chat), config), chat
 
 
-class _EachATask:
+class _BudgetPerQuestion:
     """Give every question a budget of its own."""
 
     def __init__(self, chat: OpenAiChat) -> None:

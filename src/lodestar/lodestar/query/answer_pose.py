@@ -22,8 +22,7 @@ class AnswerPoseConfig:
     """Conditions on the pose of an answer."""
 
     # metres in plan between footprint and box beyond which a saved view does not answer; chosen: an object is
-    # recognised
-    # from here (a directive's success requires less)
+    # recognised from here (a directive's success requires less)
     saved_distance: float = 2.5
     # search used if no saved view is suitable; beyond its `max_bearing` the robot turns to the object
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)

@@ -1,1 +1,1 @@
-"""Who is trusted: context, bandit, reward, decision log."""
+"""Choice among experts: context, bandit, reward, decision log."""

@@ -1,4 +1,4 @@
-"""Ways to pick an expert that the bandit has to beat; every one knows its exact propensities."""
+"""Baseline policies for comparison with the bandit; each states its exact propensities."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 from lodestar.selection.linucb import LinUcb, Origin
 from lodestar.selection.policy import Choice
 
-#: Who stands in where the wanted arm is inadmissible, in this order; arms that it does not name follow in the
-#: policy's own order. Geometry first: it almost always has somewhere to go, and a single expert that stood
-#: still whenever it had nothing to say would be no rival. Where only goals that head for a known target are
-#: admissible, this lets the frontier alone finish, as a geometric searcher with a detector does.
+#: Substitutes, in this order, if the wanted arm is inadmissible; arms not named here follow in the policy's own
+#: order. Geometry comes first because it almost always has a goal; a single expert that stood still without a goal
+#: would be a weak baseline. If only goals towards a known target are admissible, the frontier expert can finish alone,
+#: as a geometric searcher with a detector does.
 FALLBACK = ("frontier", "semantic_map", "ego_vlm")
 
 
 def first_admissible(arms: tuple[str, ...], admissible: np.ndarray, wanted: str) -> int:
-    """Index of `wanted` where it is admissible, else of the first admissible arm of FALLBACK.
+    """Return the index of `wanted` if it is admissible, else of the first admissible arm of FALLBACK.
 
-    Raises ValueError where no arm is admissible.
+    Raises ValueError if no arm is admissible.
     """
     allowed = np.asarray(admissible, bool)
     order = (wanted, *FALLBACK, *arms)
@@ -34,22 +34,22 @@ def _certain(arm: int, count: int) -> Choice:
     return Choice(arm, nothing, nothing.copy(), np.eye(count)[arm])
 
 
-class Untaught:
-    """A policy that learns nothing."""
+class NonLearningPolicy:
+    """Base of policies that do not learn."""
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...]) -> None:
         self.arms = arms
         self.names = names
 
     def update(self, context: np.ndarray, arm: int, reward: float) -> None:
-        """Nothing is learned."""
+        """Do nothing: the policy does not learn."""
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
-        """Nothing is learned."""
+        """Do nothing: the policy does not learn."""
 
 
-class SingleExpert(Untaught):
-    """Always the same expert; FALLBACK stands in where it is inadmissible."""
+class SingleExpert(NonLearningPolicy):
+    """Always choose the same expert; FALLBACK replaces it while it is inadmissible."""
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], expert: str) -> None:
         super().__init__(arms, names)
@@ -58,19 +58,19 @@ class SingleExpert(Untaught):
         self.expert = expert
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """The expert or its stand-in, with probability 1."""
+        """Return the expert or its substitute, with probability 1."""
         return _certain(first_admissible(self.arms, admissible, self.expert), len(self.arms))
 
 
-class RoundRobin(Untaught):
-    """One expert after the other; one that is inadmissible loses its turn to the next."""
+class RoundRobin(NonLearningPolicy):
+    """Choose experts in turn; an inadmissible one is skipped."""
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...]) -> None:
         super().__init__(arms, names)
         self._next = 0
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """The next admissible arm, with probability 1. Raises ValueError where no arm is admissible."""
+        """Return the next admissible arm, with probability 1. Raises ValueError if no arm is admissible."""
         count = len(self.arms)
         turns = ((self._next + step) % count for step in range(count))
         arm = next((index for index in turns if admissible[index]), None)
@@ -80,37 +80,39 @@ class RoundRobin(Untaught):
         return _certain(arm, count)
 
 
-class FixedSchedule(Untaught):
-    """A fixed sequence of experts, begun again at its end; the decision's number alone says whose turn it is.
+class FixedSchedule(NonLearningPolicy):
+    """Choose experts by a fixed cyclic sequence; only the decision's number determines the turn.
 
-    Unlike with RoundRobin a turn that cannot be taken is gone: FALLBACK takes it.
+    Unlike with RoundRobin, an inadmissible expert loses its turn to FALLBACK.
     """
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], schedule: tuple[str, ...]) -> None:
         super().__init__(arms, names)
         foreign = [name for name in schedule if name not in arms]
         if not schedule or foreign:
-            raise ValueError(f"a schedule names arms of {', '.join(arms)}, not {schedule}")
+            raise ValueError(
+                f"a schedule needs at least one arm of {', '.join(arms)} and no other, not {schedule}"
+            )
         self.schedule = schedule
         self._turn = 0
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """The arm of this turn or its stand-in, with probability 1."""
+        """Return the arm of this turn or its substitute, with probability 1."""
         wanted = self.schedule[self._turn % len(self.schedule)]
         arm = first_admissible(self.arms, admissible, wanted)
         self._turn += 1
         return _certain(arm, len(self.arms))
 
 
-class UniformRandom(Untaught):
-    """Any admissible arm with the same probability."""
+class UniformRandom(NonLearningPolicy):
+    """Choose every admissible arm with the same probability."""
 
     def __init__(self, arms: tuple[str, ...], names: tuple[str, ...], rng: np.random.Generator) -> None:
         super().__init__(arms, names)
         self._rng = rng
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """One of the admissible arms. Raises ValueError where there is none."""
+        """Return one of the admissible arms. Raises ValueError if there is none."""
         allowed = np.asarray(admissible, bool)
         if not allowed.any():
             raise ValueError("no admissible arm")
@@ -127,9 +129,9 @@ THOMPSON = Origin("thompson")
 class Thompson(LinUcb):
     """Linear Thompson sampling (Agrawal and Goyal 2013) with exact propensities.
 
-    Each arm's reward is believed to be N(x theta, (alpha s)^2) with LinUCB's spread s, independent between
-    arms; the probability that an arm's draw is the greatest is integrated and the arm is drawn from that, which
-    is the same as comparing draws. `Choice.bounds` are the means plus alpha s.
+    Each arm's reward is modelled as N(x theta, (alpha s)^2) with LinUCB's spread s, independent between arms. The
+    probability that an arm's sample is the greatest is integrated numerically and the arm is drawn from it, which is
+    equivalent to comparing samples. `Choice.bounds` are the means plus alpha s.
     """
 
     origin: Origin = THOMPSON
@@ -143,9 +145,9 @@ class Thompson(LinUcb):
 
 
 def greatest_of_gaussians(mean: np.ndarray, deviation: np.ndarray, nodes: int = 48) -> np.ndarray:
-    """P(draw i is the greatest) for independent N(mean_i, deviation_i^2); (K,) float64, sums to 1.
+    """Return P(sample i is the greatest) for independent N(mean_i, deviation_i^2); (K,) float64, sums to 1.
 
-    Integrates over the probability axis of every draw, split where another's distribution function rises.
+    Integrates over the quantiles of every variable, split where another's distribution function rises.
     """
     from scipy.special import ndtr
 

@@ -1,4 +1,4 @@
-"""Which policy, features and reward a goal selector has."""
+"""Configuration of a goal selector: policy, features and reward."""
 
 from __future__ import annotations
 
@@ -17,32 +17,30 @@ from lodestar.selection.reward import REWARDS
 
 @dataclass(frozen=True)
 class SelectionConfig:
-    """policy: of POLICIES. features: of FEATURE_SETS. reward: of REWARDS (ADR 0017 says which when). schedule: of
-    the policy "fixed". policy_state: file of what was learned, read at the start where it exists and written after
-    every directive; empty = none is kept. A file says by which policy, features and reward it was learned, and is
-    refused by another.
-    """
+    """Names of the policy, its features and its reward; see ADR 0017 for the choice of the reward."""
 
-    policy: str = "bandit"
-    features: str = "iv_a"
-    reward: str = "single"
-    schedule: tuple[str, ...] = SCHEDULE
+    policy: str = "bandit"  # one of POLICIES (RoboAtlas Algorithm 2)
+    features: str = "iv_a"  # one of FEATURE_SETS (RoboAtlas IV-A)
+    reward: str = "single"  # one of REWARDS (RoboAtlas eq. 5)
+    schedule: tuple[str, ...] = SCHEDULE  # experts in turn, for the policy "fixed"; chosen: see SCHEDULE
+    # File of the learned state, read at the start if it exists and written after every directive; "" = none. The file
+    # states the policy, features and reward by which it was learned, and others refuse it.
     policy_state: str = ""
 
     def __post_init__(self) -> None:
         for name, known in (("policy", POLICIES), ("features", FEATURE_SETS), ("reward", REWARDS)):
             if getattr(self, name) not in known:
-                raise ValueError(f"{name} {getattr(self, name)!r} is none of {', '.join(known)}")
+                raise ValueError(f"{name} is {getattr(self, name)!r}; it is one of {', '.join(known)}")
         if self.policy_state and self.policy not in LEARNERS:
-            raise ValueError(f"policy {self.policy!r} learns nothing that policy_state could keep")
+            raise ValueError(f"policy {self.policy!r} does not learn; leave policy_state empty")
 
 
 def policy_of(
     config: SelectionConfig, learning: LinUcbConfig, arms: tuple[str, ...], rng: np.random.Generator
 ) -> Policy:
-    """The policy of a configuration, with what it learned before where `policy_state` exists.
+    """Return the policy of a configuration, with its learned state if `policy_state` exists.
 
-    Raises ValueError with the reason where that file is not for this policy.
+    Raises ValueError with the reason if that file does not belong to this policy.
     """
     names = feature_names(config.features, arms)
     options: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""The context that the bandit sees: five numbers (RoboAtlas IV-A) or eighteen (App. A), by name."""
+"""Context features of the bandit: the five of RoboAtlas IV-A or the eighteen of its App. A, by name."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from lodestar.scene.similarity import TIERS, similarity_count
 from lodestar.selection.perceived import MODALITIES, Perceived, TaskState, frontier_share
 
-#: c_t of IV-A (coverage .. similarity) with what the arm-aware feature map phi adds: a bias, the view's
-#: confidence by itself and how old it is, the arm's own confidence in its proposal, and how far away that is.
+#: c_t of IV-A (coverage .. similarity), and the terms of the arm-aware feature map phi: a bias, the confidence of the
+#: egocentric view and its age, the arm's confidence in its proposal, and the distance of the goal.
 FEATURES = (
     "bias", "coverage", "coverage_rate", "backtracking", "last_arm_x_vlm", "similarity", "vlm", "vlm_age",
     "confidence", "distance",
@@ -25,11 +25,11 @@ ARM_FEATURES = ("backtracking", "confidence", "distance")
 
 FEATURE_SETS = ("iv_a", "app_a")
 
-AREA = "area_m2"  # a logged context's free area, m^2, for analyses; no feature
+AREA = "area_m2"  # free area of a logged context, m^2, for analyses; not a feature
 
 
 def feature_names(features: str, arms: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of a feature set in order. Raises ValueError for a set that there is not."""
+    """Return the names of a feature set in order. Raises ValueError for an unknown set."""
     if features == "iv_a":
         return FEATURES
     if features == "app_a":
@@ -44,49 +44,43 @@ def feature_names(features: str, arms: tuple[str, ...]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class ContextConfig:
-    """Scales that bring every feature to [0, 1].
+    """Scales that map every feature to [0, 1].
 
-    coverage_scale: m^2 at which the coverage feature 1 - exp(-area / scale) is 0.63; nobody knows how large an
-    unknown building is. rate_scale: m^2 newly known per decision that count as 1. backtracking_radius: metres from
-    the trail within which a goal retraces it; trail_recent: metres of the trail's end that do not count.
-    similarity_scale: V_sim (eq. 4) that counts as 1. trail_step: metres between trail points. vlm_age_scale:
-    seconds after which the age of the view's confidence is 0.63. density_scale: entities per free m^2 that count
-    as 1. frontier_scale: share of free cells at the border to the unknown that counts as 1. match_threshold:
-    similarity from which an entity is a match; match_scale: matches that count as 1. distance_scale: metres in a
-    straight line to a goal that count as 1. displacement_scale: metres from where the last decision was taken that
-    count as 1. discovery_scale: new entities per decision that count as 1. settle_time: seconds within which a
-    robot that has settled has moved less than settle_distance metres.
+    Features 1 - exp(-x / scale) are 0.63 at their scale; others are x / scale, at most 1. RoboAtlas names the features
+    and not their scales.
     """
 
-    coverage_scale: float = 100.0
-    rate_scale: float = 10.0
+    coverage_scale: float = 100.0  # m^2, exponential, as the building's size is unknown; chosen: an apartment
+    rate_scale: float = 10.0  # m^2 newly known per decision; chosen: a room
+    # metres from the trail within which a goal retraces it; chosen: a corridor
     backtracking_radius: float = 1.0
-    trail_recent: float = 2.0
-    similarity_scale: float = 3.0
-    trail_step: float = 0.25
+    trail_recent: float = 2.0  # metres of the trail's end that do not count; chosen: the way just driven
+    similarity_scale: float = 3.0  # V_sim (eq. 4); chosen: three perfect matches
+    trail_step: float = 0.25  # metres between trail points; chosen: below backtracking_radius
+    # seconds, exponential, age of the egocentric confidence; chosen: a few decisions
     vlm_age_scale: float = 10.0
-    density_scale: float = 0.5
-    frontier_scale: float = 0.1
-    match_threshold: float = TIERS[0]
-    match_scale: float = 3.0
-    distance_scale: float = 15.0
-    displacement_scale: float = 3.0
-    discovery_scale: float = 5.0
-    settle_time: float = 0.5
-    settle_distance: float = 0.1
+    density_scale: float = 0.5  # entities per free m^2; chosen: a furnished room
+    frontier_scale: float = 0.1  # share of free cells at the border to unknown cells; chosen: an open map
+    match_threshold: float = TIERS[0]  # similarity from which an entity is a match; tau_1 of eq. 3
+    match_scale: float = 3.0  # matches; chosen: as similarity_scale
+    distance_scale: float = 15.0  # metres in a straight line to a goal; chosen: across an apartment
+    displacement_scale: float = 3.0  # metres from the last decision's place; chosen: across a room
+    discovery_scale: float = 5.0  # new entities per decision; chosen: one view
+    settle_time: float = 0.5  # seconds in which a settled robot moves less than settle_distance; chosen
+    settle_distance: float = 0.1  # metres; chosen: above the noise of localisation
 
 
 class Offer(Protocol):
-    """What an arm proposes: a pose (3,) x, y, yaw and its confidence in it, in [0, 1]."""
+    """An arm's proposal: a pose (3,) x, y, yaw and its confidence in it, in [0, 1]."""
 
     @property
     def goal(self) -> np.ndarray:
-        """(3,) in map."""
+        """Return the goal (3,) in map."""
         ...
 
     @property
     def confidence(self) -> float:
-        """In [0, 1]."""
+        """Return the confidence, in [0, 1]."""
         ...
 
 
@@ -94,7 +88,7 @@ NO_TASK = TaskState()
 
 
 class ContextBuilder:
-    """Turns what is known at a decision into a feature vector per arm; remembers trail and last decision."""
+    """Build a feature vector per arm at each decision; stores the trail and the last decision."""
 
     def __init__(self, config: ContextConfig, arms: tuple[str, ...], features: str = "iv_a") -> None:
         self.config = config
@@ -107,7 +101,7 @@ class ContextBuilder:
         self._picks: deque[int] = deque(maxlen=3)
 
     def observe_pose(self, pose: np.ndarray, stamp: float = 0.0) -> None:
-        """The trail leads to pose (3,) at `stamp` seconds."""
+        """Append pose (3,) at `stamp` seconds to the trail."""
         point = (float(pose[0]), float(pose[1]))
         if not self._trail or math.dist(point, self._trail[-1]) >= self.config.trail_step:
             self._trail.append(point)
@@ -117,42 +111,42 @@ class ContextBuilder:
 
     @property
     def settled(self) -> bool:
-        """Whether the robot has hardly moved for `settle_time`."""
+        """Tell whether the robot has moved less than `settle_distance` within `settle_time`."""
         if not self._recent or self._recent[-1][0] - self._recent[0][0] < self.config.settle_time - 1e-6:
             return False
         here = self._recent[-1][1:]
         return all(math.dist(here, point[1:]) < self.config.settle_distance for point in self._recent)
 
     def coverage(self, area: float) -> float:
-        """Coverage feature of `area` m^2 known free, in [0, 1)."""
+        """Return the coverage feature of `area` m^2 known free, in [0, 1)."""
         return 1.0 - math.exp(-max(area, 0.0) / self.config.coverage_scale)
 
     def rate(self, area: float, before: float) -> float:
-        """Coverage-rate feature, in [0, 1]."""
+        """Return the coverage-rate feature, in [0, 1]."""
         return _unit((area - before) / self.config.rate_scale)
 
     def similarity(self, now: Perceived) -> float:
-        """V_sim (eq. 4) scaled to [0, 1]."""
+        """Return V_sim (eq. 4) scaled to [0, 1]."""
         return _unit(similarity_count(now.similarities) / self.config.similarity_scale)
 
     def discovery(self, now: Perceived, before: Perceived) -> float:
-        """New entities since `before`, scaled to [0, 1]."""
+        """Return the number of new entities since `before`, scaled to [0, 1]."""
         return _unit((now.instances - before.instances) / self.config.discovery_scale)
 
     def displacement(self, now: Perceived, before: Perceived) -> float:
-        """Metres in plan between two moments; 0 where a pose is not known."""
+        """Return the metres in plan between two moments; 0 if a pose is unknown."""
         if now.pose is None or before.pose is None:
             return 0.0
         return math.hypot(now.pose[0] - before.pose[0], now.pose[1] - before.pose[1])
 
     def distance(self, now: Perceived, goal: np.ndarray) -> float:
-        """Straight way to a goal (x, y, ...), scaled to [0, 1]; 0 where the pose is not known."""
+        """Return the straight distance to a goal (x, y, ...), scaled to [0, 1]; 0 if the pose is unknown."""
         if now.pose is None:
             return 0.0
         return _unit(math.hypot(goal[0] - now.pose[0], goal[1] - now.pose[1]) / self.config.distance_scale)
 
     def backtracks(self, goal: Sequence[float] | np.ndarray) -> bool:
-        """Whether a goal (x, y, ...) lies by a part of the trail that is not its very end (B_t)."""
+        """Tell whether a goal (x, y, ...) lies near the trail, except its recent end (B_t)."""
         keep = len(self._trail) - int(self.config.trail_recent / self.config.trail_step)
         if keep <= 0:
             return False
@@ -172,10 +166,10 @@ class ContextBuilder:
         vlm_age: float = 0.0,
         task: TaskState = NO_TASK,
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Feature vectors (A, d) float64, one row per arm, and each of ARM_FEATURES (A,), 0 for arms without an offer.
+        """Return feature vectors (A, d) float64, one row per arm, and each of ARM_FEATURES (A,), 0 without an offer.
 
-        v_vlm: confidence of the egocentric expert in [0, 1], its last one where it is late; vlm_age: seconds since it
-        was given, infinite = never. The rows differ in ARM_FEATURES only, as far as the set has them.
+        v_vlm: confidence of the egocentric expert in [0, 1], the last one while an answer is pending; vlm_age: seconds
+        since it was given, infinite = never. The rows differ in ARM_FEATURES only, as far as the set has them.
         """
         own = {
             "backtracking": [float(a in offers and self.backtracks(offers[a].goal)) for a in self.arms],
@@ -215,7 +209,7 @@ class ContextBuilder:
         config, before = self.config, self._last or now
         every = np.zeros(
             max(now.instances, len(now.similarities), 1)
-        )  # entities that are no match count as 0
+        )  # entities that do not match count as 0
         every[: len(now.similarities)] = now.similarities
         values = {
             "bias": 1.0,
@@ -237,7 +231,7 @@ class ContextBuilder:
         return values
 
     def chosen(self, arm: int, now: Perceived) -> None:
-        """The next context is relative to this choice."""
+        """Record the chosen arm as the reference of the next context."""
         self._picks.append(arm)
         self._last = now
 

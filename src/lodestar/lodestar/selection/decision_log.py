@@ -1,4 +1,4 @@
-"""The record of one decision, and the JSON lines it is kept in."""
+"""Records of decisions and their JSON lines file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.experts.protocol import ActionKind, Proposal
 
 
 class Outcome(IntEnum):
-    """What became of a decision; Decision.msg's constants."""
+    """Outcome of a decision; values of Decision.msg's constants."""
 
     PENDING = 0
     REACHED = 1
@@ -26,7 +26,7 @@ class Outcome(IntEnum):
 
 @dataclass(frozen=True)
 class ArmRecord:
-    """One arm at one decision. propensity: probability with which the logging policy picks it."""
+    """One arm at one decision. propensity: probability with which the logging policy chooses it."""
 
     expert: str
     admissible: bool
@@ -39,7 +39,7 @@ class ArmRecord:
 
 @dataclass(frozen=True)
 class Decision:
-    """Enough to replay a decision and to evaluate another policy on it off-line (DESIGN section 3)."""
+    """A decision with all data to replay it and to evaluate another policy offline (DESIGN section 3)."""
 
     epoch: int
     stamp: float
@@ -74,7 +74,7 @@ def _proposal_from_dict(record: dict[str, Any]) -> Proposal:
 
 
 def decision_to_dict(decision: Decision) -> dict[str, Any]:
-    """The decision as JSON's types; `decision_from_dict` is its inverse."""
+    """Return the decision as JSON types; `decision_from_dict` is the inverse."""
     record = dict(vars(decision))
     record["outcome"] = decision.outcome.name
     record["arms"] = [
@@ -85,7 +85,7 @@ def decision_to_dict(decision: Decision) -> dict[str, Any]:
 
 
 def decision_from_dict(record: dict[str, Any]) -> Decision:
-    """The decision of a record. Raises KeyError or TypeError where the record is not one."""
+    """Return the decision of a record. Raises KeyError or TypeError if the record is not a decision."""
     record = dict(record)
     record["outcome"] = Outcome[record["outcome"]]
     arms = []
@@ -99,23 +99,23 @@ def decision_from_dict(record: dict[str, Any]) -> Decision:
 
 
 class DecisionLog:
-    """Appends one JSON line per decision to `path`; each line is flushed, so that a crash loses none."""
+    """Append one JSON line per decision to `path`; every line is flushed, so that a crash loses none."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
 
     def write(self, decision: Decision) -> None:
-        """The decision is on disk."""
+        """Write the decision to disk."""
         line = json.dumps(decision_to_dict(decision), ensure_ascii=False, sort_keys=True)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
 
 def read_decisions(path: str | Path) -> Iterator[Decision]:
-    """Decisions of a log, the last record of each epoch of a run of epochs being its outcome.
+    """Yield the decisions of a log; the last record of an epoch in a run holds its outcome.
 
-    Raises ValueError with the line's number where a line is not a decision.
+    Raises ValueError with the line number for a line that is not a decision.
     """
     with Path(path).open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):

@@ -13,13 +13,12 @@ from lodestar.selection.policy import Choice
 from lodestar.storage.archive import write_file
 
 STATE_FORMAT = "lodestar policy state 2"
-UNSIGNED_FORMAT = "lodestar policy state 1"  # did not say by which policy and reward it was learned
+UNSIGNED_FORMAT = "lodestar policy state 1"  # does not state the policy and reward by which it was learned
 
-#: Named prior of expected reward per arm and feature, in units of the reward (RoboAtlas Table I), of which a success
-#: is worth most: "directed" says before any evidence that frontiers pay by what they would show, the less the more is
-#: known; that map and view pay by the probability that they are right, which is what their confidence states; and that
-#: driving back and driving far cost. Any name may be missing from a policy's features: App. A has no confidence, and
-#: "max_similarity" stands for it.
+#: Priors of expected reward per arm and feature, in units of the reward (RoboAtlas Table I), whose largest term is
+#: success. "directed": frontiers pay by the area they would reveal, less as more is known; map and view pay by the
+#: probability that they are right, which their confidence states; backtracking and long drives cost. A policy's
+#: features may lack a name: App. A has no confidence, "max_similarity" replaces it.
 PRIORS: dict[str, dict[str, dict[str, float]]] = {
     "cold": {},
     "directed": {
@@ -44,25 +43,25 @@ PRIORS: dict[str, dict[str, dict[str, float]]] = {
 
 @dataclass(frozen=True)
 class LinUcbConfig:
-    """alpha: exploration coefficient. regularization: lambda. mixing: share of uniform choice among the
-    admissible arms, which keeps every propensity above mixing / A for off-policy evaluation.
-    prior: name of a row of PRIORS; "cold" is the paper's b = 0. prior_strength: lambda where there is a prior: about
-    how many decisions' worth of evidence per arm outweigh it."""
+    """Parameters of LinUCB (RoboAtlas Algorithm 2)."""
 
-    alpha: float = 0.5
-    regularization: float = 1.0
+    alpha: float = 0.5  # exploration coefficient; chosen on simulated apartments
+    regularization: float = 1.0  # lambda of Algorithm 2 without a prior
+    # Share of uniform choice among the admissible arms, 0..1. Chosen: keeps every propensity above mixing / A for
+    # off-policy evaluation at little cost.
     mixing: float = 0.05
-    prior: str = "directed"
+    prior: str = "directed"  # a key of PRIORS; "cold" is the paper's b = 0
+    # lambda with a prior: decisions per arm that outweigh it; chosen: one or two episodes
     prior_strength: float = 10.0
 
 
 class ForeignState(ValueError):
-    """A state is sound, but of another kind of policy, other features or another reward."""
+    """A state is valid but belongs to another kind of policy, other features or another reward."""
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a state was learned by, each by its name: kind of policy, set of features, reward; "" = not known here."""
+    """Names of the policy, features and reward by which a state was learned; "" = unknown."""
 
     policy: str = ""
     features: str = ""
@@ -72,7 +71,7 @@ class Origin:
         return ", ".join(f"{name} {value or '(not said)'}" for name, value in vars(self).items())
 
     def takes(self, other: Origin) -> bool:
-        """Whether what was learned so counts here; what is not known here is not asked for."""
+        """Tell whether a state of origin `other` is usable here; unknown names are not compared."""
         return all(not mine or mine == its for mine, its in zip(vars(self).values(), vars(other).values()))
 
 
@@ -83,8 +82,8 @@ BANDIT = Origin("bandit")
 class LinUcb:
     """One ridge regression per arm.
 
-    names: of the d features, in order. origin: what its state is marked with, and asks of one that it takes up.
-    The statistics are kept as A^-1 (A, d, d) and b (A, d); A^-1 follows A by rank-one updates (Sherman-Morrison).
+    names: of the d features, in order. origin: stored in the state and required of a state to restore.
+    The statistics are stored as A^-1 (A, d, d) and b (A, d); A^-1 is updated by rank-one updates (Sherman-Morrison).
     """
 
     config: LinUcbConfig
@@ -109,14 +108,14 @@ class LinUcb:
 
     @property
     def weights(self) -> np.ndarray:
-        """(A, d) estimated reward per feature."""
+        """Return the estimated reward per feature (A, d)."""
         return np.einsum("aij,aj->ai", self.inverse, self.response)
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """The admissible arm of the greatest bound, or any admissible one with probability `mixing`.
+        """Return the admissible arm with the greatest bound, or any admissible one with probability `mixing`.
 
         contexts: (d,) for all arms or (A, d). admissible: (A,) bool. Arms of equal bound share their
-        probability. Raises ValueError where no arm is admissible or a context is not finite.
+        probability. Raises ValueError if no arm is admissible or a context is not finite.
         """
         admissible = np.asarray(admissible, bool)
         if not admissible.any():
@@ -134,25 +133,24 @@ class LinUcb:
         return Choice(arm, estimates, bounds, propensities)
 
     def _greedy(self, estimates: np.ndarray, bounds: np.ndarray, admissible: np.ndarray) -> np.ndarray:
-        """Share (A,) of each arm before uniform choice is mixed in; estimates and bounds are NaN where not
-        admissible."""
+        """Return the probability (A,) of each arm before uniform mixing; inputs are NaN for inadmissible arms."""
         best = admissible & (bounds >= np.nanmax(bounds) - 1e-12)
         return best / best.sum()
 
     def update(self, context: np.ndarray, arm: int, reward: float) -> None:
-        """A += x x^T (through its inverse) and b += r x for the arm."""
+        """Update A += x x^T (through its inverse) and b += r x for the arm."""
         x = np.asarray(context, np.float64)
         direction = self.inverse[arm] @ x
         updated = self.inverse[arm] - np.outer(direction, direction) / (1.0 + x @ direction)
-        self.inverse[arm] = (updated + updated.T) / 2.0  # rounding must not make it lopsided
+        self.inverse[arm] = (updated + updated.T) / 2.0  # keep it symmetric despite rounding
         self.response[arm] += reward * x
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
-        """b += r x for the arm: more reward for a turn whose x x^T is already in A (RoboAtlas eq. 24)."""
+        """Update b += r x for the arm: more reward for a turn whose x x^T is already in A (RoboAtlas eq. 24)."""
         self.response[arm] += reward * np.asarray(context, np.float64)
 
     def state(self) -> dict[str, Any]:
-        """Everything learned, as JSON's types; random choices go on by the policy's own generator."""
+        """Return the learned state as JSON types; the random generator is not part of it."""
         return {
             "format": STATE_FORMAT,
             **vars(self.origin),
@@ -163,13 +161,15 @@ class LinUcb:
         }
 
     def restore(self, state: Any) -> None:
-        """Take up what `state` gave. Raises ValueError where it is none or is damaged, ForeignState where it was
-        learned by another kind of policy or reward, or for other arms or features; nothing has changed then.
+        """Restore the result of `state`. Raises ValueError and ForeignState, and then changes nothing.
+
+        ValueError: it is not a state or is damaged. ForeignState: it belongs to another kind of policy or reward, or to
+        other arms or features.
         """
         if isinstance(state, dict) and state.get("format") == UNSIGNED_FORMAT:
             raise ValueError(
                 f"it is a {UNSIGNED_FORMAT}, which does not say by which policy and reward it was learned; delete it "
-                f'to begin anew, or, where you know, write "{STATE_FORMAT}" and {_json(self.origin)} into it'
+                f'to start from nothing or, if you know them, write "{STATE_FORMAT}" and {_json(self.origin)} into it'
             )
         if not isinstance(state, dict) or state.get("format") != STATE_FORMAT:
             raise ValueError(f"it is not a {STATE_FORMAT}")
@@ -187,31 +187,32 @@ class LinUcb:
             )
         if not self.origin.takes(origin):
             raise ForeignState(
-                f"it was learned by {origin}; this is {self.origin}, and what these learn is not comparable"
+                f"it was learned by {origin}; this is {self.origin}, and their states are not interchangeable"
             )
         if inverse.shape != self.inverse.shape or response.shape != self.response.shape:
             raise ValueError(f"it is damaged: shapes {inverse.shape} and {response.shape}")
         if not (np.isfinite(inverse).all() and np.isfinite(response).all() and _positive(inverse)):
-            raise ValueError("it is damaged: its matrices are not those of a regression")
+            raise ValueError("it is damaged: its matrices are not positive definite")
         self.inverse, self.response = inverse, response
 
     def save(self, path: str | Path) -> None:
-        """The state is in a JSON file, or the file is as it was. Raises OSError."""
+        """Write the state to a JSON file atomically. Raises OSError."""
         save_state(self.state(), path)
 
     def load(self, path: str | Path) -> None:
-        """Take up a saved state. Raises ValueError with the reason where the file holds none for this policy, which is
-        ForeignState where it is sound but another's.
+        """Restore a saved state. Raises ValueError with the reason if the file has none for this policy.
+
+        ForeignState: the file is valid but belongs to another policy.
         """
         try:
             self.restore(json.loads(Path(path).read_bytes()))
         except (ValueError, RecursionError) as error:  # JSON's and Unicode's errors are ValueErrors
             kind = ForeignState if isinstance(error, ForeignState) else ValueError
-            raise kind(f"{path} is no state for this policy: {error}") from error
+            raise kind(f"{path} is not a state for this policy: {error}") from error
 
 
 def save_state(state: dict[str, Any], path: str | Path) -> None:
-    """A policy's state is in a JSON file, or the file is as it was. Raises OSError."""
+    """Write a policy's state to a JSON file atomically. Raises OSError."""
     file = Path(path)
     file.parent.mkdir(parents=True, exist_ok=True)
     write_file(file, [json.dumps(state).encode()])
@@ -222,6 +223,6 @@ def _json(origin: Origin) -> str:
 
 
 def _positive(matrices: np.ndarray) -> bool:
-    """Whether every matrix (A, d, d) is symmetric and positive definite."""
+    """Tell whether every matrix (A, d, d) is symmetric and positive definite."""
     symmetric = np.allclose(matrices, matrices.swapaxes(1, 2), rtol=1e-6, atol=1e-9)
     return symmetric and bool((np.linalg.eigvalsh(matrices) > 0.0).all())

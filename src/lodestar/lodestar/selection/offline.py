@@ -1,8 +1,8 @@
-"""What another policy would have earned, from a log of decisions with propensities.
+"""Off-policy evaluation: estimate another policy's reward from a log of decisions with propensities.
 
 Inverse propensity scoring (Horvitz and Thompson 1952), its self-normalised form (Swaminathan and Joachims 2015) and
-the doubly robust estimator (Dudik et al. 2011), per decision and under the contexts of the log: where another policy
-would have led the robot elsewhere, it would have met other contexts, and that no log can tell.
+the doubly robust estimator (Dudik et al. 2011), per decision and under the contexts of the log. Another policy would
+visit other places and meet other contexts; no log can account for that.
 """
 
 from __future__ import annotations
@@ -19,22 +19,23 @@ from lodestar.selection.reward import REWARDS, Turn, credit_shares, make_reward
 
 
 class NoSupport(ValueError):
-    """The log cannot say what the policy would have earned; the message says why."""
+    """The log does not support an estimate of the policy's reward; the message says why."""
 
 
 @dataclass(frozen=True)
 class OfflineConfig:
-    """min_effective: effective sample size below which nothing is estimated. resamples: of the bootstrap, whose
-    interval holds `confidence` of the mass. min_runs: runs from which on whole runs are resampled, whose decisions
-    depend on each other; below it, decisions. folds: of the cross-fitted reward model; ridge: its regularization.
-    """
+    """Parameters of the estimators."""
 
+    # effective sample size below which nothing is estimated; chosen: rule of thumb
     min_effective: float = 30.0
-    resamples: int = 2000
-    confidence: float = 0.95
+    resamples: int = 2000  # bootstrap resamples; chosen: stable percentiles
+    confidence: float = 0.95  # mass of the intervals, 0..1
+    # runs from which whole runs are resampled, because decisions of a run depend on each other; below it decisions
+    # are.
+    # Chosen: fewer runs give no usable interval.
     min_runs: int = 8
-    folds: int = 5
-    ridge: float = 1.0
+    folds: int = 5  # of the cross-fitted reward model
+    ridge: float = 1.0  # regularisation of the reward model; chosen: that of LinUcbConfig
 
 
 DEFAULTS = OfflineConfig()
@@ -42,8 +43,9 @@ DEFAULTS = OfflineConfig()
 
 @dataclass(frozen=True)
 class Sample:
-    """One decision with its credited reward. contexts: (A, d); admissible: (A,) bool; propensities: (A,) of the
-    logging policy; run: which directive of which log it belongs to.
+    """One decision with its credited reward. contexts: (A, d); admissible: (A,) bool.
+
+    propensities: (A,) of the logging policy. run: index of the directive over all logs.
     """
 
     epoch: int
@@ -57,7 +59,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value per decision with the ends of its interval."""
+    """A value per decision with its confidence interval."""
 
     value: float
     low: float
@@ -66,10 +68,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Estimates of a policy's reward per decision; `logged` is what the log itself earned.
+    """Estimates of a policy's reward per decision; `logged` is the logging policy's own.
 
-    effective: effective sample size of the weights. agreement: mean probability with which the policy picks what the
-    log picked. by_run: whether the intervals come from resampled runs.
+    effective: effective sample size of the weights. agreement: mean probability with which the policy chooses the
+    logged arm. by_run: whole runs were resampled for the intervals.
     """
 
     logged: Estimate
@@ -84,7 +86,7 @@ class Evaluation:
 
 
 def features_of(decision: Decision) -> tuple[str, tuple[str, ...]]:
-    """Name and features of the set that a decision was taken by. Raises ValueError where it is none."""
+    """Return the feature set's name and features of a decision. Raises ValueError for an unknown set."""
     arms = tuple(arm.expert for arm in decision.arms)
     for features in FEATURE_SETS:
         names = feature_names(features, arms)
@@ -94,9 +96,9 @@ def features_of(decision: Decision) -> tuple[str, tuple[str, ...]]:
 
 
 def reward_of(decisions: Iterable[Decision]) -> str:
-    """Name of the one reward that judged all the decisions, told by their terms; "" where they do not tell.
+    """Return the name of the reward that all decisions share, from their terms; "" if the terms do not tell.
 
-    Raises ValueError where the terms of different rewards stand side by side: their totals have no common unit.
+    Raises ValueError for different rewards: their totals have no common unit.
     """
     known = {name: make_reward(name).turn(Turn()).keys() for name in REWARDS}
     found: str | None = None
@@ -104,12 +106,12 @@ def reward_of(decisions: Iterable[Decision]) -> str:
         terms = decision.reward.keys() - {"success", "total"}
         fitting = [name for name, all_terms in known.items() if terms <= all_terms]
         if len(fitting) > 1:
-            continue  # terms that all of them have, or none
+            continue  # terms that every reward has, or none
         name = fitting[0] if fitting else ""
         if found not in (None, name):
             raise ValueError(
-                f"epoch {decision.epoch} was judged by {_shown(name)}, those before by {_shown(found)}: what they "
-                "earned cannot be compared, so give logs of one reward at a time"
+                f"epoch {decision.epoch} was judged by {_shown(name)}, those before by {_shown(found)}: these "
+                "rewards cannot be compared; give logs of one reward at a time"
             )
         found = name
     return found or ""
@@ -120,16 +122,16 @@ def _shown(reward: str | None) -> str:
 
 
 def decay_of(reward: str) -> float:
-    """Gamma with which a reward of this name shares a success (eq. 24); 0 where the name is not known."""
+    """Return the gamma with which a reward of this name shares a success (eq. 24); 0 for an unknown name."""
     return make_reward(reward).decay if reward else 0.0
 
 
 def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[Sample], tuple[str, ...], str]:
-    """Samples of one or more logs, the arms and the name of the feature set.
+    """Return the samples of one or more logs, the arms, and the name of the feature set.
 
-    decay: gamma with which a subtask's success is credited to its earlier decisions (eq. 24), as the reward has it.
-    A decision without a reward (pending, or cut off) is none. Raises ValueError where there is nothing, or where arms
-    or features change.
+    decay: gamma with which a subtask's success is credited to its earlier decisions (eq. 24), that of the reward.
+    Decisions without a reward (pending, or cut off) are skipped. Raises ValueError if none remains, or if arms or
+    features change.
     """
     samples: list[Sample] = []
     arms: tuple[str, ...] = ()
@@ -149,16 +151,16 @@ def samples_of(logs: Iterable[Iterable[Decision]], decay: float) -> tuple[list[S
                 if (its_arms, its_features) != (arms, features):
                     raise ValueError(
                         f"epoch {decision.epoch} has arms {its_arms} and features {its_features!r}, "
-                        f"those before {arms} and {features!r}"
+                        f"earlier ones {arms} and {features!r}"
                     )
                 samples.append(_sample(decision, run, names, reward))
     if not samples:
-        raise ValueError("there is no decision with a reward in it")
+        raise ValueError("the log contains no decision with a reward")
     return samples, arms, features
 
 
 def _runs(decisions: Sequence[Decision]) -> list[list[Decision]]:
-    """Decisions of one directive each: the next begins with other words, or where epoch, time or step goes back."""
+    """Split decisions into runs of one directive: a new one starts where words change, or epoch, time or step drop."""
     runs: list[list[Decision]] = []
     for decision in decisions:
         last = runs[-1][-1] if runs else None
@@ -174,7 +176,7 @@ def _runs(decisions: Sequence[Decision]) -> list[list[Decision]]:
 
 
 def _credited(run: Sequence[Decision], decay: float) -> list[float]:
-    """Rewards (N,) to which a subtask's success has come as eq. 24 shares it."""
+    """Return rewards (N,) after sharing each subtask's success by eq. 24."""
     rewards = [decision.reward["total"] for decision in run]
     for last, decision in enumerate(run):
         success = decision.reward.get("success", 0.0)
@@ -210,9 +212,9 @@ def evaluate(
     learn: bool = True,
     rng: np.random.Generator | None = None,
 ) -> Evaluation:
-    """What `policy` would earn per decision. learn: it learns from each sample after it was asked about it.
+    """Estimate the reward per decision of `policy`. learn: it learns from each sample after its choice is recorded.
 
-    Raises NoSupport where the log has no propensities, never could do what the policy does, or resembles it too little.
+    Raises NoSupport if the log has no propensities, excludes choices of the policy, or overlaps with them too little.
     """
     _require_propensities(samples)
     target = _target(samples, policy, learn)
@@ -257,7 +259,7 @@ def _require_propensities(samples: Sequence[Sample]) -> None:
 
 
 def _target(samples: Sequence[Sample], policy: Policy, learn: bool) -> np.ndarray:
-    """(N, A) probabilities of the policy, which at each sample knows those before it at most."""
+    """Return choice probabilities (N, A) of the policy; at each sample it has seen only earlier ones."""
     probabilities = np.empty((len(samples), len(policy.arms)))
     for index, sample in enumerate(samples):
         probabilities[index] = policy.choose(sample.contexts, sample.admissible).propensities
@@ -278,9 +280,9 @@ def _require_overlap(samples: Sequence[Sample], target: np.ndarray, arms: tuple[
 
 
 def _predictions(samples: Sequence[Sample], config: OfflineConfig) -> np.ndarray:
-    """(N, A) rewards by a ridge regression per arm that was fitted without the sample's fold of runs.
+    """Return rewards (N, A) predicted by a ridge regression per arm, fitted without the sample's fold of runs.
 
-    NaN where an arm is inadmissible.
+    NaN for inadmissible arms.
     """
     contexts = np.array([sample.contexts for sample in samples])
     arms = np.array([sample.arm for sample in samples])
@@ -307,7 +309,7 @@ def _intervals(
     config: OfflineConfig,
     rng: np.random.Generator,
 ) -> list[Estimate]:
-    """Percentile-bootstrap interval of each sum(numerator) / sum(denominator), whole groups resampled together."""
+    """Return percentile-bootstrap intervals of each sum(numerator) / sum(denominator), resampling whole groups."""
     count = int(groups.max()) + 1
     sums = [tuple(np.bincount(groups, part, count) for part in ratio) for ratio in ratios]
     values: list[list[float]] = [[] for _ in ratios]

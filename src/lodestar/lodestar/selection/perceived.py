@@ -1,4 +1,4 @@
-"""What the robot perceived at one moment, as far as choosing an expert and judging the choice need it."""
+"""The robot's perception at one moment, as used by expert selection and rewards."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ MODALITIES = ("object", "description", "image")
 
 @dataclass(frozen=True)
 class Match:
-    """An entity that resembles the target. similarity in [0, 1]; distance: metres in plan from the robot's
-    position to its box; overlaps: whether its label shares a word with the target's phrase.
+    """An entity similar to the target. similarity in [0, 1]; distance: metres in plan from the robot to its box.
+
+    overlaps: its label shares a word with the target's phrase.
     """
 
     similarity: float
@@ -24,33 +25,30 @@ class Match:
 
 @dataclass(frozen=True)
 class Perceived:
-    """No ground truth enters here. pose: (3,) x, y, yaw in map, None = not known; area: m^2 known free;
-    instances: how many entities the scene holds; matches: those that resemble the target, None = nobody looked;
-    neighbor: greatest similarity in [0, 1] of an entity to a neighbour phrase of the subtask.
-    """
+    """Perception at one moment, without any ground truth."""
 
-    stamp: float
-    area: float = 0.0
-    pose: np.ndarray | None = None
-    instances: int = 0
-    matches: tuple[Match, ...] | None = None
-    neighbor: float = 0.0
+    stamp: float  # seconds
+    area: float = 0.0  # m^2 known free
+    pose: np.ndarray | None = None  # (3,) x, y, yaw in map; None = unknown
+    instances: int = 0  # number of entities in the scene
+    matches: tuple[Match, ...] | None = None  # entities similar to the target; None = not evaluated
+    neighbor: float = 0.0  # greatest similarity in [0, 1] of an entity to a neighbour phrase of the subtask
     grid: OccupancyGrid2D | None = field(default=None, repr=False)
 
     @property
     def similarities(self) -> np.ndarray:
-        """(N,) of the matches."""
+        """Return the similarities (N,) of the matches."""
         return np.array([match.similarity for match in self.matches or ()], np.float64)
 
     @property
     def best(self) -> float:
-        """Greatest similarity of an entity to target or neighbour, in [0, 1]."""
+        """Return the greatest similarity of an entity to target or neighbour, in [0, 1]."""
         return max(float(self.similarities.max(initial=0.0)), self.neighbor)
 
 
 @dataclass(frozen=True)
 class TaskState:
-    """Where the directive stands. budget_left: share of its time, progress: share of its subtasks done."""
+    """State of the directive. budget_left: share of its time; progress: share of its subtasks done."""
 
     budget_left: float = 1.0
     progress: float = 0.0
@@ -58,7 +56,7 @@ class TaskState:
 
 
 def frontier_share(grid: OccupancyGrid2D) -> float:
-    """Share of the free cells that touch an unknown one by an edge; 0 where nothing is free."""
+    """Return the share of free cells that share an edge with an unknown one; 0 without free cells."""
     free, unknown = grid.free, grid.unknown
     touches = np.zeros_like(free)
     touches[1:] |= unknown[:-1]

@@ -1,4 +1,4 @@
-"""Every way to pick an expert, by name."""
+"""All policies by name."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from lodestar.selection.baselines import (
 from lodestar.selection.linucb import LinUcb, LinUcbConfig, Origin
 from lodestar.selection.policy import Policy
 
-#: Policies that always follow one expert; each is the name of its arm.
+#: Policies that always follow one expert, named by its arm.
 SINGLE_EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 
-#: Policies that learn, and so have a state to save.
+#: Policies that learn and can save their state.
 LEARNERS = ("bandit", "epsilon_greedy", "thompson")
 
 POLICIES = ("bandit", *SINGLE_EXPERTS, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
 
-#: Default schedule of "fixed": two looks at new ground, then memory, then the view.
+#: Default schedule of "fixed": twice exploration, then the map, then the view.
 SCHEDULE = ("frontier", "frontier", "semantic_map", "ego_vlm")
 
 _OPTIONS = tuple(field.name for field in fields(LinUcbConfig))
@@ -41,12 +41,12 @@ def make_policy(
     reward: str = "",
     **options: Any,
 ) -> Policy:
-    """The policy of a name over `arms` whose contexts have the features `names`.
+    """Return the policy of a name over `arms` whose contexts have the features `names`.
 
-    features, reward: names of the set of features and of the reward that it learns by, which mark its state.
+    features, reward: names of the feature set and of the reward, stored in the policy's state.
     options: fields of LinUcbConfig for "bandit" and "thompson"; the same without alpha for "epsilon_greedy",
-    whose epsilon is `mixing` (default 0.1); `schedule` for "fixed". Raises ValueError for a name or an option
-    that there is not.
+    whose epsilon is `mixing` (default 0.1); `schedule` for "fixed". Raises ValueError for an unknown name or
+    option.
     """
     known = _OPTIONS if name in LEARNERS else ("schedule",) if name == "fixed" else ()
     if name == "epsilon_greedy":

@@ -1,4 +1,4 @@
-"""Port of whatever picks an expert."""
+"""Port of a policy that chooses an expert."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Choice:
-    """What a policy picked. arm: index into its arms.
+    """Choice of a policy. arm: index into its arms.
 
-    estimates, bounds: (A,) expected reward and its upper confidence bound, NaN for inadmissible arms and where
-    the policy estimates nothing.
-    propensities: (A,) exact probabilities with which each arm would have been picked; they sum to 1.
+    estimates, bounds: (A,) expected reward and its upper confidence bound, NaN for inadmissible arms and for
+    policies without estimates.
+    propensities: (A,) exact probabilities of choosing each arm; they sum to 1.
     """
 
     arm: int
@@ -24,13 +24,13 @@ class Choice:
 
 
 class Policy(Protocol):
-    """Picks one admissible arm by its context and learns from what came of it. names: of the features."""
+    """Choose an admissible arm by its context and learn from its reward. names: of the features."""
 
     arms: tuple[str, ...]
     names: tuple[str, ...]
 
     def choose(self, contexts: np.ndarray, admissible: np.ndarray) -> Choice:
-        """One of the admissible arms (A,) bool, at least one, by contexts (d,) or (A, d)."""
+        """Return one of the admissible arms (A,) bool, at least one, by contexts (d,) or (A, d)."""
         ...
 
     def update(self, context: np.ndarray, arm: int, reward: float) -> None:
@@ -38,5 +38,5 @@ class Policy(Protocol):
         ...
 
     def credit(self, context: np.ndarray, arm: int, reward: float) -> None:
-        """Add a delayed share of reward to a turn that `update` already counted (RoboAtlas eq. 24)."""
+        """Add a delayed share of reward to a turn that `update` has already counted (RoboAtlas eq. 24)."""
         ...

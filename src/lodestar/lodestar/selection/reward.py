@@ -1,4 +1,4 @@
-"""What a decision brought: eq. 5 with Table I for one directive, App. A for a sequence of subtasks (RoboAtlas)."""
+"""Rewards of decisions: eq. 5 with Table I for one directive, App. A for a sequence of subtasks (RoboAtlas)."""
 
 from __future__ import annotations
 
@@ -14,30 +14,25 @@ REWARDS = ("single", "sequence")
 
 @dataclass(frozen=True)
 class Turn:
-    """What one decision brought, by what the robot perceived.
+    """Effects of one decision, as perceived by the robot."""
 
-    coverage_rate, vlm, similarity, discovery, displacement in [0, 1]; similarity_change in [-1, 1];
-    backtracking 0 or 1. reached: the goal was reached or given up for a better one. stuck: it hardly moved in all that
-    time. empty: it sent the robot nowhere, and did so not oftener in this subtask than is punished.
-    """
-
-    coverage_rate: float = 0.0
-    backtracking: float = 0.0
-    vlm: float = 0.0
-    similarity: float = 0.0
-    similarity_change: float = 0.0
-    discovery: float = 0.0
-    displacement: float = 0.0
-    reached: bool = True
-    stuck: bool = False
-    empty: bool = False
+    coverage_rate: float = 0.0  # 0..1
+    backtracking: float = 0.0  # 0 or 1
+    vlm: float = 0.0  # 0..1
+    similarity: float = 0.0  # 0..1
+    similarity_change: float = 0.0  # -1..1
+    discovery: float = 0.0  # 0..1
+    displacement: float = 0.0  # 0..1
+    reached: bool = True  # the goal was reached, or replaced by a better one
+    stuck: bool = False  # the robot hardly moved during the whole turn
+    empty: bool = False  # the decision gave no goal, and its arm has not reached `max_empty` in this subtask
 
 
 @dataclass(frozen=True)
 class SubtaskEnd:
-    """How a subtask ended, by what the robot perceived. claimed: the loop verified the target on arrival.
+    """End of a subtask, as perceived by the robot. claimed: the loop verified the target on arrival.
 
-    matches: entities that resemble the target; settled: the robot stands; used: share of the budget spent on it.
+    matches: entities similar to the target; settled: the robot stands still; used: share of the budget spent on it.
     """
 
     claimed: bool
@@ -47,8 +42,9 @@ class SubtaskEnd:
 
 
 class RewardModel(Protocol):
-    """Judges turns and subtasks. decay: gamma of eq. 24. max_empty: empty picks per arm and subtask that are
-    punished. mask_after: empty picks in a row after which an arm is masked for the subtask, 0 = never.
+    """Reward turns and subtasks. decay: gamma of eq. 24. max_empty: empty choices punished per arm and subtask.
+
+    mask_after: consecutive empty choices after which an arm is masked for the subtask, 0 = never.
     """
 
     decay: float
@@ -56,58 +52,55 @@ class RewardModel(Protocol):
     mask_after: int
 
     def turn(self, turn: Turn) -> dict[str, float]:
-        """Reward of a turn by component."""
+        """Return the reward of a turn by component."""
         ...
 
     def subtask(self, end: SubtaskEnd) -> float:
-        """Reward of the subtask, which its turns share by `credit_shares`."""
+        """Return the reward of the subtask, which its turns share by `credit_shares`."""
         ...
 
 
 @dataclass(frozen=True)
 class RewardConfig:
-    """Weights of RoboAtlas Table I. success_decay: gamma of eq. 24, with which earlier turns share the success; 0, as
-    eq. 5 has it, pays the turn that succeeded (ADR 0017). empty_penalty: of a goal that was not reached.
-    """
+    """Weights of RoboAtlas Table I, without unit."""
 
-    coverage_rate: float = 1.0
-    backtracking: float = -1.0
-    vlm: float = 1.0
-    similarity: float = 1.0
-    success: float = 10.0
-    empty_penalty: float = -0.5
-    success_decay: float = 0.0
+    coverage_rate: float = 1.0  # Table I
+    backtracking: float = -1.0  # Table I
+    vlm: float = 1.0  # Table I
+    similarity: float = 1.0  # Table I
+    success: float = 10.0  # w_succ of Table I
+    empty_penalty: float = -0.5  # of a goal that was not reached; chosen: half the range of one feature
+    success_decay: float = 0.0  # gamma of eq. 24; 0 as in eq. 5 pays only the turn that succeeded (ADR 0017)
 
 
 @dataclass(frozen=True)
 class SequenceConfig:
-    """App. A, which states the terms and not their weights.
+    """Weights and thresholds of App. A, which states the terms and not all of their values.
 
-    Per turn, weights of: coverage (rate), similarity (change), discovery, displacement, stuck, empty. max_empty and
-    mask_after: see RewardModel. Per subtask: success, shared with `decay`, times an efficiency that falls from 1 to
-    `floor` with the budget spent. The proxy of success needs one match of at least `sigma`, `min_matches` of at
-    least `tau`, a settled robot, and a match of at least `sigma` within `rho` metres whose label overlaps.
+    A subtask's success is shared with `decay` and multiplied by an efficiency that falls from 1 to `floor` with the
+    budget spent (eq. 23). The proxy of success needs one match of at least `sigma`, `min_matches` of at least `tau`, a
+    settled robot, and a match of at least `sigma` within `rho` whose label overlaps.
     """
 
-    coverage: float = 1.0
-    similarity: float = 1.0
-    discovery: float = 0.5
-    displacement: float = 0.25
-    stuck: float = -0.5
-    empty: float = -0.25
-    max_empty: int = 3
-    mask_after: int = 3
-    success: float = 10.0
-    decay: float = 0.7
-    floor: float = 0.2
-    sigma: float = TIERS[1]
-    tau: float = TIERS[0]
-    min_matches: int = 1
-    rho: float = 1.2
+    coverage: float = 1.0  # weight of the coverage rate per turn; chosen: that of Table I
+    similarity: float = 1.0  # weight of the change of similarity per turn; chosen: that of Table I
+    discovery: float = 0.5  # weight of new entities per turn; chosen: half of similarity
+    displacement: float = 0.25  # weight of the displacement per turn; chosen: least informative
+    stuck: float = -0.5  # per turn without motion; chosen: as RewardConfig.empty_penalty
+    empty: float = -0.25  # per empty choice; chosen: below `stuck`
+    max_empty: int = 3  # see RewardModel; chosen: equals mask_after
+    mask_after: int = 3  # see RewardModel; chosen
+    success: float = 10.0  # weight of a subtask's success; that of Table I
+    decay: float = 0.7  # gamma of eq. 24, which states only (0, 1); chosen
+    floor: float = 0.2  # least efficiency, 0..1; chosen: a late success still pays
+    sigma: float = TIERS[1]  # similarity of a confident match; a tier of eq. 3
+    tau: float = TIERS[0]  # similarity of a match; a tier of eq. 3
+    min_matches: int = 1  # chosen: most targets exist once
+    rho: float = 1.2  # metres to the match; chosen: 1.0 m of success plus localisation error
 
 
 class DirectiveReward:
-    """Eq. 5: levels of what the context says, and the success of the directive (Table I)."""
+    """Eq. 5: weighted context features, and the success of the directive (Table I)."""
 
     max_empty = 0
     mask_after = 0
@@ -117,7 +110,7 @@ class DirectiveReward:
         self.decay = self.config.success_decay
 
     def turn(self, turn: Turn) -> dict[str, float]:
-        """Weighted features of eq. 5."""
+        """Return the weighted features of eq. 5."""
         config = self.config
         return {
             "coverage_rate": config.coverage_rate * turn.coverage_rate,
@@ -128,12 +121,12 @@ class DirectiveReward:
         }
 
     def subtask(self, end: SubtaskEnd) -> float:
-        """w_succ where the loop verified the target."""
+        """Return w_succ if the loop verified the target, else 0."""
         return self.config.success if end.claimed else 0.0
 
 
 class SequenceReward:
-    """App. A: what changed by the turn, and the proxy of success times efficiency (eq. 23)."""
+    """App. A: changes during the turn, and the proxy of success times efficiency (eq. 23)."""
 
     def __init__(self, config: SequenceConfig | None = None) -> None:
         self.config = config or SequenceConfig()
@@ -142,7 +135,7 @@ class SequenceReward:
         self.mask_after = self.config.mask_after
 
     def turn(self, turn: Turn) -> dict[str, float]:
-        """Weighted one-step changes and penalties."""
+        """Return the weighted one-step changes and penalties."""
         config = self.config
         return {
             "coverage_rate": config.coverage * turn.coverage_rate,
@@ -154,7 +147,7 @@ class SequenceReward:
         }
 
     def succeeded(self, end: SubtaskEnd) -> bool:
-        """The agent-side proxy of success: confidence and arrival."""
+        """Tell whether the proxy of success holds: confidence and arrival, without ground truth."""
         config = self.config
         confident = (
             any(match.similarity >= config.sigma for match in end.matches)
@@ -167,7 +160,7 @@ class SequenceReward:
         return confident and arrived
 
     def subtask(self, end: SubtaskEnd) -> float:
-        """Eq. 23; 0 where the proxy does not fire."""
+        """Return eq. 23; 0 if the proxy does not hold."""
         if not self.succeeded(end):
             return 0.0
         efficiency = 1.0 - (1.0 - self.config.floor) * min(max(end.used, 0.0), 1.0)
@@ -177,7 +170,7 @@ class SequenceReward:
 def make_reward(
     name: str, single: RewardConfig | None = None, sequence: SequenceConfig | None = None
 ) -> RewardModel:
-    """The reward of a name. Raises ValueError for one that there is not."""
+    """Return the reward of a name. Raises ValueError for an unknown name."""
     if name == "single":
         return DirectiveReward(single)
     if name == "sequence":
@@ -186,5 +179,5 @@ def make_reward(
 
 
 def credit_shares(decay: float, turns: int) -> list[float]:
-    """Share of a subtask's reward for each of its turns, oldest first; the last gets all of it (eq. 24)."""
+    """Return the share of a subtask's reward for each of its turns, oldest first; the last gets all (eq. 24)."""
     return [decay ** (turns - 1 - index) for index in range(turns)]

@@ -168,7 +168,7 @@ def test_foreign_and_damaged_states_are_refused_and_change_nothing(tmp_path):
     other, before = policy(), policy().state()
     for name, text in bad.items():
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(ValueError, match=r"policy\.json is no state for this policy: .+"):
+        with pytest.raises(ValueError, match=r"policy\.json is not a state for this policy: .+"):
             other.load(path)
         assert other.state() == before, name
 

@@ -1,1 +1,1 @@
-"""The processes of each use of Lodestar, and a starter for them that needs no launch package."""
+"""Process lists of Lodestar's uses, and a starter that needs no launch package."""

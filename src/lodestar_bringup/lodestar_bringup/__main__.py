@@ -1,6 +1,6 @@
 """`python -m lodestar_bringup sim --world apartment --seed 3`: run a stack until Ctrl-C.
 
-Exit status: 0 it was asked to stop; 1 a death ended it; 2 it cannot be started so.
+Exit status: 0 stopped on request; 1 ended because a process died; 2 cannot be started with these arguments.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FOUND = 3  # exit status of `lodestar_ros.twins`
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the stack; see the module for the exit status."""
+    """Run the stack; returns the exit status described in the module."""
     given = _parse(arguments)
     defaults = defaults_of(given.use)
     options = StackOptions(
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _supervise(starter: Starter, supervision: Supervision, asked_to_stop: threading.Event) -> int:
-    """Start again what dies, until the stack is asked to stop (0) or a death ends it (1)."""
+    """Restart processes that die, until the stack is asked to stop (0) or a death ends it (1)."""
     due: dict[str, float] = {}
     while not asked_to_stop.wait(_POLL):
         now = time.monotonic()
@@ -89,7 +89,7 @@ def _supervise(starter: Starter, supervision: Supervision, asked_to_stop: thread
 
 
 def _refuse_what_nobody_starts(use: str, options: StackOptions, elsewhere: tuple[str, ...]) -> None:
-    """Raise StackError where SLAM or Nav2 is needed and neither this starter nor somebody else runs it."""
+    """Raise StackError if SLAM or Nav2 is needed and is neither started here nor declared external."""
     missing = [name for name in external(use, options) if name not in elsewhere]
     if missing:
         chosen = [f"slam:={options.slam}", f"navigator:={options.navigator}"] if use == "sim" else []
@@ -127,7 +127,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
         type=_external,
         default=(),
         metavar="slam,nav2",
-        help="what runs elsewhere: SLAM Toolbox and Nav2 are not started here",
+        help="runs elsewhere and is not started here: SLAM Toolbox, Nav2",
     )
     parser.add_argument("--namespace", default=defaults.namespace)
     parser.add_argument("--params-file", type=Path, action="append", default=[], help="wins over the profile")

@@ -1,4 +1,4 @@
-"""A ROS domain of one's own, so that two runs on one machine do not hear each other."""
+"""Claim an unused ROS domain, so that two runs on one machine do not interfere."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import random
 import socket
 from collections.abc import Iterator
 
-_FIRST, _LAST = 20, 100  # 7410 + 250 x domain stays below the ports that the system hands out itself
-_CLAIM_PORT = 17000  # plus the domain: bound as long as a run owns it
+_FIRST, _LAST = 20, 100  # 7410 + 250 x domain stays below the ephemeral ports
+_CLAIM_PORT = 17000  # plus the domain; bound while a run owns it
 
 
 class NoFreeDomain(RuntimeError):
-    """Every domain is taken; the message says what to do."""
+    """All domains are in use; the message says what to do."""
 
 
 @contextlib.contextmanager
 def free_domain() -> Iterator[int]:
-    """A domain that nobody on this machine uses, claimed until the context ends. Raises NoFreeDomain.
+    """Yield a domain unused on this machine and claim it until the context ends. Raises NoFreeDomain.
 
-    The first participant of a domain binds the UDP port 7410 + 250 x domain (DDSI-RTPS 9.6.1); another port is the
-    sign of the claim, from before the owner's first participant until its last has gone.
+    The first participant of a domain binds the UDP port 7410 + 250 x domain (DDSI-RTPS 9.6.1). A second port marks the
+    claim, from before the owner's first participant starts until its last one has ended.
     """
     candidates = list(range(_FIRST, _LAST))
     random.SystemRandom().shuffle(candidates)

@@ -51,7 +51,7 @@ _CHOICES = {"slam": SLAM, "navigator": NAVIGATORS, "rviz": _YES_OR_NO, "use_sim_
 
 
 def declared(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
-    """Return the declarations of arguments of ARGUMENTS, some with another default."""
+    """Return declarations of ARGUMENTS by name, with other defaults where given."""
     return [
         DeclareLaunchArgument(
             name,
@@ -64,12 +64,12 @@ def declared(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
 
 
 def given(context: LaunchContext, name: str, fallback: str = "") -> str:
-    """Return the value of an argument, the fallback where the launch file declares none."""
+    """Return the value of an argument, or the fallback if the launch file declares none."""
     return LaunchConfiguration(name, default=fallback).perform(context)
 
 
 def node(spec: ProcessSpec, supervision: Supervision) -> Node:
-    """Return the launch action that starts one process of the list, and again where it dies."""
+    """Return the launch action that starts one process and restarts it if it dies."""
 
     def on_exit(event: ProcessExited, context: LaunchContext) -> list[LaunchDescriptionEntity]:
         if context.is_shutdown:
@@ -94,7 +94,7 @@ def node(spec: ProcessSpec, supervision: Supervision) -> Node:
 
 
 def use_description(use: str) -> LaunchDescription:
-    """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz where asked for."""
+    """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz if requested."""
     names = ["slam", "navigator", "namespace", "params_file", "rviz"]
     if use == "sim":
         names += ["world", "seed"]
@@ -141,18 +141,18 @@ def included(file: str, **arguments: str) -> IncludeLaunchDescription:
 def description(
     names: Iterable[str], function: Callable[[LaunchContext], list[LaunchDescriptionEntity]]
 ) -> LaunchDescription:
-    """Return a launch description with arguments and the actions that a function makes of them."""
+    """Return a launch description with the arguments and the actions that the function builds from them."""
     return LaunchDescription([*declared(*names), OpaqueFunction(function=function)])
 
 
 def navigation_parameters(namespace: str) -> str:
-    """Return the path of nav2.yaml as the running distribution and the namespace need it."""
+    """Return the path of nav2.yaml, adapted to the running distribution and the namespace."""
     distribution = os.environ.get("ROS_DISTRO", "")
     return _fitted("nav2.yaml", lambda text: navigation_profile(text, distribution, namespace))
 
 
 def slam_parameters(namespace: str) -> str:
-    """Return the path of slam_toolbox.yaml as the namespace needs it."""
+    """Return the path of slam_toolbox.yaml, adapted to the namespace."""
     return _fitted("slam_toolbox.yaml", lambda text: slam_profile(text, namespace))
 
 
@@ -168,7 +168,7 @@ def _fitted(name: str, fit: Callable[[str], str]) -> str:
 
 
 def required_share(package: str, what_for: str) -> Path:
-    """Return the share folder of an optional package. Raises StackError where it is not installed."""
+    """Return the share folder of an optional package. Raises StackError if it is not installed."""
     from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
     try:

@@ -1,4 +1,4 @@
-"""Memory of a group of processes, each shared page counted once (proportional set size)."""
+"""Memory of a group of processes as proportional set size (PSS), which counts each shared page once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psutil
 
 
 def pss_mib(pid: int) -> float:
-    """Return the proportional set size of one process, MiB; 0 where it has ended."""
+    """Return the proportional set size of one process, MiB; 0 if it has ended."""
     try:
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -22,13 +22,13 @@ def pss_mib(pid: int) -> float:
 
 
 def summed_pss_mib(pids: Iterable[int]) -> float:
-    """Return the summed PSS of processes and everything that they have started, MiB."""
+    """Return the summed PSS of processes and their descendants, MiB."""
     roots = set(pids)
     return sum(pss_mib(pid) for pid in roots | {child.pid for child in descendants_of(roots)})
 
 
 def descendants_of(pids: Iterable[int]) -> list[psutil.Process]:
-    """Return everything that processes have started and that still runs."""
+    """Return all running descendants of processes."""
     found: list[psutil.Process] = []
     for pid in pids:
         with contextlib.suppress(psutil.Error):
@@ -39,7 +39,7 @@ def descendants_of(pids: Iterable[int]) -> list[psutil.Process]:
 class PssSampler:
     """Sample the summed PSS of processes on a thread and keep the peak.
 
-    A sample walks every page table, some 0.1 s of the kernel's time for a stack: no more often than is needed.
+    A sample walks all page tables, which takes about 0.1 s of kernel time for a stack: choose a long period.
     """
 
     def __init__(self, pids: Callable[[], list[int]], period: float = 10.0) -> None:
@@ -51,7 +51,7 @@ class PssSampler:
 
     @property
     def peak_mib(self) -> float:
-        """The largest sum seen so far, MiB."""
+        """Return the largest sum so far, MiB."""
         return self._peak
 
     def sample(self) -> float:
@@ -61,14 +61,14 @@ class PssSampler:
         return value
 
     def start(self) -> None:
-        """Sample every period until `stop`."""
+        """Sample every `period` seconds until `stop`."""
         if self._thread is None:
             self._halt.clear()
             self._thread = threading.Thread(target=self._run, name="pss-sampler", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """Stop sampling; the peak stays readable."""
+        """Stop sampling; the peak stays available."""
         self._halt.set()
         if self._thread is not None:
             self._thread.join()

@@ -1,4 +1,4 @@
-"""Fit config/nav2.yaml and slam_toolbox.yaml, written for Jazzy and Kilted, to Humble and to a namespace."""
+"""Adapt config/nav2.yaml and slam_toolbox.yaml, written for Jazzy and Kilted, to Humble and to a namespace."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _TOPIC = re.compile(r"^(\s*(?:\w*topic|map_name): )/", re.MULTILINE)
 
 
 def navigation_profile(text: str, distribution: str, namespace: str) -> str:
-    """Return the text of a Nav2 parameter file with plugin names and absolute topics that fit.
+    """Return a Nav2 parameter file with the distribution's plugin names and with topics in the namespace.
 
-    Costmap layers resolve relative topics differently from one distribution to the next, so the file names
-    absolute ones and a namespace is put in front of them here.
+    Distributions differ in how costmap layers resolve relative topics, so the file names absolute ones and the
+    namespace is prepended here.
     """
     if distribution == "humble":
         for package in _SLASHED_IN_HUMBLE:
@@ -22,7 +22,7 @@ def navigation_profile(text: str, distribution: str, namespace: str) -> str:
 
 
 def slam_profile(text: str, namespace: str) -> str:
-    """Return the text of a SLAM Toolbox parameter file whose absolute scan and map topics are in a namespace."""
+    """Return a SLAM Toolbox parameter file with its absolute scan and map topics in a namespace."""
     return _in_namespace(text, namespace)
 
 

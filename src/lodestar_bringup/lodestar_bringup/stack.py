@@ -1,4 +1,4 @@
-"""The one list of processes: launch files and the starter read executables, parameters, remaps here."""
+"""The list of processes; launch files and the starter take executables, parameters and remaps from it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from lodestar.assembly.profiles import ProfileError, check_profiles
 
-# Every process maps a segment of shared memory and all of it is resident: 64 MiB for those that publish images,
-# clouds or trees, 8 MiB for the others, which receive them just as well.
+# Every process maps a segment of shared memory that is fully resident: 64 MiB for publishers of images, clouds or
+# trees, 8 MiB for the others, which can receive them nevertheless.
 MIDDLEWARE = "fastdds.xml"
 SMALL_MIDDLEWARE = "fastdds_small.xml"
 _LARGE_MESSAGES = ("sim", "perception", "mapping", "semantic_voxels")
@@ -23,12 +23,12 @@ EXTERNAL = ("slam", "nav2")
 
 
 class StackError(ValueError):
-    """The stack cannot be composed or found; the message says what to do."""
+    """The stack cannot be assembled or found; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class ProcessSpec:
-    """One process: which executable, under which name, with which parameters and remaps."""
+    """One process: executable, node name, parameters and remaps."""
 
     package: str
     executable: str
@@ -43,7 +43,7 @@ class ProcessSpec:
     keeps: bool = False  # goes on after a restart from what it kept in the folder of the run
 
     def process_environment(self) -> dict[str, str]:
-        """Return the variables that it is started with; a middleware profile of the user's own stays."""
+        """Return the process's environment variables; the user's own middleware profile takes precedence."""
         variable = "FASTDDS_DEFAULT_PROFILES_FILE"
         shipped = {"", *(str(config_folder() / name) for name in (MIDDLEWARE, SMALL_MIDDLEWARE))}
         own = os.environ.get(variable, "")
@@ -58,7 +58,7 @@ class ProcessSpec:
         return replace(self, parameters={**self.parameters, **given})
 
     def command(self) -> list[str]:
-        """Return the command line that starts it without `ros2 launch`; later parameters win over files."""
+        """Return the command line without `ros2 launch`; later parameters override files."""
         line = [str(executable_path(self.package, self.executable)), "--ros-args"]
         line += ["-r", f"__node:={self.name}"]
         if self.namespace:
@@ -74,15 +74,15 @@ class ProcessSpec:
 
 @dataclass(frozen=True)
 class StackOptions:
-    """What differs between two starts of the same use."""
+    """Options of a start that do not depend on the use."""
 
     world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
-    seed: int = 1
-    slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: it leaves that to SLAM
-    navigator: str = "sim"  # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does
-    namespace: str = ""
-    profiles: tuple[Path, ...] = ()  # parameter files read after the use's own, so they win
-    # node -> parameter -> value; wins over everything
+    seed: int = 1  # of the world and of sensor noise
+    slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: SLAM publishes it
+    navigator: str = "sim"  # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 serves it
+    namespace: str = ""  # of every node and relative topic
+    profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
+    # node -> parameter -> value; overrides all files
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -93,7 +93,7 @@ class StackOptions:
 
 # --- topics --------------------------------------------------------------------------------------------
 
-# Short names that nodes subscribe under -> where the node that publishes them does so.
+# Relative topic of a subscriber -> topic of the publishing node.
 WIRING: tuple[tuple[str, str], ...] = (
     ("segmented", "perception/segmented"),
     ("keyframes", "keyframes/keyframes"),
@@ -126,14 +126,14 @@ SIM_CAMERA = (
     ("label_table", "camera/labels/table"),
 )
 
-# A RealSense as its ROS driver names it; depth has to be aligned to colour (align_depth.enable:=true).
+# Topics of the RealSense ROS driver; depth must be aligned to colour (align_depth.enable:=true).
 REALSENSE_CAMERA = (
     ("image", "camera/camera/color/image_raw"),
     ("depth", "camera/camera/aligned_depth_to_color/image_raw"),
     ("camera_info", "camera/camera/color/camera_info"),
 )
 
-# Isaac Sim's ROS 2 bridge with its helpers for RGB, depth and semantic segmentation.
+# Topics of Isaac Sim's ROS 2 bridge with its helpers for RGB, depth and semantic segmentation.
 ISAAC_CAMERA = (
     ("image", "camera/color/image_raw"),
     ("depth", "camera/depth/image_raw"),
@@ -158,7 +158,7 @@ def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
 
 
 def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
-    """The grid, the keyframes and the semantic map; under SLAM its map is the source of the grid."""
+    """Return the processes of grid, keyframes and semantic map; under SLAM its map is the grid's source."""
     parameters = {"source": "slam"} if slam == "slam_toolbox" else {}
     mapping = ProcessSpec(
         "lodestar_ros", "mapping", "mapping", parameters=parameters, remappings=WIRING + camera
@@ -168,18 +168,18 @@ def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
 
 
 def decision_stack(camera: Remaps) -> list[ProcessSpec]:
-    """The experts and the selector that turns their proposals into goals."""
+    """Return the experts and the selector that turns their proposals into goals."""
     names = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector")
     return _ros(*names, remappings=camera)
 
 
 def motion_stack() -> list[ProcessSpec]:
-    """The last process before the base."""
+    """Return the last process before the base."""
     return _ros("motion_gate", remappings=())
 
 
 def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
-    """The simulated building and robot, and its navigator unless Nav2 drives."""
+    """Return the simulator of building and robot, and its navigator unless Nav2 drives."""
     sim = ProcessSpec(
         "lodestar_sim",
         "sim",
@@ -218,13 +218,13 @@ def _isaac(options: StackOptions) -> list[ProcessSpec]:
 
 
 def _replay(options: StackOptions) -> list[ProcessSpec]:
-    """Mapping from a recording; nothing decides and nothing can move."""
+    """Return the processes that map from a recording; nothing decides and nothing can move."""
     return mapping_stack(SIM_CAMERA, options.slam)
 
 
 @dataclass(frozen=True)
 class Use:
-    """How one use is composed, on which clock, and what gives map->odom and drives where nothing else is said."""
+    """One use: its processes, its clock, and its default sources of map->odom and of navigation."""
 
     compose: Callable[[StackOptions], list[ProcessSpec]]
     simulated_time: bool
@@ -242,12 +242,12 @@ USES = tuple(_USES)
 
 
 def defaults_of(use: str) -> dict[str, str]:
-    """Return the options `slam` and `navigator` of a use where nothing else is said."""
+    """Return the default options `slam` and `navigator` of a use."""
     return {"slam": _USES[use].slam, "navigator": _USES[use].navigator}
 
 
 def external(use: str, options: StackOptions) -> tuple[str, ...]:
-    """Return which of EXTERNAL a use needs beside the list: they are ROS packages with launch files of their own."""
+    """Return the members of EXTERNAL that a use needs: ROS packages with their own launch files."""
     names = {spec.name for spec in _USES[use].compose(options)}
     drives = "motion_gate" in names and "sim_navigator" not in names
     return tuple(
@@ -303,7 +303,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
 
 
 def _thread_limits(name: str) -> dict[str, str]:
-    """Keep a dozen processes from starting a thread pool per core each; the ray caster may use two."""
+    """Return variables that limit each process's thread pools; the ray caster may use two threads."""
     threads = "2" if name == "sim" else "1"
     return {"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "MALLOC_ARENA_MAX": "2"}
 
@@ -312,7 +312,7 @@ def _thread_limits(name: str) -> dict[str, str]:
 
 
 def _share() -> Path:
-    """Return the folder that holds config/ and launch/: the checkout, or this package's installed share."""
+    """Return the folder that contains config/ and launch/: the checkout, or this package's installed share."""
     checkout = Path(__file__).resolve().parents[3]
     if (checkout / "config" / "fastdds.xml").is_file():
         return checkout
@@ -334,7 +334,7 @@ def launch_folder() -> Path:
 
 
 def executable_path(package: str, executable: str) -> Path:
-    """Return where a node's executable is installed. Raises StackError where it is not."""
+    """Return the path of a node's installed executable. Raises StackError if it is not installed."""
     for prefix in _prefixes():
         path = prefix / "lib" / package / executable
         if path.is_file():

@@ -1,4 +1,4 @@
-"""Start a stack of processes without `ros2 launch`, watch them, and leave none behind."""
+"""Start a stack of processes without `ros2 launch`, monitor them, and stop all of them at the end."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True)
 class StopTimes:
-    """How long a process may take to follow each signal, seconds."""
+    """Seconds that a process has to end after each signal; chosen: ROS nodes end within one of SIGINT."""
 
-    interrupt: float = 4.0
-    terminate: float = 2.0
-    kill: float = 2.0
+    interrupt: float = 4.0  # seconds after SIGINT; chosen: nodes save their state
+    terminate: float = 2.0  # seconds after SIGTERM; chosen: a node that ignored SIGINT is stuck
+    kill: float = 2.0  # seconds after SIGKILL; chosen: the kernel's clean-up on a loaded machine
 
 
 @dataclass(frozen=True)
 class Death:
-    """A process that ended while it should have run."""
+    """A process that ended unexpectedly."""
 
     name: str
     returncode: int  # negative: killed by that signal
     log: Path
-    tail: str  # the end of what it wrote
+    tail: str  # last lines of its log
 
     def report(self) -> str:
-        """Return what happened and what to do, for a person."""
+        """Return a report for the user: what happened and what to do."""
         how = (
             f"killed by {signal.Signals(-self.returncode).name}"
             if self.returncode < 0
@@ -55,7 +55,7 @@ class Death:
 
 
 class Starter:
-    """Run processes, each in a session of its own with its log in a folder, until `stop`.
+    """Run processes until `stop`, each in its own session and with its log in a folder.
 
     From `start` to `stop` is one run: processes that keep what they know get its folder, which goes with it.
 
@@ -95,11 +95,11 @@ class Starter:
 
     @property
     def log_folder(self) -> Path:
-        """The folder with one `<name>.log` per process."""
+        """Return the folder with one `<name>.log` per process."""
         return self._log_folder
 
     def start(self) -> None:
-        """Start every process; if one cannot be started none is left running and the error is raised."""
+        """Start every process; if one fails to start, stop all and raise the error."""
         self._log_folder.mkdir(parents=True, exist_ok=True)
         clean_shared_memory()
         if any(spec.keeps for spec in self._specs.values()):
@@ -113,7 +113,7 @@ class Starter:
         self.memory.start()
 
     def start_one(self, name: str) -> None:
-        """Start one process of the stack (again, where it has ended)."""
+        """Start one process of the stack, or start it again after it has ended."""
         spec = self._specs[name]
         old = self._processes.get(name)
         if old is not None and old.poll() is None:
@@ -139,12 +139,12 @@ class Starter:
             )
 
     def pids(self) -> list[int]:
-        """Return the process ids of those that run."""
+        """Return the process ids of running processes."""
         with self._lock:
             return [process.pid for process in self._processes.values() if process.poll() is None]
 
     def pid(self, name: str) -> int:
-        """Return the process id of one; KeyError where it was never started."""
+        """Return the process id of one process; KeyError if it was never started."""
         return self._processes[name].pid
 
     def deaths(self) -> list[Death]:
@@ -159,7 +159,7 @@ class Starter:
         return found
 
     def send(self, name: str, number: signal.Signals) -> None:
-        """Send a signal to one process and whatever it has started."""
+        """Send a signal to one process and its descendants."""
         _signal_group(self._processes[name], number)
 
     def stop(self) -> None:
@@ -181,7 +181,7 @@ class Starter:
             for process in running:
                 _signal_group(process, number)
             _wait(running, seconds)
-        for child in descendants:  # what a node may have started and left behind
+        for child in descendants:  # processes that a node started and left running
             with contextlib.suppress(psutil.NoSuchProcess):
                 child.kill()
         self._reported.update(process.pid for process in self._processes.values())
@@ -201,7 +201,7 @@ class Starter:
 
 
 def tail_of(log: Path, lines: int = 20, limit: int = 16384) -> str:
-    """Return the last lines of a log file, "" where there is none."""
+    """Return the last lines of a log file, "" if there is none."""
     try:
         with log.open("rb") as file:
             file.seek(0, os.SEEK_END)
@@ -213,18 +213,18 @@ def tail_of(log: Path, lines: int = 20, limit: int = 16384) -> str:
 
 
 def clean_shared_memory() -> None:
-    """Remove the Fast DDS segments that killed processes have left in /dev/shm; those in use stay."""
+    """Remove the Fast DDS segments that killed processes left in /dev/shm; segments in use stay."""
     tool = shutil.which("fastdds")
     if tool is None:
         return
     try:
         subprocess.run([tool, "shm", "clean"], capture_output=True, timeout=10, check=False)
     except subprocess.TimeoutExpired:
-        return  # only space is lost, and the next start tries again
+        return  # harmless: only space is lost, and the next start tries again
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
-    if process.poll() is None:  # a number that was given back may be another's by now
+    if process.poll() is None:  # the id of an ended process may belong to another one
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, number)
 

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 
 from lodestar_bringup.stack import ProcessSpec
 
-#: Status of a node whose parameters or packages do not do: it would die again.
+#: Exit status of a node with unusable parameters or packages: it would die again.
 UNUSABLE = 2
 
 
 @dataclass(frozen=True)
 class RestartLimits:
-    """How a dead process is started again. Seconds of wall time."""
+    """Limits of restarting a process, in wall time."""
 
-    delay: float = 2.0  # so that what it held (a camera, shared memory) is free again
-    deaths: int = 3  # that many within `window` end the stack
-    window: float = 60.0
+    delay: float = 2.0  # seconds before the restart; chosen: its camera or shared memory is free again
+    deaths: int = 3  # of one process within `window` that end the stack; chosen: a repeated fault
+    window: float = 60.0  # seconds; chosen: above the time in which a node starts
 
 
 class Supervision:
-    """Remembers deaths and says for each whether the process is started again or the whole stack ends."""
+    """Record deaths and decide whether the process is restarted or the stack ends."""
 
     def __init__(self, specs: Sequence[ProcessSpec], limits: RestartLimits | None = None) -> None:
         self.limits = limits or RestartLimits()
@@ -30,7 +30,7 @@ class Supervision:
         self._deaths: dict[str, deque[float]] = defaultdict(deque)
 
     def end_reason(self, name: str, returncode: int, now: float) -> str:
-        """Return why a death ends the stack, "" where the process is to be started again after `limits.delay`."""
+        """Return why a death ends the stack, or "" if the process is to be restarted after `limits.delay`."""
         if not self._restart[name]:
             return f"{name} is never restarted automatically"
         if returncode == UNUSABLE:

@@ -1,4 +1,4 @@
-"""What the robot pushed against though its grid shows nothing there: the top of a low table, a chair's foot."""
+"""Contacts with obstacles that the grid does not show: the top of a low table, a chair's foot."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ import numpy as np
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar_sim.path_follower import ALIKE, Clearance, FollowerConfig, likeness, rolled_out
 
-_STILL = 0.03, 0.06  # m, rad: who has moved less while it drove stands ...
-_RESTS = 0.05, 0.10  # m/s, rad/s: ... unless it was measured to move, as where poses come late
-_AHEAD = np.linspace(0.1, 1.0, 4)  # parts of the motion that was stopped, along which something may be
+_STILL = 0.03, 0.06  # metres, radians: a robot that moves less during its commands is blocked ...
+_RESTS = 0.05, 0.10  # m/s, rad/s: ... unless its measured velocity is larger, as with delayed poses
+_AHEAD = np.linspace(0.1, 1.0, 4)  # fractions of the blocked motion at which obstacles are assumed
 
 
 @dataclass(frozen=True)
 class ContactConfig:
-    """driven: m that were commanded, turned: rad, without a motion to show for it, after which something is in the way.
-    reach: m beyond the body, about one cell, in which it is. memory: s for which it is kept out of.
-    """
+    """Detection and memory of contacts."""
 
+    # metres commanded without motion that indicate a contact; chosen: above the pose's delay
     driven: float = 0.30
-    turned: float = 0.80
-    reach: float = 0.12
-    memory: float = 60.0
+    turned: float = 0.80  # radians, likewise; chosen: as `driven`
+    reach: float = 0.12  # metres beyond the body in which the obstacle is assumed; chosen: about one cell
+    memory: float = 60.0  # seconds for which these cells stay blocked; chosen: the time to drive around it
 
 
 class Contacts:
-    """Watches commands and poses, and marks what stopped the robot on the grids that it plans and drives on."""
+    """Compare commands with poses, and mark what stopped the robot on its planning and driving grids."""
 
     def __init__(self, config: ContactConfig, follower: FollowerConfig) -> None:
         self._config, self._follower = config, follower
@@ -38,26 +37,24 @@ class Contacts:
         self.forget_motion()
 
     def forget_motion(self) -> None:
-        """What was driven until now says nothing any more: the robot was told to stand, or its pose is not known."""
+        """Discard the commands so far: the robot was stopped, or its pose is unknown."""
         self._anchor: np.ndarray | None = None
         self._before: tuple[float, np.ndarray] | None = None
-        self._vain: list[
-            tuple[np.ndarray, float]
-        ] = []  # commands unlike each other; how much of what is allowed
+        # dissimilar commands, and their share of the allowed motion
+        self._vain: list[tuple[np.ndarray, float]] = []
         self.held: list[np.ndarray] = []
 
     def forget_places(self) -> bool:
-        """Nothing is kept out of any more: what was touched may lie elsewhere than was taken for granted. Whether there
-        was anything.
-        """
+        """Discard all contacts, because the pose may have been wrong. Returns True if there were any."""
         found, self._found = bool(self._found), []
         return found
 
     def observe(
         self, now: float, pose: np.ndarray, velocity: np.ndarray, command: np.ndarray, grid: OccupancyGrid2D
     ) -> bool:
-        """Whether the robot, which is given `command` (3,) from now on, was just found to be held by something; `held`
-        then has what it was told in vain since it last moved, the newest last. velocity: (3,) as measured.
+        """Return True if the robot has just been found blocked; `command` (3,) applies from now on.
+
+        `held` then has the ineffective commands since the last motion, the newest last. velocity: (3,) as measured.
         """
         self._see(now)
         before, self._before = self._before, (now, command.copy())
@@ -76,7 +73,7 @@ class Contacts:
         return True
 
     def _see(self, now: float) -> None:
-        """What is too old is forgotten, and all of it where the simulation started again."""
+        """Drop old contacts, and all of them if the simulation has restarted."""
         if now < self._latest:
             self.forget_motion()
             self.forget_places()
@@ -101,7 +98,7 @@ class Contacts:
         return bool(math.hypot(gone[0], gone[1]) >= _STILL[0] or turned >= _STILL[1])
 
     def _in_the_way(self, pose: np.ndarray, command: np.ndarray, grid: OccupancyGrid2D) -> np.ndarray:
-        """Centres (N, 2) of the cells that the body would cover next, and does not yet."""
+        """Return the centres (N, 2) of cells that the body would cover next and does not cover yet."""
         radius = math.hypot(self._follower.length, self._follower.width) / 2.0
         speed = math.hypot(command[0], command[1]) + radius * abs(command[2])
         clearance = Clearance(grid, self._follower)
@@ -112,7 +109,7 @@ class Contacts:
         return grid.points_of(np.array(cells, np.int64).reshape(-1, 2))
 
     def on(self, grid: OccupancyGrid2D, now: float) -> OccupancyGrid2D:
-        """The grid with what was touched not long ago as occupied cells; the same one while neither changes."""
+        """Return the grid with recent contacts as occupied cells; the same object while neither changes."""
         self._see(now)
         if not self._found:
             return grid

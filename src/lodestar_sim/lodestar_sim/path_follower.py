@@ -1,4 +1,4 @@
-"""A holonomic path follower that looks where it puts its feet."""
+"""A holonomic path follower that checks its footprint against the grid."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 
-_WIDE = 0.12  # m around the footprint that should be free before a turn
-_ESCAPE_STEPS = 8  # commands for which an escape goes on ...
-_BREAK_FREE_STEPS = 16  # ... and one from what holds the robot though the grid does not show it
-ALIKE = 0.7  # likeness of two commands from which on they are the same attempt
+_WIDE = 0.12  # metres around the footprint that should be free before a turn
+_ESCAPE_STEPS = 8  # commands for which an escape is continued ...
+_BREAK_FREE_STEPS = 16  # ... and one from a contact that the grid does not show
+ALIKE = 0.7  # similarity of two commands from which they count as the same attempt
 _ESCAPES = np.array(
     [
         (0.15 * math.cos(a), 0.15 * math.sin(a), w)
@@ -23,39 +23,38 @@ _ESCAPES = np.array(
     ]
     + [(0.0, 0.0, 0.5), (0.0, 0.0, -0.5)]
 )
-_NUDGE = 0.12  # m/s aside while turning where there is no room to turn on the spot
+_NUDGE = 0.12  # m/s sideways while turning without room to turn on the spot
 
 
 @dataclass(frozen=True)
 class FollowerConfig:
-    """Speeds, distances and the body of the robot."""
+    """Speeds, distances and body of the robot; a value without a source was chosen in simulation."""
 
-    length: float = 0.70  # m, footprint
-    width: float = 0.32  # m
-    padding: float = 0.4  # cells, by which the footprint grows: a cell counts by its centre
-    max_forward: float = 0.75  # m/s
-    max_lateral: float = 0.35  # m/s
-    max_turn: float = 1.0  # rad/s
-    deceleration: float = 1.0  # m/s^2, planned for
-    lookahead: float = 0.5  # m
-    slow_from: float = 0.60  # m to an obstacle, from where the robot slows ...
-    slow_at: float = 0.25  # m ... down to `slow_speed`
-    slow_speed: float = 0.30  # m/s
-    unknown_speed: float = 0.30  # m/s while the footprint would cover unknown cells
-    turn_in_place: float = 1.0  # rad off the motion above which the robot only turns
-    final_distance: float = 0.45  # m before the goal from where the robot takes the final heading
-    aside: float = (
-        0.60  # m to a goal of nearly the robot's own heading, to which it steps without turning ...
-    )
-    aside_turn: float = 0.20  # rad, "nearly"
-    position_tolerance: float = 0.15  # m
-    yaw_tolerance: float = 0.15  # rad
-    look_time: float = 0.6  # s ahead that must be free
+    length: float = 0.70  # metres, footprint; Unitree Go2
+    width: float = 0.32  # metres, footprint; Unitree Go2
+    padding: float = 0.4  # cells by which the footprint grows, as cells are tested at their centre; chosen
+    max_forward: float = 0.75  # m/s; chosen: a walking pace indoors
+    max_lateral: float = 0.35  # m/s; chosen
+    max_turn: float = 1.0  # rad/s; chosen
+    deceleration: float = 1.0  # m/s^2, used for planning; chosen: below the Go2's
+    lookahead: float = 0.5  # metres along the path; chosen
+    slow_from: float = 0.60  # metres to an obstacle from which the robot slows ...; chosen
+    slow_at: float = 0.25  # metres ... down to `slow_speed`; chosen: half the body and a margin
+    slow_speed: float = 0.30  # m/s; chosen
+    unknown_speed: float = 0.30  # m/s while the footprint would cover unknown cells; chosen: as slow_speed
+    turn_in_place: float = 1.0  # radians off the motion above which the robot only turns; chosen
+    # metres before the goal from which the robot takes the final heading; chosen
+    final_distance: float = 0.45
+    aside: float = 0.60  # metres to a goal with a similar heading that is reached without turning; chosen
+    aside_turn: float = 0.20  # radians, "similar"; chosen
+    position_tolerance: float = 0.15  # metres; chosen
+    yaw_tolerance: float = 0.15  # radians; chosen
+    look_time: float = 0.6  # seconds ahead that must be free; chosen: the time to stop from max_forward
 
 
 @nb.njit(cache=True)
 def _covered(cells, occupied_from, origin_x, origin_y, resolution, poses, half_length, half_width):
-    """Occupied and unknown cells whose centres lie under the footprint at poses (N, 3). Returns (N, 2)."""
+    """Return counts (N, 2) of occupied and unknown cells whose centres lie under the footprint at poses (N, 3)."""
     counts = np.zeros((poses.shape[0], 2), np.int64)
     radius = math.hypot(half_length, half_width)
     for i in range(poses.shape[0]):
@@ -94,7 +93,7 @@ def _nearest_obstacle(cells, occupied_from, origin_x, origin_y, resolution, x, y
 
 
 class Clearance:
-    """What the footprint would stand on, on one grid; cells to keep out of count as occupied."""
+    """Cells under the footprint on one grid; keep-out cells count as occupied."""
 
     def __init__(self, grid: OccupancyGrid2D, config: FollowerConfig):
         pad = config.padding * grid.resolution
@@ -105,11 +104,11 @@ class Clearance:
         self._grid = (grid.barred_cells, grid.occupied_from, float(x), float(y), grid.resolution)
 
     def covered(self, poses: np.ndarray, wide: bool = False) -> np.ndarray:
-        """(N, 2): occupied and unknown cells under the footprint, or near it too, at poses (N, 3)."""
+        """Return counts (N, 2) of occupied and unknown cells under (`wide`: or near) the footprint at poses (N, 3)."""
         return _covered(*self._grid, poses, *(self._wide if wide else self._size))
 
     def passable(self, points: np.ndarray) -> np.ndarray:
-        """(N,) bool: which points (N, 2+) lie in cells that are known and not occupied."""
+        """Return (N,) bool: points (N, 2+) in cells that are known and not occupied."""
         cells = self._occupancy.cells_of(points)
         inside = self._occupancy.contains(cells)
         cells = np.where(inside[:, None], cells, 0)
@@ -117,7 +116,7 @@ class Clearance:
         return inside & (values >= 0) & (values < self._occupancy.occupied_from)
 
     def beneath(self, pose: np.ndarray) -> np.ndarray:
-        """Cells (N, 2) of the grid whose centres lie under the footprint at a pose (3,)."""
+        """Return the cells (N, 2) whose centres lie under the footprint at a pose (3,)."""
         grid, reach = self._occupancy, math.hypot(*self._size)
         (low, high) = grid.cells_of(pose[None, :2] + np.array([[-reach], [reach]]))
         rows, columns = np.meshgrid(
@@ -130,12 +129,12 @@ class Clearance:
         return cells[(np.abs(along) <= self._size[0]) & (np.abs(across) <= self._size[1])]
 
     def nearest(self, xy: np.ndarray, reach: float) -> float:
-        """Metres to the centre of the nearest occupied cell, at most `reach`."""
+        """Return the metres to the centre of the nearest occupied cell, at most `reach`."""
         return float(_nearest_obstacle(*self._grid, xy[0], xy[1], reach))
 
 
 def rolled_out(pose: np.ndarray, command: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Poses (N, 3) of a constant body velocity after each time."""
+    """Return the poses (N, 3) reached with a constant body velocity after each time."""
     yaw = pose[2] + command[2] * times
     middle = pose[2] + command[2] * times / 2.0
     c, s = np.cos(middle), np.sin(middle)
@@ -145,7 +144,7 @@ def rolled_out(pose: np.ndarray, command: np.ndarray, times: np.ndarray) -> np.n
 
 
 def likeness(commands: np.ndarray, others: np.ndarray, config: FollowerConfig) -> np.ndarray:
-    """(N, M) cosines of commands (N, 3) and others (M, 3), none of them zero, by what they do to the body's corners."""
+    """Return cosines (N, M) of the body corners' motions under commands (N, 3) and others (M, 3), all non-zero."""
     arm = np.array([1.0, 1.0, math.hypot(config.length, config.width) / 2.0])
     ours, theirs = commands * arm, others * arm
     scale = np.linalg.norm(ours, axis=1)[:, None] * np.linalg.norm(theirs, axis=1)[None]
@@ -153,7 +152,7 @@ def likeness(commands: np.ndarray, others: np.ndarray, config: FollowerConfig) -
 
 
 class PathFollower:
-    """Commands that lead along a path and end in the goal's heading."""
+    """Compute commands that follow a path and end in the goal's heading."""
 
     def __init__(self, config: FollowerConfig):
         self.config = config
@@ -162,13 +161,13 @@ class PathFollower:
 
     def reset(self) -> None:
         """Forget the path."""
-        self._lengths = np.zeros(1)  # m along the path, of each of its points
+        self._lengths = np.zeros(1)  # metres along the path of each of its points
         self._index = 0
         self._at_goal = False
         self._escape_left = 0
         self._escape_command = np.zeros(3)
         self._breaks_free = False
-        self._blocked: list[float] = []  # ways round in which the last turn was blocked
+        self._blocked: list[float] = []  # directions in which the last turn was blocked
 
     def take(self, path: np.ndarray) -> None:
         """Follow this path (N, 2) from its beginning."""
@@ -177,7 +176,7 @@ class PathFollower:
         self._index = 0
 
     def arrived(self, pose: np.ndarray, goal: np.ndarray) -> bool:
-        """Within both tolerances."""
+        """Tell whether the pose is within both tolerances of the goal."""
         turn = abs(math.remainder(goal[2] - pose[2], 2.0 * math.pi))
         distance = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
         return distance <= self.config.position_tolerance and turn <= self.config.yaw_tolerance
@@ -185,7 +184,7 @@ class PathFollower:
     def follow(
         self, path: np.ndarray, goal: np.ndarray, pose: np.ndarray, velocity: np.ndarray, clearance: Clearance
     ) -> tuple[np.ndarray | None, float]:
-        """The command (3,), or None where every motion is blocked, and the metres that remain."""
+        """Return the command (3,), or None if every motion is blocked, and the remaining metres."""
         config = self.config
         target, remaining = self._target(path, pose, clearance)
         to_goal = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
@@ -214,7 +213,7 @@ class PathFollower:
         options = [
             (drive[0] * creep, drive[1] * creep, wz),
             (drive[0] * creep / 2.0, drive[1] * creep / 2.0, wz / 2.0),
-            (full[0] / 2.0, full[1] / 2.0, 0.0),  # no room to turn: go sideways or backwards
+            (full[0] / 2.0, full[1] / 2.0, 0.0),  # no room to turn: move sideways or backwards
             (full[0] / 2.0, full[1] / 2.0, -wz / 2.0),
             (0.0, 0.0, wz),
         ]
@@ -224,8 +223,9 @@ class PathFollower:
         return self._escape(pose, target, clearance), remaining
 
     def break_free(self, pose: np.ndarray, held: Sequence[np.ndarray], clearance: Clearance) -> None:
-        """For a moment, move as little as possible like the commands (3,) that were held by something the grid does not
-        show, where a free motion is unlike all of them.
+        """Move for a short time as unlike the blocked commands (3,) as possible, if such a motion is free.
+
+        The commands were blocked by something that the grid does not show.
         """
         same = likeness(_ESCAPES, np.array(held), self.config)
         order = np.argsort(same.mean(axis=1), kind="stable")
@@ -235,7 +235,7 @@ class PathFollower:
             self._escape_command, self._escape_left, self._breaks_free = command, _BREAK_FREE_STEPS, True
 
     def _escape(self, pose: np.ndarray, target: np.ndarray, clearance: Clearance) -> np.ndarray | None:
-        """The free motion after which most room is left around the robot; kept up for a moment."""
+        """Return the free motion that leaves most clearance around the robot; continued for a short time."""
         if self._escape_left > 0 and self._first_free(pose, [self._escape_command], clearance) is not None:
             self._escape_left -= 1
             return self._escape_command
@@ -255,7 +255,7 @@ class PathFollower:
         return best
 
     def _turn(self, pose: np.ndarray, turn: float, clearance: Clearance) -> np.ndarray | None:
-        """Turn to the goal's heading; where that way is blocked, the other way round, but never back again."""
+        """Turn to the goal's heading; if that direction is blocked, turn the other way and do not reverse again."""
         for _ in range(2 - len(self._blocked)):
             way = math.copysign(1.0, turn) if not self._blocked else -self._blocked[0]
             speed = 2.0 * abs(turn) if way * turn > 0.0 else self.config.max_turn
@@ -270,7 +270,7 @@ class PathFollower:
         return None
 
     def _target(self, path: np.ndarray, pose: np.ndarray, clearance: Clearance) -> tuple[np.ndarray, float]:
-        """The point to head for, to which the straight way is known and free, and the metres left."""
+        """Return the target point, to which the straight line is known and free, and the remaining metres."""
         window = slice(self._index, self._index + 40)
         offsets = np.linalg.norm(path[window] - pose[:2], axis=1)
         self._index += int(offsets.argmin())
@@ -292,7 +292,7 @@ class PathFollower:
         return config.slow_speed + min(max(share, 0.0), 1.0) * (config.max_forward - config.slow_speed)
 
     def _body_velocity(self, direction: float, speed: float) -> tuple[float, float]:
-        """A velocity in this direction of the body that keeps the limits of both axes."""
+        """Return a body velocity in this direction within the limits of both axes."""
         vx, vy = math.cos(direction), math.sin(direction)
         limit_x = self.config.max_forward if vx > 0.0 else self.config.max_lateral
         scale = min(speed, limit_x / max(abs(vx), 1e-9), self.config.max_lateral / max(abs(vy), 1e-9))
@@ -301,9 +301,9 @@ class PathFollower:
     def _first_free(
         self, pose: np.ndarray, options: Iterable[Sequence[float] | np.ndarray], clearance: Clearance
     ) -> np.ndarray | None:
-        """The first motion that touches no more than the robot touches already; slower over unknown cells.
+        """Return the first motion that touches nothing new; slower over unknown cells.
 
-        Where it touches something now (the grid has cells under it), a motion that leads out comes first.
+        If the robot already touches something (occupied cells lie under it), a motion that leads out has priority.
         """
         here = clearance.covered(pose[None])[0, 0]
         outside = not clearance.passable(pose[None])[0]

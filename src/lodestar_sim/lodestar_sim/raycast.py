@@ -1,4 +1,4 @@
-"""The world as rays meet it: what stands still in one tree, each thing that walks in a small one."""
+"""Ray casting against the world: one tree for static geometry, a small one per moving body."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MISS = 0xFFFFFFFF  # Open3D's primitive id of a ray that hit nothing
 
 @dataclass(frozen=True)
 class Hits:
-    """Where rays ended.
+    """Hits of N rays.
 
-    distance: (N,) float32, in lengths of the ray's direction, inf = nothing.
-    triangle: (N,) uint32, index into `RaycastWorld.objects` and its siblings, MISS = nothing.
-    normal: (N, 3) float32, unit, world, not oriented.
+    distance: (N,) float32, in lengths of the ray's direction, inf = no hit.
+    triangle: (N,) uint32, index into `RaycastWorld.objects` and its siblings, MISS = no hit.
+    normal: (N, 3) float32, unit, world frame, not oriented.
     """
 
     distance: np.ndarray
@@ -41,7 +41,7 @@ def _camera_rays(directions, rotation, origin, rays):
 
 @nb.njit(cache=True)
 def _rays_near(rays, center, radius):
-    """Indices of the rays whose half-line passes a sphere."""
+    """Return the indices of the rays whose half-line passes through a sphere."""
     count = 0
     indices = np.empty(rays.shape[0], np.int64)
     for i in range(rays.shape[0]):
@@ -58,9 +58,9 @@ def _rays_near(rays, center, radius):
 
 @nb.njit(cache=True)
 def _between(triangle, distance, normal, rays, height, width):
-    """Fill the pixels that lie between four cast ones that hit one triangle; the indices of the others.
+    """Interpolate the pixels between four cast ones that hit one triangle; return the indices of the others.
 
-    The cast ones are those of even row and even column. All arrays are of the whole image, row by row.
+    Pixels of even row and even column are cast. All arrays cover the whole image, row by row.
     """
     left = np.empty(height * width, np.int64)
     count = 0
@@ -90,7 +90,7 @@ def _between(triangle, distance, normal, rays, height, width):
                 across = rays[index, 3] * nx + rays[index, 4] * ny + rays[index, 5] * nz
                 if abs(across) < np.float32(1e-6):
                     continue
-                # both rays start in one point: t of the plane scales with the cosines
+                # both rays have one origin: the plane's t scales with the cosines
                 along = rays[near, 3] * nx + rays[near, 4] * ny + rays[near, 5] * nz
                 distance[index] = distance[near] * along / across
                 normal[index, 0], normal[index, 1], normal[index, 2] = nx, ny, nz
@@ -100,7 +100,7 @@ def _between(triangle, distance, normal, rays, height, width):
 
 
 def rays_from(directions: np.ndarray, world_from_sensor: np.ndarray) -> np.ndarray:
-    """Rays (N, 6) float32 (origin, direction) in the world, of directions (N, 3) float32 of a sensor."""
+    """Return rays (N, 6) float32 (origin, direction) in the world, for directions (N, 3) float32 of a sensor."""
     rays = np.empty((len(directions), 6), np.float32)
     matrix = world_from_sensor.astype(np.float32)
     _camera_rays(directions, matrix[:3, :3], matrix[:3, 3], rays)
@@ -118,14 +118,14 @@ def _scene_of(vertices: np.ndarray, triangles: np.ndarray) -> o3d.t.geometry.Ray
 
 
 def _nothing(count: int) -> Hits:
-    """Hits of rays that met nothing."""
+    """Return the hits of rays that met nothing."""
     return Hits(
         np.full(count, np.inf, np.float32), np.full(count, MISS, np.uint32), np.zeros((count, 3), np.float32)
     )
 
 
 class Mover:
-    """A body that moves rigidly: its mesh stands still in its own frame and the rays are taken there."""
+    """A rigidly moving body: its mesh is static in the body frame, and rays are transformed into that frame."""
 
     def __init__(self, geometry: Geometry, first_triangle: int):
         self.geometry = geometry
@@ -137,7 +137,7 @@ class Mover:
         self._scene = _scene_of(geometry.vertices, geometry.triangles)
 
     def merge(self, rays: np.ndarray, hits: Hits) -> None:
-        """`hits` now also tells of this body, where it is the nearer one."""
+        """Update `hits` where this body is nearer."""
         rotation = self.world_from_body[:3, :3]
         center = rotation @ self._center + self.world_from_body[:3, 3]
         chosen = _rays_near(rays, center, self._radius)
@@ -156,9 +156,9 @@ class Mover:
 
 
 class RaycastWorld:
-    """Answers rays against a world of which single bodies may move.
+    """Cast rays against a world in which single bodies may move.
 
-    Open3D's scene forgets nothing, so `rebuild` makes a new one when the still part changes (a few tens of
+    Open3D's scene cannot remove geometry, so `rebuild` creates a new one when the static part changes (a few tens of
     milliseconds); a moving body costs only the rays that pass near it.
     """
 
@@ -167,7 +167,7 @@ class RaycastWorld:
         self.rebuild(still, moving or {})
 
     def rebuild(self, still: Geometry, moving: dict[int, Geometry]) -> None:
-        """The scene now holds `still` (world frame) and the bodies `moving` (own frame, at the identity)."""
+        """Set the static geometry (world frame) and the moving bodies (own frame, at the identity)."""
         self.still = still
         self._scene = _scene_of(still.vertices, still.triangles)
         parts = [still, *moving.values()]
@@ -184,18 +184,18 @@ class RaycastWorld:
             first += len(geometry.triangles)
 
     def cast(self, rays: np.ndarray) -> Hits:
-        """First hits of rays (N, 6) float32 in the world frame; directions need no unit length."""
+        """Return the first hits of rays (N, 6) float32 in the world frame; directions need not be unit vectors."""
         hits = self._cast_still(rays)
         for mover in self.movers.values():
             mover.merge(rays, hits)
         return hits
 
     def cast_image(self, rays: np.ndarray, height: int, width: int) -> Hits:
-        """First hits of a camera's rays (height * width, 6) float32, row by row, all from one point.
+        """Return the first hits of a camera's rays (height * width, 6) float32, row by row, from one origin.
 
-        Every second pixel of every second row is cast, and each other pixel that does not lie amid one
-        triangle. What is thinner than two pixels may therefore lack some of its own; nothing else differs
-        from `cast`, and most of an image is walls and floors.
+        Every second pixel of every second row is cast, and every other pixel whose neighbours hit more than one
+        triangle. Most of an image is walls and floors, so this saves time. Objects thinner than two pixels may lose
+        pixels; otherwise the result equals `cast`.
         """
         image = rays.reshape(height, width, 6)
         sparse = self._cast_still(np.ascontiguousarray(image[::2, ::2]).reshape(-1, 6))

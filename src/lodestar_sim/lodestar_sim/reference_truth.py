@@ -1,7 +1,7 @@
-"""What a referring expression means in a world, by ground truth.
+"""Ground truth of referring expressions in a world.
 
-Relations that depend on a viewpoint (left of, behind ...) have no truth without one; they hold here for
-what is near the anchor.
+Relations that depend on a viewpoint (left of, behind ...) have no truth value without one; here they hold for
+objects near the anchor.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar_sim.worlds.catalogue import group_of
 from lodestar_sim.worlds.world import Decal, World, WorldObject
 
-NEXT_TO = 1.2  # m between boxes
-NEAR = 2.0  # m between boxes
+NEXT_TO = 1.2  # metres between boxes
+NEAR = 2.0  # metres between boxes
 _MAX_BINDINGS = 20_000
 
 
 class Scene:
-    """Objects of a world with their boxes and rooms, for questions about them."""
+    """Objects of a world with their boxes and rooms, for evaluating expressions."""
 
     def __init__(self, world: World, time: float = 0.0) -> None:
         self.world = world.at(time)
@@ -33,16 +33,16 @@ class Scene:
         self.labels = {room.id: room.label for room in self.world.rooms}
 
     def _room_of(self, xy: tuple[float, float]) -> int:
-        """The smallest room that holds a place, 0 = none."""
+        """Return the smallest room that contains a place, 0 = none."""
         found = [room for room in self.world.rooms if _inside(xy, room.polygon)]
         return min(found, key=lambda room: _area(room.polygon)).id if found else 0
 
     def gap(self, a: WorldObject, b: WorldObject) -> float:
-        """Metres between two boxes."""
+        """Return the metres between two boxes."""
         return float(box_distance(*self.boxes[a.id], *self.boxes[b.id]))
 
     def distance(self, a: WorldObject, b: WorldObject) -> float:
-        """Metres between the middles of two boxes in plan."""
+        """Return the metres between the centres of two boxes in plan."""
         return float(np.linalg.norm(self._middle(a)[:2] - self._middle(b)[:2]))
 
     def _middle(self, thing: WorldObject) -> np.ndarray:
@@ -50,7 +50,7 @@ class Scene:
         return (low + high) / 2
 
     def matching(self, graph: QueryGraph) -> list[int]:
-        """Ids of the objects that variable 0 can stand for, best first where a predicate ranks them."""
+        """Return the ids of the objects that variable 0 can denote, best first if a predicate ranks them."""
         options = [self._candidates(graph, i) for i in range(len(graph.variables))]
         options = [self._narrowed(graph, options, i) for i in range(len(options))]
         ranked = [p for p in graph.predicates if p.name in ("Closest", "Farthest") and p.arguments[0] == 0]
@@ -65,7 +65,7 @@ class Scene:
         return [t.id for t in found]
 
     def _candidates(self, graph: QueryGraph, variable: int) -> list[WorldObject]:
-        """Objects that fit the one-place predicates of a variable."""
+        """Return the objects that meet the unary predicates of a variable."""
         unary = [p for p in graph.predicates if p.arguments == (variable,)]
         named = any(p.name == "IsCategory" for p in unary)
         category = graph.variables[variable].category
@@ -94,7 +94,7 @@ class Scene:
     def _narrowed(
         self, graph: QueryGraph, options: list[list[WorldObject]], variable: int
     ) -> list[WorldObject]:
-        """An anchor that is itself ranked ("the desk closest to the door") keeps only its best."""
+        """Return only the best object of an anchor that is itself ranked ("the desk closest to the door")."""
         if variable == 0:
             return options[0]
         for predicate in graph.predicates:
@@ -105,7 +105,7 @@ class Scene:
     def _extreme(
         self, found: list[WorldObject], anchors: Sequence[WorldObject], predicate: Predicate
     ) -> list[WorldObject]:
-        """The one nearest to (or farthest from) its nearest anchor."""
+        """Return the object nearest to (or farthest from) its nearest anchor."""
         others = {t.id: [a for a in anchors if a.id != t.id] for t in found}
         rated = [(min(self.distance(t, a) for a in others[t.id]), t) for t in found if others[t.id]]
         if not rated:
@@ -116,7 +116,7 @@ class Scene:
     def _bound(
         self, target: WorldObject, relations: list[Predicate], options: list[list[WorldObject]]
     ) -> bool:
-        """Whether some choice of anchors makes all relations true."""
+        """Tell whether some choice of anchors makes all relations true."""
         used = sorted({i for p in relations for i in p.arguments if i != 0})
         choices = [[a for a in options[i] if a.id != target.id] for i in used]
         for number, combination in enumerate(product(*choices)):
@@ -128,7 +128,7 @@ class Scene:
         return False
 
     def holds(self, name: str, things: Sequence[WorldObject]) -> bool:
-        """Whether a relation is true between the first thing and its anchors."""
+        """Tell whether a relation is true between the first object and its anchors."""
         first, anchor = things[0], things[-1]
         if name == "On":
             return first.supported_by == anchor.id or self._rests_on(first, anchor)
@@ -148,14 +148,14 @@ class Scene:
         return len(rooms) == 1 or 0 in rooms
 
     def _over(self, upper: WorldObject, lower: WorldObject) -> bool:
-        """Whether the middle of one lies over the other in plan, or their boxes overlap by half of the smaller."""
+        """Tell whether the centre of one lies over the other in plan, or their boxes overlap by half of the smaller."""
         (a0, a1), (b0, b1) = self.boxes[upper.id], self.boxes[lower.id]
         shared = np.prod(np.maximum(np.minimum(a1, b1)[:2] - np.maximum(a0, b0)[:2], 0.0))
         smaller = min(np.prod((a1 - a0)[:2]), np.prod((b1 - b0)[:2]))
         return bool(shared >= 0.5 * smaller)
 
     def _at_foot(self, first: WorldObject, anchor: WorldObject) -> bool:
-        """Whether one stands on the floor between the legs of the other, as a box under a table does."""
+        """Tell whether one stands on the floor between the legs of the other, as a box under a table does."""
         if any(t.supported_by or t.contained_in or t.mounted for t in (first, anchor)):
             return False
         return bool(self.boxes[first.id][1][2] <= self.boxes[anchor.id][1][2] - 0.05)
@@ -179,7 +179,7 @@ class Scene:
 
 
 def is_class(thing: WorldObject | Decal, phrase: str) -> bool:
-    """Whether a noun phrase names the class of a thing: itself, a synonym, a wider noun, or its caption's end."""
+    """Tell whether a phrase names an object's class: the same noun, a synonym, a hypernym, or its caption's end."""
     lexicon = load_lexicon()
     wanted, own = lexicon.singular_phrase(phrase), lexicon.singular_phrase(thing.category)
     if lexicon.is_generic(phrase):
@@ -194,7 +194,7 @@ def is_class(thing: WorldObject | Decal, phrase: str) -> bool:
 
 
 def has_attribute(thing: WorldObject | Decal, value: str) -> bool:
-    """Whether every word of an attribute is said by the caption, the colour or the material."""
+    """Tell whether the caption, the colour or the material states every word of an attribute."""
     lexicon = load_lexicon()
     own = {*words_of(thing.caption), thing.color, thing.material}
     own |= {lexicon.attribute(word) or word for word in own}
@@ -202,7 +202,7 @@ def has_attribute(thing: WorldObject | Decal, value: str) -> bool:
 
 
 def confusable(a: str, b: str) -> bool:
-    """Whether a listener might take one class for the other."""
+    """Tell whether a listener might confuse one class with the other."""
     if group_of(a) == group_of(b):
         return True
     lexicon = load_lexicon()
@@ -214,7 +214,7 @@ def confusable(a: str, b: str) -> bool:
 
 
 def _inside(xy: tuple[float, float], polygon: Sequence[tuple[float, float]]) -> bool:
-    """Whether a point lies in a polygon (even-odd rule)."""
+    """Tell whether a point lies in a polygon (even-odd rule)."""
     x, y = xy
     inside = False
     for (x0, y0), (x1, y1) in zip(polygon, [*polygon[1:], polygon[0]]):

@@ -1,4 +1,4 @@
-"""Colour images: ceiling light, shade in the corners, gloss and texture over the hits of a camera's rays."""
+"""Shade colour images: ceiling light, ambient occlusion, gloss and texture on the hits of a camera's rays."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lodestar_sim.textures import LEVELS, PLANKS, SIZE, texture_atlas
 from lodestar_sim.worlds.palette import MATERIALS
 from lodestar_sim.worlds.world import World
 
-_LAMP_HEIGHT = 2.35  # m
-_LAMP_REACH = 2.0  # m in plan, the lamp of a large room is never farther than this
-_ROOM_CELL = 0.25  # m
+_LAMP_HEIGHT = 2.35  # metres
+_LAMP_REACH = 2.0  # metres in plan; upper limit of the distance to the lamp of a large room
+_ROOM_CELL = 0.25  # metres
 _WOOD = MATERIALS.index("wood")
 _GLASS = MATERIALS.index("glass")
 _SKY = (168, 196, 226)  # sRGB of a ray that hits nothing
@@ -28,7 +28,7 @@ def _linear_table() -> np.ndarray:
 
 
 def _display_table() -> np.ndarray:
-    """sRGB byte of 4096 steps of linear light in 0..2, with a soft shoulder above 0.7."""
+    """Return the sRGB byte of 4096 steps of linear light in 0..2, with a soft shoulder above 0.7."""
     light = np.arange(4096) / 2048.0
     light = np.where(light < 0.7, light, 1.0 - 0.3 * np.exp(-(light - 0.7) / 0.3))
     s = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
@@ -36,7 +36,7 @@ def _display_table() -> np.ndarray:
 
 
 def _offsets() -> np.ndarray:
-    """Where occlusion is sampled: (16, 8, 2) float32, in radii, turned otherwise in each of 4 x 4 cells."""
+    """Return the sample offsets of occlusion: (16, 8, 2) float32, in radii, rotated per cell of a 4 x 4 tile."""
     order = np.array([0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5])
     angle = np.arange(8) * 2.4 + order[:, None] * (2.0 * np.pi / 16)
     radius = (np.arange(8) + 0.3 + order[:, None] / 20.0) / 9.0
@@ -50,9 +50,9 @@ _AMBIENT_COLOR = np.array([0.98, 1.0, 1.03], np.float32)
 
 @nb.njit(cache=True, fastmath=True)
 def _occlusion(distance, triangle, normal, rays, focal, offsets, reach):
-    """Share of the near half-space that is open, (H / 2, W / 2) float32; screen-space.
+    """Return the open share of the half-space near each point, (H / 2, W / 2) float32, in screen space.
 
-    Amid one triangle nothing stands over the point: there it is not sampled.
+    Points inside one triangle's area are open and not sampled.
     """
     height, width = distance.shape
     rows, columns = (height + 1) // 2, (width + 1) // 2
@@ -105,7 +105,7 @@ def _occlusion(distance, triangle, normal, rays, focal, offsets, reach):
 
 @nb.njit(inline="always")
 def _texel(atlas, material, level, u, v):
-    """Bilinear sample of a texture level that repeats every 1.0."""
+    """Return a bilinear sample of a texture level that repeats every 1.0."""
     size = SIZE >> level
     x, y = (u - math.floor(u)) * size, (v - math.floor(v)) * size
     x0, y0 = int(x), int(y)
@@ -119,7 +119,7 @@ def _texel(atlas, material, level, u, v):
 
 @nb.njit(inline="always")
 def _lit(px, py, pz, nx, ny, nz, dx, dy, dz, t, incidence, gloss, power, glass, rooms, centers, origin):
-    """Light of the room's lamp (direct), from all around (ambient) and mirrored (shine) at a point."""
+    """Return the room lamp's light (direct), ambient light and specular light (shine) at a point."""
     room_column = int((px + nx * np.float32(0.15) - origin[0]) / _ROOM_CELL)
     room_row = int((py + ny * np.float32(0.15) - origin[1]) / _ROOM_CELL)
     lx, ly = np.float32(0.0), np.float32(0.0)
@@ -152,7 +152,7 @@ def _lit(px, py, pz, nx, ny, nz, dx, dy, dz, t, incidence, gloss, power, glass, 
 @nb.njit(cache=True, fastmath=True)
 def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, materials, atlas, repeats,
            gloss, rooms, centers, origin, lamp_color, ambient_color, linear, display, image):  # fmt: skip
-    """Light is worked out once for those of 2 x 2 pixels that show one triangle, texture for each."""
+    """Shade the image; light is computed once per 2 x 2 pixels that show one triangle, texture per pixel."""
     height, width = distance.shape
     for row in range(height):
         for column in range(width):
@@ -163,7 +163,7 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
                 continue
             corner = (row - row % 2) * width + column - column % 2
             if corner != index and triangle[corner] == hit:
-                continue  # the corner's turn has painted it
+                continue  # already painted with its 2 x 2 block
             t = distance[row, column]
             dx, dy, dz = rays[index, 3], rays[index, 4], rays[index, 5]
             nx, ny, nz = normal[index, 0], normal[index, 1], normal[index, 2]
@@ -187,7 +187,7 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
             red = linear[colors[hit, 0]] * (ambient * ambient_color[0] + direct * lamp_color[0])
             green = linear[colors[hit, 1]] * (ambient * ambient_color[1] + direct * lamp_color[1])
             blue = linear[colors[hit, 2]] * (ambient * ambient_color[2] + direct * lamp_color[2])
-            # the texture, as fine as a pixel resolves it
+            # the texture level that matches the pixel's size
             level_ground = abs(nz) > 0.7
             flat = math.sqrt(nx * nx + ny * ny) + np.float32(1e-6)
             ax, ay = nx / flat, ny / flat
@@ -218,7 +218,7 @@ def _shade(distance, triangle, normal, rays, occlusion, focal, objects, colors, 
 
 
 class Shader:
-    """Paints what a camera's rays hit."""
+    """Paint the hits of a camera's rays."""
 
     def __init__(self, world: World):
         self._atlas, self._repeats, self._gloss = texture_atlas()
@@ -237,11 +237,11 @@ class Shader:
         self._centers = np.array(centers, np.float32)
 
     def shade(self, hits: Hits, rays: np.ndarray, scene: RaycastWorld, camera: PinholeCamera) -> np.ndarray:
-        """RGB image (H, W, 3) uint8 of hits whose rays have z = 1 in the optical frame."""
+        """Return an RGB image (H, W, 3) uint8 of hits whose rays have z = 1 in the optical frame."""
         size = (camera.height, camera.width)
         distance, focal = hits.distance.reshape(size), np.float32(camera.fx)
         occlusion = _occlusion(distance, hits.triangle, hits.normal, rays, focal, _OFFSETS, np.float32(0.35))
-        occlusion = cv2.blur(occlusion, (4, 4))  # the 4 x 4 turns of the samples, averaged
+        occlusion = cv2.blur(occlusion, (4, 4))  # averages the 4 x 4 sample rotations
         image = np.empty((*size, 3), np.uint8)
         _shade(
             distance, hits.triangle, hits.normal, rays, occlusion, focal, scene.objects, scene.colors,

@@ -1,4 +1,4 @@
-"""The directive that a world is explored for by default: one thing, meant without doubt, out of sight at first."""
+"""The default directive of a world: one unambiguous target, not visible from the start."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.truth import Truth
 from lodestar_sim.worlds.world import World, WorldObject
 
-MIN_PATH = 5.0  # m from the start to the nearest pose of success
-MAX_PATH = 40.0  # m, so that a task ends within its time on a campus floor too
-MIN_LENGTH, MIN_WIDTH = 0.30, 0.20  # m, longest and second longest side of a target
-MIN_TOP = 0.30  # m, height of its upper edge above the floor: lower things leave the camera's view on arrival
-MIN_ANCHOR = 0.60  # m, longest side of what it stands next to
-DISTRACTOR = 2.5  # m, how far away something of its class stands
-TOGETHER_GAP, TOGETHER = 0.40, 1.1  # m between boxes and between middles where a relation surely holds
-APART_GAP, APART = 2.3, 2.6  # m where it surely does not
-VISIBLE = 0.2  # share of its points seen from a pose of success
+MIN_PATH = 5.0  # metres from the start to the nearest success pose
+MAX_PATH = 40.0  # metres, so that a task ends within its time limit on a campus floor too
+MIN_LENGTH, MIN_WIDTH = 0.30, 0.20  # metres, longest and second longest side of a target
+MIN_TOP = 0.30  # metres, height of its top above the floor: lower objects leave the camera's view on arrival
+MIN_ANCHOR = 0.60  # metres, longest side of the anchor
+DISTRACTOR = 2.5  # metres to the nearest other object of the same class
+TOGETHER_GAP, TOGETHER = 0.40, 1.1  # metres between boxes and between centres where a relation surely holds
+APART_GAP, APART = 2.3, 2.6  # metres where it surely does not
+VISIBLE = 0.2  # share of its points visible from a success pose
 PLAIN = (
     "window",
     "curtain",
@@ -41,7 +41,7 @@ KIND_WEIGHTS = (0.6, 0.2, 0.2)
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked, which objects are meant, and where the robot starts: (x, y, yaw)."""
+    """A directive, the ids of the objects it denotes, and the robot's start: (x, y, yaw)."""
 
     directive: str
     target_ids: tuple[int, ...]
@@ -49,19 +49,20 @@ class Task:
 
 
 def default_task(world: World, seed: int = 1) -> Task:
-    """A task of the world, the same for the same seed; raises WorldError where nothing in it would do.
+    """Return the task of the world for a seed, deterministically; raises WorldError if no object is suitable.
 
-    Exactly one object satisfies the directive, and by a margin; something of its class stands elsewhere; the start
-    is at least 5 m away by path and the target is not in view from it.
+    Exactly one object satisfies the directive, and by a margin; another object of its class stands elsewhere; the start
+    is at least 5 m away by path and does not see the target.
     """
-    return _Tasks(world, seed).choose()
+    return _TaskFinder(world, seed).choose()
 
 
 def described(world: World, seed: int, kinds: Sequence[str] = KINDS) -> Iterator[tuple[WorldObject, str]]:
-    """Things in a shuffled order, the same for the same seed, each with a noun phrase that fits no other thing;
-    only such as a robot can stand before and see. The kinds are tried in this order.
+    """Yield objects in a shuffled order that depends only on the seed, each with a noun phrase unique to it.
+
+    Only objects that a robot can face and see are used. The kinds are tried in this order.
     """
-    tasks = _Tasks(world, seed)
+    tasks = _TaskFinder(world, seed)
     for index in tasks.rng.permutation(len(tasks.things)):
         thing = tasks.things[int(index)]
         if not tasks.is_plain_to_see(thing) or not len(tasks.truth.views(thing, VISIBLE, 0.8)):
@@ -71,7 +72,7 @@ def described(world: World, seed: int, kinds: Sequence[str] = KINDS) -> Iterator
             yield thing, phrase
 
 
-class _Tasks:
+class _TaskFinder:
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
         self.rng = np.random.default_rng([seed, 0x7A5C])
@@ -80,7 +81,7 @@ class _Tasks:
         self.things = self.scene.things
 
     def choose(self) -> Task:
-        """The first of the shuffled targets that can be described, seen and started away from."""
+        """Return the first of the shuffled targets with a description, a line of sight and a start."""
         targets = [t for t in self.things if self._may_be_target(t)]
         order = [targets[int(i)] for i in self.rng.permutation(len(targets))]
         kinds = list(self.rng.choice(KINDS, size=3, replace=False, p=KIND_WEIGHTS))
@@ -97,7 +98,7 @@ class _Tasks:
         )
 
     def is_plain_to_see(self, thing: WorldObject) -> bool:
-        """Whether it is large enough and no part of the building or of another thing."""
+        """Tell whether it is large enough and not part of the building or of another object."""
         if thing.category in PLAIN or thing.mounted or thing.contained_in or thing.category not in CATALOGUE:
             return False
         sides = sorted(thing.size)
@@ -113,11 +114,11 @@ class _Tasks:
         )
 
     def _rivals(self, thing: WorldObject) -> list[WorldObject]:
-        """What a listener might mean by the class alone."""
+        """Return the objects that a listener might mean by the class alone."""
         return [t for t in self.things if t.id != thing.id and confusable(t.category, thing.category)]
 
     def describe(self, thing: WorldObject, kind: str) -> str:
-        """A noun phrase that only this thing fits, empty where there is none of this kind."""
+        """Return a noun phrase that fits only this object, "" if there is none of this kind."""
         rivals = self._rivals(thing)
         name = thing.category if kind == "relation" else f"{thing.color} {thing.category}"
         if kind != "relation":
@@ -132,7 +133,7 @@ class _Tasks:
         return ""
 
     def _relation(self, thing: WorldObject, anchor: WorldObject) -> str:
-        """The relation that surely holds, empty where none does."""
+        """Return the relation that surely holds, "" if none does."""
         if (
             anchor.id == thing.id
             or confusable(anchor.category, thing.category)
@@ -151,11 +152,11 @@ class _Tasks:
         return "next to" if together else ""
 
     def _on_top(self, thing: WorldObject, anchor: WorldObject) -> bool:
-        """On its top, not on a seat below its back: "on" is then plain from the boxes."""
+        """Tell whether it is on the anchor's top, not on a seat below its back: "on" is then clear from the boxes."""
         return thing.pose[2] >= self.scene.boxes[anchor.id][1][2] - 0.05
 
     def _is_unique(self, relation: str, anchor: WorldObject, rivals: list[WorldObject]) -> bool:
-        """Whether no rival stands anywhere near anything that might be taken for the anchor."""
+        """Tell whether no rival stands near any object that might be taken for the anchor."""
         anchors = [t for t in self.things if confusable(t.category, anchor.category)]
         return all(
             self.scene.gap(rival, other) >= APART_GAP and self.scene.distance(rival, other) >= APART
@@ -165,7 +166,7 @@ class _Tasks:
         )
 
     def _start(self, thing: WorldObject) -> tuple[float, float, float] | None:
-        """A roomy place far enough away, out of sight of the thing; the world's own start where that will do."""
+        """Return a spacious start far enough away and without sight of the object; the world's own if suitable."""
         own = self.world.start
         if MIN_PATH <= self.truth.shortest_path(own[:2], thing) <= MAX_PATH and self._hidden(thing, own[:2]):
             return own
@@ -184,7 +185,7 @@ class _Tasks:
         return None
 
     def _hidden(self, thing: WorldObject, xy: tuple[float, float]) -> bool:
-        """Whether the thing is in sight in no direction from here."""
+        """Tell whether the object is invisible from here in every direction."""
         headings = np.arange(8) * math.pi / 4
         poses = np.column_stack([np.full(8, xy[0]), np.full(8, xy[1]), headings])
         return not (self.truth.seen(thing, poses) > 0.0).any()

@@ -1,4 +1,4 @@
-"""Procedural textures: how the brightness of each material varies over its surface."""
+"""Procedural textures: variation of brightness over the surface of each material."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from lodestar_sim.worlds.palette import MATERIALS
 
 SIZE = 256  # texels of the finest level, per side
 LEVELS = 7
-PLANKS = len(MATERIALS)  # extra texture: wood underfoot
+PLANKS = len(MATERIALS)  # index of the extra texture: wooden floor
 
-#: Metres that one texture covers before it repeats, per material (wood underfoot last).
+#: Metres covered by one texture before it repeats, per material (wooden floor last).
 _PERIODS = {
     "plaster": 3.0, "wood": 1.0, "metal": 0.8, "plastic": 1.0, "fabric": 0.5, "glass": 2.0, "paper": 0.6,
     "ceramic": 1.5, "leather": 0.5, "tile": 0.8, "carpet": 0.9, "concrete": 3.0, "leaf": 0.3, "skin": 1.0,
@@ -29,7 +29,7 @@ _GLOSS = {
 
 
 def _noise(rng: np.random.Generator, cells_x: int, cells_y: int) -> np.ndarray:
-    """Smooth noise in about [-1, 1] that tiles, (SIZE, SIZE)."""
+    """Return smooth tileable noise in about [-1, 1], (SIZE, SIZE)."""
     lattice = rng.uniform(-1.0, 1.0, (cells_y, cells_x)).astype(np.float32)
     lattice = np.pad(lattice, 2, mode="wrap")
     x = (np.arange(SIZE, dtype=np.float32) / SIZE * cells_x + 2.0)[None, :].repeat(SIZE, 0)
@@ -46,7 +46,7 @@ def _fractal(rng: np.random.Generator, cells: int, octaves: int, stretch: int = 
 
 
 def _grid_lines(count: int, width: float) -> np.ndarray:
-    """1 on lines between `count` squares per side, (SIZE, SIZE) float32."""
+    """Return 1 on lines between `count` squares per side, (SIZE, SIZE) float32."""
     place = (np.arange(SIZE) + 0.5) / SIZE * count % 1.0
     line = ((place < width / 2) | (place > 1.0 - width / 2)).astype(np.float32)
     return np.maximum(line[None, :], line[:, None])
@@ -130,10 +130,10 @@ _MAKERS: dict[str, Callable] = {
 
 @lru_cache(maxsize=1)
 def texture_atlas() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All textures, their scales and their gloss.
+    """Return all textures, their scales and their gloss.
 
-    Returns factors (PLANKS + 1, LEVELS, SIZE, SIZE) float32 about 1, each level half as fine, in its upper
-    left corner; repeats per metre (PLANKS + 1,) float32; gloss (PLANKS + 1, 2) float32: strength, exponent.
+    Factors (PLANKS + 1, LEVELS, SIZE, SIZE) float32 about 1, each level half as fine, in its upper left corner; repeats
+    per metre (PLANKS + 1,) float32; gloss (PLANKS + 1, 2) float32: strength, exponent.
     """
     atlas = np.ones((PLANKS + 1, LEVELS, SIZE, SIZE), np.float32)
     for index, name in enumerate((*MATERIALS, "planks")):

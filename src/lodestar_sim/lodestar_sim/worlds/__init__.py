@@ -1,4 +1,4 @@
-"""Furnished worlds: what stands where, and its shape."""
+"""Furnished worlds: buildings, objects and their shapes."""
 
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.geometry import Geometry

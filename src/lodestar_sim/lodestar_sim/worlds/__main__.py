@@ -1,4 +1,4 @@
-"""`python -m lodestar_sim.worlds SPEC [--seed N] [--png FILE] [--save FILE]`: draws, saves and checks a world."""
+"""`python -m lodestar_sim.worlds SPEC [--seed N] [--png FILE] [--save FILE]`: draw, save and check a world."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lodestar_sim.worlds.top_view import draw_world
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status 0 where the world is good, 2 with a message where it is not."""
+    """Return exit status 0 if the world is valid, 2 with a message if it is not."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_sim.worlds", description=__doc__)
     parser.add_argument(
         "spec", help="apartment, office, warehouse (?locked=1, ?events=1), laboratory, a world file or a map"

@@ -1,4 +1,4 @@
-"""An apartment: rooms on both sides of a hall, in an order, sizes and an orientation of their own."""
+"""Apartments: rooms on both sides of a hall, with random order, sizes and orientation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.rows import lock, turned, two_rows
 
-#: label -> narrowest and one above the widest, cells
+#: label -> range of widths, cells, upper end excluded
 WIDTHS = {
     "living room": (52, 64),
     "kitchen": (36, 44),
@@ -26,7 +26,7 @@ FINISHES = {
 
 
 def apartment_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
-    """Six to eight rooms with doors of 0.9 to 1.1 m; where `locked`, a bedroom cannot be entered."""
+    """Return a plan of six to eight rooms with doors of 0.9 to 1.1 m; if `locked`, one bedroom is inaccessible."""
     north, south = ["living room", "kitchen"], ["bedroom", "bathroom", "bedroom"]
     north += ["study"] if rng.random() < 0.75 else []
     if rng.random() < 0.45:

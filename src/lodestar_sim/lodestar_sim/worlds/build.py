@@ -1,4 +1,4 @@
-"""From a plan to a furnished world."""
+"""Build a furnished world from a plan."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WET_ROOMS = ("bathroom", "kitchen", "kitchenette", "toilets", "corridor", "laund
 
 @dataclass
 class Site:
-    """A plan being furnished. spaces: by room id; open_rooms: those that can be entered."""
+    """A plan being furnished. spaces: by room id, created on first use."""
 
     plan: Plan
     furnisher: Furnisher
@@ -31,18 +31,18 @@ class Site:
 
     @property
     def rng(self) -> np.random.Generator:
-        """The one source of chance."""
+        """Return the only source of randomness."""
         return self.furnisher.rng
 
     def space(self, room: int) -> RoomSpace:
-        """The room's floor, made at the first call."""
+        """Return the room's floor, created at the first call."""
         if room not in self.spaces:
             self.spaces[room] = RoomSpace(self.plan, room)
         return self.spaces[room]
 
 
 def build_world(name: str, kind: str, site: Site, seed: int) -> World:
-    """The furnished building; whatever cannot be walked up to and seen is taken out again."""
+    """Return the furnished building, without objects that cannot be approached and seen."""
     station = place_station(site)
     for room in site.plan.labels:
         furnish_room(site, room)
@@ -59,7 +59,7 @@ def build_world(name: str, kind: str, site: Site, seed: int) -> World:
         objects=site.furnisher.objects,
     )
     start = _in_front(station) if station else roomiest(plan, site.furnisher.made)
-    opened = replace(  # what stands behind a locked door is judged as if the door were open
+    opened = replace(  # objects behind a locked door are checked as if it were open
         world,
         start=start,
         charging_station=station.thing.id if station else 0,
@@ -69,7 +69,7 @@ def build_world(name: str, kind: str, site: Site, seed: int) -> World:
 
 
 def furnish_room(site: Site, room: int) -> None:
-    """Places what the room's program asks for, as far as it fits."""
+    """Place the objects of the room's program as far as they fit."""
     space, placed = site.space(room), dict[str, list[Made]]()
     for put in PROGRAMS.get(space.label, ()):
         if site.rng.random() >= put.chance:
@@ -121,13 +121,13 @@ def _relate(
 
 
 def _at_home(label: str, places: tuple[str, ...]) -> list[Category]:
-    """Small things that belong into a room of this label."""
+    """Return the categories of small objects that belong in a room with this label."""
     kinds = [c for c in CATALOGUE.values() if c.place in places and max(c.size_high) <= 0.4]
     return [c for c in kinds if label in c.rooms] or [c for c in kinds if not c.rooms]
 
 
 def place_station(site: Site) -> Made | None:
-    """The charging station, with free floor before it; None where no room has the place."""
+    """Place the charging station with free floor in front of it; return None if no room has space."""
     plan = site.plan
     order = sorted(plan.labels, key=lambda r: (plan.labels[r] not in STATION_ROOMS, -site.space(r).area))
     for room in order[:4]:
@@ -140,14 +140,14 @@ def place_station(site: Site) -> Made | None:
 
 
 def _in_front(station: Made) -> tuple[float, float, float]:
-    """Where a robot stands that has just left the station."""
+    """Return the pose of a robot that has just left the station."""
     x, y, _, yaw = station.thing.pose
     away = station.thing.size[0] / 2 + 0.55
     return round(x + away * np.cos(yaw), 3), round(y + away * np.sin(yaw), 3), yaw
 
 
 def prune(world: World) -> World:
-    """The world without what cannot be walked up to and seen from its start, nor what stands on such things."""
+    """Return the world without objects that cannot be approached and seen from its start, and without their loads."""
     for _ in range(3):
         truth = Truth(world)
         lost = {thing.id for thing in world.objects if not len(truth.views(thing))}
@@ -163,7 +163,7 @@ def prune(world: World) -> World:
 
 
 def _with_decal(world: World, site: Site) -> World:
-    """A puddle on a free piece of floor of a room where water is spilt, off every doorway."""
+    """Return the world with a puddle on free floor of a suitable room, clear of doorways, if there is space."""
     rooms = [r for r, label in site.plan.labels.items() if label in WET_ROOMS]
     for index in site.rng.permutation(len(rooms)):
         space = site.space(rooms[int(index)])
@@ -181,7 +181,7 @@ def _with_decal(world: World, site: Site) -> World:
 
 
 def roomiest(plan: Plan, made: list[Made]) -> tuple[float, float, float]:
-    """The roomiest free spot near the middle, looking along the longer side; WorldError where there is none."""
+    """Return the most spacious free pose near the middle, along the longer side; WorldError if there is none."""
     x0, y0, x1, y1 = plan.bounds
     free = np.kron(plan.free & (plan.rooms > 0), np.ones((2, 2), np.uint8)).astype(np.uint8)
     res = (x1 - x0) / free.shape[1]
@@ -194,6 +194,6 @@ def roomiest(plan: Plan, made: list[Made]) -> tuple[float, float, float]:
     away = np.hypot(down - free.shape[0] / 2, along - free.shape[1] / 2) * res
     row, column = np.unravel_index(int(np.argmax(distance - 0.02 * away)), free.shape)
     if distance[row, column] < 0.45:
-        raise WorldError("the building has no place of 0.9 m width to start from")
+        raise WorldError("the building has no free place of 0.9 m width for the robot's start")
     yaw = 0.0 if x1 - x0 >= y1 - y0 else round(np.pi / 2, 6)
     return round(x0 + (column + 0.5) * res, 3), round(y0 + (row + 0.5) * res, 3), yaw

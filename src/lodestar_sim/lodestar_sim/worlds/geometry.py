@@ -1,4 +1,4 @@
-"""Everything a ray can hit, as flat arrays."""
+"""All geometry that rays can hit, as flat arrays."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Geometry:
 
 
 def join(parts: Iterable[tuple[int, Mesh]]) -> Geometry:
-    """One geometry of (object id, mesh in map) parts; empty arrays where there are none."""
+    """Return one geometry from (object id, mesh in map) parts; empty arrays without parts."""
     vertices, triangles, owners, colors, materials = [], [], [], [], []
     count = 0
     for owner, mesh in parts:

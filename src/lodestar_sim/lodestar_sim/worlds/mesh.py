@@ -1,4 +1,4 @@
-"""Triangle meshes put together from boxes, turned profiles and tubes."""
+"""Triangle meshes assembled from boxes, surfaces of revolution and bars."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BOX_TRIANGLES = np.array(
 
 @dataclass(frozen=True)
 class Mesh:
-    """Triangles with a flat colour and a material each, counter-clockwise seen from outside.
+    """Triangles, each with one colour and one material, counter-clockwise seen from outside.
 
     vertices: (V, 3) float32, metres. triangles: (T, 3) uint32. colors: (T, 3) uint8, sRGB.
     materials: (T,) uint8, index into `palette.MATERIALS`.
@@ -37,13 +37,13 @@ class Mesh:
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest corner, (3,) each."""
+        """Return the lowest and the highest corner, (3,) each."""
         return self.vertices.min(axis=0), self.vertices.max(axis=0)
 
 
 @dataclass(frozen=True)
 class Surface:
-    """A level place to stand things on, in the object's frame, metres.
+    """A horizontal surface that can support objects, in the object's frame, metres.
 
     inside: it is a compartment, closed above at z + headroom.
     """
@@ -59,14 +59,14 @@ class Surface:
 
 @dataclass(frozen=True)
 class Shape:
-    """A mesh that stands on z = 0 centred on the origin, its front towards +x, and where things fit on it."""
+    """A mesh with its base at z = 0 centred on the origin and its front towards +x, and its supporting surfaces."""
 
     mesh: Mesh
     surfaces: tuple[Surface, ...] = ()
 
 
 class Assembly:
-    """Collects parts; colour and material default to the object's own."""
+    """Collect parts; colour and material default to the object's own."""
 
     def __init__(self, color: str, material: str) -> None:
         self._color, self._material = color, material
@@ -78,7 +78,7 @@ class Assembly:
         self._count = 0
 
     def add(self, vertices: np.ndarray, triangles: np.ndarray, color: str = "", material: str = "") -> None:
-        """Take in (V, 3) vertices and (T, 3) triangles."""
+        """Add (V, 3) vertices and (T, 3) triangles."""
         self._vertices.append(np.asarray(vertices, dtype=np.float64))
         self._triangles.append(np.asarray(triangles, dtype=np.uint32) + np.uint32(self._count))
         number = len(triangles)
@@ -87,7 +87,7 @@ class Assembly:
         self._count += len(vertices)
 
     def box(self, low: Sequence[float], high: Sequence[float], color: str = "", material: str = "") -> None:
-        """An axis-aligned box between two corners."""
+        """Add an axis-aligned box between two corners."""
         low_array, high_array = np.minimum(low, high), np.maximum(low, high)
         self.add(low_array + _BOX_CORNERS * (high_array - low_array), _BOX_TRIANGLES, color, material)
 
@@ -99,7 +99,7 @@ class Assembly:
         color: str = "",
         material: str = "",
     ) -> None:
-        """A box turned by `pitch` radians about y: its top leans towards +x."""
+        """Add a box rotated by `pitch` radians about y: its top leans towards +x."""
         c, s = math.cos(pitch), math.sin(pitch)
         local = (_BOX_CORNERS - 0.5) * np.asarray(size)
         turned = local @ np.array([[c, 0.0, s], [0.0, 1.0, 0.0], [-s, 0.0, c]]).T
@@ -114,7 +114,7 @@ class Assembly:
         material: str = "",
         axis: str = "z",
     ) -> None:
-        """A profile of (radius, height) turned about an axis through `center`; a radius of 0 closes it."""
+        """Add a surface of revolution: a (radius, height) profile about an axis at `center`; radius 0 closes it."""
         angles = np.arange(segments) * (2.0 * math.pi / segments)
         ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
         vertices: list[np.ndarray] = []
@@ -153,7 +153,7 @@ class Assembly:
         color: str = "",
         material: str = "",
     ) -> None:
-        """An upright closed cylinder or cone about (x, y) = `center`."""
+        """Add an upright closed cylinder or cone about (x, y) = `center`."""
         top = radius if top_radius is None else top_radius
         profile = [(0.0, z0), (radius, z0), (top, z1), (0.0, z1)]
         if top <= 0.0:
@@ -168,7 +168,7 @@ class Assembly:
         color: str = "",
         material: str = "",
     ) -> None:
-        """A square bar from `start` to `end`."""
+        """Add a square bar from `start` to `end`."""
         a, b = np.asarray(start, dtype=np.float64), np.asarray(end, dtype=np.float64)
         along = b - a
         length = float(np.linalg.norm(along))
@@ -189,7 +189,7 @@ class Assembly:
         color: str = "",
         material: str = "",
     ) -> None:
-        """A faceted ellipsoid."""
+        """Add a faceted ellipsoid."""
         angles = np.linspace(-math.pi / 2, math.pi / 2, rings + 1)
         sphere = Assembly("white", "plaster")
         profile = [
@@ -211,11 +211,11 @@ class Assembly:
         headroom: float = math.inf,
         inside: bool = False,
     ) -> None:
-        """Things can stand at height `z` between two corners in plan."""
+        """Add a supporting surface at height `z` between two corners in plan."""
         self._surfaces.append(Surface(low[0], low[1], high[0], high[1], z, headroom, inside))
 
     def mesh(self) -> Mesh:
-        """The parts as they are."""
+        """Return the parts without scaling."""
         return Mesh(
             np.concatenate(self._vertices).astype(np.float32),
             np.concatenate(self._triangles),
@@ -224,7 +224,7 @@ class Assembly:
         )
 
     def finish(self, size: Sequence[float]) -> Shape:
-        """The parts, scaled so that they fill `size` exactly, standing on z = 0 about the origin."""
+        """Return the parts scaled to fill `size` exactly, with their base at z = 0 centred on the origin."""
         vertices = np.concatenate(self._vertices)
         low, high = vertices.min(axis=0), vertices.max(axis=0)
         scale = np.asarray(size, dtype=np.float64) / np.maximum(high - low, 1e-9)

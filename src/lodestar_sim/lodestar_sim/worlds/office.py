@@ -1,4 +1,4 @@
-"""An office: closed rooms on one side of a corridor, open plan and common rooms on the other."""
+"""Offices: closed rooms on one side of a corridor, open plan and common rooms on the other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.rows import lock, turned, two_rows
 
-#: label -> narrowest and one above the widest, cells
+#: label -> range of widths, cells, upper end excluded
 WIDTHS = {
     "office": (32, 42),
     "meeting room": (48, 60),
@@ -23,7 +23,7 @@ CARPETED = ("office", "open plan", "meeting room", "reception")
 
 
 def office_plan(rng: np.random.Generator, locked: bool = False) -> Plan:
-    """Nine to twelve rooms; where `locked`, one of the closed rooms cannot be entered."""
+    """Return a plan of nine to twelve rooms; if `locked`, one of the closed rooms is inaccessible."""
     north = ["office"] * int(rng.integers(3, 5)) + [
         "meeting room",
         str(rng.choice(["server room", "storage room"])),

@@ -1,4 +1,4 @@
-"""Named colours and materials, so that what a caption calls red looks red."""
+"""Named colours and materials, so that captions agree with rendered colours."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COLORS: dict[str, tuple[int, int, int]] = {
     "gray": (134, 136, 140),
 }
 
-#: Index = the number that a triangle's material is written as.
+#: A material's index is its number in triangle arrays.
 MATERIALS: tuple[str, ...] = (
     "plaster",
     "wood",
@@ -43,7 +43,7 @@ _MATERIAL_INDEX = {name: index for index, name in enumerate(MATERIALS)}
 
 
 def rgb(color: str) -> tuple[int, int, int]:
-    """sRGB of a colour name or of "#rrggbb"; raises WorldError for anything else."""
+    """Return the sRGB of a colour name or of "#rrggbb"; raises WorldError for anything else."""
     if color in COLORS:
         return COLORS[color]
     if len(color) == 7 and color.startswith("#"):
@@ -55,7 +55,7 @@ def rgb(color: str) -> tuple[int, int, int]:
 
 
 def material_index(material: str) -> int:
-    """Number of a material; raises WorldError where there is none of that name."""
+    """Return the number of a material; raises WorldError for an unknown name."""
     try:
         return _MATERIAL_INDEX[material]
     except KeyError:

@@ -1,4 +1,4 @@
-"""A floor plan on a lattice, and the walls, floors and ceilings that it stands for."""
+"""Floor plans on a lattice, and their walls, floors and ceilings."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import numpy as np
 
 from lodestar_sim.worlds.world import Room, Slab, Wall
 
-CELL = 0.1  # m, lattice of plans; walls, rooms and doors begin and end on it
+CELL = 0.1  # metres; lattice of plans, on which walls, rooms and doors begin and end
 
 
 @dataclass(frozen=True)
 class Door:
-    """An opening between two rooms, a rectangle x0, y0, x1, y1 within the wall, metres. `along` is the wall's axis."""
+    """An opening between two rooms: a rectangle x0, y0, x1, y1 in the wall, metres. `along` is the wall's axis."""
 
     rect: tuple[float, float, float, float]
     along: str
     rooms: tuple[int, int]
     locked: bool = False
-    lintel: bool = True  # whether there is wall above it
+    lintel: bool = True  # the wall continues above the opening
 
     @property
     def center(self) -> tuple[float, float]:
-        """Middle of the opening."""
+        """Return the middle of the opening."""
         return (self.rect[0] + self.rect[2]) / 2, (self.rect[1] + self.rect[3]) / 2
 
 
@@ -31,7 +31,7 @@ class Door:
 class Plan:
     """Rooms on a lattice. rooms: (rows, columns) uint16, 0 = solid or opening, else the room's id.
 
-    free: (rows, columns) bool, where there is no wall, openings included. origin: (x, y) of cell (0, 0)'s corner.
+    free: (rows, columns) bool, cells without wall, openings included. origin: (x, y) of cell (0, 0)'s corner.
     labels: room id -> label. finishes: room id -> floor (colour, material).
     """
 
@@ -42,25 +42,25 @@ class Plan:
     doors: list[Door] = field(default_factory=list)
     finishes: dict[int, tuple[str, str]] = field(default_factory=dict)
     wall_colors: tuple[str, ...] = ("white",)
-    ceiling: float = 2.6
-    lintel: float = 2.1  # height of an opening
+    ceiling: float = 2.6  # metres, height of rooms
+    lintel: float = 2.1  # metres, height of an opening
 
     @property
     def bounds(self) -> tuple[float, float, float, float]:
-        """x0, y0, x1, y1, metres."""
+        """Return x0, y0, x1, y1, metres."""
         rows, columns = self.free.shape
         x, y = self.origin
         return x, y, round(x + columns * CELL, 3), round(y + rows * CELL, 3)
 
     @classmethod
     def empty(cls, width: int, depth: int) -> Plan:
-        """Solid everywhere, `width` x `depth` cells about the origin of `map`."""
+        """Return a plan without rooms, `width` x `depth` cells about the origin of `map`."""
         shape = (depth, width)
         origin = (round(-CELL * (width // 2), 3), round(-CELL * (depth // 2), 3))
         return cls(np.zeros(shape, np.uint16), np.zeros(shape, bool), origin, {})
 
     def carve(self, label: str, column: int, row: int, width: int, depth: int) -> int:
-        """A room of `width` x `depth` cells whose lowest cell is (row, column); returns its id."""
+        """Add a room of `width` x `depth` cells whose lowest cell is (row, column); returns its id."""
         room = len(self.labels) + 1
         self.rooms[row : row + depth, column : column + width] = room
         self.free[row : row + depth, column : column + width] = True
@@ -70,7 +70,7 @@ class Plan:
     def open(
         self, column: int, row: int, width: int, depth: int, rooms: tuple[int, int], locked: bool = False
     ) -> None:
-        """A doorway through a wall; a locked one stays solid."""
+        """Add a doorway through a wall; a locked one stays solid."""
         x, y = self.origin
         rect = (
             round(x + column * CELL, 3),
@@ -83,7 +83,7 @@ class Plan:
             self.free[row : row + depth, column : column + width] = True
 
     def unlocked(self) -> Plan:
-        """The plan with every door open."""
+        """Return the plan with every door open."""
         opened = replace(
             self, free=self.free.copy(), doors=[replace(door, locked=False) for door in self.doors]
         )
@@ -92,24 +92,24 @@ class Plan:
         return opened
 
     def _cells(self, door: Door) -> tuple[slice, slice]:
-        """Rows and columns of an opening."""
+        """Return the rows and columns of an opening."""
         (x, y), (x0, y0, x1, y1) = self.origin, door.rect
         return slice(round((y0 - y) / CELL), round((y1 - y) / CELL)), slice(
             round((x0 - x) / CELL), round((x1 - x) / CELL)
         )
 
     def is_free(self, x: float, y: float) -> bool:
-        """Whether a place lies in a room or a doorway."""
+        """Tell whether a point lies in a room or a doorway."""
         column, row = int((x - self.origin[0]) // CELL), int((y - self.origin[1]) // CELL)
         rows, columns = self.free.shape
         return bool(0 <= row < rows and 0 <= column < columns and self.free[row, column])
 
     def close(self, door: Door) -> None:
-        """The door's opening is solid."""
+        """Make the door's opening solid."""
         self.free[self._cells(door)] = False
 
     def rectangle(self, column: int, row: int, width: int, depth: int) -> tuple[float, float, float, float]:
-        """Metres of a rectangle of cells."""
+        """Return the rectangle of cells in metres."""
         x, y = self.origin
         return (
             round(x + column * CELL, 3),
@@ -119,7 +119,7 @@ class Plan:
         )
 
     def walls(self) -> list[Wall]:
-        """Boxes around all free space, and the lintels above the openings."""
+        """Return boxes around all free space, and the lintels above the openings."""
         near = _dilate(self.free, 2)
         walls = [
             Wall(*self.rectangle(*r), 0.0, self.ceiling, self.wall_colors[0], "plaster")
@@ -133,7 +133,7 @@ class Plan:
         return walls
 
     def slabs(self) -> list[Slab]:
-        """Floors by room, one ceiling over all."""
+        """Return the floors of all rooms, and one ceiling over all."""
         slabs = [Slab(*self.bounds, -0.002, "gray", "concrete")]
         for room in self.labels:
             color, material = self.finishes.get(room, ("beige", "wood"))
@@ -142,7 +142,7 @@ class Plan:
         return slabs
 
     def outlines(self) -> list[Room]:
-        """The rooms with their outlines."""
+        """Return the rooms with their outlines."""
         return [Room(room, label, self._outline(room)) for room, label in self.labels.items()]
 
     def _outline(self, room: int) -> tuple[tuple[float, float], ...]:
@@ -152,13 +152,13 @@ class Plan:
         contours, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_SIMPLE)
         contour = max(contours, key=cv2.contourArea)[:, 0, :].astype(np.float64)
         x, y = self.origin
-        middle = contour.mean(axis=0)  # a pixel reaches to its far edge
+        middle = contour.mean(axis=0)  # include the far edge of each pixel
         contour += np.where(contour > middle, 1.0, 0.0)
         return tuple((round(x + c * CELL / 2, 3), round(y + r * CELL / 2, 3)) for c, r in contour)
 
 
 def rectangles(mask: np.ndarray) -> list[tuple[int, int, int, int]]:
-    """Disjoint rectangles (column, row, width, depth) that cover a mask: rows are cut into runs, equal runs join."""
+    """Return disjoint rectangles (column, row, width, depth) that cover a mask: runs of rows, equal runs merged."""
     found: list[tuple[int, int, int, int]] = []
     running: dict[tuple[int, int], int] = {}
     for row in range(mask.shape[0] + 1):
@@ -182,6 +182,6 @@ def _dilate(mask: np.ndarray, cells: int) -> np.ndarray:
 
 
 def _shrunk(door: Door) -> tuple[float, float, float, float]:
-    """The leaf of a locked door: a little proud of the wall, so that it shows on both sides."""
+    """Return the leaf of a locked door, slightly thicker than the wall, so that it is visible from both sides."""
     x0, y0, x1, y1 = door.rect
     return (x0, y0 - 0.01, x1, y1 + 0.01) if door.along == "x" else (x0 - 0.01, y0, x1 + 0.01, y1)

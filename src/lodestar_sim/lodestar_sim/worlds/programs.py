@@ -1,19 +1,19 @@
-"""What belongs into a room of which kind, as data."""
+"""Furnishing programs: objects per kind of room, as data."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-ANY = "*"  # any category that is at home in the room
+ANY = "*"  # any category that belongs in the room
 
 
 @dataclass(frozen=True)
 class PlacementRule:
-    """Place a `name`, ANY for something small that is at home here.
+    """Place a `name`; ANY = a small object that belongs in the room.
 
-    how: wall, corner, centre, free, rows, mount, before, beside, around, on, in. of: keys of what it refers to, by "|".
-    key: the name under which later entries refer to it, its category by default. count: (least, most), for each
-    10 m2 where `per_area`. chance: of being there at all. word: which variant.
+    how: wall, corner, centre, free, rows, mount, before, beside, around, on, in. of: keys of the reference objects,
+    separated by "|". key: name by which later entries refer to it, its category by default. count: (least, most), per
+    10 m2 if `per_area`. chance: probability of placing it at all. word: required variant.
     """
 
     name: str

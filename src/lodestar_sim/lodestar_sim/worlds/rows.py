@@ -1,4 +1,4 @@
-"""Rooms side by side along a corridor."""
+"""Plans of rooms side by side along a corridor."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from lodestar_sim.worlds.plan import Plan
 
 WALL = 1  # cells between rooms
 MARGIN = 2  # cells of wall around the building
-DOOR = (9, 12)  # cells, narrowest and one above the widest ordinary door
-OPENING = (13, 18)  # cells, of rooms that are entered without a door leaf
+DOOR = (9, 12)  # cells, range of widths of an ordinary door, upper end excluded
+OPENING = (13, 18)  # cells, of rooms entered without a door leaf
 OPEN_ROOMS = ("living room", "open plan", "reception", "kitchenette", "warehouse")
 
 
@@ -23,7 +23,7 @@ def two_rows(
     north: Sequence[tuple[str, int]],
     depths: tuple[int, int],
 ) -> Plan:
-    """A corridor (label, width) with rooms (label, width) on both sides, in cells; rows are stretched to one length."""
+    """Return a corridor (label, width) with rooms (label, width) on both sides, in cells; rows get equal lengths."""
     labels = [[label for label, _ in row] for row in (south, north)]
     widths = [[width for _, width in row] for row in (south, north)]
     totals = [sum(row) + WALL * (len(row) - 1) for row in widths]
@@ -50,7 +50,7 @@ def _row(
     wall: int,
     hall: int,
 ) -> None:
-    """Rooms from column MARGIN on, each with a door in the corridor's wall at row `wall`."""
+    """Add rooms from column MARGIN on, each with a door in the corridor's wall at row `wall`."""
     column = MARGIN
     for label, width in row:
         room = plan.carve(label, column, first, width, depth)
@@ -61,7 +61,7 @@ def _row(
 
 
 def lock(plan: Plan, rng: np.random.Generator, labels: Sequence[str]) -> None:
-    """Walls off the door of one room of these labels."""
+    """Lock the door of one room with one of these labels."""
     among = [i for i, door in enumerate(plan.doors) if plan.labels[door.rooms[1]] in labels]
     index = among[int(rng.integers(len(among)))]
     plan.doors[index] = replace(plan.doors[index], locked=True)
@@ -69,7 +69,7 @@ def lock(plan: Plan, rng: np.random.Generator, labels: Sequence[str]) -> None:
 
 
 def turned(plan: Plan) -> Plan:
-    """The plan with x and y exchanged."""
+    """Return the plan with x and y exchanged."""
     swap = {"x": "y", "y": "x"}
     doors = [
         replace(d, rect=(d.rect[1], d.rect[0], d.rect[3], d.rect[2]), along=swap[d.along]) for d in plan.doors

@@ -1,4 +1,4 @@
-"""The free floor of one room while it is being furnished."""
+"""Free floor of one room during furnishing."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from lodestar_sim.worlds.plan import CELL, Door, Plan
 
-FINE = 0.05  # m, lattice of placement
-WALK = 0.40  # m, half a walkway's width: what the robot needs to turn in (circumscribed radius 0.385)
-REACH = 0.70  # m, how far from a thing's box the middle of the robot may have to stay
-DOOR_DEPTH = 0.9  # m that stay clear before a door
+FINE = 0.05  # metres, lattice of placement
+WALK = 0.40  # metres, half the width of a walkway in which the robot can turn (circumscribed radius 0.385)
+REACH = 0.70  # metres, largest distance of the robot's centre from an object's box
+DOOR_DEPTH = 0.9  # metres that stay clear in front of a door
 Box = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
 class WallSide:
-    """A straight piece of wall seen from a room: from `start` to `end` along `along`; `yaw` points into the room."""
+    """A straight wall segment of a room, from `start` to `end` along `along`; `yaw` points into the room."""
 
     along: str
     line: float
@@ -29,7 +29,7 @@ class WallSide:
 
 
 class RoomSpace:
-    """Which cells of a room are still free, and whether one can still walk between its doors.
+    """Free cells of a room, and the walkable connection of its doors.
 
     Rows and columns are FINE cells from `origin`; a margin of one coarse cell surrounds the room.
     """
@@ -48,7 +48,7 @@ class RoomSpace:
         self._solid = np.kron(~free, np.ones((self._scale, self._scale), bool))
         self.clear = np.zeros_like(self.inside)  # must stay free of furniture
         self.blocked = np.zeros_like(self.inside)
-        self.gates: list[tuple[float, float]] = []  # points before the doors that must stay connected
+        self.gates: list[tuple[float, float]] = []  # points in front of the doors that must stay connected
         for door in plan.doors:
             if room in door.rooms:
                 self._keep_door_clear(door)
@@ -57,12 +57,12 @@ class RoomSpace:
 
     @property
     def rect(self) -> Box:
-        """Bounding box of the room, metres."""
+        """Return the bounding box of the room, metres."""
         (x, y), (rows, columns) = self.origin, self.inside.shape
         return x + CELL, y + CELL, x + columns * FINE - CELL, y + rows * FINE - CELL
 
     def is_outer(self, side: WallSide, at: float) -> bool:
-        """Whether there is no room within a metre behind a wall, at `at` along it."""
+        """Tell whether there is no room within a metre behind a wall, at `at` along it."""
         steps = np.arange(0.25, 1.0, CELL)
         if side.along == "x":
             points = [(at, side.line - s * math.sin(side.yaw)) for s in steps]
@@ -93,7 +93,7 @@ class RoomSpace:
             self.gates.append((float(x[best]), float(y[best])))
 
     def _span(self, box: Box) -> tuple[int, int, int, int]:
-        """Rows r0:r1 and columns c0:c1 of all cells that a box touches, clipped."""
+        """Return the rows r0:r1 and columns c0:c1 of all cells that a box touches, clipped."""
         c0 = max(math.floor((box[0] - self.origin[0]) / FINE + 1e-6), 0)
         r0 = max(math.floor((box[1] - self.origin[1]) / FINE + 1e-6), 0)
         c1 = min(math.ceil((box[2] - self.origin[0]) / FINE - 1e-6), self.inside.shape[1])
@@ -101,7 +101,7 @@ class RoomSpace:
         return r0, r1, c0, c1
 
     def fits(self, box: Box) -> bool:
-        """Whether a box lies wholly on free floor of the room, off what is to stay clear."""
+        """Tell whether a box lies entirely on free floor of the room and outside cleared areas."""
         r0, r1, c0, c1 = self._span(box)
         if r1 <= r0 or c1 <= c0 or box[0] < self.origin[0] or box[1] < self.origin[1]:
             return False
@@ -109,27 +109,27 @@ class RoomSpace:
         return bool(self.inside[area].all() and not self.blocked[area].any() and not self.clear[area].any())
 
     def on_floor(self, box: Box) -> bool:
-        """Whether a box lies wholly within the room, whatever stands there."""
+        """Tell whether a box lies entirely within the room, free or not."""
         r0, r1, c0, c1 = self._span(box)
         return bool(r1 > r0 and c1 > c0 and self.inside[r0:r1, c0:c1].all())
 
     def keep_clear(self, box: Box) -> None:
-        """No furniture may stand on the box."""
+        """Forbid furniture on the box."""
         r0, r1, c0, c1 = self._span(box)
         self.clear[r0:r1, c0:c1] |= self.inside[r0:r1, c0:c1]
 
     def block(self, box: Box) -> None:
-        """The box is taken."""
+        """Mark the box as occupied."""
         r0, r1, c0, c1 = self._span(box)
         self.blocked[r0:r1, c0:c1] = True
 
     def unblock(self, box: Box) -> None:
-        """The box is free again; nothing else may have stood on its cells."""
+        """Mark the box as free again; no other object may have occupied its cells."""
         r0, r1, c0, c1 = self._span(box)
         self.blocked[r0:r1, c0:c1] = False
 
     def walkable(self) -> np.ndarray:
-        """(rows, columns) bool: cells that hold a turning robot and are connected to every door."""
+        """Return (rows, columns) bool: cells in which the robot can turn and that are connected to every door."""
         obstacles = self.blocked | self._solid
         distance = cv2.distanceTransform((~obstacles).astype(np.uint8), cv2.DIST_L2, 5) * FINE
         wide = (distance >= WALK) & self.inside
@@ -151,7 +151,7 @@ class RoomSpace:
         return labels == wanted
 
     def reachable(self, boxes: list[Box], walkable: np.ndarray) -> bool:
-        """Whether each box has walkable floor within REACH of it."""
+        """Tell whether each box has walkable floor within REACH."""
         if not walkable.any():
             return False
         distance = cv2.distanceTransform((~walkable).astype(np.uint8), cv2.DIST_L2, 5) * FINE
@@ -162,7 +162,7 @@ class RoomSpace:
         return True
 
     def _wall_sides(self) -> list[WallSide]:
-        """Straight pieces of wall of at least half a metre that border the room."""
+        """Return straight wall segments of at least half a metre that border the room."""
         sides: list[WallSide] = []
         padded = np.pad(self._solid, 1, constant_values=True)
         room = np.pad(self.inside, 1)

@@ -1,4 +1,4 @@
-"""What holds in a world, whatever a robot believes: free space, path lengths, and what is seen from where."""
+"""Ground truth of a world: free space, path lengths and visibility."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from lodestar.grid.success_pose import MAX_DISTANCE, footprint_distances
 from lodestar_sim.worlds.geometry import Geometry
 from lodestar_sim.worlds.world import World, WorldObject
 
-RESOLUTION = 0.05  # m
-BAND = (0.03, 0.55)  # m above the floor in which the robot's body touches
-INFLATION = 0.20  # m that the robot's centre keeps from anything
-CAMERA = (0.30, 0.45)  # m ahead of and above base_link
-SAMPLES = 48  # points of an object that are looked at
+RESOLUTION = 0.05  # metres
+BAND = (0.03, 0.55)  # metres above the floor between which the robot's body touches obstacles
+INFLATION = 0.20  # metres between the robot's centre and any obstacle
+CAMERA = (0.30, 0.45)  # metres ahead of and above base_link
+SAMPLES = 48  # points of an object that are tested for visibility
 _FRACTION = 8  # bits of sub-pixel precision in cv2's polygons
 
 
 class Truth:
-    """A world as it stands at `time`; everything is made when it is first asked for."""
+    """Ground truth of a world at `time`; results are computed on first use."""
 
     def __init__(self, world: World, time: float = 0.0) -> None:
         self.world = world.at(time)
@@ -34,22 +34,22 @@ class Truth:
 
     @cached_property
     def geometry(self) -> Geometry:
-        """All triangles without the ceiling."""
+        """Return all triangles except the ceiling."""
         return self.world.geometry(ceiling=False)
 
     @cached_property
     def grid(self) -> OccupancyGrid2D:
-        """True obstacles of the robot's body at 0.05 m; nothing is unknown."""
+        """Return the true obstacles of the robot's body at 0.05 m; no cell is unknown."""
         return obstacle_grid(self.world)
 
     @cached_property
     def clearance(self) -> np.ndarray:
-        """Metres from each cell of `grid` to the nearest obstacle, (rows, columns) float32."""
+        """Return the metres from each cell of `grid` to the nearest obstacle, (rows, columns) float32."""
         return obstacle_distance(self.grid)
 
     @cached_property
     def covered(self) -> np.ndarray:
-        """(rows, columns) bool: cells of `grid` under an object's box, table tops included."""
+        """Return (rows, columns) bool: cells of `grid` under an object's box, table tops included."""
         mask = np.zeros(self.grid.cells.shape, bool)
         for thing in self.world.objects:
             low, high = self.world.box(thing)
@@ -66,21 +66,21 @@ class Truth:
         return scene
 
     def lengths(self, start_xy: tuple[float, float]) -> np.ndarray:
-        """Path length from a place to every cell of `grid`, metres, inf where a robot cannot go."""
+        """Return the path length from a place to every cell of `grid`, metres, inf where the robot cannot go."""
         key = (round(start_xy[0], 3), round(start_xy[1], 3))
         if key not in self._lengths:
             self._lengths[key] = path_lengths(self.grid, key, TravelConfig(clearance=INFLATION))
         return self._lengths[key]
 
     def points_of(self, thing: WorldObject) -> np.ndarray:
-        """(SAMPLES, 3) float32 points spread over an object's surface by area, in map; the same every time."""
+        """Return (SAMPLES, 3) float32 points spread over an object's surface by area, in map; deterministic."""
         if thing.id not in self._points:
             mesh = self.world.placed_mesh(thing)
             self._points[thing.id] = spread_points(mesh.vertices[mesh.triangles], SAMPLES)
         return self._points[thing.id]
 
     def seen(self, thing: WorldObject, poses: np.ndarray) -> np.ndarray:
-        """(N,) float64: share of the object's points in line of sight of the camera at robot poses (N, 3)."""
+        """Return (N,) float64: share of the object's points visible to the camera at robot poses (N, 3)."""
         poses = np.asarray(poses, np.float64).reshape(-1, 3)
         points = self.points_of(thing)
         eyes = np.column_stack(
@@ -106,10 +106,10 @@ class Truth:
         distance: float = MAX_DISTANCE,
         most: int = 0,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Reachable poses (N, 3) that face the object's box within `distance`, line of sight not yet checked.
+        """Return reachable poses (N, 3) that face the object's box within `distance`, without a line-of-sight check.
 
-        Returns them with their path lengths (N,) from the start, nearest by path first; `most`: that many of them,
-        spread evenly, before it is looked whether the footprint fits (0 = all).
+        Returns them with their path lengths (N,) from the start, shortest first; `most`: candidates kept, evenly
+        spread, before the footprint check (0 = all).
         """
         low, high = self.world.box(thing)
         reach = distance + GO2.length / 2
@@ -135,12 +135,12 @@ class Truth:
         return poses[good], far[near][good]
 
     def views(self, thing: WorldObject, share: float = 0.06, distance: float = 0.9) -> np.ndarray:
-        """Some reachable poses (N, 3) within `distance` that see at least `share` of the object's points."""
+        """Return reachable poses (N, 3) within `distance` that see at least `share` of the object's points."""
         poses, _ = self.facing_poses(thing, self.world.start[:2], distance, most=48)
         return poses[self.seen(thing, poses) >= share] if len(poses) else poses
 
     def shortest_path(self, start_xy: tuple[float, float], thing: WorldObject) -> float:
-        """Metres to the nearest pose of success, inf where there is none."""
+        """Return the path length to the nearest success pose, metres, inf if there is none."""
         poses, lengths = self.facing_poses(thing, start_xy)
         for first in range(0, len(poses), 64):
             seen = self.seen(thing, poses[first : first + 64]) > 0.0
@@ -150,7 +150,7 @@ class Truth:
 
 
 def obstacle_grid(world: World) -> OccupancyGrid2D:
-    """Cells that anything between 0.03 and 0.55 m above the floor touches, at 0.05 m."""
+    """Return a grid of cells of 0.05 m touched by anything between 0.03 and 0.55 m above the floor."""
     x0, y0, x1, y1 = world.bounds
     shape = (math.ceil((y1 - y0) / RESOLUTION - 1e-6), math.ceil((x1 - x0) / RESOLUTION - 1e-6))
     cells = np.zeros(shape, np.uint8)
@@ -167,7 +167,7 @@ def obstacle_grid(world: World) -> OccupancyGrid2D:
 
 
 def _draw(cells: np.ndarray, corners: np.ndarray, origin: tuple[float, float]) -> None:
-    """Marks what triangles (T, 3, 3) cover in plan within the band."""
+    """Mark the plan of triangles (T, 3, 3) within the height band."""
     low, high = corners[:, :, 2].min(axis=1), corners[:, :, 2].max(axis=1)
     polygons = list(corners[(low >= BAND[0]) & (high <= BAND[1])])
     crossing = (low < BAND[1]) & (high > BAND[0]) & ~((low >= BAND[0]) & (high <= BAND[1]))
@@ -180,7 +180,7 @@ def _draw(cells: np.ndarray, corners: np.ndarray, origin: tuple[float, float]) -
 
 
 def _clipped(triangle: np.ndarray) -> np.ndarray:
-    """The part (N, 3) of a triangle that lies within the band."""
+    """Return the part (N, 3) of a triangle within the height band."""
     polygon = triangle
     for level, sign in ((BAND[0], 1.0), (BAND[1], -1.0)):
         kept = []
@@ -198,7 +198,7 @@ def _clipped(triangle: np.ndarray) -> np.ndarray:
 
 
 def spread_points(corners: np.ndarray, number: int) -> np.ndarray:
-    """`number` points spread by area over triangles (T, 3, 3), by a low-discrepancy sequence. (number, 3) float32."""
+    """Return (number, 3) float32 points spread by area over triangles (T, 3, 3), by a low-discrepancy sequence."""
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     marks = np.cumsum(area) / max(float(area.sum()), 1e-12)
     k = np.arange(number)

@@ -1,4 +1,4 @@
-"""A warehouse: a hall of racks full of look-alike boxes, with side rooms."""
+"""Warehouses: a hall of racks full of similar boxes, with side rooms."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.rows import DOOR, MARGIN, WALL, lock
 
 SIDE_ROOMS = ("office", "workshop", "storage room", "toilets")
-AISLE = 1.9  # m between rows of racks
-BORDER = 2.5  # m left free around the rows
-CEILING = 4.5  # m
+AISLE = 1.9  # metres between rows of racks
+BORDER = 2.5  # metres left free around the rows
+CEILING = 4.5  # metres
 
 
 def warehouse_site(rng: np.random.Generator, locked: bool = False) -> Site:
-    """A hall of some 300 m2 with its racks, and three or four rooms along one side of it."""
+    """Return a hall of about 300 m2 with its racks, and three or four rooms along one side of it."""
     width, depth, side = int(rng.integers(200, 250)), int(rng.integers(150, 180)), int(rng.integers(40, 48))
     plan = Plan.empty(width + 2 * MARGIN, depth + side + WALL + 2 * MARGIN)
     plan.ceiling, plan.lintel = CEILING, 2.4
@@ -42,7 +42,7 @@ def warehouse_site(rng: np.random.Generator, locked: bool = False) -> Site:
 
 
 def _racks(site: Site, hall: int) -> None:
-    """Rows of racks back to back along x, aisles between them, boxes on their lower levels."""
+    """Add rows of racks back to back along x with aisles between them, and boxes on their lower levels."""
     space, rng = site.space(hall), site.rng
     x0, y0, x1, y1 = space.rect
     y = y0 + BORDER
@@ -56,7 +56,7 @@ def _racks(site: Site, hall: int) -> None:
 
 
 def _pair(site: Site, hall: int, x: float, y: float) -> None:
-    """Two racks back to back whose backs meet at y + 1.1, and what stands on them."""
+    """Add two racks whose backs meet at y + 1.1, and their loads."""
     for yaw, sign in ((-math.pi / 2, -1.0), (math.pi / 2, 1.0)):
         rack = site.furnisher.design("pallet rack")
         pose = (x + 1.35, y + 1.1 + sign * (rack.size[0] / 2 + 0.02), 0.0, yaw)

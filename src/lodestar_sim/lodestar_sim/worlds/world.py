@@ -1,4 +1,4 @@
-"""A furnished building: what it is made of, what stands in it, and what happens when."""
+"""A furnished building: structure, objects and timed events."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ STRUCTURE = 0  # id of walls, floors and ceilings
 
 @dataclass(frozen=True)
 class WorldObject:
-    """A thing. `id` in 1..65535; pose: (x, y, z, yaw) of the middle of its foot, map, front towards +x of its frame.
+    """An object. `id` in 1..65535; pose: (x, y, z, yaw) of the centre of its base, map, front towards +x of its frame.
 
     size: (3,) metres along its own axes, filled exactly by its mesh. mesh: "param:shape/variant?key=value" or a
-    path beside the world file. supported_by: id of what it stands on, 0 = floor or wall. contained_in: id of the
-    thing whose compartment it stands in, 0 = none.
+    path relative to the world file. supported_by: id of its support, 0 = floor or wall. contained_in: id of the
+    object in whose compartment it stands, 0 = none.
     """
 
     id: int
@@ -47,7 +47,7 @@ class WorldObject:
 
     @property
     def xy(self) -> tuple[float, float]:
-        """Where it stands, metres."""
+        """Return its position in plan, metres."""
         return self.pose[0], self.pose[1]
 
 
@@ -61,14 +61,14 @@ class Room:
 
     @property
     def rect(self) -> tuple[float, float, float, float]:
-        """Bounding box x0, y0, x1, y1."""
+        """Return the bounding box x0, y0, x1, y1."""
         xs, ys = [p[0] for p in self.polygon], [p[1] for p in self.polygon]
         return min(xs), min(ys), max(xs), max(ys)
 
 
 @dataclass(frozen=True)
 class Wall:
-    """A box of structure between two corners, metres."""
+    """A structural box between two corners, metres."""
 
     x0: float
     y0: float
@@ -82,7 +82,7 @@ class Wall:
 
 @dataclass(frozen=True)
 class Slab:
-    """A level rectangle of floor (facing up) or ceiling (facing down), metres."""
+    """A horizontal rectangle of floor (facing up) or ceiling (facing down), metres."""
 
     x0: float
     y0: float
@@ -96,7 +96,7 @@ class Slab:
 
 @dataclass(frozen=True)
 class Decal:
-    """Something flat on the floor: an ellipse of `size` (x, y) about `center`. `id` shares the objects' numbers."""
+    """A flat mark on the floor: an ellipse of `size` (x, y) about `center`. `id` is unique among objects too."""
 
     id: int
     category: str
@@ -109,7 +109,7 @@ class Decal:
 
 @dataclass(frozen=True)
 class Event:
-    """What happens at `time` seconds. move: to `pose`; add: `object`; walk: along `path` at `speed` m/s."""
+    """A change at `time` seconds. move: to `pose`; add: `object`; walk: along `path` at `speed` m/s."""
 
     time: float
     kind: str
@@ -121,7 +121,7 @@ class Event:
 
     @property
     def end(self) -> float:
-        """When it is over."""
+        """Return the end of the event, seconds."""
         if self.kind != "walk":
             return self.time
         points = np.asarray(self.path, dtype=np.float64)
@@ -147,17 +147,17 @@ class World:
     decals: tuple[Decal, ...] = ()
     events: tuple[Event, ...] = ()
     charging_station: int = 0
-    folder: str = field(default="", compare=False)  # where relative mesh paths start
+    folder: str = field(default="", compare=False)  # base of relative mesh paths
 
     @classmethod
     def load(cls, path: str | Path) -> World:
-        """The world of a JSON file; raises WorldError with what to change where it cannot be used."""
+        """Return the world of a JSON file; raises WorldError, which says what to change, if it is not valid."""
         from lodestar_sim.worlds.storage import load_world
 
         return load_world(path)
 
     def save(self, path: str | Path) -> None:
-        """A JSON file at `path` from which `load` gives an equal world."""
+        """Write a JSON file at `path`, from which `load` returns an equal world."""
         from lodestar_sim.worlds.storage import save_world
 
         save_world(self, path)
@@ -168,30 +168,30 @@ class World:
 
     @cached_property
     def truth(self) -> Truth:
-        """What holds in the world as it stands at the start, whatever a robot believes."""
+        """Return the ground truth of the world at its start."""
         from lodestar_sim.worlds.truth import Truth
 
         return Truth(self)
 
     def object(self, object_id: int) -> WorldObject:
-        """The object of this id as it stands at the start; KeyError where there is none."""
+        """Return the object with this id as it is at the start; KeyError if there is none."""
         return self._by_id[object_id]
 
     def shape(self, thing: WorldObject) -> Shape:
-        """The object's mesh and surfaces in its own frame."""
+        """Return the object's mesh and surfaces in its own frame."""
         return load_shape(thing.mesh, thing.size, thing.color, thing.material, self.folder)
 
     def placed_mesh(self, thing: WorldObject) -> Mesh:
-        """The object's mesh in map."""
+        """Return the object's mesh in map."""
         return _place(self.shape(thing).mesh, thing.pose)
 
     def box(self, thing: WorldObject) -> tuple[np.ndarray, np.ndarray]:
-        """True axis-aligned box of an object in map: lowest and highest corner, (3,) float64 each."""
+        """Return the true axis-aligned box of an object in map: lowest and highest corner, (3,) float64 each."""
         low, high = _place(self.shape(thing).mesh, thing.pose).bounds
         return low.astype(np.float64), high.astype(np.float64)
 
     def objects_at(self, time: float) -> tuple[WorldObject, ...]:
-        """What stands where `time` seconds after the start."""
+        """Return the objects and their poses `time` seconds after the start."""
         things = dict(self._by_id)
         for event in sorted(self.events, key=lambda e: e.time):
             if event.time > time:
@@ -209,28 +209,28 @@ class World:
         return tuple(things.values())
 
     def at(self, time: float) -> World:
-        """The world as it stands at `time`, without events."""
+        """Return the world at `time`, without events."""
         return replace(self, objects=self.objects_at(time), events=()) if self.events else self
 
     def next_change(self, time: float) -> float:
-        """When, at or after `time`, the geometry next differs from what it is at `time`; inf where it never does."""
+        """Return the time, at or after `time`, of the next change of geometry; inf if there is none."""
         ahead = [e.time for e in self.events if e.time > time]
         walking = any(e.kind == "walk" and e.time <= time < e.end for e in self.events)
         return time if walking else min(ahead, default=math.inf)
 
     def walking(self, time: float) -> frozenset[int]:
-        """Ids of what walks at `time`."""
+        """Return the ids of objects that walk at `time`."""
         return frozenset(e.object_id for e in self.events if e.kind == "walk" and e.time <= time < e.end)
 
     def labels(self, time: float = 0.0) -> dict[int, dict[str, str]]:
-        """What each id in the geometry is called: {"class", "caption"}."""
+        """Return the labels of each id in the geometry: {"class", "caption"}."""
         things: tuple[WorldObject | Decal, ...] = (*self.objects_at(time), *self.decals)
         return {thing.id: {"class": thing.category, "caption": thing.caption} for thing in things}
 
     def geometry(
         self, at_time: float = 0.0, *, ceiling: bool = True, without: frozenset[int] = frozenset()
     ) -> Geometry:
-        """All triangles at `at_time`, but for the objects named in `without`."""
+        """Return all triangles at `at_time`, except those of the objects in `without`."""
         parts = [(STRUCTURE, wall_mesh(wall)) for wall in self.walls]
         parts += [(STRUCTURE, slab_mesh(slab)) for slab in self.slabs if ceiling or not slab.ceiling]
         parts += [(decal.id, decal_mesh(decal)) for decal in self.decals if decal.id not in without]
@@ -239,7 +239,7 @@ class World:
 
 
 def _walked(event: Event, time: float, pose: tuple[float, ...]) -> tuple[float, float, float, float]:
-    """Pose on a walk at `time`, looking along it."""
+    """Return the pose on a walk at `time`, facing along it."""
     points = np.asarray(event.path, dtype=np.float64)
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     marks = np.concatenate([[0.0], np.cumsum(steps)])

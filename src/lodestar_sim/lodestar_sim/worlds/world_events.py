@@ -1,4 +1,4 @@
-"""Things that happen in a world: somebody walks through, something is moved, taken or left."""
+"""Random events in a world: a person walks through, an object is moved, removed or added."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lodestar.grid.paths import NoPath, TravelConfig, plan_path
 from lodestar_sim.worlds.furnish import Furnisher, plan_box
 from lodestar_sim.worlds.world import Event, World
 
-WALKER_CLEARANCE = 0.33  # m
-FIRST, LAST = 20.0, 120.0  # s
+WALKER_CLEARANCE = 0.33  # metres
+FIRST, LAST = 20.0, 120.0  # seconds
 
 
 def with_happenings(world: World, rng: np.random.Generator) -> World:
-    """The world with a person who walks through it, and one thing moved, one removed and one added."""
+    """Return the world with a walking person, and one object moved, one removed and one added."""
     furnisher = Furnisher(rng)
     following = max([t.id for t in world.objects] + [d.id for d in world.decals], default=0) + 1
     events: list[Event] = []
@@ -52,7 +52,7 @@ def with_happenings(world: World, rng: np.random.Generator) -> World:
 
 
 def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]:
-    """Open floor that the start is connected to, in an order drawn at random."""
+    """Return open floor connected to the start, in random order."""
     truth = world.truth
     lengths = truth.lengths(world.start[:2])
     cells = np.argwhere(np.isfinite(lengths) & (truth.clearance >= 0.7) & (lengths > 2.0) & ~truth.covered)
@@ -63,7 +63,7 @@ def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]
 def _fit(
     world: World, size: tuple[float, float, float], places: list[tuple[float, float]]
 ) -> tuple[float, float, float, float] | None:
-    """The first place whose box is clear of every object and puddle by a margin."""
+    """Return the first pose whose box is clear of all objects and puddles by a margin, or None."""
     boxes = [world.box(thing) for thing in world.objects]
     low = np.array([b[0][:2] for b in boxes]).reshape(-1, 2) - 0.1
     high = np.array([b[1][:2] for b in boxes]).reshape(-1, 2) + 0.1
@@ -77,7 +77,7 @@ def _fit(
 
 
 def _walk(world: World, rng: np.random.Generator) -> tuple[tuple[float, float], ...]:
-    """A way across the building through open floor, corners only; empty where there is none."""
+    """Return the corners of a path across the building through open floor; empty if there is none."""
     places = _places(world, rng)
     pairs = [(a, b) for a in places[:8] for b in places[8:16]]
     pairs.sort(key=lambda pair: -math.dist(*pair))

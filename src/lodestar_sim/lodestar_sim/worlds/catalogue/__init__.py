@@ -1,4 +1,4 @@
-"""What kinds of things there are, as data."""
+"""Categories of objects, as data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CATALOGUE: dict[str, Category] = {c.name: c for c in (*FURNITURE, *HOUSEHOLD, *C
 
 
 def group_of(name: str) -> str:
-    """The set of look-alike or like-named classes that a class belongs to; its own name where it is unlike any."""
+    """Return the group of similar or similarly named classes of a class; its own name if it has none."""
     category = CATALOGUE.get(name)
     return (category.group or name) if category else name
 

@@ -1,4 +1,4 @@
-"""Things that lie about."""
+"""Categories of portable objects."""
 
 from __future__ import annotations
 

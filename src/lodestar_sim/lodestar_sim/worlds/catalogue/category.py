@@ -1,4 +1,4 @@
-"""The record of a kind of thing."""
+"""Record of an object category."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Size = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Variant:
-    """One make of a category: mesh reference, material, the word that a caption adds ("office"), its own colours."""
+    """One variant of a category: mesh reference, material, word added to captions ("office"), its own colours."""
 
     mesh: str
     material: str
@@ -21,11 +21,11 @@ class Variant:
 
 @dataclass(frozen=True)
 class Category:
-    """A kind of thing. size_low, size_high: metres along its own axes, front towards +x.
+    """A category of objects. size_low, size_high: metres along its own axes, front towards +x.
 
-    place: "floor", "wall" (hangs, its foot at `mount_height`), "top" (on furniture) or "shelf" (on top or in a
-    compartment). rooms: where it is at home, as room labels; empty: anywhere. group: classes that a person or a
-    text embedding might mix up, so that a task never hangs on telling them apart.
+    place: "floor", "wall" (hangs, its base at `mount_height`), "top" (on furniture) or "shelf" (on top or in a
+    compartment). rooms: labels of rooms where it belongs; empty: anywhere. group: classes that a person or a
+    text embedding might confuse, so that no task depends on distinguishing them.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Category:
     mount_height: float = 0.0
 
     def sample_size(self, rng: np.random.Generator) -> Size:
-        """A size within the range, to the centimetre; the three lengths vary half together, half alone."""
+        """Return a random size within the range, to the centimetre; the three lengths are half correlated."""
         low, high = np.array(self.size_low), np.array(self.size_high)
         share = 0.5 * rng.random() + 0.5 * rng.random(3)
         size = np.maximum(np.round(low + share * (high - low), 2), 0.01)
@@ -60,7 +60,7 @@ def category(
     movable: bool = False,
     mount_height: float = 0.0,
 ) -> Category:
-    """A category from short text; variants: "shape/variant material [word [colour,colour]]; ..." with _ for none."""
+    """Return a category from compact text; variants: "shape/variant material [word [colour,colour]]; ...", _ = none."""
     made = []
     for entry in variants.split(";"):
         fields = entry.split()

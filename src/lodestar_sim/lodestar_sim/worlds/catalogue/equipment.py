@@ -1,4 +1,4 @@
-"""Offices, corridors, workshops, warehouses."""
+"""Categories of office, corridor, workshop and warehouse equipment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Things that people sit on, lie on, work at and store things in."""
+"""Categories of furniture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kitchen, bath, laundry, and what makes a home."""
+"""Categories of kitchen, bathroom, laundry and other household objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parametric shapes, by the name that a mesh reference uses; each module registers its own."""
+"""Parametric shapes by the name used in mesh references; each module registers its own."""
 
 from lodestar_sim.worlds.shapes import (
     appliances,

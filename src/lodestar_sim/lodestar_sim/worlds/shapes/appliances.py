@@ -1,4 +1,4 @@
-"""Kitchen, bath and laundry."""
+"""Shapes of kitchen, bathroom and laundry appliances."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _STEEL = ("gray", "metal")
 
 @shape("fridge")
 def fridge(d: Design) -> None:
-    """Two doors above each other with bars to pull."""
+    """Two doors one above the other, with bar handles."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.03), (hx - 0.06, hy, h))
     d.box((-hx + 0.03, -hy + 0.03, 0.0), (hx - 0.1, hy - 0.03, 0.03), "black", "plastic")
@@ -26,7 +26,7 @@ def fridge(d: Design) -> None:
 
 @shape("stove")
 def stove(d: Design) -> None:
-    """An oven with a window, knobs and four plates."""
+    """A stove: an oven with a window, knobs and four plates."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx - 0.04, hy, h - 0.015))
     d.box((hx - 0.04, -hy + 0.02, 0.12), (hx - 0.02, hy - 0.02, 0.74 * h))

@@ -1,4 +1,4 @@
-"""Beds."""
+"""Shapes of beds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People, robots like them, and things of their size."""
+"""Shapes of people, humanoid robots and objects of similar size."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("person")
 def person(d: Design) -> None:
-    """Standing; the shirt has the object's colour. Option trousers: a colour."""
+    """A standing person; the shirt has the object's colour. Option trousers: a colour."""
     hx, hy, h = d.half
     trousers = d.text("trousers", "black")
     for side in (-1, 1):
@@ -35,7 +35,7 @@ def person(d: Design) -> None:
 
 @shape("humanoid")
 def humanoid(d: Design) -> None:
-    """A robot in the shape of a person, standing: shells in the object's colour, dark joints and a dark visor."""
+    """A standing humanoid robot: shells in the object's colour, dark joints and a dark visor."""
     hx, hy, h = d.half
     for side in (-1, 1):
         inner, outer = side * 0.1 * hy, side * 0.5 * hy
@@ -57,7 +57,7 @@ def humanoid(d: Design) -> None:
 
 @shape("bicycle")
 def bicycle(d: Design) -> None:
-    """On its wheels, the handle bar at +x."""
+    """A bicycle on its wheels, the handle bar at +x."""
     hx, hy, h = d.half
     r = 0.34 * h
     for side in (-1, 1):
@@ -74,7 +74,7 @@ def bicycle(d: Design) -> None:
 
 @shape("guitar")
 def guitar(d: Design) -> None:
-    """Upright on its stand."""
+    """A guitar upright on its stand."""
     hx, hy, h = d.half
     d.lathe([(0, -0.6 * hx), (hy, -0.6 * hx), (hy, 0.4 * hx), (0, 0.4 * hx)], (0, 0, hy + 0.05), 12, axis="x")
     d.lathe(
@@ -91,7 +91,7 @@ def guitar(d: Design) -> None:
 
 @shape("piano")
 def piano(d: Design) -> None:
-    """Upright, its keys towards +x."""
+    """An upright piano, its keys towards +x."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (-0.1 * hx, hy, h))
     d.box((-0.1 * hx, -hy, 0.5 * h), (hx, hy, 0.58 * h))
@@ -105,7 +105,7 @@ def piano(d: Design) -> None:
 
 @shape("treadmill")
 def treadmill(d: Design) -> None:
-    """The console at -x."""
+    """A treadmill with the console at -x."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.0), (hx, hy, 0.14))
     d.box((-0.7 * hx, -0.7 * hy, 0.14), (hx - 0.05, 0.7 * hy, 0.15), "black", "fabric")

@@ -1,4 +1,4 @@
-"""What a shape builder is given and adds its parts to."""
+"""Input of a shape builder, to which it adds its parts."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ class Design(Assembly):
 
     @property
     def half(self) -> tuple[float, float, float]:
-        """Half width in x and y, and the whole height."""
+        """Return half the width in x and y, and the full height."""
         return self.size[0] / 2, self.size[1] / 2, self.size[2]
 
     def number(self, key: str, default: int, low: int = 0, high: int = 12) -> int:
-        """A whole number given as an option, within its limits."""
+        """Return an option as a whole number within its limits."""
         text = self._options.get(key, str(default))
         try:
             return min(max(int(text), low), high)
         except ValueError:
-            raise WorldError(f"option {key}={text!r} of a mesh: give a whole number") from None
+            raise WorldError(f"option {key}={text!r} of a mesh must be a whole number") from None
 
     def text(self, key: str, default: str) -> str:
-        """An option as it stands."""
+        """Return an option as text."""
         return self._options.get(key, default)
 
     def legs(self, inset: float, thickness: float, z1: float, color: str = "", material: str = "") -> None:
-        """Four square legs from the floor to `z1`, `inset` from the edges."""
+        """Add four square legs from the floor to `z1`, `inset` from the edges."""
         hx, hy, _ = self.half
         for sx in (-1, 1):
             for sy in (-1, 1):
@@ -54,7 +54,7 @@ SHAPES: dict[str, Callable[[Design], None]] = {}
 
 
 def shape(name: str) -> Callable[[Callable[[Design], None]], Callable[[Design], None]]:
-    """Registers a builder under the name that references use."""
+    """Register a builder under the name that mesh references use."""
 
     def register(builder: Callable[[Design], None]) -> Callable[[Design], None]:
         SHAPES[name] = builder

@@ -1,4 +1,4 @@
-"""Screens, computers, printers and machines of an office."""
+"""Shapes of screens, computers, printers and office machines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("screen")
 def screen(d: Design) -> None:
-    """A flat screen. Variants: stand (on a foot), wall (without one)."""
+    """A flat screen. Variants: stand (on a foot), wall (without a foot)."""
     hx, hy, h = d.half
     low = 0.0 if d.variant == "wall" else 0.22 * h
     thick = hx if d.variant == "wall" else min(0.025, hx)
@@ -20,7 +20,7 @@ def screen(d: Design) -> None:
 
 @shape("laptop")
 def laptop(d: Design) -> None:
-    """Open, its screen leaning back."""
+    """An open laptop, its screen leaning back."""
     hx, hy, h = d.half
     d.box((-0.7 * hx, -hy, 0.0), (hx, hy, 0.02))
     d.box((-0.4 * hx, -0.9 * hy, 0.02), (0.5 * hx, 0.9 * hy, 0.023), "black", "plastic")
@@ -52,7 +52,7 @@ def tower(d: Design) -> None:
 
 @shape("printer")
 def printer(d: Design) -> None:
-    """Variants: desktop, floor (a copier on paper drawers)."""
+    """A printer. Variants: desktop, floor (a copier on paper drawers)."""
     hx, hy, h = d.half
     base = 0.0
     if d.variant == "floor":

@@ -1,4 +1,4 @@
-"""Warehouse, workshop and corridor."""
+"""Shapes of warehouse, workshop and corridor equipment."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pallet(d: Design) -> None:
 
 @shape("forklift")
 def forklift(d: Design) -> None:
-    """Forks towards +x."""
+    """A forklift with its forks towards +x."""
     hx, hy, h = d.half
     for x in (-0.75 * hx, 0.2 * hx):
         for side in (-1, 1):
@@ -72,7 +72,7 @@ def jack(d: Design) -> None:
 
 @shape("truck")
 def truck(d: Design) -> None:
-    """A two-wheeled hand truck that stands."""
+    """An upright two-wheeled hand truck."""
     hx, hy, h = d.half
     for side in (-1, 1):
         d.box((-0.5 * hx, side * 0.8 * hy, 0.02), (-0.38 * hx, side * 0.66 * hy, h))
@@ -91,7 +91,7 @@ def truck(d: Design) -> None:
 
 @shape("ladder")
 def ladder(d: Design) -> None:
-    """A step ladder that stands open."""
+    """An open step ladder."""
     hx, hy, h = d.half
     for side in (-1, 1):
         d.bar((hx - 0.03, side * (hy - 0.03), 0.0), (0.1 * hx, side * 0.6 * hy, h), 0.05)
@@ -105,7 +105,7 @@ def ladder(d: Design) -> None:
 
 @shape("sign")
 def sign(d: Design) -> None:
-    """An A-frame that warns of a wet floor."""
+    """An A-frame sign that warns of a wet floor."""
     hx, hy, h = d.half
     for side in (-1, 1):
         d.tilted_box((side * 0.5 * hx, 0.0, h / 2), (0.02, 2 * hy, h), -side * math.atan2(hx, h))

@@ -1,4 +1,4 @@
-"""What hangs on walls, and doors."""
+"""Shapes of doors and of objects that hang on walls."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _ART = ("red", "blue", "yellow", "green", "orange", "purple", "pink", "white")
 
 @shape("picture")
 def picture(d: Design) -> None:
-    """A frame in the object's colour around blocks of colour; option art: which. Variant poster: no frame."""
+    """A frame in the object's colour around blocks of colour; option art: their seed. Variant poster: no frame."""
     hx, hy, h = d.half
     frame = 0.0 if d.variant == "poster" else 0.04
     d.box((-hx, -hy, 0.0), (0.6 * hx, hy, h), "" if frame else "white", "" if frame else "paper")
@@ -70,7 +70,7 @@ def door(d: Design) -> None:
 
 @shape("curtain")
 def curtain(d: Design) -> None:
-    """Folds below a rod."""
+    """A curtain with folds below a rod."""
     hx, hy, h = d.half
     folds = 8
     width = 2 * hy / folds

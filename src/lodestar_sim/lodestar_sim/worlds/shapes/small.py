@@ -1,4 +1,4 @@
-"""Things that are carried."""
+"""Shapes of portable objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("box")
 def box(d: Design) -> None:
-    """Variants: carton (taped), crate (slatted, open), plain, tote (plastic with a lid)."""
+    """A box. Variants: carton (taped), crate (slatted, open), plain, tote (plastic with a lid)."""
     hx, hy, h = d.half
     if d.variant == "crate":
         t = min(0.02, 0.2 * hx)
@@ -29,7 +29,7 @@ def box(d: Design) -> None:
 
 @shape("book")
 def book(d: Design) -> None:
-    """Variants: standing (its spine to the front), lying."""
+    """A book. Variants: standing (its spine to the front), lying."""
     hx, hy, h = d.half
     if d.variant == "lying":
         d.box((-hx, -hy, 0.0), (hx, hy, 0.1 * h))
@@ -45,7 +45,7 @@ def book(d: Design) -> None:
 
 @shape("books")
 def books(d: Design) -> None:
-    """A row of books of many heights; the object's colour is the commonest."""
+    """A row of books of different heights; most have the object's colour."""
     hx, hy, h = d.half
     count = d.number("count", 6, 2, 10)
     width = 2 * hy / count
@@ -57,7 +57,7 @@ def books(d: Design) -> None:
 
 @shape("backpack")
 def backpack(d: Design) -> None:
-    """Upright, with a front pocket and two straps."""
+    """An upright backpack, with a front pocket and two straps."""
     hx, hy, h = d.half
     d.box((-0.6 * hx, -hy, 0.0), (0.4 * hx, hy, 0.82 * h))
     d.tilted_box((-0.1 * hx, 0.0, 0.86 * h), (0.75 * hx, 1.7 * hy, 0.2 * h), 0.0)
@@ -76,7 +76,7 @@ def backpack(d: Design) -> None:
 
 @shape("suitcase")
 def suitcase(d: Design) -> None:
-    """Upright on wheels, its handle pulled out."""
+    """An upright suitcase on wheels, its handle extended."""
     hx, hy, h = d.half
     d.box((-hx, -hy, 0.06), (hx, hy, 0.8 * h))
     for i in range(4):
@@ -90,7 +90,7 @@ def suitcase(d: Design) -> None:
 
 @shape("bear")
 def bear(d: Design) -> None:
-    """A teddy bear that sits."""
+    """A sitting teddy bear."""
     hx, hy, h = d.half
     d.ellipsoid((-0.2 * hx, 0, 0.32 * h), (0.7 * hx, 0.65 * hy, 0.32 * h), 8, 5)
     d.ellipsoid((-0.1 * hx, 0, 0.72 * h), (0.62 * hx, 0.58 * hy, 0.22 * h), 8, 5)
@@ -110,7 +110,7 @@ def ball(d: Design) -> None:
 
 @shape("basket")
 def basket(d: Design) -> None:
-    """Open, with handles; variant full: with laundry."""
+    """An open basket with handles; variant full: with laundry."""
     hx, hy, h = d.half
     t = 0.02
     d.box((-hx, -hy, 0.0), (hx, hy, 0.02))
@@ -123,7 +123,7 @@ def basket(d: Design) -> None:
 
 @shape("shoes")
 def shoes(d: Design) -> None:
-    """A pair."""
+    """A pair of shoes."""
     hx, hy, h = d.half
     for side in (-1, 1):
         y0, y1 = side * hy, side * 0.12 * hy

@@ -1,4 +1,4 @@
-"""Shelves and racks with open compartments, cabinets with fronts."""
+"""Shapes of shelves and racks with open compartments, and of cabinets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("shelf")
 def shelf(d: Design) -> None:
-    """Boards between two sides, open in front. Options: boards, back (0 or 1)."""
+    """A shelf: boards between two sides, open in front. Options: boards, back (0 or 1)."""
     hx, hy, h = d.half
     t = 0.025
     boards = d.number("boards", 4, 2, 8)

@@ -1,4 +1,4 @@
-"""Tables, desks, counters and workbenches."""
+"""Shapes of tables, desks, counters and workbenches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @shape("table")
 def table(d: Design) -> None:
-    """Variants: square (four legs), round (one foot), trestle (two side frames), glass (glass top)."""
+    """A table. Variants: square (four legs), round (one foot), trestle (two side frames), glass (glass top)."""
     hx, hy, h = d.half
     if d.variant == "round":
         d.cylinder(0.3 * hx * 2, 0.0, 0.03, segments=12, color="black", material="metal")
@@ -29,7 +29,7 @@ def table(d: Design) -> None:
 
 @shape("desk")
 def desk(d: Design) -> None:
-    """A work place whose user sits on the +x side. Variants: drawers, plain, standing."""
+    """A desk whose user sits on the +x side. Variants: drawers, plain, standing."""
     hx, hy, h = d.half
     top = 0.035
     if d.variant == "drawers":

@@ -1,4 +1,4 @@
-"""Things made on a lathe: mugs, bottles, bins, barrels, cones."""
+"""Surfaces of revolution: mugs, bottles, bins, barrels, cones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar_sim.worlds.shapes.design import Design, shape
 
 @dataclass(frozen=True)
 class Turning:
-    """Bands from the foot upwards, in shares of half the width and of the height: (radius, height) points.
+    """Bands of a profile from bottom to top: (radius, height) points as shares of half the width and of the height.
 
     bands: (colour or "", profile); "" is the object's own colour.
     """
@@ -81,7 +81,7 @@ TURNINGS: dict[str, Turning] = {
 
 @shape("turned")
 def turned(d: Design) -> None:
-    """A profile of `TURNINGS`, named by the variant; the first one where it names none."""
+    """A profile of `TURNINGS`, named by the variant; the bin for an unknown variant."""
     hx, _, h = d.half
     turning = TURNINGS.get(d.variant, TURNINGS["bin"])
     for color, profile in turning.bands:

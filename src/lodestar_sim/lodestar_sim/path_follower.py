@@ -28,27 +28,32 @@ _NUDGE = 0.12  # m/s sideways while turning without room to turn on the spot
 
 @dataclass(frozen=True)
 class FollowerConfig:
-    """Speeds, distances and body of the robot; a value without a source was chosen in simulation."""
+    """Speeds, distances and body of the robot."""
 
     length: float = 0.70  # metres, footprint; Unitree Go2
     width: float = 0.32  # metres, footprint; Unitree Go2
-    padding: float = 0.4  # cells by which the footprint grows, as cells are tested at their centre; chosen
+    # cells by which the footprint grows, as cells are tested at their centre; chosen: slightly below half a cell, for
+    # narrow doors
+    padding: float = 0.4
     max_forward: float = 0.75  # m/s; chosen: a walking pace indoors
-    max_lateral: float = 0.35  # m/s; chosen
-    max_turn: float = 1.0  # rad/s; chosen
-    deceleration: float = 1.0  # m/s^2, used for planning; chosen: below the Go2's
-    lookahead: float = 0.5  # metres along the path; chosen
-    slow_from: float = 0.60  # metres to an obstacle from which the robot slows ...; chosen
+    max_lateral: float = 0.35  # m/s; chosen: half of max_forward
+    max_turn: float = 1.0  # rad/s; chosen: the camera's images stay usable
+    deceleration: float = 1.0  # m/s^2, used for planning; chosen: a gentle stop
+    lookahead: float = 0.5  # metres along the path; chosen: most of a body length
+    # metres to an obstacle from which the robot slows ...; chosen: the stopping distance and a margin
+    slow_from: float = 0.60
     slow_at: float = 0.25  # metres ... down to `slow_speed`; chosen: half the body and a margin
-    slow_speed: float = 0.30  # m/s; chosen
+    slow_speed: float = 0.30  # m/s; chosen: stops within 5 cm
     unknown_speed: float = 0.30  # m/s while the footprint would cover unknown cells; chosen: as slow_speed
-    turn_in_place: float = 1.0  # radians off the motion above which the robot only turns; chosen
-    # metres before the goal from which the robot takes the final heading; chosen
+    # radians off the motion above which the robot only turns; chosen: beyond it walking leads away
+    turn_in_place: float = 1.0
+    # metres before the goal from which the robot takes the final heading; chosen: half a body length and a margin
     final_distance: float = 0.45
-    aside: float = 0.60  # metres to a goal with a similar heading that is reached without turning; chosen
-    aside_turn: float = 0.20  # radians, "similar"; chosen
-    position_tolerance: float = 0.15  # metres; chosen
-    yaw_tolerance: float = 0.15  # radians; chosen
+    # metres to a goal with a similar heading that is reached without turning; chosen: a side step or two
+    aside: float = 0.60
+    aside_turn: float = 0.20  # radians, "similar"; chosen: near yaw_tolerance
+    position_tolerance: float = 0.15  # metres; chosen: three cells of 5 cm
+    yaw_tolerance: float = 0.15  # radians; chosen: below the 30 degrees of success
     look_time: float = 0.6  # seconds ahead that must be free; chosen: the time to stop from max_forward
 
 

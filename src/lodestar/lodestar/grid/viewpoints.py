@@ -25,7 +25,7 @@ class ViewpointConfig:
     max_distance: float = 0.75  # chosen: below the 1.0 m of success, for errors of the box and of the drive
     # maximum for objects so low that a nearer camera looks over them; chosen: below 1.0 m
     far_distance: float = 0.90
-    # maximum for objects above the camera, hidden from nearer by their support; chosen
+    # maximum for objects above the camera, hidden from nearer by their support; chosen: between the other two
     high_distance: float = 0.85
     min_distance: float = 0.08  # chosen: the controller's goal tolerance must not touch the object
     # radians to the box's nearest point; chosen: below the 30 degrees of success
@@ -42,10 +42,11 @@ class ViewpointConfig:
     side_angle: float = math.radians(60.0)
     # radians in plan, the largest angle from a saved view; chosen: not behind
     wide_angle: float = math.radians(110.0)
-    camera_forward: float = 0.30  # metres from base_link, Go2's front camera
-    camera_height: float = 0.45  # metres above base_link's ground, Go2's front camera
-    camera_pitch: float = math.radians(10.0)  # radians, positive = up; the simulator's Go2
-    half_vfov: float = math.radians(32.0)  # radians, half the vertical field of view; the simulator's Go2
+    camera_forward: float = 0.30  # metres ahead of base_link; the simulated Go2's camera
+    camera_height: float = 0.45  # metres above the floor; the simulated Go2's camera
+    camera_pitch: float = math.radians(10.0)  # radians, positive = up; the simulated Go2's camera
+    # radians, half the vertical field of view; the simulated Go2's camera
+    half_vfov: float = math.radians(32.0)
     # metres from an object to its support's edge if the support is unknown; chosen: mid-shelf
     set_back: float = 0.2
     # metres around excluded poses without viewpoints; chosen: above the goal tolerance
@@ -61,7 +62,7 @@ class ViewpointConfig:
     path_weight: float = 0.12  # score lost per metre of path
     distance_weight: float = 0.4  # score lost per metre off `best_distance`
     best_distance: float = 0.45  # metres from footprint to box; chosen: the whole object is in view
-    footprint: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})
+    footprint: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})  # of the robot
 
 
 @dataclass(frozen=True)

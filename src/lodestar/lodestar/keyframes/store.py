@@ -29,7 +29,7 @@ class KeyframeConfig:
     """
 
     distance: float = 0.5  # metres; chosen: a step aside shows other objects
-    angle_deg: float = 25.0  # degrees; chosen: about half the camera's horizontal field
+    angle_deg: float = 25.0  # degrees; chosen: a turn that shows other objects
     # seconds after which the same view is stored again; chosen: objects may have moved
     refresh: float = 120.0
     interval: float = 0.2  # seconds, the least between keyframes; chosen: bounds encoding to 5 Hz

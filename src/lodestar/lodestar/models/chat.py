@@ -64,8 +64,8 @@ class ChatConfig:
     # seconds without questions after the endpoint failed; chosen: no delay at every decision
     rest: float = 30.0
     key_variable: str = KEY_VARIABLE  # name of the environment variable that holds the key
-    retries: RetryConfig = field(default_factory=RetryConfig)
-    spending: SpendingConfig = field(default_factory=SpendingConfig)
+    retries: RetryConfig = field(default_factory=RetryConfig)  # of one question
+    spending: SpendingConfig = field(default_factory=SpendingConfig)  # of one task
 
     def __post_init__(self) -> None:
         check_variable(self.key_variable)

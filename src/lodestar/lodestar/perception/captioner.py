@@ -46,7 +46,7 @@ class VisionConfig:
     # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen: one image tile
     side: int = 384
     quality: int = 85  # of the crop's JPEG, 1 to 100; chosen: no visible artefacts
-    chat: ChatConfig = field(default_factory=lambda: ChatConfig(max_tokens=120))
+    chat: ChatConfig = field(default_factory=lambda: ChatConfig(max_tokens=120))  # of the endpoint
 
     def __post_init__(self) -> None:
         if self.side < 32 or not 1 <= self.quality <= 100 or self.max_questions < 0:
@@ -59,7 +59,7 @@ class CaptionerConfig:
 
     # template = label, colour and size, offline; vision = a vision model, else template
     captioner: str = "template"
-    vision: VisionConfig = field(default_factory=VisionConfig)
+    vision: VisionConfig = field(default_factory=VisionConfig)  # used for captioner = vision
 
     def __post_init__(self) -> None:
         if self.captioner not in CAPTIONERS:

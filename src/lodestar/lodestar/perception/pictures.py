@@ -24,7 +24,7 @@ class PictureConfig:
     max_bytes: int = 20_000_000  # of a file; chosen: above a phone's photo
     max_pixels: int = 50_000_000  # before the picture is scaled down; chosen: a 50-megapixel camera
     side: int = 1024  # pixels of the longer side after scaling; chosen: above the detectors' 640
-    min_side: int = 16  # pixels of the shorter side below which nothing is recognised; chosen
+    min_side: int = 16  # pixels of the shorter side below which nothing is recognised; chosen: an icon
 
 
 def decode_picture(data: bytes, config: PictureConfig = PictureConfig()) -> np.ndarray:

@@ -66,7 +66,8 @@ class ContextConfig:
     distance_scale: float = 15.0  # metres in a straight line to a goal; chosen: across an apartment
     displacement_scale: float = 3.0  # metres from the last decision's place; chosen: across a room
     discovery_scale: float = 5.0  # new entities per decision; chosen: one view
-    settle_time: float = 0.5  # seconds in which a settled robot moves less than settle_distance; chosen
+    # seconds in which a settled robot moves less than settle_distance; chosen: a few poses
+    settle_time: float = 0.5
     settle_distance: float = 0.1  # metres; chosen: above the noise of localisation
 
 

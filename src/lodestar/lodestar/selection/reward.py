@@ -89,9 +89,9 @@ class SequenceConfig:
     stuck: float = -0.5  # per turn without motion; chosen: as RewardConfig.empty_penalty
     empty: float = -0.25  # per empty choice; chosen: below `stuck`
     max_empty: int = 3  # see RewardModel; chosen: equals mask_after
-    mask_after: int = 3  # see RewardModel; chosen
+    mask_after: int = 3  # see RewardModel; chosen: two may be chance
     success: float = 10.0  # weight of a subtask's success; that of Table I
-    decay: float = 0.7  # gamma of eq. 24, which states only (0, 1); chosen
+    decay: float = 0.7  # gamma of eq. 24, which states only (0, 1); chosen: the last three turns share most
     floor: float = 0.2  # least efficiency, 0..1; chosen: a late success still pays
     sigma: float = TIERS[1]  # similarity of a confident match; a tier of eq. 3
     tau: float = TIERS[0]  # similarity of a match; a tier of eq. 3

@@ -260,7 +260,7 @@ def external(use: str, options: StackOptions) -> tuple[str, ...]:
 def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     """Return every process of a use, with the use's profile, the simulated clock and the options applied.
 
-    Raises StackError for an unknown use, a missing profile, one that says a thing twice, or parameters for a node
+    Raises StackError for an unknown use, a missing profile, one that sets a parameter twice, or parameters for a node
     that is not started.
     """
     options = options or StackOptions()

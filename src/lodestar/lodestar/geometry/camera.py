@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-DEPTH_RANGE = 5.0  # metres to which depth is relied on; a D435i errs by 2 % at 2 m, and with the square
+# metres; larger depths are ignored. A D435i's error is 2 % at 2 m and grows with the square of depth
+DEPTH_RANGE = 5.0
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,14 @@ from lodestar.grid.footprint import GO2, Footprint
 
 @dataclass(frozen=True)
 class SuccessConfig:
-    """How near and how straight ahead a thing must be that counts as found (DESIGN section 3)."""
+    """Largest distance and bearing of an object that counts as found (DESIGN section 3)."""
 
-    distance: float = 1.0  # m, in plan, from the footprint to the thing's box
-    bearing: float = math.radians(30.0)  # rad, from the heading to the box's nearest point
+    distance: float = 1.0  # metres in plan from the footprint to the object's box; DESIGN section 3
+    # radians from the heading to the box's nearest point; DESIGN section 3
+    bearing: float = math.radians(30.0)
 
 
-MAX_DISTANCE, MAX_BEARING = SuccessConfig.distance, SuccessConfig.bearing  # by which the benchmarks judge
+MAX_DISTANCE, MAX_BEARING = SuccessConfig.distance, SuccessConfig.bearing  # the benchmarks' limits
 
 
 def _outside(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:

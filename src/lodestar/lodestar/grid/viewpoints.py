@@ -30,9 +30,8 @@ class ViewpointConfig:
     min_distance: float = 0.08  # chosen: the controller's goal tolerance must not touch the object
     # radians to the box's nearest point; chosen: below the 30 degrees of success
     max_bearing: float = math.radians(20.0)
-    # metres from obstacles for a free turn (Go2's circumscribed radius plus a margin); nearer to obstacles the
-    # footprint
-    # must fit at the heading
+    # metres from obstacles for a free turn (Go2's circumscribed radius plus a margin); nearer to obstacles
+    # the footprint must fit at the heading
     turning_clearance: float = 0.40
     # metres before the box that may be furniture under the object; chosen: a desk's depth
     ignore_last: float = 0.8

@@ -29,12 +29,12 @@ class TextEmbedder(Protocol):
 
     @property
     def model(self) -> str:
-        """Name of the model; vectors of different models are not comparable."""
+        """Return the name of the model; vectors of different models are not comparable."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Length of a vector."""
+        """Return the length of a vector."""
         ...
 
     def embed(self, phrases: Sequence[str]) -> np.ndarray:
@@ -57,12 +57,12 @@ class SentenceTransformerEmbedder:
 
     @property
     def model(self) -> str:
-        """Name of the model."""
+        """Return the name of the model."""
         return PACKAGED_MODEL if self._folder is None else self._folder.name
 
     @property
     def dimension(self) -> int:
-        """Length of a vector; loads the model."""
+        """Return the length of a vector; loads the model."""
         return int(self._load().encode(["a"], show_progress_bar=False).shape[1])
 
     def embed(self, phrases: Sequence[str]) -> np.ndarray:

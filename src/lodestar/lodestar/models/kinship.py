@@ -1,4 +1,4 @@
-"""Compares nouns by the lexicon: "sofa" and "couch" are of one kind, "chair" and "table" are not."""
+"""Compare labels by the lexicon: "sofa" and "couch" name one kind of object, "chair" and "table" do not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ARTICLES = frozenset({"a", "an", "the", "some", "one"})
 
 @lru_cache(maxsize=8192)
 def kind_of(label: str) -> str:
-    """The lexicon's name of the noun at the end of a label; a label that it does not know, in the singular."""
+    """Return the canonical name of the noun at the end of a label; an unknown label in the singular."""
     lexicon = load_lexicon()
     words = words_of(label)
     length = lexicon.known_suffix(words)
@@ -21,9 +21,9 @@ def kind_of(label: str) -> str:
 
 @lru_cache(maxsize=65536)
 def same_kind(a: str, b: str) -> bool:
-    """Whether two labels are synonyms, or one names a kind of the other ("office chair" and "chair").
+    """Tell whether two labels are synonyms, or one is a hyponym of the other ("office chair" and "chair").
 
-    Two kinds of one wider noun ("dining table", "coffee table") are not the same.
+    Two hyponyms of one noun ("dining table", "coffee table") are not the same.
     """
     if a == b:
         return True
@@ -35,7 +35,7 @@ def same_kind(a: str, b: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def looks_of(caption: str, label: str) -> frozenset[str]:
-    """Words of a caption beside articles and the noun that the label means; attributes by their canonical names."""
+    """Return a caption's words without articles and the label's noun; attributes have their canonical names."""
     lexicon = load_lexicon()
     words = words_of(caption)
     found: set[str] = set()
@@ -52,7 +52,7 @@ def looks_of(caption: str, label: str) -> frozenset[str]:
 
 
 def looks_agree(a: tuple[str, str], b: tuple[str, str]) -> bool:
-    """Whether two (label, caption) describe no two looks: what the one says of its look, the other says too.
+    """Tell whether two (label, caption) are compatible: the descriptive words of one include those of the other.
 
     "a grey sofa" agrees with "grey couch" and with "couch", not with "a blue sofa".
     """

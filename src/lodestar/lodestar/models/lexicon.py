@@ -92,7 +92,7 @@ class Lexicon:
         return 0
 
     def known_prefix(self, words: list[str]) -> int:
-        """How many of the first words form the longest noun of the lexicon; 0 = none."""
+        """Return the number of leading words that form the longest known noun; 0 = none."""
         return self._noun_at(words, 0)
 
     def is_generic(self, phrase: str) -> bool:

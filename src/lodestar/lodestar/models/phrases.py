@@ -49,7 +49,7 @@ class PhraseBook:
 
     @property
     def model(self) -> str:
-        """Name of the model of the vectors, "" while there are none."""
+        """Return the name of the model of the vectors, "" while there are none."""
         return self._model
 
     def missing(self, phrases: Iterable[str]) -> tuple[str, ...]:

@@ -22,9 +22,8 @@ class SegmentFilter:
     # share of a box's outline on the image border above which it is dropped; 1 = never
     max_border_share: float = 1.0
     structure: bool = False  # keep walls, floors and ceilings as objects
-    # IoU of boxes from which the smaller mask duplicates the other, which takes its pixels; above 1 = never. Chosen:
-    # high,
-    # so that an object on its support is no duplicate.
+    # IoU of boxes from which the smaller mask duplicates the other, which takes its pixels; above 1 = never.
+    # Chosen: high, so that an object on its support is no duplicate.
     duplicate: float = 0.9
 
 

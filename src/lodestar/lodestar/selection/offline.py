@@ -30,9 +30,8 @@ class OfflineConfig:
     min_effective: float = 30.0
     resamples: int = 2000  # bootstrap resamples; chosen: stable percentiles
     confidence: float = 0.95  # mass of the intervals, 0..1
-    # runs from which whole runs are resampled, because decisions of a run depend on each other; below it decisions
-    # are.
-    # Chosen: fewer runs give no usable interval.
+    # runs from which whole runs are resampled, because decisions of a run depend on each other; below it
+    # decisions are. Chosen: fewer runs give no usable interval.
     min_runs: int = 8
     folds: int = 5  # of the cross-fitted reward model
     ridge: float = 1.0  # regularisation of the reward model; chosen: that of LinUcbConfig

@@ -52,7 +52,7 @@ def test_pose_and_transform(transform):
 
 
 def test_pose_without_a_rotation_is_refused():
-    with pytest.raises(c.BadMessage, match="no direction"):
+    with pytest.raises(c.BadMessage, match="zero or non-finite length"):
         c.pose_from_msg(_pose(w=0.0))
     with pytest.raises(c.BadMessage, match="not finite"):
         c.pose_from_msg(_pose(x=math.nan))

@@ -60,7 +60,7 @@ def test_what_was_learned_is_kept_after_a_directive_and_taken_up_by_the_next_nod
 def test_a_state_that_is_not_for_this_policy_is_named_at_the_start(make, tmp_path):
     file = tmp_path / "policy.json"
     for text, reason in (
-        ("{", "no state"),
+        ("{", "not a state"),
         (json.dumps({"format": "something else"}), "not a lodestar policy state"),
     ):
         file.write_text(text)

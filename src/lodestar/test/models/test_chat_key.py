@@ -137,7 +137,7 @@ def test_nobody_who_asks_a_model_gives_the_key_on(asks, answer):
     with chat_server(json.dumps(answer)) as server:
         outcome = asks(OpenAiChat(config_for(server)), told.append)
         assert len(server.requests) == 1
-    assert "key into it" in told[0]
+    assert "contains the key" in told[0]
     assert "SECRET" not in repr(outcome) + "".join(told)
 
 

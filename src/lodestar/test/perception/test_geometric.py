@@ -106,10 +106,10 @@ def test_the_same_image_and_seed_give_the_same_segments():
 
 
 def test_depth_of_another_size_is_refused():
-    with pytest.raises(ValueError, match="depth is"):
+    with pytest.raises(ValueError, match="depth has shape"):
         GeometricSegmenter().segment(1.0, np.ones((10, 10), np.float32), CAMERA, None)
     depth = np.ones((CAMERA.height, CAMERA.width), np.float32)
-    with pytest.raises(ValueError, match="colour is"):
+    with pytest.raises(ValueError, match="colour has shape"):
         GeometricSegmenter().segment(1.0, depth, CAMERA, np.zeros((10, 10, 3), np.uint8))
 
 

@@ -72,7 +72,7 @@ def test_the_models_order_is_taken_and_scores_stay(found):
 def test_anything_else_leaves_the_order_as_it_was(found, answer):
     (after, apart), _, told = asked(found, answer)
     assert after == found and not apart
-    assert len(told) == 1 and "not put in order" in told[0]
+    assert len(told) == 1 and "reranking of candidates failed" in told[0]
 
 
 def test_one_candidate_is_not_asked_about(found):

@@ -48,11 +48,11 @@ class JumpWatch:
 
     @property
     def last(self) -> np.ndarray | None:
-        """The last correction, (4, 4), None before the first."""
+        """Return the last correction (4, 4), None before the first."""
         return self._map_from_odom
 
     def resume(self, map_from_odom: np.ndarray | None) -> None:
-        """Go on from a correction of before: of another process in the same odometry."""
+        """Continue from the last correction of an earlier process in the same odometry frame."""
         self._map_from_odom = None if map_from_odom is None else np.array(map_from_odom, np.float64)
 
     def restart(self) -> None:

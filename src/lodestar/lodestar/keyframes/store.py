@@ -245,7 +245,7 @@ class KeyframeStore:
 
 
 def _link(source: Path, target: Path) -> None:
-    """The target is the same file, or a copy of it on another file system; only its owner can read it."""
+    """Hard-link the source to the target, or copy it to another file system; only the owner can read it."""
     target.unlink(missing_ok=True)
     try:
         os.link(source, target)

@@ -42,7 +42,7 @@ class OtherVersion(ArchiveError):
 
 @dataclass(frozen=True)
 class Archive:
-    """The content of a file. meta: what JSON can say. arrays: numbers only."""
+    """Content of a file. meta: JSON values. arrays: numeric arrays by name."""
 
     meta: dict[str, Any]
     arrays: dict[str, np.ndarray]
@@ -50,16 +50,16 @@ class Archive:
 
 @contextmanager
 def whole_file(path: Path, *, durable: bool = True, replace: bool = True) -> Iterator[Path]:
-    """Give the path of an empty file to write; it takes the place of `path` when the block ends without an error.
+    """Yield the path of an empty file to write; it replaces `path` when the block ends without an error.
 
-    durable: it survives a power cut from then on. replace: whether a file that is there may be replaced. Raises
-    FileExistsError, and changes nothing, where it may not.
+    durable: the file survives a power cut from then on. replace: an existing file may be replaced; otherwise it is not
+    changed and FileExistsError is raised.
     """
     if not replace and os.path.lexists(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     unfinished = path.with_name(f".{path.name}.part")
     unfinished.unlink(missing_ok=True)
-    open(unfinished, "xb").close()  # ours, whatever link somebody may have put there
+    open(unfinished, "xb").close()  # a new file, even if the name was a link
     try:
         yield unfinished
         if durable:
@@ -76,7 +76,7 @@ def whole_file(path: Path, *, durable: bool = True, replace: bool = True) -> Ite
 
 
 def _put_beside(source: Path, target: Path) -> None:
-    """The target is the source's file, unless there is one: FileExistsError."""
+    """Hard-link or rename the source to the target. Raises FileExistsError if the target exists."""
     try:
         os.link(source, target)
     except FileExistsError:
@@ -88,7 +88,7 @@ def _put_beside(source: Path, target: Path) -> None:
 
 
 def write_file(path: Path, chunks: Iterable[Any], *, durable: bool = True, replace: bool = True) -> int:
-    """The file holds the chunks of bytes, or what it held before. Returns bytes written; see `whole_file`."""
+    """Write the chunks of bytes to `path` atomically. Returns the number of bytes written; see `whole_file`."""
     written = 0
     with whole_file(path, durable=durable, replace=replace) as unfinished, open(unfinished, "wb") as out:
         for chunk in chunks:
@@ -114,7 +114,7 @@ def write_archive(
     *,
     durable: bool = True,
 ) -> int:
-    """The file holds the arrays, in one step. Returns its bytes. Raises OSError, ValueError for arrays of objects.
+    """Write the arrays to `path` atomically. Returns the size in bytes. Raises OSError, or ValueError for objects.
 
     durable: see `whole_file`.
     """
@@ -144,7 +144,7 @@ def write_archive(
 
 
 def read_archive(path: Path, kind: str, version: int) -> Archive:
-    """Return what `write_archive` wrote. Raises ForeignFile, OtherVersion, OSError for a file that is not whole."""
+    """Return what `write_archive` wrote. Raises ForeignFile, OtherVersion or OSError for an incomplete file."""
     with open(path, "rb") as file:
         content, start = _header(file, path, kind, version)
         size = os.fstat(file.fileno()).st_size

@@ -1,4 +1,4 @@
-"""What a process keeps for its successor in the same run of the stack."""
+"""Checkpoints of a process for its successor in the same run of the stack."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from lodestar.storage.private import private_folder, write_private
 
 @dataclass(frozen=True)
 class CheckpointConfig:
-    """Where a node keeps its part for the case of its death, and how often. The starter gives folder and run."""
+    """Location and period of a node's checkpoints. The starter sets folder and run."""
 
-    folder: str = ""  # of this run of the stack; empty = no checkpoints
-    run: str = ""  # name of this run; a checkpoint of another run is never taken up
-    interval: float = 5.0  # s of real time from the end of a checkpoint to the next
-    share: float = 0.05  # of real time that checkpoints may take; a large map is kept less often
+    folder: str = ""  # of this run of the stack; "" = no checkpoints
+    run: str = ""  # name of this run; checkpoints of other runs are ignored
+    interval: float = 5.0  # seconds of real time between checkpoints; chosen: little is lost with a crash
+    # largest share of real time for checkpoints, 0..1; chosen: large maps are saved less often
+    share: float = 0.05
 
     def __post_init__(self) -> None:
         if self.interval <= 0.0 or not 0.0 < self.share <= 1.0:
@@ -38,10 +39,10 @@ class Kept:
 
 
 class Checkpoint:
-    """One node's files in the folder of its run: `NAME.lodestar` with its part, `NAME.json` with notes.
+    """One node's files in the folder of its run: `NAME.lodestar` with its state, `NAME.json` with notes.
 
-    They survive the process (kill -9), not a power cut: nothing is synced, because the run would be over as well.
-    Raises UnsafeFolder, OSError where the folder is not private or cannot be made.
+    They survive the process (kill -9) but not a power cut, which ends the run anyway, so nothing is synced.
+    Raises UnsafeFolder or OSError if the folder is not private or cannot be created.
     """
 
     def __init__(self, config: CheckpointConfig, name: str, kind: str, version: int) -> None:
@@ -49,7 +50,7 @@ class Checkpoint:
         self._run, self._kind, self._version = config.run, kind, version
         self._path = self._notes_path = Path()
         self.notes: dict[str, Any] = {}
-        self.restarted = False  # whether a process of this name was there before in this run
+        self.restarted = False  # a process of this name has already run in this run
         if self.enabled:
             folder = private_folder(config.folder)
             self._path, self._notes_path = folder / f"{name}.lodestar", folder / f"{name}.json"
@@ -59,19 +60,19 @@ class Checkpoint:
             self.note()
 
     def note(self, **values: Any) -> None:
-        """The notes have these values from now on, also after a kill -9; written only where something is new."""
+        """Update the notes, which survive kill -9; the file is written only if a value changes."""
         new = {**self.notes, **values}
         if self.enabled and (new != self.notes or not self._notes_path.exists()):
             write_private(self._notes_path, json.dumps({"run": self._run, "notes": new}).encode())
         self.notes = new
 
     def write(self, meta: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> int:
-        """This is the part to go on from. Returns its bytes. Raises OSError; then the one before stays."""
+        """Write the state of the next checkpoint. Returns its bytes. Raises OSError, and then keeps the last one."""
         content = {"run": self._run, "taken": time.time(), "meta": dict(meta)}
         return write_archive(self._path, self._kind, self._version, content, arrays, durable=False)
 
     def read(self) -> Kept | None:
-        """Return the last part of this run, None where there is none. Raises ArchiveError, OSError for a bad file."""
+        """Return the last checkpoint of this run, None without one. Raises ArchiveError, OSError for a bad file."""
         if not self.enabled or not self._path.exists():
             return None
         archive = read_archive(self._path, self._kind, self._version)

@@ -1,4 +1,4 @@
-"""Folders and files that only their owner can read: pictures of somebody's home are kept in them."""
+"""Folders and files that only their owner can read, because they contain pictures of homes."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class UnsafeFolder(Exception):
-    """Somebody else could read or change what is kept in the folder; the message says why and what to do."""
+    """Other users could read or change the folder's content; the message says why and what to do."""
 
 
 def state_home() -> Path:
-    """Return this user's folder for the state of Lodestar, as the XDG base directory specification names it."""
+    """Return this user's folder for Lodestar's state, by the XDG base directory specification."""
     given = os.environ.get("XDG_STATE_HOME", "")
     base = Path(given) if os.path.isabs(given) else Path.home() / ".local" / "state"
     return base / "lodestar"
 
 
 def private_folder(path: str | Path) -> Path:
-    """Return the folder, made with mode 0700 where it is missing; its parents are made likewise.
+    """Return the folder; it and missing parents are created with mode 0700.
 
-    Raises UnsafeFolder where a symbolic link, something else or a folder of another user is at the path, or others may
-    write to it. Raises OSError where it cannot be made.
+    Raises UnsafeFolder if the path is a symbolic link, another file or another user's folder, or if others may write to
+    it. Raises OSError if it cannot be created.
     """
     folder = Path(path).expanduser().absolute()
     if not folder.parent.exists():
@@ -52,7 +52,7 @@ def _check(folder: Path) -> None:
 
 
 def write_private(path: Path, data: bytes) -> None:
-    """The file holds the data and only its owner can read it; whole or as it was before, not yet durable."""
+    """Write the data to a file that only its owner can read; atomically, but not durably."""
     unfinished = path.with_name(f"{path.name}.part")
     unfinished.unlink(missing_ok=True)
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)

@@ -1,8 +1,8 @@
-"""A folder with the last snapshots of several files, which changes from one to the next in one step.
+"""A folder with the last snapshots of several files; the current one is replaced atomically.
 
-`CURRENT` names the snapshot that counts, a sub-folder with a manifest of its files and their sizes. A new one is
-written beside it; it counts from the moment in which `CURRENT` is replaced. A crash before that leaves the old one.
-Snapshots before the current one stay until newer ones push them out; the path of one of them can be opened as well.
+`CURRENT` names the valid snapshot: a sub-folder with a manifest of its files and their sizes. A new snapshot is
+written beside it and becomes valid when `CURRENT` is replaced. After a crash before that, the old one stays valid.
+Older snapshots are kept up to a limit; each can be opened by its own path.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CURRENT = "CURRENT"
 MANIFEST = "manifest.json"
 FORMAT = "lodestar-map"
 VERSION = 1
-KEEP = 5  # snapshots
+KEEP = 5  # snapshots; chosen: enough to return to a map before a mistake
 _NAME = re.compile(r"^snapshot-(\d{6,})$")
 
 
@@ -32,14 +32,14 @@ class BadFolder(Exception):
 class SnapshotFolder:
     """One folder of snapshots. Only one process at a time may write it.
 
-    keep: snapshots that stay, the current one among them.
+    keep: number of snapshots kept, including the current one.
     """
 
     def __init__(self, path: str | Path, keep: int = KEEP) -> None:
         if not str(path).strip():
             raise BadFolder("no path was given")
         if keep < 1:
-            raise ValueError("at least one snapshot is kept")
+            raise ValueError("keep must be at least 1 snapshot")
         self.path = Path(path).expanduser().absolute()
         self._keep = keep
 
@@ -62,7 +62,7 @@ class SnapshotFolder:
         return part
 
     def commit(self, part: Path, meta: Mapping[str, Any]) -> int:
-        """From now on the snapshot in `part` counts, and the oldest beyond `keep` are removed. Returns its bytes."""
+        """Make the snapshot in `part` the valid one and remove the oldest beyond `keep`. Returns its bytes."""
         files = sorted(path for path in part.rglob("*") if path.is_file() and path.name != MANIFEST)
         sizes = {path.relative_to(part).as_posix(): path.stat().st_size for path in files}
         content = {"format": FORMAT, "version": VERSION, "meta": dict(meta), "files": sizes}
@@ -80,10 +80,10 @@ class SnapshotFolder:
             shutil.rmtree(part, ignore_errors=True)
 
     def open(self) -> tuple[Path, dict[str, Any]]:
-        """Return folder and meta of the snapshot that counts, all of whose files are there in their full size.
+        """Return the folder and the meta of the valid snapshot; every file has its full size.
 
-        Where the path is a snapshot itself, such as an older one, it is that. Raises BadFolder where there is none,
-        ForeignFile for a damaged or foreign one, OtherVersion.
+        If the path is a snapshot itself, such as an older one, returns that one. Raises BadFolder if there is none,
+        ForeignFile if it is damaged or foreign, OtherVersion.
         """
         if not self.path.is_dir():
             raise BadFolder(f"there is no folder {self.path}")
@@ -110,14 +110,14 @@ class SnapshotFolder:
         return part, meta
 
     def meta(self) -> dict[str, Any]:
-        """Return what the manifest of the snapshot that counts says, whatever became of its files; {} without one."""
+        """Return the meta of the valid snapshot's manifest without checking its files; {} if there is none."""
         try:
             return dict(json.loads((self.path / self._named() / MANIFEST).read_text())["meta"])
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 
     def _is_ours(self) -> bool:
-        """Return whether there are only a snapshot's traces, as one that crashed leaves them too."""
+        """Tell whether the folder contains nothing but snapshot files, complete or left by a crash."""
         names = {child.name for child in self.path.iterdir()}
         return all(_NAME.match(name) or name in (CURRENT, f".{CURRENT}.part") for name in names)
 
@@ -129,7 +129,7 @@ class SnapshotFolder:
         return name if _NAME.match(name) else ""
 
     def _snapshots(self) -> list[Path]:
-        """Return the folders of snapshots, oldest first, whole or not."""
+        """Return the folders of snapshots, oldest first, complete or not."""
         return sorted((child for child in self.path.iterdir() if _NAME.match(child.name)), key=_number)
 
     def _sweep(self) -> None:

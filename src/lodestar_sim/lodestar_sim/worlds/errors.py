@@ -1,16 +1,16 @@
-"""The error of a world that cannot be used."""
+"""Errors of worlds."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-_SHOWN = 100  # problems that a message names
+_SHOWN = 100  # problems listed in a message
 
 
 class WorldError(ValueError):
-    """The world cannot be used; the message says what to change and where.
+    """The world is not valid; the message says what to change and where.
 
-    problems: one sentence for each thing to change; the message joins them.
+    problems: one sentence per problem; the message joins them.
     """
 
     def __init__(self, message: str, problems: Sequence[str] = ()) -> None:
@@ -19,7 +19,7 @@ class WorldError(ValueError):
 
     @classmethod
     def of(cls, problems: Sequence[str], where: str = "") -> WorldError:
-        """One error for all problems, found in `where`."""
+        """Return one error for all problems, found in `where`."""
         prefix = f"{where}: " if where else ""
         if len(problems) == 1:
             return cls(f"{prefix}{problems[0]}", problems)

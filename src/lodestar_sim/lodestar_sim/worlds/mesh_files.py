@@ -1,6 +1,6 @@
-"""Reads mesh files beside a world: OBJ, PLY, STL, OFF, glTF and COLLADA, with the colours of their textures.
+"""Read mesh files beside a world: OBJ, PLY, STL, OFF, glTF and COLLADA, with the colours of their textures.
 
-The files may come from anywhere, so their size is limited, and neither they nor what they name may lie outside the
+The files are untrusted: their size is limited, and neither they nor the files that they name may lie outside the
 folder of the world.
 """
 
@@ -27,9 +27,9 @@ _Z_FROM_X = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])  # z u
 
 @dataclass(frozen=True)
 class MeshFile:
-    """A mesh as its file has it, z up, in metres where the file says its unit.
+    """A mesh as stored in its file, z up, in metres if the file states its unit.
 
-    vertices: (V, 3) float64. triangles: (T, 3) uint32. colors: (T, 3) uint8, sRGB, or None where the file has none.
+    vertices: (V, 3) float64. triangles: (T, 3) uint32. colors: (T, 3) uint8, sRGB, or None if the file has none.
     """
 
     vertices: np.ndarray
@@ -38,14 +38,14 @@ class MeshFile:
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """Lengths along x, y and z, metres."""
+        """Return the lengths along x, y and z, metres."""
         x, y, z = self.vertices.max(axis=0) - self.vertices.min(axis=0)
         return float(x), float(y), float(z)
 
 
 @lru_cache(maxsize=64)
 def read_mesh(reference: str, folder: str) -> MeshFile:
-    """The mesh of a file named relative to the world's folder; raises WorldError that names the reference."""
+    """Return the mesh of a file named relative to the world's folder; raises WorldError that names the reference."""
     path = _inside(reference, folder)
     try:
         data = _bounded(path)
@@ -73,7 +73,7 @@ def read_mesh(reference: str, folder: str) -> MeshFile:
 
 
 def _inside(reference: str, folder: str) -> Path:
-    """The path of a reference that stays inside the world's folder, links followed."""
+    """Return the path of a reference; raises WorldError outside the world's folder, links followed."""
     root = Path(folder).resolve()
     path = (root / reference).resolve()
     if path.suffix.lower() not in MESH_SUFFIXES:
@@ -88,7 +88,7 @@ def _inside(reference: str, folder: str) -> Path:
 
 
 def _bounded(path: Path) -> bytes:
-    """What a file holds. Raises OSError where it is too large."""
+    """Return the content of a file. Raises OSError if it is too large."""
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise OSError(f"{size >> 20} MiB are more than {MAX_BYTES >> 20} MiB")
@@ -99,7 +99,7 @@ _Part = tuple[np.ndarray, np.ndarray, "np.ndarray | None"]
 
 
 def _load(data: bytes, path: Path, root: Path, reference: str) -> tuple[list[_Part], list[str]]:
-    """(Vertices, triangles, colours) of each part, and what the file asked for and was refused."""
+    """Return (vertices, triangles, colours) of each part, and the file's refused requests."""
     try:
         import trimesh
         from trimesh.resolvers import FilePathResolver
@@ -110,7 +110,7 @@ def _load(data: bytes, path: Path, root: Path, reference: str) -> tuple[list[_Pa
     refused: list[str] = []
 
     class Inside(FilePathResolver):
-        """Hands out files of the world's folder only."""
+        """Give access to files of the world's folder only."""
 
         def get(self, name: str) -> bytes:
             target = (Path(self.parent) / name.strip()).resolve()
@@ -136,7 +136,7 @@ def _load(data: bytes, path: Path, root: Path, reference: str) -> tuple[list[_Pa
         parts = [part for node in scene.graph.nodes_geometry if (part := _part(scene, node)) is not None]
     except WorldError:
         raise
-    except Exception as error:  # a torn file makes the readers fail in any way
+    except Exception as error:  # readers raise arbitrary errors for damaged files
         if refused:
             return [], refused
         raise WorldError(f"mesh {reference!r}: {path} is broken ({type(error).__name__}: {error})") from error
@@ -144,7 +144,7 @@ def _load(data: bytes, path: Path, root: Path, reference: str) -> tuple[list[_Pa
 
 
 def _part(scene: Any, node: str) -> _Part | None:
-    """One mesh of a scene where the scene puts it; None for points and lines."""
+    """Return one mesh of a scene, placed by the scene; None for points and lines."""
     matrix, name = scene.graph[node]
     mesh = scene.geometry[name]
     triangles = np.asarray(getattr(mesh, "faces", ()), np.int64).reshape(-1, 3)
@@ -157,7 +157,7 @@ def _part(scene: Any, node: str) -> _Part | None:
 
 
 def _colors(mesh: Any, triangles: np.ndarray) -> np.ndarray | None:
-    """(T, 3) uint8: what the file paints each triangle, None where it says nothing."""
+    """Return (T, 3) uint8 colours of the triangles, None if the file states none."""
     visual = mesh.visual
     if visual.kind == "texture":
         material = visual.material
@@ -172,13 +172,13 @@ def _colors(mesh: Any, triangles: np.ndarray) -> np.ndarray | None:
 
 
 def _factor(material: Any) -> np.ndarray:
-    """(3,) 0..1: by what glTF multiplies a texture."""
+    """Return the glTF colour factor of a texture, (3,) 0..1."""
     factor = getattr(material, "baseColorFactor", None)
     return np.ones(3) if factor is None else np.asarray(factor, np.float64)[:3] / 255.0
 
 
 def _sampled(image: Any, uv: np.ndarray, factor: np.ndarray) -> np.ndarray:
-    """(T, 3) uint8: mean of a texture around the corners and the middle of triangles with uv (T, 3, 2)."""
+    """Return (T, 3) uint8: mean of a texture around the corners and the middle of triangles with uv (T, 3, 2)."""
     small = image.convert("RGB")
     small.thumbnail((_TEXTURE, _TEXTURE), resample=4)  # 4 = box, an average
     pixels = np.asarray(small, np.float64)
@@ -191,7 +191,7 @@ def _sampled(image: Any, uv: np.ndarray, factor: np.ndarray) -> np.ndarray:
 
 
 def _axes(suffix: str, data: bytes) -> tuple[np.ndarray, float]:
-    """Rotation to z up, and metres per unit: glTF has y up; COLLADA says both."""
+    """Return the rotation to z up and the metres per unit: glTF has y up; COLLADA states both."""
     if suffix in (".glb", ".gltf"):
         return _Z_FROM_Y, 1.0
     if suffix != ".dae":

@@ -1,4 +1,4 @@
-"""The format of world files: `world.schema.json`, by which every file is checked before anything is built of it."""
+"""The format of world files, `world.schema.json`; every file is checked against it before use."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SHOWN = 60  # characters of a value that a message repeats
 
 @lru_cache(maxsize=1)
 def load_schema() -> dict[str, Any]:
-    """The schema of world files (JSON Schema, draft 2020-12)."""
+    """Return the schema of world files (JSON Schema, draft 2020-12)."""
     return json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
 
 
 def schema_problems(data: Any) -> list[str]:
-    """Everything in parsed JSON that does not fit the schema, one sentence with its place each."""
+    """Return one sentence with its place for each violation of the schema in parsed JSON."""
     from jsonschema import Draft202012Validator
 
     if not isinstance(data, dict):
@@ -41,7 +41,7 @@ def schema_problems(data: Any) -> list[str]:
 
 
 def _not_finite(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """Places of NaN and infinity, which Python's JSON reads and the schema lets pass."""
+    """Yield the places of NaN and infinity, which Python's JSON reader and the schema accept."""
     if isinstance(value, float) and not math.isfinite(value):
         yield path
     elif isinstance(value, dict | list):
@@ -50,7 +50,7 @@ def _not_finite(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 def _place(data: Any, path: tuple[Any, ...]) -> str:
-    """A path in words: objects[3] (id 7, chair).pose[0]."""
+    """Return a path in words: objects[3] (id 7, chair).pose[0]."""
     words, value = "", data
     for key in path:
         value = value[key]
@@ -61,7 +61,7 @@ def _place(data: Any, path: tuple[Any, ...]) -> str:
 
 
 def _sentences(data: Any, error: Any) -> list[str]:
-    """What one violation of the schema means for who wrote the file."""
+    """Return sentences that explain one violation of the schema to the file's author."""
     place, value, bound = _place(data, tuple(error.absolute_path)), error.instance, error.validator_value
     if error.schema.get("title") in ("colour", "material") and isinstance(value, str):
         known = [*COLORS, "#rrggbb"] if error.schema["title"] == "colour" else bound
@@ -83,7 +83,7 @@ def _sentences(data: Any, error: Any) -> list[str]:
 
 
 def _rule(validator: str, bound: Any, value: Any, schema: dict[str, Any]) -> str:
-    """What must hold instead."""
+    """Return the violated rule in words."""
     if validator == "type":
         return f"must be {_TYPES[bound]}, not {_short(value)}"
     if validator in ("minItems", "maxItems"):

@@ -67,5 +67,5 @@ def test_a_state_that_is_not_for_this_policy_is_named_at_the_start(make, tmp_pat
         with pytest.raises(ParameterError, match=f"policy.json.*{reason}"):
             make(selection__policy_state=str(file))
         assert file.read_text() == text
-    with pytest.raises(ParameterError, match="none of bandit"):
+    with pytest.raises(ParameterError, match="one of bandit"):
         make(selection__policy="oracle")

@@ -109,7 +109,7 @@ def test_an_image_deleted_behind_its_back_is_a_key_error(tmp_path):
     store = KeyframeStore(tmp_path)
     store.offer(frame(1.0))
     (tmp_path / "00000001.jpg").unlink()
-    with pytest.raises(KeyError, match="gone"):
+    with pytest.raises(KeyError, match="missing"):
         store.get(1)
 
 

@@ -68,11 +68,10 @@ def fragments() -> Iterator[tuple[str, str, dict[str, object]]]:
 def test_a_fragment_sets_what_its_node_has_in_any_namespace(
     page: str, key: str, values: dict[str, object]
 ) -> None:
-    assert key.startswith("/**/"), f"write {key!r} as '/**/{key}', or a namespace loses it"
-    spec = next(
-        spec for use in ("sim", "go2") for spec in stack(use) if spec.name == key.removeprefix("/**/")
-    )
-    known = declared.parameters(spec.package, spec.executable)
+    assert key == "/**" or key.startswith("/**/"), f"write {key!r} as '/**/{key}', or a namespace loses it"
+    specs = [spec for use in ("sim", "go2") for spec in stack(use) if key in ("/**", f"/**/{spec.name}")]
+    assert specs, f"no node is named {key!r}"
+    known = {name for spec in specs for name in declared.parameters(spec.package, spec.executable)}
     assert [name for name in flat(values) if name not in known] == []
 
 

@@ -215,10 +215,11 @@ def test_what_the_directive_says_to_keep_away_from_is_kept_away_from():
 
 
 def test_a_room_that_is_never_to_be_entered_is_explored_around():
+    """The same exploration without the ban enters the kitchen within this time."""
     """Told nothing, the robot stands in the kitchen after 64 s."""
     world = world_from_spec("apartment", 4)
     task = Task("explore the building, never enter the kitchen", (), world.start)
-    settings = EpisodeSettings(time_limit=80.0, thinking=0.05)
+    settings = EpisodeSettings(time_limit=160.0, thinking=0.05)
     outcome = EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, 4)
     (kitchen,) = (r for r in world.rooms if r.label == "kitchen")
     x0, y0, x1, y1 = kitchen.rect

@@ -272,7 +272,7 @@ def test_it_drives_the_simulated_robot_without_touching_anything(furnished_room)
         scan = sim.scan()
         sensor = sim.map_from_base @ planar_transform(0.0, 0.0, 0.0, 0.28)
         mapper.insert_scan(scan.ranges, scan.angle_min, scan.angle_increment, scan.range_max, sensor)
-        return mapper.grid(sim.time)
+        return mapper.project(sim.time)
 
     for goal in ((3.0, -2.0, 1.0), (2.6, 2.2, 0.0), (-3.0, 1.5, 3.0)):
         grid = look()

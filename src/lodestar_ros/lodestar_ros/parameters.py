@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import Any, Protocol, TypeVar, get_type_hints
 
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.exceptions import ParameterAlreadyDeclaredException
@@ -18,10 +18,7 @@ from rclpy.node import Node
 
 from lodestar.assembly.parameter_values import ValueRefused, coerce, describe, expressible
 from lodestar.assembly.profiles import home_of
-from lodestar.assembly.shared import is_shared, with_shared
-
-if TYPE_CHECKING:
-    from lodestar_ros.node import LodestarNode
+from lodestar.assembly.shared import SharedConfig, is_shared, with_shared
 
 Config = TypeVar("Config")
 
@@ -62,7 +59,13 @@ def declare_config(
         raise ParameterError(f"{prefix or config_type.__name__}: {error}") from error
 
 
-def declare_part(node: LodestarNode, part_type: type[Config]) -> Config:
+class SharingNode(Protocol):
+    """A node that has declared what the parts share."""
+
+    shared: SharedConfig
+
+
+def declare_part(node: SharingNode, part_type: type[Config]) -> Config:
     """A part of the robot's configuration with the node's parameters, and the shared ones where it reads them.
 
     Raises ParameterError as `declare_config` does.

@@ -13,7 +13,8 @@ from integration.commands import Command
 from lodestar_bringup.stack import stack
 from lodestar_eval.demo.__main__ import EXIT_INTERRUPTED, EXIT_NOT_FOUND
 from lodestar_interfaces.action import FollowDirective
-from lodestar_sim.worlds.world import Room, Slab, Wall, World, WorldObject
+from lodestar_sim.worlds.elements import Slab, Wall
+from lodestar_sim.worlds.world import Room, World, WorldObject
 
 START_UP = 120.0  # s, for thirteen processes on a machine that does other things too
 

@@ -20,7 +20,7 @@ from lodestar_sim.judge import shortest_path_length
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import Room, Wall, World, WorldObject, world_from_spec
-from lodestar_sim.worlds.world import Slab
+from lodestar_sim.worlds.elements import Slab
 
 SEED = 3
 NOISE = NoiseConfig(miss=0.05, split=0.02, wrong_label=0.02, erode_px=1, score_std=0.05)

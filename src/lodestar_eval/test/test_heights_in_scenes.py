@@ -13,7 +13,8 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
 from lodestar_sim.simulator import Simulator
-from lodestar_sim.worlds.world import Room, Slab, Wall, World, WorldObject
+from lodestar_sim.worlds.elements import Slab, Wall
+from lodestar_sim.worlds.world import Room, World, WorldObject
 
 SHELF = WorldObject(
     3, "shelf", "shelf", "brown", "wood", (0.3, 1.0, 1.8), "param:box", (2.3, 0.0, 0.0, math.pi)

@@ -13,7 +13,8 @@ from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import Entity, EntityState
 from lodestar_sim.simulator import Simulator
-from lodestar_sim.worlds.world import Event, Room, Slab, Wall, World, WorldObject
+from lodestar_sim.worlds.elements import Slab, Wall
+from lodestar_sim.worlds.world import Event, Room, World, WorldObject
 
 CHAIR = WorldObject(
     7, "chair", "red chair", "red", "plastic", (0.5, 0.5, 0.9), "param:chair", (0.5, 0.8, 0.0, math.pi)

@@ -17,7 +17,8 @@ from lodestar.scene.records import EntityState
 from lodestar_eval.settings import EpisodeSettings, robot_config
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.simulator import Simulator
-from lodestar_sim.worlds.world import Event, Room, Slab, Wall, World, WorldObject
+from lodestar_sim.worlds.elements import Slab, Wall
+from lodestar_sim.worlds.world import Event, Room, World, WorldObject
 
 CHAIR = WorldObject(
     7, "chair", "red chair", "red", "plastic", (0.5, 0.5, 0.9), "param:chair", (0.5, 0.8, 0.0, math.pi)

@@ -15,7 +15,8 @@ from lodestar.geometry.boxes import box_distance
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar_sim.worlds.catalogue import group_of
-from lodestar_sim.worlds.world import Decal, World, WorldObject
+from lodestar_sim.worlds.elements import Decal
+from lodestar_sim.worlds.world import World, WorldObject
 
 NEXT_TO = 1.2  # metres between boxes
 NEAR = 2.0  # metres between boxes

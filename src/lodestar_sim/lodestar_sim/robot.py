@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numba as nb
 import numpy as np
 
-from lodestar.geometry.poses import inverse, planar_transform, yaw_of
+from lodestar.geometry.poses import inverse, make_transform, planar_transform, yaw_of
+from lodestar_sim.worlds.terrain import Terrain
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,8 @@ class RobotConfig:
     turn_braking: float = 6.0  # rad/s^2
     command_timeout: float = 0.5  # s after the last command at which the robot stands
     contact_gap: float = 0.3  # s of free motion after which a touch is a new contact
+    base_height: float = 0.0  # m, base_link above the ground; 0 = it lies on it, a Go2's driver says 0.32
+    feet: tuple[float, float] = (0.19, 0.14)  # m, of each foot ahead of and beside the middle (Go2's hips)
 
 
 @dataclass(frozen=True)
@@ -177,11 +180,15 @@ Bodies = list[tuple[CollisionRaster, np.ndarray]]
 
 
 class Robot:
-    """A holonomic base on the true geometry. pose, odometry: (3,) x, y, yaw; velocity: (3,) body frame."""
+    """A holonomic base on the true geometry. pose, odometry: (3,) x, y, yaw; velocity: (3,) body frame.
+
+    terrain: the ground, None where it is level. Where a foot or the middle has no ground below it the robot falls: it
+    lies there for the rest of the run.
+    """
 
     def __init__(
         self, config: RobotConfig, odometry: OdometryConfig, localization: LocalizationConfig,
-        start: Sequence[float] | np.ndarray, rng: np.random.Generator,
+        start: Sequence[float] | np.ndarray, rng: np.random.Generator, terrain: Terrain | None = None,
     ):  # fmt: skip
         self.config = config
         self.pose = np.array(start, np.float64)
@@ -202,6 +209,34 @@ class Robot:
         self._since_contact = math.inf  # s
         self._overlap = 0  # sample points that something which came to the robot covers: those do not hold it
         self._body = _body_samples(config, 0.02)
+        self._terrain = terrain
+        ahead, beside = config.feet
+        self._feet = np.array(
+            [[ahead, beside], [ahead, -beside], [-ahead, beside], [-ahead, -beside], [0, 0]]
+        )
+        self._lift = planar_transform(0.0, 0.0, 0.0, config.base_height)
+        self.falls = 0
+        self._stand = np.eye(4)  # ground under the middle, tilted as the feet stand <- the same on z = 0
+        self._follow_ground()
+
+    def _follow_ground(self) -> None:
+        """Height, pitch and roll are those of the ground under the feet; where there is none the robot has fallen."""
+        if self._terrain is None or self.falls:
+            return
+        c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
+        heights = self._terrain.at(self._feet @ np.array([[c, s], [-s, c]]) + self.pose[:2])
+        if np.isnan(heights).any():
+            self.falls += 1
+            self.velocity = np.zeros(3)
+            return
+        front, back = heights[:2].mean(), heights[2:4].mean()
+        left, right = heights[[0, 2]].mean(), heights[[1, 3]].mean()
+        along = np.array([2.0 * self.config.feet[0], 0.0, front - back])
+        across = np.array([0.0, 2.0 * self.config.feet[1], left - right])
+        x = along / np.linalg.norm(along)
+        z = np.cross(x, across)
+        z /= np.linalg.norm(z)
+        self._stand = make_transform(np.stack([x, np.cross(z, x), z], axis=1), (0.0, 0.0, heights[:4].mean()))
 
     def command(self, velocity: Sequence[float] | np.ndarray) -> None:
         """Ask for a velocity (vx, vy, wz) in the body frame; limits apply, a non-finite one stops."""
@@ -211,11 +246,14 @@ class Robot:
 
     def step(self, dt: float, raster: CollisionRaster, bodies: Bodies) -> None:
         """Advance by dt seconds. bodies: raster of each mover, in its frame, and world_from_body (4, 4)."""
+        if self.falls:
+            return
         self._command_age += dt
         self._accelerate(np.zeros(3) if self._deserted() else self._command, dt)
         before = self.pose
         self._move(dt, raster, bodies)
         self._measure(before)
+        self._follow_ground()
         self._since_correction += dt
         every = self._localization.correction_every
         if every > 0.0 and self._since_correction >= every:
@@ -307,16 +345,31 @@ class Robot:
         self._error = turn @ self._error
 
     @property
+    def world_from_ground(self) -> np.ndarray:
+        """(4, 4), true pose of the frame between the feet, on the ground and tilted with it."""
+        return planar_transform(*self.pose) @ self._stand
+
+    @property
+    def world_from_base(self) -> np.ndarray:
+        """(4, 4), true pose of base_link."""
+        return self.world_from_ground @ self._lift
+
+    @property
+    def odom_from_ground(self) -> np.ndarray:
+        """(4, 4), by odometry; the inertial unit and the legs tell of tilt and height without error."""
+        return planar_transform(*self.odometry) @ self._stand
+
+    @property
     def odom_from_base(self) -> np.ndarray:
         """(4, 4)."""
-        return planar_transform(*self.odometry)
+        return self.odom_from_ground @ self._lift
 
     @property
     def map_from_base(self) -> np.ndarray:
         """(4, 4), what localisation believes."""
-        return self._error @ planar_transform(*self.pose)
+        return self._error @ self.world_from_base
 
     @property
     def map_from_odom(self) -> np.ndarray:
         """(4, 4): undoes the drift up to the localisation error."""
-        return self.map_from_base @ inverse(self.odom_from_base)
+        return self._error @ planar_transform(*self.pose) @ inverse(planar_transform(*self.odometry))

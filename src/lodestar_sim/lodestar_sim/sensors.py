@@ -24,7 +24,7 @@ class CameraConfig:
     cx: float = 319.5
     cy: float = 239.5
     x: float = 0.30  # m, ahead of base_link
-    z: float = 0.45  # m, above base_link
+    z: float = 0.45  # m, above the ground between the feet
     pitch_up: float = math.radians(10.0)  # rad
 
     def pinhole(self, width: int | None = None, height: int | None = None) -> PinholeCamera:
@@ -69,7 +69,7 @@ class LidarConfig:
     azimuths: int = 360
     lowest: float = math.radians(-35.0)  # rad
     highest: float = math.radians(30.0)
-    z: float = 0.50  # m, above base_link
+    z: float = 0.50  # m, above the ground between the feet
     near: float = 0.15  # m
     far: float = 20.0
     sigma: float = 0.015  # m, range
@@ -81,7 +81,7 @@ class ScanConfig:
     """A planar scan folded from the heights of the body, as a projected LiDAR gives it."""
 
     beams: int = 720
-    z: float = 0.28  # m, height of scan_link above base_link
+    z: float = 0.28  # m, height of scan_link above the ground between the feet
     heights: tuple[float, ...] = (0.11, 0.20, 0.32, 0.44, 0.54)  # m, the nearest return of these counts
     near: float = 0.10  # m
     far: float = 20.0

@@ -55,7 +55,8 @@ class Simulator:
             np.random.default_rng(stream) for stream in streams
         )
         pose = world.start if start is None else start
-        self.robot = Robot(config.robot, config.odometry, config.localization, pose, robot_rng)
+        self._terrain = world.terrain
+        self.robot = Robot(config.robot, config.odometry, config.localization, pose, robot_rng, self._terrain)
         self._walkers = frozenset(event.object_id for event in world.events if event.kind == "walk")
         self._shader = Shader(world)
         self._directions: dict[tuple[int, int], np.ndarray] = {}
@@ -116,6 +117,16 @@ class Simulator:
         return self.robot.collisions
 
     @property
+    def falls(self) -> int:
+        """Times that the robot put a foot where there is no ground; it never gets up again."""
+        return self.robot.falls
+
+    @property
+    def base_from_ground(self) -> np.ndarray:
+        """(4, 4): the sensors' heights are told from the ground between the feet, base_link may lie above it."""
+        return planar_transform(0.0, 0.0, 0.0, -self.config.robot.base_height)
+
+    @property
     def path_length(self) -> float:
         """Metres really driven."""
         return self.robot.path_length
@@ -166,11 +177,13 @@ class Simulator:
         self._labeler = Labeler(self.world.labels(self.time))
 
     def _rasterize(self, geometry: Geometry) -> CollisionRaster:
-        return CollisionRaster(geometry.vertices, geometry.triangles, self.config.robot, self.config.raster)
-
-    @property
-    def _world_from_base(self) -> np.ndarray:
-        return planar_transform(*self.robot.pose)
+        vertices = geometry.vertices
+        if self._terrain is not None and len(
+            vertices
+        ):  # the body meets what stands as high over the ground as it is
+            vertices = vertices.copy()
+            vertices[:, 2] -= self._terrain.nearest(vertices).astype(np.float32)
+        return CollisionRaster(vertices, geometry.triangles, self.config.robot, self.config.raster)
 
     def _camera_rays(self, camera: PinholeCamera, world_from_optical: np.ndarray) -> np.ndarray:
         size = (camera.width, camera.height)
@@ -182,7 +195,7 @@ class Simulator:
         """What the camera measures now, at its own size by default."""
         config = self.config.sensors
         camera = config.camera.pinhole(width, height)
-        rays = self._camera_rays(camera, self._world_from_base @ config.camera.base_from_optical)
+        rays = self._camera_rays(camera, self.robot.world_from_ground @ config.camera.base_from_optical)
         hits = self._raycast.cast_image(rays, camera.height, camera.width)
         depth_mm = sensors.measure_depth(hits, rays, camera, config.depth, self._depth_rng)
         labels, table = self._labeler.label(hits, self._raycast, camera, self._label_rng)
@@ -193,7 +206,7 @@ class Simulator:
             depth=depth_mm * np.float32(0.001),
             labels=labels,
             label_table=table,
-            odom_from_camera=self.odom_from_base @ config.camera.base_from_optical,
+            odom_from_camera=self.robot.odom_from_ground @ config.camera.base_from_optical,
             map_from_odom=self.map_from_odom,
             rgb=self._shader.shade(hits, rays, self._raycast, camera) if rgb else None,
         )
@@ -202,14 +215,14 @@ class Simulator:
         """The planar scan now, in scan_link."""
         config = self.config.sensors.scan
         ranges = sensors.measure_scan(
-            self._raycast, self._world_from_base, self._scan_directions, config, self._scan_rng
+            self._raycast, self.robot.world_from_ground, self._scan_directions, config, self._scan_rng
         )
         return ScanFrame(self.time, ranges, self._scan_first, self._scan_step, config.far, config.near)
 
     def lidar(self) -> np.ndarray:
         """Points (N, 3) float32 of the LiDAR now, in lidar_link, metres."""
         config = self.config.sensors.lidar
-        world_from_lidar = self._world_from_base @ planar_transform(0.0, 0.0, 0.0, config.z)
+        world_from_lidar = self.robot.world_from_ground @ planar_transform(0.0, 0.0, 0.0, config.z)
         return sensors.measure_lidar(
             self._raycast, world_from_lidar, self._lidar_directions, config, self._lidar_rng
         )
@@ -236,12 +249,12 @@ class Simulator:
         Object ids (H, W) int32, 0 = structure or nothing; depth (H, W) float32, metres, inf = nothing; and
         world_from_camera (4, 4).
         """
-        hits, _, camera = self._view(self.robot.pose, width, height)
+        hits, _, camera = self._view(self.robot.world_from_ground, width, height)
         ids = np.zeros(len(hits.triangle), np.int32)
         hit = hits.triangle != MISS
         ids[hit] = self._raycast.objects[hits.triangle[hit]]
         shape = (camera.height, camera.width)
-        world_from_camera = self._world_from_base @ self.config.sensors.camera.base_from_optical
+        world_from_camera = self.robot.world_from_ground @ self.config.sensors.camera.base_from_optical
         return ids.reshape(shape), hits.distance.reshape(shape), world_from_camera
 
     def object_mask(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lodestar_sim.worlds.world import Event, Room, Slab, Wall, World, WorldObject
+from lodestar_sim.worlds.elements import Slab, Wall
+from lodestar_sim.worlds.world import Event, Room, World, WorldObject
 
 sys.path.insert(0, str(Path(__file__).parent))  # navigator_drives
 

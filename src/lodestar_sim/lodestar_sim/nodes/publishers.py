@@ -25,7 +25,6 @@ from lodestar_ros.conversions import (
     stamp_to_msg,
     transform_to_msg,
 )
-from lodestar_sim.sensors import SensorConfig
 from lodestar_sim.simulator import Simulator
 
 OPTICAL = "camera_optical_frame"
@@ -51,18 +50,19 @@ def _odometry(parent: str, child: str, pose: np.ndarray, velocity: np.ndarray, s
 class StatePublisher:
     """/clock, odom, TF and ground truth, at every step; the sensors' places once."""
 
-    def __init__(self, node: Node, sensors: SensorConfig, publish_map_to_odom: bool):
+    def __init__(self, node: Node, sim: Simulator, publish_map_to_odom: bool):
         self._map_to_odom = publish_map_to_odom
         self._clock = node.create_publisher(Clock, "/clock", qos.SENSOR)
         self._odom = node.create_publisher(Odometry, "odom", qos.RELIABLE)
         self._truth = node.create_publisher(Odometry, "sim/ground_truth", qos.EVENT)
         self._tf = node.create_publisher(TFMessage, "/tf", qos.TF)
         self._tf_static = node.create_publisher(TFMessage, "/tf_static", qos.LATCHED)
-        places = (
-            ("base_link", "camera_link", sensors.camera.base_from_camera_link),
+        sensors, base = sim.config.sensors, sim.base_from_ground
+        places: tuple[tuple[str, str, np.ndarray], ...] = (
+            ("base_link", "camera_link", base @ sensors.camera.base_from_camera_link),
             ("camera_link", OPTICAL, BODY_FROM_OPTICAL),
-            ("base_link", "lidar_link", planar_transform(0.0, 0.0, 0.0, sensors.lidar.z)),
-            ("base_link", "scan_link", planar_transform(0.0, 0.0, 0.0, sensors.scan.z)),
+            ("base_link", "lidar_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.lidar.z)),
+            ("base_link", "scan_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.scan.z)),
         )
         self._tf_static.publish(TFMessage(transforms=[_stamped(*place, 0.0) for place in places]))
 
@@ -76,7 +76,7 @@ class StatePublisher:
         self._tf.publish(TFMessage(transforms=transforms))
         self._odom.publish(_odometry("odom", "base_link", sim.odom_from_base, sim.velocity, stamp))
         if self._truth.get_subscription_count():
-            pose = planar_transform(*sim.true_pose)
+            pose = sim.robot.world_from_base
             self._truth.publish(_odometry("map", "base_link", pose, sim.velocity, stamp))
 
 

@@ -16,7 +16,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Return exit status 0 if the world is valid, 2 with a message if it is not."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_sim.worlds", description=__doc__)
     parser.add_argument(
-        "spec", help="apartment, office, warehouse (?locked=1, ?events=1), laboratory, a world file or a map"
+        "spec",
+        help="apartment, office, warehouse (?locked=1, ?stairs=1, ?hole=1, ?sills=1, ?events=1), laboratory, ramp, "
+        "a world file or a map",
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kind", choices=KINDS, help="as what a map is furnished (default office)")

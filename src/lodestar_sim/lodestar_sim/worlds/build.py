@@ -8,13 +8,15 @@ import cv2
 import numpy as np
 
 from lodestar_sim.worlds.catalogue import CATALOGUE, Category
+from lodestar_sim.worlds.elements import Decal
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.furnish import Furnisher, Made
+from lodestar_sim.worlds.openings import opened, opening_slabs, opening_walls, sills
 from lodestar_sim.worlds.plan import Plan
 from lodestar_sim.worlds.programs import ANY, PROGRAMS, PlacementRule
 from lodestar_sim.worlds.space import RoomSpace
 from lodestar_sim.worlds.truth import Truth
-from lodestar_sim.worlds.world import Decal, World, WorldObject
+from lodestar_sim.worlds.world import World, WorldObject
 
 STATION = "charging station"
 STATION_ROOMS = ("hall", "corridor", "reception", "warehouse")
@@ -41,12 +43,23 @@ class Site:
         return self.spaces[room]
 
 
-def build_world(name: str, kind: str, site: Site, seed: int) -> World:
-    """Return the furnished building, without objects that cannot be approached and seen."""
+def build_world(name: str, kind: str, site: Site, seed: int, ground: frozenset[str] = frozenset()) -> World:
+    """Return the furnished building, without objects that cannot be approached and seen.
+
+    ground: of "stairs" that lead down, "hole" and "sills", what its floor has.
+    """
     station = place_station(site)
+    found = [
+        opened(site.plan, {room: site.space(room) for room in site.plan.labels}, what, site.rng)
+        for what in ("stairs", "hole")
+        if what in ground
+    ]
     for room in site.plan.labels:
         furnish_room(site, room)
     plan = site.plan
+    holes = np.logical_or.reduce([one.mask(plan) for one in found]) if found else None
+    below = [wall for one in found for wall in opening_walls(plan, one)]
+    below += sills(plan) if "sills" in ground else []
     world = World(
         name=name,
         kind=kind,
@@ -54,18 +67,18 @@ def build_world(name: str, kind: str, site: Site, seed: int) -> World:
         bounds=plan.bounds,
         start=(0.0, 0.0, 0.0),
         rooms=tuple(plan.outlines()),
-        walls=tuple(plan.walls()),
-        slabs=tuple(plan.slabs()),
+        walls=(*plan.walls(), *below),
+        slabs=(*plan.slabs(holes), *(slab for one in found for slab in opening_slabs(plan, one))),
         objects=site.furnisher.objects,
     )
     start = _in_front(station) if station else roomiest(plan, site.furnisher.made)
-    opened = replace(  # objects behind a locked door are checked as if it were open
+    unlocked = replace(  # objects behind a locked door are checked as if it were open
         world,
         start=start,
         charging_station=station.thing.id if station else 0,
-        walls=tuple(plan.unlocked().walls()),
+        walls=(*plan.unlocked().walls(), *below),
     )
-    return _with_decal(replace(prune(opened), walls=world.walls), site)
+    return _with_decal(replace(prune(unlocked), walls=world.walls), site)
 
 
 def furnish_room(site: Site, room: int) -> None:

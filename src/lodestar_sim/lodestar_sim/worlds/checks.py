@@ -9,11 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from lodestar.grid.footprint import footprint_free
+from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh import Mesh
 from lodestar_sim.worlds.palette import material_index, rgb
 from lodestar_sim.worlds.structure import wall_mesh
-from lodestar_sim.worlds.world import EVENT_KINDS, Decal, Event, Slab, Wall, World, WorldObject
+from lodestar_sim.worlds.world import EVENT_KINDS, Event, World, WorldObject
 
 TOLERANCE = 0.005  # m that two things may overlap
 WALL_TOLERANCE = 0.05  # m that a thing may reach into a wall: measured homes are no more exact
@@ -70,11 +71,17 @@ def _structure_problems(world: World) -> Iterator[str]:
         yield from _paint_problems(f"walls[{index}]", wall)
     for index, slab in enumerate(world.slabs):
         yield from _paint_problems(f"slabs[{index}]", slab)
+    for index, ramp in enumerate(world.ramps):
+        if ramp.x1 <= ramp.x0 or ramp.y1 <= ramp.y0:
+            yield f"ramps[{index}] {ramp}: its second corner must lie above its first in x and y"
+        if ramp.along not in ("x", "y"):
+            yield f"ramps[{index}] {ramp}: along must be x or y"
+        yield from _paint_problems(f"ramps[{index}]", ramp)
     for decal in world.decals:
         yield from _paint_problems(f"decal {decal.id} ({decal.category})", decal)
 
 
-def _paint_problems(place: str, thing: Wall | Slab | Decal) -> Iterator[str]:
+def _paint_problems(place: str, thing: Wall | Slab | Ramp | Decal) -> Iterator[str]:
     for check, value in ((rgb, thing.color), (material_index, thing.material)):
         try:
             check(value)

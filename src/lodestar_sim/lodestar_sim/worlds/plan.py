@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lodestar_sim.worlds.world import Room, Slab, Wall
+from lodestar_sim.worlds.elements import Slab, Wall
+from lodestar_sim.worlds.world import Room
 
 CELL = 0.1  # metres; lattice of plans, on which walls, rooms and doors begin and end
 
@@ -132,12 +133,14 @@ class Plan:
                 walls.append(Wall(*door.rect, self.lintel, self.ceiling, self.wall_colors[0], "plaster"))
         return walls
 
-    def slabs(self) -> list[Slab]:
-        """Return the floors of all rooms, and one ceiling over all."""
-        slabs = [Slab(*self.bounds, -0.002, "gray", "concrete")]
+    def slabs(self, holes: np.ndarray | None = None) -> list[Slab]:
+        """Return the floors of all rooms, and one ceiling over all. holes: (rows, columns) bool, no floor there."""
+        solid = np.ones(self.free.shape, bool) if holes is None else ~holes
+        slabs = [Slab(*self.rectangle(*r), -0.002, "gray", "concrete") for r in rectangles(solid)]
         for room in self.labels:
             color, material = self.finishes.get(room, ("beige", "wood"))
-            slabs += [Slab(*self.rectangle(*r), 0.0, color, material) for r in rectangles(self.rooms == room)]
+            floor = rectangles((self.rooms == room) & solid)
+            slabs += [Slab(*self.rectangle(*r), 0.0, color, material) for r in floor]
         slabs.append(Slab(*self.bounds, self.ceiling, "white", "plaster", ceiling=True))
         return slabs
 

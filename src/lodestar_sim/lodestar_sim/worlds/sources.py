@@ -19,17 +19,21 @@ from lodestar_sim.worlds.world import World
 from lodestar_sim.worlds.world_events import with_happenings
 
 GENERATORS = ("apartment", "office", "warehouse")
-STORED = ("laboratory",)  # world files that come with the package
+STORED = ("laboratory", "ramp")  # world files that come with the package
 _FOLDER = Path(__file__).parent / "stored"
-OPTIONS = ("locked", "events", "kind")
+GROUND = ("stairs", "hole", "sills")  # what the floor of a generated building may have
+SWITCHES = ("locked", "events", *GROUND)
+OPTIONS = (*SWITCHES, "kind")
 
 
 def world_from_spec(spec: str, seed: int = 1) -> World:
     """The world that a specification names, the same for the same seed.
 
-    spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?events=1 for things
-    that happen), laboratory (a packaged file), a world's .json file, a folder with occ_map.npy and valid_space.npy,
-    or a map_server .yaml file. ?kind= of a map: as what it is furnished, apartment, office (default) or warehouse.
+    spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?stairs=1 for a flight of
+    stairs that leads down, ?hole=1, ?sills=1 for sills of 3 cm in its doorways, ?events=1 for things that happen),
+    laboratory or ramp, two halls joined by a ramp of 5 degrees (packaged files), a world's .json file, a folder with
+    occ_map.npy and valid_space.npy, or a map_server .yaml file. ?kind= of a map: as what it is furnished, apartment,
+    office (default) or warehouse.
     Raises WorldError for anything else, saying what is wrong.
     """
     name, _, query = spec.partition("?")
@@ -38,10 +42,11 @@ def world_from_spec(spec: str, seed: int = 1) -> World:
     if name in GENERATORS:
         if "kind" in options:
             raise WorldError(f"{spec}: only maps have a kind to choose; {name} is one")
-        world = build_world(name, name, _site(name, rng, options["locked"]), seed)
+        ground = frozenset(what for what in GROUND if options[what])
+        world = build_world(name, name, _site(name, rng, options["locked"]), seed, ground)
     else:
-        if options["locked"]:
-            raise WorldError(f"{spec}: only {', '.join(GENERATORS)} have locked rooms")
+        if any(options[what] for what in ("locked", *GROUND)):
+            raise WorldError(f"{spec}: only {', '.join(GENERATORS)} have {', '.join(('locked', *GROUND))}")
         world = _from_path(name, seed, rng, options.get("kind"))
     return with_happenings(world, rng) if options["events"] else world
 
@@ -56,9 +61,7 @@ def _options(spec: str, query: str) -> dict[str, Any]:
     unknown = set(given) - set(OPTIONS)
     if unknown:
         raise WorldError(f"{spec}: unknown option {sorted(unknown)[0]!r}; there are {', '.join(OPTIONS)}")
-    options: dict[str, Any] = {
-        name: given.get(name, "0") not in ("0", "false", "no") for name in ("locked", "events")
-    }
+    options: dict[str, Any] = {name: given.get(name, "0") not in ("0", "false", "no") for name in SWITCHES}
     if "kind" in given:
         if given["kind"] not in KINDS:
             raise WorldError(f"{spec}: kind is {given['kind']!r}; it is one of {', '.join(KINDS)}")

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from lodestar_sim.worlds.checks import check_world
+from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh_files import read_mesh
 from lodestar_sim.worlds.references import PARAMETRIC, color_of_file
 from lodestar_sim.worlds.schema import schema_problems
-from lodestar_sim.worlds.world import Decal, Event, Room, Slab, Wall, World, WorldObject
+from lodestar_sim.worlds.world import Event, Room, World, WorldObject
 
 FORMAT = "lodestar world 1"
 MAX_BYTES = 64 << 20
@@ -21,6 +22,7 @@ _LISTS: dict[str, type] = {
     "rooms": Room,
     "walls": Wall,
     "slabs": Slab,
+    "ramps": Ramp,
     "objects": WorldObject,
     "decals": Decal,
     "events": Event,

@@ -1,17 +1,14 @@
-"""Meshes of walls, floors, ceilings and decals."""
+"""Meshes of walls, floors, ramps, ceilings and decals."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
 from lodestar_sim.worlds.mesh import Assembly, Mesh
 from lodestar_sim.worlds.palette import material_index, rgb
-
-if TYPE_CHECKING:
-    from lodestar_sim.worlds.world import Decal, Slab, Wall
 
 DECAL_HEIGHT = 0.004  # m above the floor, so that a ray meets the decal first
 
@@ -29,6 +26,15 @@ def slab_mesh(slab: Slab) -> Mesh:
     vertices = np.array([(x, y, slab.z) for x, y in corners], np.float32)
     triangles = np.array([[0, 1, 2], [0, 2, 3]], np.uint32)
     return _flat(vertices, triangles[:, ::-1] if slab.ceiling else triangles, slab.color, slab.material)
+
+
+def ramp_mesh(ramp: Ramp) -> Mesh:
+    """The two triangles of a sloping floor."""
+    low, high = ramp.z0, ramp.z1
+    heights = (low, high, high, low) if ramp.along == "x" else (low, low, high, high)
+    corners = [(ramp.x0, ramp.y0), (ramp.x1, ramp.y0), (ramp.x1, ramp.y1), (ramp.x0, ramp.y1)]
+    vertices = np.array([(x, y, z) for (x, y), z in zip(corners, heights)], np.float32)
+    return _flat(vertices, np.array([[0, 1, 2], [0, 2, 3]], np.uint32), ramp.color, ramp.material)
 
 
 def decal_mesh(decal: Decal, segments: int = 20) -> Mesh:

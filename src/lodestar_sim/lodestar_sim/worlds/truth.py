@@ -14,6 +14,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import TravelConfig, path_lengths
 from lodestar.grid.success_pose import MAX_DISTANCE, footprint_distances
 from lodestar_sim.worlds.geometry import Geometry
+from lodestar_sim.worlds.terrain import CLIMB
 from lodestar_sim.worlds.world import World, WorldObject
 
 RESOLUTION = 0.05  # metres
@@ -87,7 +88,7 @@ class Truth:
             [
                 poses[:, 0] + CAMERA[0] * np.cos(poses[:, 2]),
                 poses[:, 1] + CAMERA[0] * np.sin(poses[:, 2]),
-                np.full(len(poses), CAMERA[1]),
+                CAMERA[1] + self._ground(poses),
             ]
         ).astype(np.float32)
         origins = np.repeat(eyes, len(points), axis=0)
@@ -98,6 +99,11 @@ class Truth:
         known = index != 0xFFFFFFFF
         owner[known] = self.geometry.object_of_triangle[index[known]]
         return (owner == thing.id).reshape(len(poses), -1).mean(axis=1)
+
+    def _ground(self, points: np.ndarray) -> np.ndarray:
+        """(N,) height of the ground under points (N, 2+), that nearest to them where there is none."""
+        terrain = self.world.terrain
+        return np.zeros(len(points)) if terrain is None else terrain.nearest(points)
 
     def facing_poses(
         self,
@@ -150,19 +156,25 @@ class Truth:
 
 
 def obstacle_grid(world: World) -> OccupancyGrid2D:
-    """Return a grid of cells of 0.05 m touched by anything between 0.03 and 0.55 m above the floor."""
+    """Return cells of 0.05 m touched by anything 0.03 to 0.55 m above the floor, or where the ground ends."""
     x0, y0, x1, y1 = world.bounds
+    terrain = world.terrain
     shape = (math.ceil((y1 - y0) / RESOLUTION - 1e-6), math.ceil((x1 - x0) / RESOLUTION - 1e-6))
     cells = np.zeros(shape, np.uint8)
+    if terrain is not None:
+        cells[terrain.drops] = 1
     for wall in world.walls:
-        if wall.z0 < BAND[1] and wall.z1 > BAND[0]:
+        if wall.z0 < BAND[1] and wall.z1 > (BAND[0] if terrain is None else CLIMB):  # a lower one is a sill
             c0, c1 = (round((v - x0) / RESOLUTION) for v in (wall.x0, wall.x1))
             r0, r1 = (round((v - y0) / RESOLUTION) for v in (wall.y0, wall.y1))
             cells[max(r0, 0) : max(r1, r0 + 1), max(c0, 0) : max(c1, c0 + 1)] = 1
     for thing in world.objects:
-        if thing.pose[2] < BAND[1] and thing.pose[2] + thing.size[2] > BAND[0]:
+        ground = 0.0 if terrain is None else float(terrain.nearest(np.array([thing.xy]))[0])
+        foot = thing.pose[2] - ground
+        if foot < BAND[1] and foot + thing.size[2] > BAND[0]:
             mesh = world.placed_mesh(thing)
-            _draw(cells, mesh.vertices[mesh.triangles].astype(np.float64), (x0, y0))
+            corners = mesh.vertices[mesh.triangles].astype(np.float64) - (0.0, 0.0, ground)
+            _draw(cells, corners, (x0, y0))
     return OccupancyGrid2D((cells * 100).astype(np.int8), RESOLUTION, (x0, y0))
 
 

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar.geometry.poses import rotation_z
+from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
 from lodestar_sim.worlds.geometry import Geometry, join
 from lodestar_sim.worlds.mesh import Mesh, Shape
 from lodestar_sim.worlds.references import load_shape
-from lodestar_sim.worlds.structure import decal_mesh, slab_mesh, wall_mesh
+from lodestar_sim.worlds.structure import decal_mesh, ramp_mesh, slab_mesh, wall_mesh
 
 if TYPE_CHECKING:
+    from lodestar_sim.worlds.terrain import Terrain
     from lodestar_sim.worlds.truth import Truth
 
 EVENT_KINDS = ("move", "remove", "add", "walk")
@@ -67,47 +69,6 @@ class Room:
 
 
 @dataclass(frozen=True)
-class Wall:
-    """A structural box between two corners, metres."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    z0: float
-    z1: float
-    color: str = "white"
-    material: str = "plaster"
-
-
-@dataclass(frozen=True)
-class Slab:
-    """A horizontal rectangle of floor (facing up) or ceiling (facing down), metres."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    z: float
-    color: str
-    material: str
-    ceiling: bool = False
-
-
-@dataclass(frozen=True)
-class Decal:
-    """A flat mark on the floor: an ellipse of `size` (x, y) about `center`. `id` is unique among objects too."""
-
-    id: int
-    category: str
-    caption: str
-    color: str
-    material: str
-    center: tuple[float, float]
-    size: tuple[float, float]
-
-
-@dataclass(frozen=True)
 class Event:
     """A change at `time` seconds. move: to `pose`; add: `object`; walk: along `path` at `speed` m/s."""
 
@@ -147,6 +108,7 @@ class World:
     decals: tuple[Decal, ...] = ()
     events: tuple[Event, ...] = ()
     charging_station: int = 0
+    ramps: tuple[Ramp, ...] = ()
     folder: str = field(default="", compare=False)  # base of relative mesh paths
 
     @classmethod
@@ -172,6 +134,15 @@ class World:
         from lodestar_sim.worlds.truth import Truth
 
         return Truth(self)
+
+    @cached_property
+    def terrain(self) -> Terrain | None:
+        """The ground that a robot walks on, None where all of it is level."""
+        from lodestar_sim.worlds.terrain import Terrain, is_level
+
+        if is_level(self.slabs, self.ramps, self.walls):
+            return None
+        return Terrain(self.bounds, self.start, self.slabs, self.ramps, self.walls)
 
     def object(self, object_id: int) -> WorldObject:
         """Return the object with this id as it is at the start; KeyError if there is none."""
@@ -233,6 +204,7 @@ class World:
         """Return all triangles at `at_time`, except those of the objects in `without`."""
         parts = [(STRUCTURE, wall_mesh(wall)) for wall in self.walls]
         parts += [(STRUCTURE, slab_mesh(slab)) for slab in self.slabs if ceiling or not slab.ceiling]
+        parts += [(STRUCTURE, ramp_mesh(ramp)) for ramp in self.ramps]
         parts += [(decal.id, decal_mesh(decal)) for decal in self.decals if decal.id not in without]
         parts += [(t.id, self.placed_mesh(t)) for t in self.objects_at(at_time) if t.id not in without]
         return join(parts)

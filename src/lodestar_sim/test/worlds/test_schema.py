@@ -7,12 +7,15 @@ from dataclasses import MISSING, fields
 import pytest
 from jsonschema import Draft202012Validator
 
+from lodestar_sim.worlds.elements import Decal, Ramp, Slab, Wall
 from lodestar_sim.worlds.palette import COLORS, MATERIALS
 from lodestar_sim.worlds.schema import load_schema
 from lodestar_sim.worlds.storage import FORMAT
-from lodestar_sim.worlds.world import EVENT_KINDS, Decal, Event, Room, Slab, Wall, World, WorldObject
+from lodestar_sim.worlds.world import EVENT_KINDS, Event, Room, World, WorldObject
 
-RECORDS = {"room": Room, "wall": Wall, "slab": Slab, "object": WorldObject, "decal": Decal, "event": Event}
+RECORDS = {
+    "room": Room, "wall": Wall, "slab": Slab, "ramp": Ramp, "object": WorldObject, "decal": Decal, "event": Event,
+}  # fmt: skip
 COMPLETED = {  # what the loader fills in, and what a file has besides
     "object": {"color", "caption", "material", "size"},
     "world": {"name", "kind", "seed"},

@@ -6,11 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
+from lodestar.grid.occupancy import OCCUPIED, UNKNOWN, OccupancyGrid2D
 
 
 def occupied_onto(base: OccupancyGrid2D, above: OccupancyGrid2D) -> np.ndarray:
     """Return (rows, columns) bool: cells of the base whose centre lies in an occupied cell of `above` (same frame)."""
+    return _onto(base, above, above.occupied)
+
+
+def _onto(base: OccupancyGrid2D, above: OccupancyGrid2D, mask: np.ndarray) -> np.ndarray:
+    """Return (rows, columns) bool: cells of the base whose centre lies in a cell of a mask on `above`."""
     hit = np.zeros(base.cells.shape, bool)
     rows, columns = base.cells.shape
     steps = np.arange(max(rows, columns))
@@ -18,7 +23,7 @@ def occupied_onto(base: OccupancyGrid2D, above: OccupancyGrid2D) -> np.ndarray:
     row, column = diagonal[:rows, 0], diagonal[:columns, 1]
     on_rows = (row >= 0) & (row < above.cells.shape[0])
     on_columns = (column >= 0) & (column < above.cells.shape[1])
-    hit[np.ix_(on_rows, on_columns)] = above.occupied[np.ix_(row[on_rows], column[on_columns])]
+    hit[np.ix_(on_rows, on_columns)] = mask[np.ix_(row[on_rows], column[on_columns])]
     return hit
 
 
@@ -30,6 +35,16 @@ def overlay_obstacles(base: OccupancyGrid2D, above: OccupancyGrid2D) -> Occupanc
     """
     cells = np.where(occupied_onto(base, above), np.int8(OCCUPIED), base.cells)
     return replace(base, cells=cells, stamp=max(base.stamp, above.stamp))
+
+
+def confirmed_by(base: OccupancyGrid2D, points: OccupancyGrid2D) -> OccupancyGrid2D:
+    """The base grid with the obstacles of a grid made of 3-D points, and free only where that is free too.
+
+    A planar scan passes over steps that lead down; what the points know no floor of is unknown.
+    """
+    merged = overlay_obstacles(base, points)
+    unsure = merged.free & ~_onto(base, points, points.free)
+    return replace(merged, cells=np.where(unsure, np.int8(UNKNOWN), merged.cells))
 
 
 def with_keep_out(base: OccupancyGrid2D, zones: OccupancyGrid2D | None) -> OccupancyGrid2D:

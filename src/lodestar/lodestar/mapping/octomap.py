@@ -13,6 +13,7 @@ from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
+from lodestar.mapping.floor import FloorConfig, FloorMap, FloorState
 from lodestar.mapping.octree import EMPTY, FULL, Octree, PyOctomapOctree
 from lodestar.perception.frames import RgbdFrame
 
@@ -23,10 +24,11 @@ class OctoMapConfig:
 
     resolution: metres, of voxels and cells (ADR 0008).
     max_range, min_range: metres; longer rays are free up to max_range, shorter ones are the robot itself.
-    band_low, band_high: metres above the ground; a voxel between them is in the robot's way. Below lies the floor
-    with its noise, above the robot fits under.
+    band_low, band_high: metres above the floor; a voxel between them is in the robot's way. Below lies the floor with
+    its noise, above the robot fits under.
     depth_stride: every n-th pixel of a depth image is a ray. depth_range: metres, reliable range of depth.
     growth: metres, by which the grid grows at a time. max_cells: the grid refuses to grow beyond it.
+    floor: which surface is the floor, and where it ends; unless it is enabled the floor lies at z = 0 and nowhere ends.
     """
 
     resolution: float = 0.1
@@ -38,15 +40,22 @@ class OctoMapConfig:
     depth_range: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     growth: float = 4.0
     max_cells: int = 64_000_000
+    floor: FloorConfig = field(default_factory=FloorConfig)
 
 
 class MapExtentError(ValueError):
     """Points lie so far away that the grid would not fit into its bound."""
 
 
+_NOT_KEPT = np.empty((0, 0), np.float32)
+
+
 @njit(cache=True)
-def _mark_rays(dirty, ends, u0, v0, reach):
-    """Mark cells under the rays from (u0, v0) to `ends`, in cells, no farther than `reach`."""
+def _mark_rays(dirty, closest, ends, u0, v0, reach):
+    """Mark cells under the rays from (u0, v0) to `ends`, in cells, no farther than `reach`.
+
+    closest: (rows, columns) float32, least distance, in cells, from which a ray has crossed each; empty = not kept.
+    """
     rows, columns = dirty.shape
     for i in range(len(ends)):
         du, dv = ends[i, 0] - u0, ends[i, 1] - v0
@@ -58,6 +67,8 @@ def _mark_rays(dirty, ends, u0, v0, reach):
             column, row = int(np.floor(u0 + share * du)), int(np.floor(v0 + share * dv))
             if 0 <= row < rows and 0 <= column < columns:
                 dirty[row, column] = True
+                if closest.size:
+                    closest[row, column] = min(closest[row, column], share * length)
 
 
 class OctoMapper:
@@ -72,11 +83,13 @@ class OctoMapper:
         self.config = config
         self._octree = PyOctomapOctree(config.resolution) if octree is None else octree
         levels = np.arange(config.band_low + config.resolution / 2, config.band_high, config.resolution)
-        self._levels = levels.astype(np.float64)
+        self._levels = levels.astype(np.float64)  # m above the floor
+        self._floor = FloorMap(config.floor, config.resolution) if config.floor.enabled else None
+        self._asked = np.empty((0, 0), np.int16)  # height of the floor, in voxels, for which it was asked
         self._origin_cell: tuple[int, int] | None = (
             None  # (column, row) of cell (0, 0) in multiples of resolution
         )
-        self._cells = np.empty((0, 0), np.int8)
+        self._cells = np.empty((0, 0), np.int8)  # what the band over the floor says
         self._dirty = np.empty((0, 0), np.bool_)
         self._map_from_tree = np.eye(4)
         self._jumps = JumpWatch()
@@ -85,6 +98,11 @@ class OctoMapper:
     def is_empty(self) -> bool:
         """Whether nothing was ever seen."""
         return self._origin_cell is None
+
+    @property
+    def sees_drop_offs(self) -> bool:
+        """Whether places where the floor ends are obstacles of the plan."""
+        return self._floor is not None and not self.is_empty
 
     @property
     def map_from_odom(self) -> np.ndarray | None:
@@ -116,15 +134,20 @@ class OctoMapper:
             )
             self._dirty[:] = False
             self._dirty[places[:, 1], places[:, 0]] = True
+            if self._floor is not None:
+                self._floor.move(jump, np.asarray(self._origin_cell))
         self._map_from_tree = jump @ self._map_from_tree
         return True
 
-    def insert_points(self, points_sensor: np.ndarray, map_from_sensor: np.ndarray) -> int:
+    def insert_points(
+        self, points_sensor: np.ndarray, map_from_sensor: np.ndarray, map_from_base: np.ndarray | None = None
+    ) -> int:
         """Rays from the sensor to its returns are integrated; how many were used.
 
         points_sensor: (N, 3) metres; non-finite ones and those nearer than min_range are left out: a beam without a
         return, which some drivers report at the origin, tells nothing (ADR 0027).
-        map_from_sensor: (4, 4). Raises MapExtentError, and nothing is integrated, when the pose lies out of bounds.
+        map_from_sensor, map_from_base: (4, 4); what the robot stands on is floor. Without any such place it is what
+        lies at z = 0. Raises MapExtentError, and nothing is integrated, when the pose lies out of bounds.
         """
         points = np.asarray(points_sensor, np.float32)
         distance_squared = np.einsum("ij,ij->i", points, points)
@@ -135,6 +158,10 @@ class OctoMapper:
             return 0
         origin = np.asarray(map_from_sensor[:3, 3], np.float64)
         self._cover(origin, points_map)
+        closest = _NOT_KEPT
+        if self._floor is not None:
+            points_map = points_map[self._observe_floor(self._floor, points_map, origin, map_from_base)]
+            closest = self._floor.closest
         tree_from_map = inverse(self._map_from_tree)
         points_tree = transform_points(tree_from_map, points_map)
         self._octree.insert(
@@ -142,29 +169,58 @@ class OctoMapper:
         )
         ends = points_map[:, :2] / self.config.resolution - np.asarray(self._origin_cell)
         u0, v0 = origin[:2] / self.config.resolution - np.asarray(self._origin_cell)
-        _mark_rays(self._dirty, ends, u0, v0, self.config.max_range / self.config.resolution)
+        reach = self.config.max_range / self.config.resolution
+        _mark_rays(self._dirty, closest, ends, u0, v0, reach)
         return len(points_map)
 
-    def insert_depth(self, frame: RgbdFrame) -> int:
+    def _observe_floor(
+        self, floor: FloorMap, points_map: np.ndarray, origin: np.ndarray, map_from_base: np.ndarray | None
+    ) -> np.ndarray:
+        """(N,) bool: which returns are no mirror images in the floor, which now knows of the others."""
+        if map_from_base is not None:
+            floor.tread(map_from_base, np.asarray(self._origin_cell))
+        corner = np.append(np.asarray(self._origin_cell, np.float64), 0.0)
+        scale = np.array([self.config.resolution, self.config.resolution, 1.0])
+        return floor.observe(points_map / scale - corner, origin / scale - corner)
+
+    def insert_depth(self, frame: RgbdFrame, map_from_base: np.ndarray | None = None) -> int:
         """Rays of every depth_stride-th pixel of a depth image are integrated; how many were used."""
         stride = self.config.depth_stride
         depth = frame.depth[::stride, ::stride]
         points = (frame.camera.rays(stride) * depth[..., None]).reshape(-1, 3)
         valid = np.isfinite(points[:, 2]) & (points[:, 2] > 0.0) & (points[:, 2] <= self.config.depth_range)
-        return self.insert_points(points[valid], frame.map_from_camera)
+        return self.insert_points(points[valid], frame.map_from_camera, map_from_base)
 
     def project(self, stamp: float) -> OccupancyGrid2D:
-        """The plan: a cell is occupied when a voxel of its band is, free when one is free, else unknown."""
+        """The plan: a cell is occupied when a voxel of the band over its floor is, free when one is free, else unknown.
+
+        With a floor layer it is occupied too where the floor ends, and free only where there is floor.
+        """
+        floor = self._floor.state() if self._floor is not None else None
+        if floor is not None:
+            self._follow_floor(floor)
         rows, columns = np.nonzero(self._dirty)
         if len(rows):  # rays end at voxel centres and cut corners: their neighbours may have changed too
             rows, columns = np.nonzero(cv2.dilate(self._dirty.view(np.uint8), np.ones((3, 3), np.uint8)))
+            if floor is not None:
+                self._asked[rows, columns] = self._voxels_up(floor)[rows, columns]
             self._cells[rows, columns] = self._column_states(rows, columns)
             self._dirty[:] = False
+        cells = self._cells.copy()
+        if floor is not None:
+            cells[(cells == FREE) & ~floor.floor] = UNKNOWN
+            cells[floor.drop] = OCCUPIED
         resolution = self.config.resolution
         column0, row0 = self._origin_cell if self._origin_cell is not None else (0, 0)
-        return OccupancyGrid2D(
-            self._cells.copy(), resolution, (column0 * resolution, row0 * resolution), stamp=stamp
-        )
+        return OccupancyGrid2D(cells, resolution, (column0 * resolution, row0 * resolution), stamp=stamp)
+
+    def _voxels_up(self, floor: FloorState) -> np.ndarray:
+        """(rows, columns) int16, height of the floor in whole voxels: a level floor's noise changes none."""
+        return np.nan_to_num(floor.reference / self.config.resolution).round().astype(np.int16)
+
+    def _follow_floor(self, floor: FloorState) -> None:
+        """Columns whose floor lies at another height now are to be asked again."""
+        self._dirty |= (self._voxels_up(floor) != self._asked) & (self._cells != UNKNOWN)
 
     def full_data(self) -> bytes:
         """The data of octomap_msgs/Octomap with binary = false; log-odds are kept until the first jump."""
@@ -195,6 +251,7 @@ class OctoMapper:
             "dirty": self._dirty.copy(),
             "origin_cell": np.array(self._origin_cell or (0, 0), np.int64),
             "map_from_tree": self._map_from_tree.copy(),
+            **(self._floor.to_arrays() if self._floor is not None else {}),
         }
 
     @classmethod
@@ -213,22 +270,29 @@ class OctoMapper:
         if cells.size > config.max_cells or not np.isfinite(pose).all():
             raise ValueError(f"a grid of {cells.shape} cells, or its pose is not finite")
         mapper._octree.read(arrays["octree"].tobytes())
+        if mapper._floor is not None:
+            mapper._floor.read(arrays, cells == FREE)
+        elif "floor_height" in arrays:  # its bands lay over other floors
+            dirty = dirty | (cells != UNKNOWN)
         mapper._cells, mapper._dirty, mapper._map_from_tree = cells, dirty, pose
+        mapper._asked = np.zeros(cells.shape, np.int16)
         mapper._origin_cell = (int(corner[0]), int(corner[1])) if cells.size else None
         return mapper
 
     def memory(self) -> int:
         """Bytes held by octree and grid."""
-        return self._octree.memory() + self._cells.nbytes + self._dirty.nbytes
+        grids = self._cells.nbytes + self._dirty.nbytes + self._asked.nbytes
+        return self._octree.memory() + grids + (self._floor.memory() if self._floor is not None else 0)
 
     def _column_states(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """(N,) int8 states of grid columns from the voxels of their band."""
+        """(N,) int8 states of grid columns from the voxels of the band over their floor."""
         resolution = self.config.resolution
         column0, row0 = self._origin_cell  # type: ignore[misc]
         query = np.empty((len(rows), len(self._levels), 3))
         query[..., 0] = ((columns + column0 + 0.5) * resolution)[:, None]
         query[..., 1] = ((rows + row0 + 0.5) * resolution)[:, None]
-        query[..., 2] = self._levels
+        floor = self._asked[rows, columns] * resolution
+        query[..., 2] = self._levels + floor[:, None]
         points = transform_points(inverse(self._map_from_tree), query.reshape(-1, 3))
         labels = self._octree.labels(points).reshape(len(rows), -1)
         states = np.full(len(rows), UNKNOWN, np.int8)
@@ -270,11 +334,14 @@ class OctoMapper:
         self._grow(new_first, rows, columns)
 
     def _grow(self, new_first: np.ndarray, rows: int, columns: int) -> None:
-        cells = np.full((rows, columns), UNKNOWN, np.int8)
+        cells, asked = np.full((rows, columns), UNKNOWN, np.int8), np.zeros((rows, columns), np.int16)
         dirty = np.zeros((rows, columns), np.bool_)
+        column, row = 0, 0
         if self._cells.size:
             column, row = (np.asarray(self._origin_cell) - new_first).tolist()
             window = np.s_[row : row + self._cells.shape[0], column : column + self._cells.shape[1]]
-            cells[window], dirty[window] = self._cells, self._dirty
-        self._cells, self._dirty = cells, dirty
+            cells[window], dirty[window], asked[window] = self._cells, self._dirty, self._asked
+        self._cells, self._dirty, self._asked = cells, dirty, asked
+        if self._floor is not None:
+            self._floor.grow((rows, columns), row, column)
         self._origin_cell = (int(new_first[0]), int(new_first[1]))

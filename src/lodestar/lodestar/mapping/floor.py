@@ -1,0 +1,249 @@
+"""The height of the floor in each column, and where it ends: steps, descending stairs, holes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from lodestar.geometry.poses import yaw_of
+from lodestar.grid.correction import moved_cells
+from lodestar.grid.footprint import GO2
+from lodestar.mapping import floor_kernels
+from lodestar.mapping.floor_kernels import DROP, FLOOR, MOST_HITS
+
+_MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
+_RIM = 0.04  # m, by which the wall of a shaft shows below its edge
+_LAYERS = {
+    "height": np.float32,
+    "variance": np.float32,
+    "hits": np.uint8,
+    "above": np.uint8,
+    "face": np.uint8,
+    "passed": np.float32,
+    "trodden": np.bool_,
+    "closest": np.float32,
+}
+
+
+@dataclass(frozen=True)
+class FloorConfig:
+    """Which surface counts as floor, and where unseen floor is taken for granted."""
+
+    # off until drop-offs reach their bar; see docs/measurements/drop-offs.md. Off = the floor is z = 0 and nowhere ends
+    enabled: bool = False
+    base_height: float = 0.0  # m, base_link above the ground; 0 = it lies on it (a standing Go2's body: 0.32)
+    step: float = (
+        0.12  # m, up or down between neighbouring cells; a Go2 climbs 0.16 (data sheet), less a margin
+    )
+    slope: float = 0.36  # rise over run that is still a ramp (20 degrees); stairs have 0.5 and more
+    gap_step: float = 0.06  # m, difference of height across a gap in which no floor was seen ...
+    gap_slope: float = 0.05  # ... and per metre of the gap; a beam over an edge falls by more than that
+    bridge: float = (
+        1.0  # m, widest gap between pieces of seen floor that counts as floor; a wider hole does not
+    )
+    far_bridge: float = (
+        3.0  # m, the same for what was only seen from afar: rings of a LiDAR lie so far apart there
+    )
+    far: float = 3.0  # m, from where on it is afar; nearer, a floor that was not seen is unknown
+    edge: float = 0.5  # m around a drop-off where unseen floor is part of it
+    noise: float = 0.02  # m, of the height of a return (range noise and body motion) ...
+    noise_per_meter: float = 0.01  # ... and per metre of its range (0.6 degrees of attitude)
+    gate: float = 3.0  # standard deviations within which a return tells of the same surface ...
+    least_gate: float = 0.05  # ... and at least this far, m
+    rise: float = 0.3  # m by which a floor may rise where TF drifts; higher things stand on it
+
+
+@dataclass(frozen=True)
+class FloorState:
+    """What is known of the floor. floor, drop: (rows, columns) bool; reference: float32, metres in map, NaN = none.
+
+    floor: seen, stood on, or between pieces of seen floor. drop: the floor ends there, or cannot be told from an edge.
+    """
+
+    floor: np.ndarray
+    drop: np.ndarray
+    reference: np.ndarray
+
+
+class FloorMap:
+    """Heights of the lowest surface per cell, on the cells of a grid that somebody else places and grows."""
+
+    def __init__(self, config: FloorConfig, resolution: float) -> None:
+        self.config, self._resolution = config, resolution
+        self.height = np.empty((0, 0), np.float32)  # m, valid where hits > 0
+        self.variance = np.empty((0, 0), np.float32)  # m^2
+        self.hits = np.empty((0, 0), np.uint8)  # scans that saw it there
+        self.above = np.empty((0, 0), np.uint8)  # scans in a row that saw only something higher
+        self.face = np.empty((0, 0), np.uint8)  # how surely it is the face of something upright
+        self.passed = np.empty(
+            (0, 0), np.float32
+        )  # m, lowest ray through the column, NaN = none that matters
+        self.trodden = np.empty((0, 0), np.bool_)  # the robot stood there
+        self.closest = np.empty((0, 0), np.float32)  # cells, least distance from which a ray has crossed it
+        self._make_scratch((0, 0))
+        self._ground: float | None = None  # m, under the robot
+
+    def _make_scratch(self, shape: tuple[int, int]) -> None:
+        self._scan = 0
+        self._seen, self._touched = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        self._lowest, self._highest, self._spread = (np.zeros(shape, np.float32) for _ in range(3))
+
+    def _blank(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
+        fills = {"height": np.nan, "passed": np.nan, "closest": np.inf}
+        return {name: np.full(shape, fills.get(name, 0), kind) for name, kind in _LAYERS.items()}
+
+    def grow(self, shape: tuple[int, int], row: int, column: int) -> None:
+        """The grid has `shape` now, and its former cell (0, 0) lies at (row, column)."""
+        blank = self._blank(shape)
+        rows, columns = self.height.shape
+        for name, layer in blank.items():
+            layer[row : row + rows, column : column + columns] = getattr(self, name)
+            setattr(self, name, layer)
+        self._make_scratch(shape)
+
+    def move(self, jump: np.ndarray, corner: np.ndarray) -> None:
+        """The map has moved by a (4, 4) jump. corner: (column, row) of cell (0, 0); the grid holds what moved."""
+        shape = self.height.shape
+        for name, blank in self._blank(shape).items():
+            layer = getattr(self, name)
+            fill = float(blank.flat[0]) if blank.size else 0.0
+            moved, first = moved_cells(layer, corner, self._resolution, jump, fill)
+            column, row = (first - corner).tolist()
+            to_row, to_column = max(row, 0), max(column, 0)
+            part = moved[to_row - row : shape[0] - row, to_column - column : shape[1] - column]
+            blank[to_row : to_row + part.shape[0], to_column : to_column + part.shape[1]] = part
+            setattr(self, name, blank)
+        self.height += np.float32(jump[2, 3])
+        self.passed += np.float32(jump[2, 3])
+        if self._ground is not None:
+            self._ground += float(jump[2, 3])
+
+    def tread(self, map_from_base: np.ndarray, corner: np.ndarray) -> None:
+        """What lies under the feet of a robot at a (4, 4) pose is floor. corner: (column, row) of cell (0, 0)."""
+        foot = map_from_base[:3, 3] - self.config.base_height * map_from_base[:3, 2]
+        self._ground = float(foot[2])
+        x, y, yaw = foot[0], foot[1], yaw_of(map_from_base)
+        reach = math.ceil(GO2.circumscribed_radius / self._resolution)
+        column0, row0 = (np.floor(foot[:2] / self._resolution).astype(np.int64) - corner).tolist()
+        rows, columns = np.mgrid[row0 - reach : row0 + reach + 1, column0 - reach : column0 + reach + 1]
+        dx = (columns + corner[0] + 0.5) * self._resolution - x
+        dy = (rows + corner[1] + 0.5) * self._resolution - y
+        along, across = dx * math.cos(yaw) + dy * math.sin(yaw), dy * math.cos(yaw) - dx * math.sin(yaw)
+        beneath = (np.abs(along) <= GO2.length / 2.0) & (np.abs(across) <= GO2.width / 2.0)
+        on = (rows >= 0) & (rows < self.hits.shape[0]) & (columns >= 0) & (columns < self.hits.shape[1])
+        rows, columns, along = rows[beneath & on], columns[beneath & on], along[beneath & on]
+        pitch = math.atan2(map_from_base[2, 0], math.hypot(map_from_base[0, 0], map_from_base[1, 0]))
+        unseen = self.hits[rows, columns] == 0
+        off = np.abs(self.height[rows, columns] - foot[2] - along * math.tan(pitch)) > self.config.step
+        here = (rows[unseen | off], columns[unseen | off])
+        self.height[here] = foot[2] + along[unseen | off] * math.tan(pitch)
+        self.variance[here] = self.config.noise**2
+        self.hits[here] = MOST_HITS
+        self.trodden[rows, columns] = True
+
+    def observe(self, ends: np.ndarray, origin: np.ndarray) -> np.ndarray:
+        """Returns (N, 3) of one scan seen from `origin` (3,): cells of the grid in plan, metres of height in map.
+
+        Returns (N,) bool, which of them are no mirror images of what stands on the floor.
+        """
+        config = self.config
+        self._scan += 1
+        used = np.ones(len(ends), np.bool_)
+        ground = self._ground if self._ground is not None else 0.0
+        floor_kernels.trace_below(
+            self.height, self.hits, self.passed, self._touched, self._scan, ends, origin,
+            ground - config.step, _MIRROR, used,
+        )  # fmt: skip
+        cells = floor_kernels.lowest_returns(
+            ends, used, self._lowest, self._highest, self._spread, self._seen, self._scan, config.noise,
+            config.noise_per_meter, origin, self._resolution,
+        )  # fmt: skip
+        floor_kernels.fuse_heights(
+            cells, self._lowest, self._highest, self._spread, self.height, self.variance, self.hits, self.above,
+            self.face, config.gate, config.least_gate, config.rise, config.step,
+        )  # fmt: skip
+        return used
+
+    def state(self) -> FloorState:
+        """Floor, drop-offs and the height of the floor, as seen by somebody who walks from where the robot has stood.
+
+        Where it has told of no place that it stood on, the floor is what lies at z = 0.
+        """
+        config, shape = self.config, self.hits.shape
+        if not self.hits.size:
+            return FloorState(np.zeros(shape, bool), np.zeros(shape, bool), np.zeros(shape, np.float32))
+        seeds = self.trodden
+        if not seeds.any():
+            seeds = (self.hits > 0) & (np.abs(self.height) <= config.step)
+        kind, reference = floor_kernels.walk(
+            self.height, self.variance, self.hits, self.passed, self.face, seeds, self._resolution,
+            config.step, config.gap_step, config.gap_slope, config.slope,
+        )  # fmt: skip
+        seen, drop = kind == FLOOR, kind == DROP
+        floor = _closed(seen, config.bridge, self._resolution)
+        if config.far_bridge > config.bridge:
+            afar = self.closest * self._resolution > config.far
+            floor |= _closed(seen, config.far_bridge, self._resolution) & afar
+        if drop.any():
+            near = _grown(drop, config.edge, self._resolution)
+            seen &= ~(near & self._is_rim(seen))
+            drop = near & ~seen
+        return FloorState(floor & ~drop, drop, reference)
+
+    def _is_rim(self, seen: np.ndarray) -> np.ndarray:
+        """(rows, columns) bool: surfaces beside unseen ground that lie a little below the floor beside them, as the
+        upper part of a shaft's wall does.
+        """
+        heights = np.where(seen, self.height, -np.inf).astype(np.float32)
+        highest = cv2.dilate(heights, _disc(3.0 * self._resolution, self._resolution))
+        beside = cv2.dilate((~seen).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
+        return beside & (self.height < highest - _RIM)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that is known, for `read`."""
+        return {f"floor_{name}": getattr(self, name).copy() for name in _LAYERS}
+
+    def read(self, arrays: Mapping[str, np.ndarray], free: np.ndarray) -> None:
+        """Go on from what `to_arrays` wrote. Raises ValueError for layers of another shape than `free`.
+
+        free: (rows, columns) bool; a map of an earlier version knew of no floor: it lay at z = 0 under what was free.
+        """
+        blank = self._blank(free.shape)
+        if not any(f"floor_{name}" in arrays for name in _LAYERS):
+            blank["height"][free], blank["hits"][free] = 0.0, 1
+            blank["variance"][free] = self.config.noise**2
+        for name, layer in blank.items():
+            given = arrays.get(f"floor_{name}", layer).astype(layer.dtype)
+            if given.shape != free.shape:
+                raise ValueError(f"the layer {name} of the floor does not fit the grid")
+            setattr(self, name, given)
+        self._make_scratch(free.shape)
+
+    def memory(self) -> int:
+        """Bytes held."""
+        scratch = (self._seen, self._touched, self._lowest, self._highest, self._spread)
+        return sum(getattr(self, name).nbytes for name in _LAYERS) + sum(one.nbytes for one in scratch)
+
+
+def _disc(reach: float, resolution: float) -> np.ndarray:
+    """Cells whose centres lie within `reach` metres of the middle one."""
+    cells = math.floor(reach / resolution + 1e-6)
+    rows, columns = np.mgrid[-cells : cells + 1, -cells : cells + 1]
+    return (np.hypot(rows, columns) <= reach / resolution + 1e-6).astype(np.uint8)
+
+
+def _grown(mask: np.ndarray, reach: float, resolution: float) -> np.ndarray:
+    return cv2.dilate(mask.astype(np.uint8), _disc(reach, resolution)) > 0
+
+
+def _closed(mask: np.ndarray, gap: float, resolution: float) -> np.ndarray:
+    """The mask with gaps of up to `gap` metres along rows or columns filled; a disc rounds off a hole's corners."""
+    cells, filled = math.floor(gap / resolution + 1e-6) + 1, mask
+    for shape in ((1, cells), (cells, 1)):
+        line = np.ones(shape, np.uint8)
+        filled = filled | (cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_CLOSE, line) > 0)
+    return filled

@@ -48,6 +48,12 @@ def dropped(bed, node, reason, since=0, **look):
     return lambda: bed.count(node, reason) > since
 
 
+def test_the_diagnostics_say_that_drop_offs_are_not_seen_by_default(bed, robot):
+    robot.watch(
+        lambda: bed.diagnosis("mapping").get("drop_offs", "").startswith("NOT SEEN: stairs"), "drop_offs"
+    )
+
+
 # --- the way of an image -------------------------------------------------------------------------------
 
 

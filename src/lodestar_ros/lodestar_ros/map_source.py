@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import Image, LaserScan, PointCloud2
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.overlay import confirmed_by, overlay_obstacles
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar_ros import qos
+from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.diagnostics import InputMonitor
-from lodestar_ros.node import LodestarNode
+from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import ParameterError
+from lodestar_ros.rgbd import MAP_HOLDS
+from lodestar_ros.transforms import Transforms
 
+DROP_OFFS_SEEN = "seen: stairs that lead down and holes are obstacles, floor that was not seen is unknown"
+_NOT_SEEN = (
+    "NOT SEEN: stairs that lead down and holes are free floor on this map; keep the robot away from them. "
+)
 _TOPICS = {"depth": (Image, "depth"), "scan": (LaserScan, "scan")}  # of other sources: points
 
 
@@ -46,3 +57,57 @@ def listen_to_source(
     message_type, topic = _TOPICS.get(config.source, (PointCloud2, "points"))
     node.listen(message_type, topic, callback, qos.SENSOR, stamped=True)
     return node.diagnostics.input(topic)
+
+
+@dataclass(frozen=True)
+class PosedMessage:
+    """A message of a sensor with poses (4, 4) at its stamp; without a floor layer nobody asks where the base was."""
+
+    message: Any
+    stamp: float
+    map_from_odom: np.ndarray
+    odom_from_sensor: np.ndarray
+    odom_from_base: np.ndarray | None
+
+    @property
+    def map_from_sensor(self) -> np.ndarray:
+        """(4, 4)."""
+        return self.map_from_odom @ self.odom_from_sensor
+
+    @property
+    def map_from_base(self) -> np.ndarray | None:
+        """(4, 4), None where nobody asked."""
+        return None if self.odom_from_base is None else self.map_from_odom @ self.odom_from_base
+
+
+def posed(message: Any, buffer: Transforms, frames: FrameNames, config: MappingConfig) -> PosedMessage:
+    """The message with the poses that its mapper needs. Raises TransformUnavailable."""
+    stamp = stamp_from_msg(message.header.stamp)
+    sensor = buffer.lookup(frames.odom, message.header.frame_id, stamp)
+    wanted = config.octomap.floor.enabled and config.source != "scan"
+    base = buffer.lookup(frames.odom, frames.base, stamp) if wanted else None
+    return PosedMessage(
+        message, stamp, buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS), sensor, base
+    )
+
+
+def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper | None) -> str:
+    """What the map says of places where the floor ends, for the diagnostics."""
+    if not isinstance(mapper, OctoMapper):
+        return (
+            _NOT_SEEN
+            + "A planar scan passes over them: set source to lidar or depth, with octomap.floor.enabled"
+        )
+    if not config.octomap.floor.enabled:
+        return _NOT_SEEN + "octomap.floor.enabled is off: see docs/measurements/drop-offs.md"
+    return (
+        DROP_OFFS_SEEN if mapper.sees_drop_offs else _NOT_SEEN + "No points or depth images have come in yet"
+    )
+
+
+def on_slam(
+    slam: OccupancyGrid2D, points: OccupancyGrid2D, mapper: OctoMapper | ScanGridMapper
+) -> OccupancyGrid2D:
+    """SLAM's map with the obstacles that the points show; with a floor layer, free only where they show floor."""
+    seen = isinstance(mapper, OctoMapper) and mapper.sees_drop_offs
+    return confirmed_by(slam, points) if seen else overlay_obstacles(slam, points)

@@ -14,7 +14,6 @@ from sensor_msgs.msg import Image
 from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.overlay import overlay_obstacles
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.storage.checkpoint import CheckpointConfig
@@ -24,10 +23,10 @@ from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_files import GridFiles
-from lodestar_ros.map_source import listen_to_source, make_mapper
+from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, make_mapper, on_slam, posed
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
-from lodestar_ros.rgbd import MAP_HOLDS, CameraPoses
+from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.workers import LatestWorker
 
@@ -69,6 +68,7 @@ class MappingNode(LodestarNode):
             )  # fmt: skip
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
+        self.diagnostics.value("drop_offs", lambda: drop_offs(self._config, self._mapper))
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
@@ -89,36 +89,32 @@ class MappingNode(LodestarNode):
         if not loaded.is_empty or self._cells is not None:
             self._publish(loaded, self.now)
 
-    def _resolve(self, message: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        """The message, map <- odom, and where its sensor was in odom. Raises TransformUnavailable."""
-        stamp, frames = stamp_from_msg(message.header.stamp), self._frames
-        odom_from_sensor = self._buffer.lookup(frames.odom, message.header.frame_id, stamp)
-        return message, self._buffer.lookup(frames.map, frames.odom, stamp, MAP_HOLDS), odom_from_sensor
+    def _resolve(self, message: Any) -> PosedMessage:
+        return posed(message, self._buffer, self._frames, self._config)
 
     def _on_drop(self, error: TransformUnavailable) -> None:
         self._input.drop("no_transform")
         self.get_logger().warning(str(error), throttle_duration_sec=5.0)
         self.diagnostics.status(str(error), ok=False)
 
-    def _integrate(self, item: tuple[Any, np.ndarray, np.ndarray] | None) -> None:
+    def _integrate(self, item: PosedMessage | None) -> None:
         """On the worker."""
         if item is None or self._mapper is None:
             if self._slam is not None:
                 self._publish_grid(self._slam)
             return
-        message, map_from_odom, odom_from_sensor = item
-        stamp, map_from_sensor = stamp_from_msg(message.header.stamp), map_from_odom @ odom_from_sensor
+        message, map_from_sensor = item.message, item.map_from_sensor
         with self._lock:
             mapper = self._mapper
-            mapper.follow(map_from_odom, odom_from_sensor)
+            mapper.follow(item.map_from_odom, item.odom_from_sensor)
             if isinstance(message, Image) and isinstance(mapper, OctoMapper):
-                mapper.insert_depth(self._poses.frame(message))
-            elif self._thinning.takes(stamp, map_from_sensor[:3, 3]):
+                mapper.insert_depth(self._poses.frame(message), item.map_from_base)
+            elif self._thinning.takes(item.stamp, map_from_sensor[:3, 3]):
                 if isinstance(mapper, ScanGridMapper):
                     mapper.insert_scan(*scan_from_msg(message), map_from_sensor)
                 else:
-                    mapper.insert_points(cloud_from_msg(message), map_from_sensor)
-            self._publish(mapper, stamp)
+                    mapper.insert_points(cloud_from_msg(message), map_from_sensor, item.map_from_base)
+            self._publish(mapper, item.stamp)
 
     def _publish(self, mapper: OctoMapper | ScanGridMapper, stamp: float) -> None:
         now = time.monotonic()
@@ -127,9 +123,8 @@ class MappingNode(LodestarNode):
             grid = mapper.project(stamp)
             if self._config.source == "slam":
                 if self._slam is None:
-                    self.diagnostics.status("waiting for SLAM's map", ok=False)
-                    return
-                grid = overlay_obstacles(self._slam, grid)
+                    return self.diagnostics.status("waiting for SLAM's map", ok=False)
+                grid = on_slam(self._slam, grid, mapper)
             self._publish_grid(grid)
         wanted = now >= self._octomap_due and self._octomap.get_subscription_count() > 0
         if wanted and isinstance(mapper, OctoMapper):

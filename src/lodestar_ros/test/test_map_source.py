@@ -1,0 +1,55 @@
+"""What the mapping node says of drop-offs, and how SLAM's map and the points go together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
+
+from lodestar.assembly import parts
+from lodestar.assembly.config import MappingConfig, changed
+from lodestar.geometry.poses import planar_transform
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_ros.map_source import drop_offs, on_slam
+
+POINTS = np.array([[x, y, -0.5] for x in np.arange(-1.0, 1.1, 0.1) for y in np.arange(-1.0, 1.1, 0.1)])
+
+
+def config(source="lidar", floor=False) -> MappingConfig:
+    return changed(MappingConfig(source=source), octomap__floor__enabled=floor)
+
+
+def seen(config: MappingConfig):
+    mapper = parts.plan_mapper(config)
+    mapper.insert_points(POINTS, planar_transform(0.0, 0.0, 0.0, 0.5), np.eye(4))
+    return mapper
+
+
+@pytest.mark.parametrize("source", ["lidar", "depth", "slam"])
+def test_drop_offs_are_seen_once_points_came_in_with_the_floor_layer(source):
+    on = config(source, floor=True)
+    assert drop_offs(on, parts.plan_mapper(on)).startswith("NOT SEEN")
+    assert drop_offs(on, seen(on)).startswith("seen")
+
+
+def test_without_the_floor_layer_they_are_not_seen_and_the_parameter_is_named():
+    off = config()
+    text = drop_offs(off, seen(off))
+    assert text.startswith("NOT SEEN") and "octomap.floor.enabled" in text
+
+
+def test_of_a_planar_scan_and_without_a_mapper_they_are_not_seen():
+    scan = config("scan", floor=True)
+    assert drop_offs(scan, parts.plan_mapper(scan)).startswith("NOT SEEN")
+    assert drop_offs(config("slam", floor=True), None).startswith("NOT SEEN")
+
+
+def test_the_points_confirm_the_free_floor_of_slams_map_with_the_floor_layer_alone():
+    slam = OccupancyGrid2D(np.zeros((80, 80), np.int8), 0.1, (-4.0, -4.0), 1.0)
+    for floor, free in ((False, True), (True, False)):
+        mapper = seen(config("slam", floor))
+        grid = on_slam(slam, mapper.project(1.0), mapper)
+        assert grid.free[40, 40], "floor that was seen"
+        assert grid.free[75, 75] is np.bool_(free), "floor that no point has met"

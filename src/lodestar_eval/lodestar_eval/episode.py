@@ -24,6 +24,7 @@ from lodestar.agent.commands import (
     RequestProposals,
     SendGoal,
 )
+from lodestar.agent.errors import ErrorCode
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
 from lodestar.experts.protocol import Proposal, Rejection
@@ -213,6 +214,9 @@ class Episode:
         self._path.append((now, *simulator.true_pose))
         self.driven[self._driver] += simulator.path_length - before
         self.drivers.append(self._driver)
+        if simulator.falls:
+            self.result = DirectiveResult(ErrorCode.UNKNOWN, "the robot fell", success=False)
+            return
         if now + 1e-9 >= self._next_frame:
             self._perceive()
         else:
@@ -304,7 +308,7 @@ class Episode:
             rejected=dict(Counter(self.map.rejected) - self._rejected_before),
             decisions=_by_expert(self.decisions), stages=self.clock.totals(),
             driven={name: m for name, m in self.driven.items() if m > 0.0}, way=way.row() if way else {},
-            epoch_seconds=tuple(self.epochs.seconds),
+            epoch_seconds=tuple(self.epochs.seconds), falls=simulator.falls,
         )  # fmt: skip
         return EpisodeRun(
             self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.map,

@@ -47,6 +47,7 @@ class EpisodeOutcome:
     driven: dict[str, float] = field(default_factory=dict)
     way: dict[str, float] = field(default_factory=dict)
     floor_m2: float = float("nan")
+    falls: int = 0  # the robot had no ground under a foot
     setting: str = "unexplored"
     policy: str = "bandit"
 

@@ -17,7 +17,7 @@ class RangeSensors:
         self._planar = config.source == "scan"
         sensors = simulator.config.sensors
         height = sensors.scan.z if self._planar else sensors.lidar.z
-        self._base_from_sensor = planar_transform(0.0, 0.0, 0.0, height)
+        self._base_from_sensor = simulator.base_from_ground @ planar_transform(0.0, 0.0, 0.0, height)
 
     def give(self, chain: MapChain | PlanChain) -> None:
         """One turn of now, if the chain wants it."""
@@ -33,4 +33,4 @@ class RangeSensors:
         else:
             with self._stages("ranges"):
                 points = simulator.lidar()
-            chain.take_points(now, points, *where)
+            chain.take_points(now, points, *where, simulator.odom_from_base)

@@ -88,4 +88,4 @@ class SimulatedRobot:
         )
         with self._stages("detect"):
             segmented = self.detector.segment(image.stamp, image.labels, image.label_table)
-        self.headless.take_view(frame, segmented)
+        self.headless.take_view(frame, segmented, self.simulator.odom_from_base)

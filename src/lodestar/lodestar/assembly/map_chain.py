@@ -77,11 +77,21 @@ class MapChain:
         return self.plan.wants_turn(stamp, map_from_sensor)
 
     def take_points(
-        self, stamp: float, points: np.ndarray, odom_from_sensor: np.ndarray, map_from_odom: np.ndarray
+        self,
+        stamp: float,
+        points: np.ndarray,
+        odom_from_sensor: np.ndarray,
+        map_from_odom: np.ndarray,
+        odom_from_base: np.ndarray | None = None,
     ) -> None:
-        """Take in returns (N, 3) of a LiDAR, metres in its frame; `wants_turn` says which turns."""
+        """Take in returns (N, 3) of a LiDAR, metres in its frame; `wants_turn` says which turns.
+
+        odom_from_base: (4, 4), where a floor layer begins.
+        """
         with self._stages("grid"):
-            self._planned(self.plan.take_points(stamp, points, odom_from_sensor, map_from_odom))
+            self._planned(
+                self.plan.take_points(stamp, points, odom_from_sensor, map_from_odom, odom_from_base)
+            )
 
     def take_scan(
         self,
@@ -109,10 +119,10 @@ class MapChain:
 
     # --- images -------------------------------------------------------------------------------------------
 
-    def take_depth(self, frame: RgbdFrame) -> None:
+    def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> None:
         """Take in depth without segments, at its own rate."""
         with self._stages("grid"):
-            self._planned(self.plan.take_depth(frame))
+            self._planned(self.plan.take_depth(frame, odom_from_base))
         if not self._geometry_due.due(frame.stamp):
             return
         with self._stages("geometry"):

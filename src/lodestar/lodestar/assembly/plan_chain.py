@@ -59,12 +59,18 @@ class PlanChain:
         return self._turns.due(stamp) and self._turns.takes(stamp, map_from_sensor[:3, 3])
 
     def take_points(
-        self, stamp: float, points: np.ndarray, odom_from_sensor: np.ndarray, map_from_odom: np.ndarray
+        self,
+        stamp: float,
+        points: np.ndarray,
+        odom_from_sensor: np.ndarray,
+        map_from_odom: np.ndarray,
+        odom_from_base: np.ndarray | None = None,
     ) -> bool:
-        """Take in returns (N, 3) of a LiDAR, metres in its frame."""
+        """Take in returns (N, 3) of a LiDAR, metres in its frame; a floor layer begins where the base stands."""
         assert isinstance(self.mapper, OctoMapper)
         jumped = self.mapper.follow(map_from_odom, odom_from_sensor)
-        self.mapper.insert_points(points, map_from_odom @ odom_from_sensor)
+        base = None if odom_from_base is None else map_from_odom @ odom_from_base
+        self.mapper.insert_points(points, map_from_odom @ odom_from_sensor, base)
         self._project(stamp, jumped)
         return jumped
 
@@ -84,13 +90,14 @@ class PlanChain:
         self._project(stamp, jumped)
         return jumped
 
-    def take_depth(self, frame: RgbdFrame) -> bool:
+    def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> bool:
         """Take in a depth image, where depth is the source and the image is due."""
         if self.config.source != "depth" or not self._turns.due(frame.stamp):
             return False
         assert isinstance(self.mapper, OctoMapper)
         jumped = self.mapper.follow(frame.map_from_odom, frame.odom_from_camera)
-        self.mapper.insert_depth(frame)
+        base = None if odom_from_base is None else frame.map_from_odom @ odom_from_base
+        self.mapper.insert_depth(frame, base)
         self._project(frame.stamp, jumped)
         return jumped
 

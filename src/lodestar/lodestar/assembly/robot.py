@@ -86,9 +86,11 @@ class HeadlessRobot:
 
     # --- facts ------------------------------------------------------------------------------------------------
 
-    def take_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        """One image with its segments: map, scene and experts know of it."""
-        self.map.take_depth(frame)
+    def take_view(
+        self, frame: RgbdFrame, segmented: SegmentedFrame, odom_from_base: np.ndarray | None = None
+    ) -> None:
+        """One image with its segments: map, scene and experts know of it. odom_from_base: (4, 4) at that moment."""
+        self.map.take_depth(frame, odom_from_base)
         self.map.take_segments(frame, segmented)
         self.map.work(frame.stamp)
         self._give_grid()

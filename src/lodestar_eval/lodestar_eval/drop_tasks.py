@@ -1,0 +1,75 @@
+"""Tasks beside and beyond a place where the floor ends."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar_sim.tasks import MAX_PATH, MIN_PATH, Task, described
+from lodestar_sim.worlds import World, WorldError, WorldObject
+
+PLACES = ("beside", "beyond")
+BESIDE = 1.5  # m between the boxes of a thing and of the opening
+_CLEAR = 0.5  # m, of a start from everything
+
+
+def opening_box(world: World) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest corner (2,) of where a world's floor ends. Raises WorldError where it does not."""
+    terrain = world.terrain
+    if terrain is None or not terrain.drops.any():
+        raise WorldError(f"{world.name}: its floor ends nowhere; ask for ?stairs=1 or ?hole=1")
+    cells = np.argwhere(terrain.drops)[:, ::-1]
+    size = (world.bounds[2] - world.bounds[0]) / terrain.height.shape[1]
+    return cells.min(axis=0) * size + terrain.origin, (cells.max(axis=0) + 1) * size + terrain.origin
+
+
+def drop_task(world: World, seed: int, place: str) -> Task:
+    """A thing beside the opening, or one that lies beyond it as the crow flies, with a way around.
+
+    Raises WorldError where the world has no such task.
+    """
+    low, high = opening_box(world)
+    rng = np.random.default_rng([seed, 0xD20B])
+    for thing, phrase in described(world, seed):
+        if place == "beside" and _gap(world, thing, low, high) > BESIDE:
+            continue
+        start = _start(world, thing, low, high, place, rng)
+        if start is not None:
+            return Task(f"find the {phrase}", (thing.id,), start)
+    raise WorldError(f"{world.name}, seed {seed}: nothing lies {place} the opening; take another seed")
+
+
+def _gap(world: World, thing: WorldObject, low: np.ndarray, high: np.ndarray) -> float:
+    """Metres in plan between a thing's box and the opening."""
+    first, last = world.box(thing)
+    apart = np.maximum(np.maximum(first[:2] - high, low - last[:2]), 0.0)
+    return float(np.hypot(*apart))
+
+
+def _start(
+    world: World,
+    thing: WorldObject,
+    low: np.ndarray,
+    high: np.ndarray,
+    place: str,
+    rng: np.random.Generator,
+) -> tuple[float, float, float] | None:
+    truth = world.truth
+    lengths = truth.lengths(world.start[:2])
+    roomy = np.argwhere(np.isfinite(lengths) & (truth.clearance >= _CLEAR) & ~truth.covered)
+    places = truth.grid.points_of(roomy[rng.permutation(len(roomy))[:600]])
+    if place == "beyond":
+        places = places[_crosses(places, np.array(thing.xy), low, high)]
+    for x, y in places[:40]:
+        if MIN_PATH <= truth.shortest_path((float(x), float(y)), thing) <= MAX_PATH:
+            yaw = float(rng.integers(8)) * math.pi / 4 - math.pi
+            return round(float(x), 3), round(float(y), 3), round(yaw, 6)
+    return None
+
+
+def _crosses(starts: np.ndarray, end: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """(N,) bool: whether the straight way from starts (N, 2) to an end (2,) leads over a rectangle."""
+    shares = np.linspace(0.0, 1.0, 60)[:, None, None]
+    points = starts + shares * (end - starts)
+    return ((points > low) & (points < high)).all(axis=2).any(axis=0)

@@ -1,0 +1,91 @@
+"""The benchmark of drop-offs: its tasks, its judge, and one run from the command line's function."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
+pytest.importorskip("open3d", reason="open3d is not installed (pip install lodestar_sim)")
+
+from embedders import LetterEmbedder
+
+from lodestar.assembly.config import changed
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.models.phrases import PhraseBook
+from lodestar_eval.benchmarks.drop_offs import FloorWatch, result_of
+from lodestar_eval.drop_tasks import PLACES, drop_task, opening_box
+from lodestar_eval.episode import Episode, EpisodeRunner, selector_of
+from lodestar_eval.settings import EpisodeSettings, robot_config
+from lodestar_sim.worlds import WorldError, world_from_spec
+
+SEED = 3
+ON = changed(robot_config(), mapping__octomap__floor__enabled=True)
+
+
+@pytest.fixture(scope="module")
+def world():
+    return world_from_spec("apartment?stairs=1", SEED)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_target_lies_beside_or_beyond_the_stairs_and_a_way_leads_around(world, place):
+    task = drop_task(world, SEED, place)
+    low, high = opening_box(world)
+    thing = world.object(task.target_ids[0])
+    assert np.isfinite(world.truth.shortest_path(task.start[:2], thing))
+    if place == "beyond":
+        line = np.linspace(task.start[:2], thing.xy, 200)
+        assert ((line > low) & (line < high)).all(axis=1).any()
+    else:
+        first, last = world.box(thing)
+        assert np.hypot(*np.maximum(np.maximum(first[:2] - high, low - last[:2]), 0.0)) <= 1.5
+
+
+def test_a_level_building_has_no_such_task():
+    with pytest.raises(WorldError, match="stairs=1"):
+        opening_box(world_from_spec("apartment", SEED))
+
+
+def test_a_fall_ends_the_episode_and_the_bar_is_missed(world):
+    """Driven over the edge by hand: the loop itself does not do that."""
+    low, high = opening_box(world)
+    task = drop_task(world, SEED, "beside")
+    settings = EpisodeSettings(time_limit=20.0, robot=ON, thinking=0.0)
+    phrases = PhraseBook(LetterEmbedder())
+    episode = Episode(world, task, SEED, settings, phrases, selector_of(settings))
+    episode.simulator.robot.pose = np.array([*(low + high) / 2.0, 0.0])
+    episode.simulator.set_command(0.1, 0.0, 0.0)
+    for _ in range(3):
+        if episode.result is None:
+            episode.step()
+    run = episode.finish(5.0, 1.0, 0.0)
+    assert (run.outcome.falls, run.outcome.success) == (1, False)
+    assert "fell" in run.outcome.failure
+    bars = {bar.name: bar.holds for bar in result_of([run.outcome], [FloorWatch(world)]).bars}
+    assert not bars["falls"]
+
+
+def test_it_walks_near_the_stairs_and_does_not_fall(world):
+    """The first part of a search for what lies beyond them; the benchmark measures whole ones.
+
+    That no cell over the edge is free does not hold yet (docs/measurements/drop-offs.md), so it is not asked here.
+    """
+    task = drop_task(world, SEED, "beyond")
+    settings = EpisodeSettings(time_limit=40.0, robot=ON, thinking=0.05)
+    run = EpisodeRunner(PhraseBook(LetterEmbedder()), settings).run(world, task, SEED)
+    assert run.outcome.falls == 0
+    assert run.outcome.path_length > 2.0
+
+
+def test_the_watch_counts_free_cells_over_the_edge_near_the_robot_and_anywhere(world):
+    low, high = opening_box(world)
+    middle = (low + high) / 2.0
+    free = OccupancyGrid2D(np.zeros((4, 4), np.int8), 0.1, tuple(middle - 0.2))
+    for away, near in ((0.0, 16), (5.0, 0)):
+        watch = FloorWatch(world)
+        simulator = SimpleNamespace(time=1.0, true_pose=np.array([middle[0] + away, middle[1], 0.0]))
+        watch.observe(SimpleNamespace(simulator=simulator, robot=SimpleNamespace(grid=free)))
+        assert (watch.near, watch.anywhere) == (near, 16)

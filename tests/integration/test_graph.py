@@ -13,6 +13,7 @@ from nav_msgs.msg import OccupancyGrid, Odometry
 from rclpy.action import get_action_names_and_types
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from std_msgs.msg import Header
+from std_srvs.srv import SetBool
 
 from lodestar.language.grammar import parse_directive
 from lodestar_bringup.stack import stack
@@ -296,6 +297,8 @@ def test_the_robot_stands_without_its_selector(bed, stack, directive):
     assert_stands(bed, moment)
     directive.future.set_result(None)  # nobody will answer
     stack.starter.start_one("goal_selector")
+    bed.next("goal_selector/heartbeat", lambda beat: beat.held, timeout=90.0)  # it comes back held
+    assert bed.call(SetBool, "motion_gate/hold", SetBool.Request(data=False)).success
     bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
     stack.assert_alive(besides=(*REVIVED, "goal_selector"))
 

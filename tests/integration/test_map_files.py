@@ -107,11 +107,11 @@ def test_from_a_terminal(bed, robot, saved, tmp_path):
     assert maps("export", tmp_path / "map.obj").returncode == 2
 
 
-def test_saving_again_replaces_what_was_saved(bed, robot, saved):
+def test_saving_again_keeps_the_save_before(bed, robot, saved):
     folder, _ = saved
     result = bed.action(SaveMap, "scene_dictionary/save").result(SaveMap.Goal(path=str(folder)), timeout=90.0)
     assert result.error_code == 0, result.error_msg
-    assert len([child for child in folder.iterdir() if child.is_dir()]) == 1
+    assert len([child for child in folder.iterdir() if child.is_dir()]) == 2
     assert load(bed, folder).error_code == 0
 
 

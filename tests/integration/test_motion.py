@@ -119,7 +119,7 @@ def test_a_lost_goal_selector_stops_the_robot(world):
     world.processes.assert_alive(besides=("goal_selector",))
     del goal
     world.processes.starter.start_one("goal_selector")
-    world.bed.next("goal_selector/heartbeat")
+    world.bed.next("goal_selector/heartbeat", lambda beat: beat.held and beat.state == "HELD")
     assert not world.moving(), "a selector that came back has no directive"
 
 
@@ -292,7 +292,9 @@ def test_without_a_pose_it_says_so(world):
     world.robot.transforms = False
     world.processes.kill("goal_selector")
     world.processes.starter.start_one("goal_selector")
-    world.bed.next("goal_selector/heartbeat")
+    world.bed.next("goal_selector/heartbeat", lambda beat: beat.held)  # it comes back held
+    assert world.bed.call(SetBool, "motion_gate/hold", SetBool.Request(data=False)).success
+    world.bed.next("goal_selector/heartbeat", lambda beat: beat.state == "IDLE")
     world.robot.publish_grid()
     result = world.follow.result(FollowDirective.Goal(text="find the red chair"))
     assert result.error_code in (Result.TF_ERROR, Result.NO_MAP)

@@ -55,8 +55,11 @@ def value_at(grid: OccupancyGrid2D, x: float, y: float) -> int:
 
 
 def test_slams_map_is_the_grid_and_obstacles_above_its_plane_are_added(bed, robot):
-    robot.scan()
-    bed.until(lambda: "waiting for SLAM" in bed.diagnosis("mapping").get("message", ""), "it waits for SLAM")
+    end = time.monotonic() + 60.0
+    while "waiting for SLAM" not in bed.diagnosis("mapping").get("message", ""):
+        assert time.monotonic() < end, "it does not say that it waits for SLAM"
+        robot.scan()
+        time.sleep(0.1)
     assert not bed.heard["grid"], "before SLAM there is no grid to plan on"
     publisher = bed.on_executor(lambda: bed.node.create_publisher(OccupancyGrid, "map", qos.LATCHED))
     publisher.publish(grid_to_msg(slam_map()))

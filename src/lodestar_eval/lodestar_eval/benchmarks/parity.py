@@ -63,7 +63,7 @@ def _bags(
     from lodestar_eval.live.parity.live_run import record_run
 
     for world in (part.strip() for part in options.worlds.split(",")):
-        for seed in options.seeds:
+        for seed in options.seeds.values:
             progress(f"{world} {seed}: running the nodes ...")
             try:
                 yield (

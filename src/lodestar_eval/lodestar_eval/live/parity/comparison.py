@@ -54,7 +54,7 @@ def compare(name: str, bag: Path, phrases: PhraseBook, config: RobotConfig | Non
         run.dropped["deltas of the live scene missing"] += recording.scene_gaps
     return Comparison(
         name,
-        grid_agreement(recording.grid, run.robot.map.plan.grid),
+        grid_agreement(recording.grid, run.grid),
         entity_agreement(recording.mirror.entities.values(), run.robot.map.mirror.entities.values()),
         len(run.goals),
         sum(goal.equal for goal in run.goals),

@@ -23,6 +23,7 @@ from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import yaw_of
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
@@ -72,9 +73,10 @@ class ComparedGoal:
 
 @dataclass
 class ReplayedRun:
-    """What came of it. dropped: messages that could not be used, by reason."""
+    """What came of it. grid: of the moment nearest to the live one. dropped: messages not used, by reason."""
 
     robot: HeadlessRobot
+    grid: OccupancyGrid2D
     goals: list[ComparedGoal] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
 
@@ -90,7 +92,7 @@ class RecordingPlayer:
         self._navigator = NavigationReplay(live_goals(self._statuses()))
         self._pairer = StampPairer(("depth", "labels", "table", "color"), self._on_moment)
         self._camera: PinholeCamera | None = None
-        self._run = ReplayedRun(self._robot)
+        self._run = ReplayedRun(self._robot, self._robot.map.plan.grid)
         self._goal: np.ndarray | None = None
         self._height: tuple[float, float] | None = None  # stamp, metres
         self._now = self._next_tick = self._next_length = -math.inf
@@ -161,6 +163,9 @@ class RecordingPlayer:
         if self._climbs(stamp) or not self._robot.map.wants_turn(stamp, map_from_odom @ odom_from_sensor):
             return
         self._robot.map.take_points(stamp, cloud_from_msg(message), odom_from_sensor, map_from_odom)
+        live, grid = self._recording.grid, self._robot.map.plan.grid
+        if live is not None and abs(grid.stamp - live.stamp) <= abs(self._run.grid.stamp - live.stamp):
+            self._run.grid = grid
 
     def _on_info(self, message: Any) -> None:
         self._camera = camera_from_msg(message)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lodestar.language.directive import DirectiveKind
@@ -105,7 +106,8 @@ def follow(
     """Drive until the action ends; a dead node or a standing clock ends it too. Raises Interrupted."""
     started_at, started_wall = client.clock, time.monotonic()
     try:
-        client.send(record.directive, time_limit)
+        with ThreadPoolExecutor(1) as sender:  # an interrupt must not hit rclpy while it builds the request
+            sender.submit(client.send, record.directive, time_limit).result()
         newest, newest_wall, said = client.clock, time.monotonic(), ""
         while not client.finished.wait(_POLL):
             _raise_on_death(starter)

@@ -241,7 +241,7 @@ class DecisionLoop:
 
     @property
     def energy(self) -> EnergyBudget:
-        """What is left of the battery, by the newest message and the distance driven since."""
+        """Return the energy budget from the newest message and the distance driven since."""
         return self._context.facts.energy
 
     @property
@@ -260,7 +260,7 @@ class DecisionLoop:
         return self._context.run.directive if self._context.run is not None else None
 
     def feedback(self) -> Feedback:
-        """What the loop does and why."""
+        """Return the state, the goal and the reason, for the action's feedback."""
         facts, run = self._context.facts, self._context.run
         if run is None:
             return Feedback(self.state.name, "", 0, self.epoch, math.nan, 0.0, facts.area, None, "")

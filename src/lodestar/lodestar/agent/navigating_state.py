@@ -100,7 +100,7 @@ class NavigatingState:
         return False
 
     def _stop_short(self, run: Run, navigation: Navigation, entity: Entity) -> None:
-        """Where the target can be faced from right here, this place becomes the goal: the rest of the way is saved."""
+        """Replace the goal by the robot's own place where the target can be faced from there."""
         context = self._context
         facts = context.facts
         assert facts.pose is not None and facts.grid is not None

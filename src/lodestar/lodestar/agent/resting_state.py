@@ -6,7 +6,7 @@ from lodestar.agent.run import Run
 
 
 class RestingState:
-    """Nothing happens with a tick. IDLE leaves by `start` and `hold`, HELD by `release` alone."""
+    """Do nothing on a tick. IDLE is left by `start` and `hold`, HELD by `release` alone."""
 
     def step(self, run: Run) -> None:
         """Raise: a directive cannot run here."""

@@ -40,7 +40,7 @@ class Arrival:
 def inspect(
     entity: Entity, pose: np.ndarray, grid: OccupancyGrid2D | None, since: Stamp, config: LoopConfig
 ) -> Evidence:
-    """What the newest facts say of an entity from pose (3,), by the definition of success (DESIGN section 3)."""
+    """Return the evidence for an entity seen from pose (3,), by the definition of success (DESIGN section 3)."""
     if not is_facing(
         pose,
         entity.box_min,

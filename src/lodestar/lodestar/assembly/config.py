@@ -41,7 +41,7 @@ Config = TypeVar("Config")
 
 @dataclass(frozen=True)
 class MappingConfig:
-    """Where the plan grid comes from, and how often it goes out."""
+    """Source of the plan grid and the periods of its publication."""
 
     # lidar: points into an octree; scan: a planar scan; depth: depth images into an octree;
     # slam: SLAM's map with obstacles above its plane
@@ -89,7 +89,7 @@ class KeyframesConfig:
 
 @dataclass(frozen=True)
 class SemanticVoxelsConfig:
-    """What is taken in and how often what is given out."""
+    """Periods of the semantic voxel map's inputs and outputs."""
 
     geometry_period: float = 0.2  # s of stamps between depth frames taken in without segments
     colored: bool = True  # surfaces take the colour of images that come with the depth

@@ -28,7 +28,7 @@ class FieldUpdate:
 
 
 class DirectiveFields:
-    """What the directive says of every place of the map. Not safe for threads."""
+    """Similarity layers and keep-out zones of a directive over the map. Not safe for threads."""
 
     def __init__(self, phrases: PhraseBook, config: QueryConfig) -> None:
         self._keep_out = KeepOutZones(phrases, config)

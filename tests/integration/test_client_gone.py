@@ -32,8 +32,12 @@ def world(bed, processes, tmp_path_factory):
 
 
 @pytest.fixture
-def client(domain, tmp_path):
-    """Sends a directive from a process of its own; nobody else here is a client of the action."""
+def client(world, domain, tmp_path):
+    """Sends a directive from a process of its own, which the frontier expert has a goal for when it comes; nobody else
+    here is a client of the action.
+    """
+    world.reset()
+    world.experts["frontier"].goes_to(2.0, 0.0, 0.0)
     profile = tmp_path / "short_lease.xml"
     profile.write_text(SHORT_LEASE)
     environment = {"ROS_DOMAIN_ID": str(domain), "FASTDDS_DEFAULT_PROFILES_FILE": str(profile)}
@@ -43,8 +47,6 @@ def client(domain, tmp_path):
 
 
 def test_the_robot_stands_when_the_client_was_killed(world, client):
-    world.reset()
-    world.experts["frontier"].goes_to(2.0, 0.0, 0.0)
     world.bed.until(lambda: world.nav.driving and world.moving(), "the robot moves")
     beats = len(world.bed.heard["goal_selector/heartbeat"])
     world.bed.until(

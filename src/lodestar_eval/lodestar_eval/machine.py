@@ -7,7 +7,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
-_LIBRARIES = ("numpy", "numba", "open3d", "torch", "sentence-transformers", "pyoctomap")
+_LIBRARIES = ("numpy", "numba", "open3d", "torch", "sentence-transformers")
 
 
 def describe_machine() -> dict[str, Any]:

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
 pytest.importorskip("open3d", reason="open3d is not installed (pip install lodestar_sim)")
 
 from embedders import LetterEmbedder

@@ -18,7 +18,7 @@ from lodestar.storage.archive import Archive, ForeignFile, write_archive
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces.action import LoadMap, SaveMap
 from lodestar_ros.checkpoints import Checkpointer
-from lodestar_ros.map_actions import Codes, MapError, path_of, serve
+from lodestar_ros.map_actions import path_of, serve
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job
 
@@ -36,13 +36,13 @@ class GridFiles:
         config: MappingConfig,
         checkpoints: CheckpointConfig,
         lock: AbstractContextManager[Any],
-        current: Callable[[], PlanMapper | None],
+        current: Callable[[], PlanMapper],
         replace: Callable[[OctoMapper | ScanGridMapper], None],
         changed: Callable[[], object],
     ) -> None:
         self._node, self._config = node, config
         self._lock, self._current, self._replace = lock, current, replace
-        mapper = self._mapper()
+        mapper = current()
         self._kind, self._version = mapper.KIND, mapper.VERSION
         self._checkpoints = Checkpointer(node, checkpoints, self._kind, self._version)
         restored = self._checkpoints.restore(self._resumed)
@@ -53,16 +53,10 @@ class GridFiles:
         serve(node, SaveMap, "~/save", self._save)
         serve(node, LoadMap, "~/load", self._load)
 
-    def _mapper(self) -> PlanMapper:
-        mapper = self._current()
-        if mapper is None:
-            raise MapError(Codes.NOTHING_TO_SAVE, "`mapping` has no grid of its own")
-        return mapper
-
     def _part(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Return the meta and the arrays of the mapper as it is now."""
         with self._lock:
-            mapper = self._mapper()
+            mapper = self._current()
             meta: dict[str, Any] = {"free_m2": mapper.project(self._node.now).free_area}
             if mapper.map_from_odom is not None:
                 meta["map_from_odom"] = mapper.map_from_odom.tolist()

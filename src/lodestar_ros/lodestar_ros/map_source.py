@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rclpy.node import Node
 from sensor_msgs.msg import Image, LaserScan, PointCloud2
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import confirmed_by, overlay_obstacles
@@ -20,7 +18,6 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.diagnostics import InputMonitor
 from lodestar_ros.node import FrameNames, LodestarNode
-from lodestar_ros.parameters import ParameterError
 from lodestar_ros.rgbd import MAP_HOLDS
 from lodestar_ros.transforms import Transforms
 
@@ -31,29 +28,10 @@ _NOT_SEEN = (
 _TOPICS = {"depth": (Image, "depth"), "scan": (LaserScan, "scan")}  # of other sources: points
 
 
-def make_mapper(node: Node, config: MappingConfig) -> OctoMapper | ScanGridMapper | None:
-    """The mapper, or None where OctoMap's package is missing and SLAM's map serves without it.
-
-    Raises ParameterError where it is missing and no other source would be left.
-    """
-    try:
-        return parts.plan_mapper(config)
-    except ImportError as error:
-        if config.source != "slam":
-            raise ParameterError(f"source is {config.source}: {error}") from error
-        node.get_logger().warning(f"the grid is SLAM's map without obstacles above its plane: {error}")
-        return None
-
-
 def listen_to_source(
-    node: LodestarNode,
-    config: MappingConfig,
-    mapper: OctoMapper | ScanGridMapper | None,
-    callback: Callable[[Any], None],
+    node: LodestarNode, config: MappingConfig, callback: Callable[[Any], None]
 ) -> InputMonitor:
-    """Subscribe to the sensor of the configuration; returns its monitor. Without a mapper there is only SLAM's map."""
-    if mapper is None:
-        return node.diagnostics.input("map")
+    """Subscribe to the sensor of the configuration; returns its monitor."""
     message_type, topic = _TOPICS.get(config.source, (PointCloud2, "points"))
     node.listen(message_type, topic, callback, qos.SENSOR, stamped=True)
     return node.diagnostics.input(topic)
@@ -91,7 +69,7 @@ def posed(message: Any, buffer: Transforms, frames: FrameNames, config: MappingC
     )
 
 
-def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper | None) -> str:
+def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper) -> str:
     """What the map says of places where the floor ends, for the diagnostics."""
     if not isinstance(mapper, OctoMapper):
         return (

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
-pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig, changed
@@ -40,10 +39,9 @@ def test_without_the_floor_layer_they_are_not_seen_and_the_parameter_is_named():
     assert text.startswith("NOT SEEN") and "octomap.floor.enabled" in text
 
 
-def test_of_a_planar_scan_and_without_a_mapper_they_are_not_seen():
+def test_of_a_planar_scan_they_are_not_seen():
     scan = config("scan", floor=True)
     assert drop_offs(scan, parts.plan_mapper(scan)).startswith("NOT SEEN")
-    assert drop_offs(config("slam", floor=True), None).startswith("NOT SEEN")
 
 
 def test_the_points_confirm_the_free_floor_of_slams_map_with_the_floor_layer_alone():

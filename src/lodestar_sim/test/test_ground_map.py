@@ -7,8 +7,6 @@ import math
 import numpy as np
 import pytest
 
-pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
-
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.floor import FloorConfig
 from lodestar.mapping.octomap import OctoMapConfig, OctoMapper

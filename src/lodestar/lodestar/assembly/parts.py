@@ -62,7 +62,7 @@ _FUSING, _KNOWING = SemanticVoxelsConfig(), SceneDictionaryConfig()
 
 
 def plan_mapper(config: MappingConfig) -> OctoMapper | ScanGridMapper:
-    """The mapper of the configuration's source. Raises ImportError where it needs OctoMap and has none."""
+    """The mapper of the configuration's source."""
     return ScanGridMapper(config.scan) if config.source == "scan" else OctoMapper(config.octomap)
 
 

@@ -14,7 +14,8 @@ from lodestar.geometry.corrections import JumpWatch
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 from lodestar.mapping.floor import FloorConfig, FloorMap, FloorState
-from lodestar.mapping.octree import EMPTY, FULL, Octree, PyOctomapOctree
+from lodestar.mapping.occupancy_kernels import EMPTY, FULL
+from lodestar.mapping.occupancy_voxels import OccupancyVoxels
 from lodestar.perception.frames import RgbdFrame
 
 
@@ -47,14 +48,11 @@ class MapExtentError(ValueError):
     """Points lie so far away that the grid would not fit into its bound."""
 
 
-_NOT_KEPT = np.empty((0, 0), np.float32)
-
-
 @njit(cache=True)
 def _mark_rays(dirty, closest, ends, u0, v0, reach):
     """Mark cells under the rays from (u0, v0) to `ends`, in cells, no farther than `reach`.
 
-    closest: (rows, columns) float32, least distance, in cells, from which a ray has crossed each; empty = not kept.
+    closest: (rows, columns) float32, least distance, in cells, from which a ray has crossed each.
     """
     rows, columns = dirty.shape
     for i in range(len(ends)):
@@ -67,21 +65,20 @@ def _mark_rays(dirty, closest, ends, u0, v0, reach):
             column, row = int(np.floor(u0 + share * du)), int(np.floor(v0 + share * dv))
             if 0 <= row < rows and 0 <= column < columns:
                 dirty[row, column] = True
-                if closest.size:
-                    closest[row, column] = min(closest[row, column], share * length)
+                closest[row, column] = min(closest[row, column], share * length)
 
 
 class OctoMapper:
-    """Integrates rays in the map frame; `project` refreshes only the columns that rays have crossed since.
+    """Integrates rays in the map frame; `project` refreshes only the columns that have changed since.
 
     The octree lies in a frame of its own, which is `map` until a jump of map <- odom; then the whole frame moves.
     """
 
     KIND, VERSION = "octomap", 1
 
-    def __init__(self, config: OctoMapConfig = OctoMapConfig(), octree: Octree | None = None):
+    def __init__(self, config: OctoMapConfig = OctoMapConfig()):
         self.config = config
-        self._octree = PyOctomapOctree(config.resolution) if octree is None else octree
+        self._octree = OccupancyVoxels(config.resolution)
         levels = np.arange(config.band_low + config.resolution / 2, config.band_high, config.resolution)
         self._levels = levels.astype(np.float64)  # m above the floor
         self._floor = FloorMap(config.floor, config.resolution) if config.floor.enabled else None
@@ -158,20 +155,30 @@ class OctoMapper:
             return 0
         origin = np.asarray(map_from_sensor[:3, 3], np.float64)
         self._cover(origin, points_map)
-        closest = _NOT_KEPT
         if self._floor is not None:
             points_map = points_map[self._observe_floor(self._floor, points_map, origin, map_from_base)]
-            closest = self._floor.closest
         tree_from_map = inverse(self._map_from_tree)
         points_tree = transform_points(tree_from_map, points_map)
-        self._octree.insert(
+        changed = self._octree.insert(
             points_tree, tree_from_map[:3, :3] @ origin + tree_from_map[:3, 3], self.config.max_range
         )
-        ends = points_map[:, :2] / self.config.resolution - np.asarray(self._origin_cell)
-        u0, v0 = origin[:2] / self.config.resolution - np.asarray(self._origin_cell)
-        reach = self.config.max_range / self.config.resolution
-        _mark_rays(self._dirty, closest, ends, u0, v0, reach)
+        self._mark_changed(changed)
+        if self._floor is not None:
+            ends = points_map[:, :2] / self.config.resolution - np.asarray(self._origin_cell)
+            u0, v0 = origin[:2] / self.config.resolution - np.asarray(self._origin_cell)
+            reach = self.config.max_range / self.config.resolution
+            _mark_rays(self._dirty, self._floor.closest, ends, u0, v0, reach)
         return len(points_map)
+
+    def _mark_changed(self, voxels: np.ndarray) -> None:
+        """The columns of voxels (N, 3) of the octree are to be projected again."""
+        centres = transform_points(self._map_from_tree, (voxels + 0.5) * self.config.resolution)
+        cells = np.floor(centres[:, :2] / self.config.resolution).astype(np.int64)
+        columns, rows = (cells - np.asarray(self._origin_cell)).T
+        inside = (
+            (rows >= 0) & (rows < self._dirty.shape[0]) & (columns >= 0) & (columns < self._dirty.shape[1])
+        )
+        self._dirty[rows[inside], columns[inside]] = True
 
     def _observe_floor(
         self, floor: FloorMap, points_map: np.ndarray, origin: np.ndarray, map_from_base: np.ndarray | None
@@ -200,7 +207,7 @@ class OctoMapper:
         if floor is not None:
             self._follow_floor(floor)
         rows, columns = np.nonzero(self._dirty)
-        if len(rows):  # rays end at voxel centres and cut corners: their neighbours may have changed too
+        if len(rows):  # a voxel of a map that was turned may lie under up to four columns
             rows, columns = np.nonzero(cv2.dilate(self._dirty.view(np.uint8), np.ones((3, 3), np.uint8)))
             if floor is not None:
                 self._asked[rows, columns] = self._voxels_up(floor)[rows, columns]
@@ -230,7 +237,7 @@ class OctoMapper:
         """The data of octomap_msgs/Octomap with binary = true (occupied or free)."""
         return self._in_map().binary_data()
 
-    def _in_map(self) -> Octree:
+    def _in_map(self) -> OccupancyVoxels:
         """The octree with its voxels along the axes of `map`: itself before the first jump, resampled after it."""
         if np.array_equal(self._map_from_tree, np.eye(4)):
             return self._octree
@@ -256,13 +263,10 @@ class OctoMapper:
 
     @classmethod
     def from_arrays(
-        cls,
-        arrays: Mapping[str, np.ndarray],
-        config: OctoMapConfig = OctoMapConfig(),
-        octree: Octree | None = None,
+        cls, arrays: Mapping[str, np.ndarray], config: OctoMapConfig = OctoMapConfig()
     ) -> OctoMapper:
         """The map that `to_arrays` wrote. Raises ValueError, KeyError for arrays that are none or do not fit."""
-        mapper = cls(config, octree)
+        mapper = cls(config)
         cells, dirty = arrays["cells"].astype(np.int8), arrays["dirty"].astype(np.bool_)
         pose, corner = arrays["map_from_tree"].astype(np.float64), arrays["origin_cell"].tolist()
         if cells.ndim != 2 or cells.shape != dirty.shape or pose.shape != (4, 4) or len(corner) != 2:

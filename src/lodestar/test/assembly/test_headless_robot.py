@@ -55,7 +55,6 @@ def test_a_jump_of_the_map_is_in_the_plan_at_once() -> None:
 
 
 def test_depth_is_taken_in_only_where_it_is_the_source() -> None:
-    pytest.importorskip("pyoctomap")
     chain = PlanChain(MappingConfig(source="depth"))
     assert not chain.wants_turn(0.0, np.eye(4))
 

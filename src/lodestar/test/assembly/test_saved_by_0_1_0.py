@@ -17,8 +17,6 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap, read_grid
 from lodestar.storage.archive import ForeignFile
 
-pytest.importorskip("pyoctomap")
-
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
-
 from lodestar.geometry.poses import make_transform, planar_transform
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN
 from lodestar.mapping.floor import FloorConfig

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import numpy as np
 import pytest
-
-pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, make_transform, planar_transform
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN
 from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
-from lodestar.mapping.octree import tree_from_binary
 from lodestar.perception.frames import RgbdFrame
+
+pyoctomap = pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
 
 ROOM_HIGH = np.array([4.03, 3.03, 2.6])
 ROOM_LOW = np.array([-4.03, -3.03, 0.0])
@@ -47,6 +50,19 @@ def mapped_room(config: OctoMapConfig | None = None, scans: int = 2) -> OctoMapp
     for _ in range(scans):
         mapper.insert_points(points_sensor, map_from_lidar)
     return mapper
+
+
+def tree_from_binary(data: bytes, resolution: float):
+    """OctoMap's tree from the data of a binary octomap message."""
+    codes = np.frombuffer(data, np.uint8)[:, None] >> np.array([0, 2, 4, 6], np.uint8) & 3  # 2 bits per child
+    node_count = 1 + int(np.count_nonzero(codes))
+    header = f"# Octomap OcTree binary file\nid OcTree\nsize {node_count}\nres {resolution}\ndata\n"
+    tree = pyoctomap.OcTree(resolution)
+    with tempfile.NamedTemporaryFile(suffix=".bt") as file:
+        file.write(header.encode() + data)
+        file.flush()
+        assert tree.readBinary(file.name)
+    return tree
 
 
 def state_at(grid, x: float, y: float) -> int:
@@ -85,6 +101,27 @@ def test_incremental_projection_equals_one_from_scratch():
     incremental = mapper.project(1.0)
     mapper._dirty[:] = True
     assert np.array_equal(incremental.cells, mapper.project(1.0).cells)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_projecting_what_changed_equals_projecting_everything(seed, jumps):
+    rng = np.random.default_rng(seed)
+    mapper = OctoMapper(OctoMapConfig(max_range=4.0))
+    mapper.follow(np.eye(4), np.eye(4))
+    correction = np.eye(4)
+    for number in range(6):
+        if jumps and number == 3:
+            correction = turned_about(
+                *rng.uniform(-5.0, 5.0, 2), rng.uniform(0.1, 3.0), rng.uniform(-1, 1, 2)
+            )
+            assert mapper.follow(correction, np.eye(4))
+        pose = correction @ planar_transform(*rng.uniform(-2.0, 2.0, 2), rng.uniform(-3.0, 3.0), z=0.3)
+        mapper.insert_points(rng.normal(0.0, [3.0, 3.0, 0.3], (150, 3)), pose)
+        incremental = mapper.project(1.0).cells
+        copy = OctoMapper.from_arrays(mapper.to_arrays(), mapper.config)
+        copy._dirty[:] = True
+        assert np.array_equal(incremental, copy.project(1.0).cells)
 
 
 def test_a_place_seen_empty_again_becomes_free():

@@ -62,24 +62,20 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str], None]) -> tuple:
-    """Octree (None where its package is missing), voxels and scene after a sweep through the building."""
+    """Grid, voxels and scene after a sweep through the building."""
     from lodestar.assembly import parts
     from lodestar.assembly.config import MappingConfig
     from lodestar_eval.sweep import Sweep, SweepConfig
 
     sweep = Sweep(world, options.seed, SweepConfig(views=options.views, width=320, height=240))  # type: ignore[arg-type]
     voxels, scene = parts.voxel_map(), parts.scene_dictionary()
-    try:
-        grid: Any = parts.plan_mapper(MappingConfig())
-    except ImportError:
-        grid = None
+    grid: Any = parts.plan_mapper(MappingConfig())
     for number, (frame, segmented) in enumerate(sweep.frames()):
         for look in range(_LOOKS):
             stamp = frame.stamp + look * sweep.config.interval / _LOOKS
             scene.update(voxels.fuse(replace(frame, stamp=stamp), replace(segmented, stamp=stamp)))
         voxels.integrate_depth(frame)
-        if grid is not None:
-            grid.insert_depth(frame)
+        grid.insert_depth(frame)
         if number % 200 == 0:
             progress(f"frame {number} of {len(sweep)}: {len(scene)} entities")
     while scene.flush().updated:

@@ -23,7 +23,7 @@ from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_files import GridFiles
-from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, make_mapper, on_slam, posed
+from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, on_slam, posed
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
@@ -32,18 +32,18 @@ from lodestar_ros.workers import LatestWorker
 
 
 class MappingNode(LodestarNode):
-    """Keep the one grid that everything plans on; without an octree SLAM's map goes out as it comes.
+    """Keep the one grid that everything plans on.
 
     Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
     Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (when somebody listens).
-    Actions, where there is a mapper: ``~/save``, ``~/load``.
+    Actions: ``~/save``, ``~/load``.
     """
 
     def __init__(self, **kwargs):
         super().__init__("mapping", **kwargs)
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._mapper = make_mapper(self, self._config)
+        self._mapper = parts.plan_mapper(self._config)
         self._lock = threading.RLock()  # of the octree: a save copies it, a load replaces it
         self._slam: OccupancyGrid2D | None = None
         self._cells: np.ndarray | None = None
@@ -57,15 +57,14 @@ class MappingNode(LodestarNode):
         self._buffer = self.transforms(self._queue.retry).buffer
         if self._config.source == "depth":
             self._poses = CameraPoses(self, self._buffer, self._frames)
-        self._input = listen_to_source(self, self._config, self._mapper, self._on_input)
+        self._input = listen_to_source(self, self._config, self._on_input)
         if self._config.source == "slam":
             self.listen(OccupancyGrid, "map", self._on_slam_map, qos.LATCHED)
         checkpoints = declare_config(self, CheckpointConfig, "checkpoint.")
-        if self._mapper is not None:
-            self._files = GridFiles(
-                self, self._config, checkpoints, self._lock, lambda: self._mapper, self._replace,
-                lambda: self._worker.done,
-            )  # fmt: skip
+        self._files = GridFiles(
+            self, self._config, checkpoints, self._lock, lambda: self._mapper, self._replace,
+            lambda: self._worker.done,
+        )  # fmt: skip
         self.diagnostics.value("integrate.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("integrate.latency_s", lambda: self._worker.latency)
         self.diagnostics.value("drop_offs", lambda: drop_offs(self._config, self._mapper))
@@ -80,8 +79,6 @@ class MappingNode(LodestarNode):
 
     def _on_slam_map(self, message: OccupancyGrid) -> None:
         self._slam = grid_from_msg(message)
-        if self._mapper is None:
-            self._worker.submit(None)
 
     def _replace(self, loaded: OctoMapper | ScanGridMapper) -> None:
         """Go on with a loaded map, and say at once what it knows."""
@@ -97,12 +94,8 @@ class MappingNode(LodestarNode):
         self.get_logger().warning(str(error), throttle_duration_sec=5.0)
         self.diagnostics.status(str(error), ok=False)
 
-    def _integrate(self, item: PosedMessage | None) -> None:
+    def _integrate(self, item: PosedMessage) -> None:
         """On the worker."""
-        if item is None or self._mapper is None:
-            if self._slam is not None:
-                self._publish_grid(self._slam)
-            return
         message, map_from_sensor = item.message, item.map_from_sensor
         with self._lock:
             mapper = self._mapper

@@ -21,7 +21,7 @@ from lodestar_interfaces import msg
 from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
-from lodestar_ros.conversions_agent import directive_to_msg
+from lodestar_ros.conversions_directive import directive_to_msg
 
 NODES = (
     "sim", "sim_navigator", "mapping", "perception", "text_embedder", "keyframes", "semantic_voxels",

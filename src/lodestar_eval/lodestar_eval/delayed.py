@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lodestar.language.background_reasoner import BackgroundReasonerConfig
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Task
 from lodestar.language.model_reasoner import merged
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
 from lodestar.language.views import ViewAnswer, ViewQuestion
@@ -55,15 +55,15 @@ class DelayedReasoner:
     def rank(
         self,
         candidates: Sequence[Scored],
-        subtask: Subtask,
+        task: Task,
         entities: Mapping[int, Entity] | None = None,
         context: Sequence[str] = (),
     ) -> list[Judgement]:
         """See Reasoner."""
-        offline = self._inner.rank(candidates, subtask, entities, context)
+        offline = self._inner.rank(candidates, task, entities, context)
         if not offline:
             return offline
-        judged = self._think(("rank", subtask.target, subtask.graphs), offline, self._config.rank_age)
+        judged = self._think(("rank", task.target, task.step.graphs), offline, self._config.rank_age)
         return offline if judged is None else merged(judged, offline)
 
     def judge_view(self, question: ViewQuestion) -> ViewAnswer:

@@ -21,7 +21,7 @@ from lodestar.grid.inflation import traversable
 from lodestar.grid.occupancy import UNKNOWN, OccupancyGrid2D
 from lodestar.grid.paths import NoPath, TravelConfig, path_lengths, plan_path
 from lodestar.grid.visibility import visible_mask
-from lodestar.language.directive import Directive, DirectiveKind
+from lodestar.language.directive import Directive, Step, StepKind
 from lodestar_eval.floorplans import Floor
 
 _EIGHT = np.ones((3, 3), bool)
@@ -79,7 +79,7 @@ class ExpertExplorer:
         self.name = name
         self.expert = parts.frontier_expert(FrontierExpertConfig(expert=config))
         self.times: list[float] = []
-        self._directive = Directive(DirectiveKind.EXPLORE, "explore", ())
+        self._directive = Directive("explore", (Step(StepKind.EXPLORE),))
 
     def next_goal(
         self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]

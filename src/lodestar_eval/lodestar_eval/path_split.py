@@ -163,10 +163,10 @@ class WayWatcher:
 
     def _known(self, episode: WatchedEpisode) -> bool:
         directive = episode.loop.directive
-        if directive is None or not directive.subtasks:
+        if directive is None:
             return False
         mirror = episode.robot.mirror
-        view = self._targets.look(mirror, directive.subtasks[-1])
+        view = self._targets.look(mirror, directive.steps[-1])
         return any(self._is_target(mirror.entities[c.entity_id]) for c in view.accepted)
 
     def split(self, episode: WatchedEpisode) -> WaySplit:

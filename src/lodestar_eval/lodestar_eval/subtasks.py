@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
-from lodestar.language.directive import Directive, DirectiveError, DirectiveKind
+from lodestar.language.directive import Directive, DirectiveError, Step, StepKind
 from lodestar.language.picture_goals import goal_of
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar.perception.pictures import BadPicture
@@ -109,10 +109,10 @@ class _Photographer:
             0.0, image.labels, image.label_table
         )
         try:
-            subtask = goal_of(segmented)
+            item = goal_of(segmented)
         except BadPicture:
             return None
-        directive = Directive(DirectiveKind.FIND, "the thing in the picture", (subtask,))
+        directive = Directive("the thing in the picture", (Step(StepKind.FIND, item),))
         return Asked("image", f"find what the picture shows: {thing.caption}", (thing.id,), directive)
 
     def _place(self, thing: WorldObject) -> np.ndarray | None:

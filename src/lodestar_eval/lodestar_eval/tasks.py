@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import Directive, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar_sim.judge import valid_targets
 from lodestar_sim.starts import start_pose
@@ -20,12 +20,18 @@ class Prepared:
 
     world: World
     task: Task
-    kind: DirectiveKind = DirectiveKind.FIND
+    kind: StepKind = StepKind.FIND
 
     @property
     def start(self) -> np.ndarray:
         """(3,) x, y, yaw."""
         return np.asarray(self.task.start, dtype=float)
+
+
+def main_kind(directive: Directive) -> StepKind:
+    """The kind of the first step that is not the way back, by which the whole is judged."""
+    kinds = [step.kind for step in directive.steps]
+    return next((kind for kind in kinds if kind is not StepKind.RETURN), kinds[0])
 
 
 def prepare(spec: str, seed: int, directive: str | None) -> Prepared:
@@ -37,6 +43,6 @@ def prepare(spec: str, seed: int, directive: str | None) -> Prepared:
     world = world_from_spec(spec, seed)
     if directive is None:
         return Prepared(world, default_task(world, seed))
-    kind = parse_directive(directive).kind
-    targets = tuple(valid_targets(world, directive)) if kind is DirectiveKind.FIND else ()
+    kind = main_kind(parse_directive(directive))
+    targets = valid_targets(world, directive) if kind is StepKind.FIND else ()
     return Prepared(world, Task(directive, targets, start_pose(world, seed, "default")), kind)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Task
+from lodestar.language.grammar import parse_directive
 from lodestar.language.views import ViewAnswer, ViewQuestion
 from lodestar_eval.delayed import DelayedReasoner
 
@@ -73,9 +74,9 @@ def test_an_old_answer_and_one_of_another_task_are_not_used(clock):
 
 def test_ranks_are_the_slow_ones_first_and_then_what_is_new(clock):
     reasoner = DelayedReasoner(20.0, clock)
-    subtask = Subtask("mug")
-    assert [j.entity_id for j in reasoner.rank([Candidate(1, 0.4)], subtask)] == [1]
+    task = Task(parse_directive("find the mug").steps[0])
+    assert [j.entity_id for j in reasoner.rank([Candidate(1, 0.4)], task)] == [1]
     clock.now = 20.0
-    ranked = reasoner.rank([Candidate(2, 0.9), Candidate(1, 0.4)], subtask)
+    ranked = reasoner.rank([Candidate(2, 0.9), Candidate(1, 0.4)], task)
     assert [j.entity_id for j in ranked] == [1, 2], "what the slow answer knows comes first"
-    assert reasoner.rank([], subtask) == []
+    assert reasoner.rank([], task) == []

@@ -74,7 +74,7 @@ def test_experts_plan_on_the_loaded_map_before_anything_is_seen_there(explored, 
     directive = parse_directive(f"find the {entity.label}")
     start = Simulator(world, SETTINGS.simulator, 1).true_pose
     request = ProposalRequest(
-        epoch=1, directive=directive, subtask_index=0, robot_pose=np.array(start), stamp=0.0
+        epoch=1, directive=directive, step_index=0, robot_pose=np.array(start), stamp=0.0
     )
     answer = fresh.semantic_map.propose(request)
     assert isinstance(answer, Proposal), answer

@@ -1,4 +1,4 @@
-"""Directives, query graphs, proposals, decisions and frontiers: messages there and back."""
+"""Proposals, decisions and frontiers: messages there and back."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sensor_msgs.msg import CompressedImage
 
 from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
-from lodestar.language.directive import DEFAULT_KEEP_AWAY, Directive, DirectiveKind, Subtask
-from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar_interfaces import action, msg
 from lodestar_ros.conversions import (
@@ -29,98 +26,12 @@ from lodestar_ros.conversions import (
     stamp_from_msg,
     stamp_to_msg,
 )
+from lodestar_ros.conversions_directive import directive_from_msg, directive_to_msg
 
 if TYPE_CHECKING:
     from lodestar.query.verdict import Candidate
 
 MAP = "map"
-
-
-# --- language ------------------------------------------------------------------------------------------
-
-
-def graph_to_msg(graph: QueryGraph) -> msg.QueryGraph:
-    return msg.QueryGraph(
-        variables=[msg.QueryVariable(phrase=v.phrase, category=v.category) for v in graph.variables],
-        predicates=[
-            msg.Predicate(
-                name=p.name,
-                arguments=list(p.arguments),
-                value=p.value,
-                negated=p.negated,
-                weight=float(p.weight),
-            )
-            for p in graph.predicates
-        ],
-        weight=float(graph.weight),
-    )
-
-
-def graph_from_msg(message: msg.QueryGraph) -> QueryGraph:
-    """Raises BadMessage for an unknown predicate or one that names no variable."""
-    try:
-        return QueryGraph(
-            tuple(QueryVariable(v.phrase, v.category) for v in message.variables),
-            tuple(
-                Predicate(p.name, tuple(p.arguments), p.value, p.negated, p.weight)
-                for p in message.predicates
-            ),
-            message.weight,
-        )
-    except ValueError as error:
-        raise BadMessage(str(error)) from error
-
-
-def directive_to_msg(directive: Directive) -> msg.Directive:
-    return msg.Directive(
-        kind=int(directive.kind),
-        text=directive.text,
-        subtasks=[
-            msg.Subtask(
-                target=subtask.target,
-                neighbors=list(subtask.neighbors),
-                constraints=list(subtask.constraints),
-                graphs=[graph_to_msg(graph) for graph in subtask.graphs],
-                images=[CompressedImage(format="jpeg", data=image) for image in subtask.images],
-                count=int(subtask.count),
-            )
-            for subtask in directive.subtasks
-        ],
-        keep_away_distance=float(directive.keep_away_distance),
-    )
-
-
-def directive_from_msg(message: msg.Directive, keep_away: float = DEFAULT_KEEP_AWAY) -> Directive:
-    """No count travels as 0, which is one; no distance as 0, which is `keep_away`; a further step of a search that
-    names nothing is the way back. Raises BadMessage.
-    """
-    try:
-        kind = DirectiveKind(message.kind)
-        return Directive(
-            kind,
-            message.text,
-            tuple(
-                Subtask(
-                    subtask.target,
-                    tuple(subtask.neighbors),
-                    tuple(subtask.constraints),
-                    tuple(graph_from_msg(graph) for graph in subtask.graphs),
-                    tuple(bytes(image.data) for image in subtask.images),
-                    subtask.count or 1,
-                    DirectiveKind.RETURN
-                    if kind is DirectiveKind.FIND and index and _names_nothing(subtask)
-                    else None,
-                )
-                for index, subtask in enumerate(message.subtasks)
-            ),
-            message.keep_away_distance or keep_away,
-        )
-    except ValueError as error:
-        raise BadMessage(str(error)) from error
-
-
-def _names_nothing(subtask: msg.Subtask) -> bool:
-    return not (subtask.target or subtask.graphs or subtask.images)
 
 
 # --- experts -------------------------------------------------------------------------------------------
@@ -132,7 +43,7 @@ def request_to_goal(request: ProposalRequest) -> action.ProposeGoal.Goal:
     return action.ProposeGoal.Goal(
         epoch=request.epoch,
         directive=directive_to_msg(request.directive),
-        subtask=request.subtask_index,
+        subtask=request.step_index,
         robot_pose=planar_to_stamped(request.robot_pose, request.stamp),
         excluded_entities=sorted(request.excluded_entities),
         excluded_goals=[planar_to_msg(goal) for goal in request.excluded_goals],
@@ -148,10 +59,8 @@ def _planar(pose: Any) -> tuple[float, float, float]:
 def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
     """Raises BadMessage, also for a subtask that the directive does not have."""
     directive = directive_from_msg(goal.directive)
-    if goal.subtask >= len(directive.subtasks):
-        raise BadMessage(
-            f"subtask {goal.subtask} does not exist; the directive has {len(directive.subtasks)}"
-        )
+    if goal.subtask >= len(directive.steps):
+        raise BadMessage(f"subtask {goal.subtask} does not exist; the directive has {len(directive.steps)}")
     frame = goal.robot_pose.header.frame_id
     if frame not in ("", MAP):
         raise BadMessage(f"the robot's pose is in frame '{frame}', expected '{MAP}'")
@@ -160,7 +69,7 @@ def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
         epoch=goal.epoch,
         stamp=stamp_from_msg(goal.robot_pose.header.stamp),
         directive=directive,
-        subtask_index=goal.subtask,
+        step_index=goal.subtask,
         robot_pose=planar_from_msg(goal.robot_pose.pose),
         excluded_entities=frozenset(goal.excluded_entities),
         excluded_goals=tuple(_planar(pose) for pose in goal.excluded_goals),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -17,10 +17,9 @@ from lodestar.language.directive import (
     CannotObey,
     Directive,
     DirectiveError,
-    DirectiveKind,
     EmptyDirective,
+    Item,
     StopRequested,
-    Subtask,
 )
 from lodestar.language.picture_goals import parse_beside_picture
 from lodestar.perception.pictures import BadPicture
@@ -29,15 +28,11 @@ from lodestar_interfaces.action import FollowDirective
 from lodestar_ros import qos
 from lodestar_ros.client_watch import ClientWatch
 from lodestar_ros.conversions import BadMessage
-from lodestar_ros.conversions_agent import (
-    directive_from_msg,
-    directive_to_msg,
-    feedback_to_msg,
-    result_to_msg,
-)
+from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
+from lodestar_ros.conversions_directive import AVOID, directive_from_msg, directive_to_msg
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
-from lodestar_ros.pictures import PictureDesk, PicturesConfig
+from lodestar_ros.pictures import PictureDesk, PicturesConfig, pictures_of
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,6 @@ class DirectiveServer:
         self._pictures = pictures or PictureDesk(PicturesConfig())
         self._node, self._loop, self._thread, self._parse, self._now = node, loop, thread, parse, now
         self._on_started, self._on_stop = on_started, on_stop
-        self._keep_away = node.shared.keep_out_distance
         self._said = node.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
         self._current: Any = None
         self._begun: Any = None  # the handle whose directive the loop follows; the thread's
@@ -184,9 +178,9 @@ class DirectiveServer:
         request = handle.request
         images = tuple(bytes(image.data) for image in request.images)
         message = request.directive
-        wordless = not request.text.strip() and not message.subtasks and message.kind == message.KIND_FIND
+        wordless = not request.text.strip() and not message.subtasks
         directive = None if images and wordless else self._read(request)
-        if images or (directive is not None and any(s.images for s in directive.subtasks)):
+        if images or (directive is not None and pictures_of(directive)):
             self._pictures.submit(handle, directive, images)
             return None
         assert directive is not None
@@ -207,23 +201,19 @@ class DirectiveServer:
     def _read(self, request: Any) -> Directive:
         """The text where there is one; else the structure, whose targets are words where they bring no graph."""
         message = request.directive
-        if request.text.strip() or not (message.subtasks or message.kind != message.KIND_FIND):
+        if request.text.strip() or not message.subtasks:
             return (
                 parse_beside_picture(request.text, self._parse)
                 if request.images
                 else self._parse(request.text)
             )
-        directive = directive_from_msg(message, self._keep_away)
-        verb = "list all" if directive.kind is DirectiveKind.INVENTORY else "find"
-        subtasks = tuple(
-            s if s.graphs or not s.target else self._compiled(s, verb) for s in directive.subtasks
-        )
-        return replace(directive, subtasks=subtasks)
+        return directive_from_msg(message, self._read_item)
 
-    def _compiled(self, subtask: Subtask, verb: str) -> Subtask:
-        """The subtask with the graphs that its target has in words."""
-        parsed = self._parse(f"{verb} {subtask.target}").subtasks
-        return replace(subtask, graphs=parsed[0].graphs) if parsed else subtask
+    def _read_item(self, text: str, verb: str) -> Item:
+        """What words of a structure name. Raises DirectiveError."""
+        if verb == AVOID:
+            return self._parse(f"explore; keep away from {text}").constraints[0].item
+        return self._parse(f"{verb} {text}").steps[0].item or Item()
 
     def _refuse(self, handle: Any, result: FollowDirective.Result) -> None:
         if result.error_code:

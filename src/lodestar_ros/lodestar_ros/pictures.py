@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lodestar.assembly import parts
-from lodestar.language.directive import Directive, Subtask
+from lodestar.language.directive import Directive, Item
 from lodestar.language.model_reasoner import ModelPictures
 from lodestar.language.picture_goals import DetectedPictures, PictureReader, pictures_only, with_pictures
 from lodestar.models.chat import ChatConfig, ChatUnavailable, OpenAiChat
@@ -68,7 +68,7 @@ class PicturesConfig:
 def picture_reader(
     config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] = parts.picture_detector
 ) -> PictureReader:
-    """Makes a subtask of a picture file, or says why it cannot. Nothing is loaded or connected to before the first."""
+    """Says what a picture file shows, or why it cannot. Nothing is loaded or connected to before the first."""
     if config.adapter == "model":
         return ModelPictures(OpenAiChat(config.chat), config.file)
     if config.adapter == "detector":
@@ -76,12 +76,17 @@ def picture_reader(
     return lambda image: _unread(image, config.file)
 
 
-def _unread(image: bytes, config: PictureConfig) -> Subtask:
+def _unread(image: bytes, config: PictureConfig) -> Item:
     decode_picture(image, config)
     raise BadPicture(
         "no picture reader is configured: set pictures.adapter of goal_selector to detector or model "
         "(docs/how-to/send-a-goal.md), or describe the target in words"
     )
+
+
+def pictures_of(directive: Directive) -> tuple[bytes, ...]:
+    """The pictures of its steps' own items."""
+    return tuple(image for step in directive.steps if step.item is not None for image in step.item.images)
 
 
 class PictureDesk:
@@ -95,7 +100,7 @@ class PictureDesk:
 
     def submit(self, ticket: Any, directive: Directive | None, images: tuple[bytes, ...]) -> None:
         """Have pictures described; without a directive they are one. Raises BadPicture for too many."""
-        count = len(images) + (sum(len(s.images) for s in directive.subtasks) if directive is not None else 0)
+        count = len(images) + (len(pictures_of(directive)) if directive is not None else 0)
         if count > self._config.limit:
             raise BadPicture(f"the directive has {count} pictures; at most {self._config.limit} are allowed")
         if self._worker is None:

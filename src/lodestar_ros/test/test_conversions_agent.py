@@ -10,87 +10,19 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
 from lodestar.language.grammar import parse_directive
-from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar_interfaces.action import FollowDirective, ProposeGoal
 from lodestar_ros import conversions_agent as c
 from lodestar_ros.conversions import BadMessage
 
-GRAPH = QueryGraph(
-    (QueryVariable("red chair", "chair"), QueryVariable("desk", "desk")),
-    (Predicate("NextTo", (0, 1), weight=0.5), Predicate("HasAttribute", (0,), "red", True)),
-    0.75,
-)
-DIRECTIVE = Directive(
-    DirectiveKind.FIND,
-    "find the red chair",
-    (Subtask("red chair", ("desk",), ("wet floor",), (GRAPH,), (b"\xff\xd8",), 2), Subtask("cup")),
-    1.5,
-)
+DIRECTIVE = parse_directive("find two red chairs next to the desk, then a cup; keep away from the wet floor")
 
 
 def proposal(expert="frontier", goal=(1.0, 2.0, -0.5)):
     return Proposal(
         expert, 4, np.array(goal), 0.75, "because", 17, ActionKind.TURN_LEFT, (17, 18), (3,), 0.25, 9.5
     )
-
-
-def test_directive(assert_same):
-    assert_same(c.directive_from_msg(c.directive_to_msg(DIRECTIVE)), DIRECTIVE)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "find the red chair next to the desk, then the fire extinguisher; keep away from the wet floor",
-        "explore",
-        "what is here",
-        "come back",
-        "find the mug and come back",
-    ],
-)
-def test_what_the_grammar_makes_of_a_text_survives(text, assert_same):
-    directive = parse_directive(text)
-    assert_same(c.directive_from_msg(c.directive_to_msg(directive)), directive)
-
-
-def test_broken_directives_are_refused():
-    message = c.directive_to_msg(DIRECTIVE)
-    message.kind = 77
-    with pytest.raises(BadMessage):
-        c.directive_from_msg(message)
-    message = c.directive_to_msg(DIRECTIVE)
-    message.subtasks[0].graphs[0].predicates[0].name = "Behinder"
-    with pytest.raises(BadMessage, match="Behinder"):
-        c.directive_from_msg(message)
-    message.subtasks[0].graphs[0].predicates[0].name = "Near"
-    message.subtasks[0].graphs[0].predicates[0].arguments = [0, 9]
-    with pytest.raises(BadMessage):
-        c.directive_from_msg(message)
-
-
-@pytest.mark.parametrize("distance", [-1.0, 10.5, 200.0, math.inf, math.nan])
-def test_a_distance_out_of_bounds_is_refused(distance):
-    message = c.directive_to_msg(DIRECTIVE)
-    message.keep_away_distance = distance
-    with pytest.raises(BadMessage, match="no distance to keep away"):
-        c.directive_from_msg(message)
-
-
-def test_a_count_out_of_bounds_is_refused():
-    message = c.directive_to_msg(DIRECTIVE)
-    message.subtasks[0].count = 4_000_000_000
-    with pytest.raises(BadMessage, match="more than 100 of one thing"):
-        c.directive_from_msg(message)
-
-
-def test_what_a_message_leaves_out_is_the_default():
-    message = c.directive_to_msg(DIRECTIVE)
-    message.subtasks[0].count, message.keep_away_distance = 0, 0.0
-    directive = c.directive_from_msg(message)
-    assert (directive.subtasks[0].count, directive.keep_away_distance) == (1, 1.0)
 
 
 @pytest.mark.parametrize("deadline", [math.inf, 12.5])

@@ -19,13 +19,13 @@ import lodestar_ros.directive_server as module
 from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import Busy, ErrorCode
 from lodestar.assembly.shared import SharedConfig
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.language.grammar import parse_directive
-from lodestar.language.picture_goals import Described, subtask_of
+from lodestar.language.picture_goals import Described, item_of
 from lodestar.models.chat import ChatUnavailable
 from lodestar_interfaces.action import FollowDirective
-from lodestar_interfaces.msg import Directive, Subtask
-from lodestar_ros.conversions_agent import directive_to_msg
+from lodestar_interfaces.msg import Constraint, Directive, Item, Subtask
+from lodestar_ros.conversions_directive import directive_to_msg
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
 
 
@@ -116,7 +116,7 @@ def test_what_is_followed_is_said_and_its_end_too(bench):
     bench.clock = 5.0
     bench.server._on_accepted(Handle("find the red chair; keep 1 m away from the wet floor"))
     bench.server._on_accepted(Handle("find the desk"))  # refused: one runs
-    assert [list(d.subtasks[0].constraints) for d in bench.said] == [["wet floor"]]
+    assert [[c.item.text for c in d.constraints] for d in bench.said] == [["wet floor"]]
     bench.server.finish(DirectiveResult(ErrorCode.NONE, "", True))
     assert len(bench.said) == 2 and not bench.said[-1].subtasks and not bench.said[-1].text
 
@@ -171,44 +171,54 @@ def structured(**fields):
     return handle
 
 
+def finding(target, **changes):
+    """A step that finds what these words say."""
+    return Subtask(item=[Item(text=target, **changes)])
+
+
+def avoiding(what, **changes):
+    return Constraint(item=Item(text=what), **changes)
+
+
 def test_a_structure_without_graphs_is_read_as_its_words_are(bench):
     bench.clock = 1.0
-    bench.server._on_accepted(structured(subtasks=[Subtask(target="red chair next to the desk")]))
-    (subtask,) = bench.loop.directive.subtasks
-    assert subtask.graphs == parse_directive("find the red chair next to the desk").subtasks[0].graphs
+    bench.server._on_accepted(structured(subtasks=[finding("red chair next to the desk")]))
+    (step,) = bench.loop.directive.steps
+    assert step.graphs == parse_directive("find the red chair next to the desk").steps[0].graphs
 
 
-def test_an_inventory_may_be_of_everything(bench):
+def test_a_list_may_be_of_everything(bench):
     bench.clock = 1.0
-    bench.server._on_accepted(structured(kind=Directive.KIND_INVENTORY, subtasks=[Subtask(target="objects")]))
-    assert bench.loop.directive.kind is DirectiveKind.INVENTORY and bench.loop.started
+    step = Subtask(kind=Subtask.KIND_LIST, item=[Item(text="objects")])
+    bench.server._on_accepted(structured(subtasks=[step]))
+    (step,) = bench.loop.directive.steps
+    assert step.kind is StepKind.LIST and step.item is None and bench.loop.started
 
 
 def test_what_was_said_may_be_sent_again_as_a_structure(bench):
     bench.clock = 1.0
     message = directive_to_msg(parse_directive("find the mug and come back"))
-    message.subtasks[0].target = message.text = ""  # its graph says it
+    message.subtasks[0].item[0].text = message.text = ""  # its graph says it
     handle = Handle("")
     handle.request = FollowDirective.Goal(directive=message)
     bench.server._on_accepted(handle)
-    kinds = [bench.loop.directive.kind_of(index) for index in (0, 1)]
-    assert kinds == [DirectiveKind.FIND, DirectiveKind.RETURN]
+    assert [step.kind for step in bench.loop.directive.steps] == [StepKind.FIND, StepKind.RETURN]
 
 
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"subtasks": [Subtask(target="mug", constraints=["mug"])]}, "find and to keep away"),
+        ({"subtasks": [finding("mug")], "constraints": [avoiding("mug")]}, "find and to keep away"),
         (
-            {"subtasks": [Subtask(target="mug in the kitchen", constraints=["kitchen"])]},
+            {
+                "subtasks": [finding("mug in the kitchen")],
+                "constraints": [avoiding("kitchen", kind=Constraint.KIND_STAY_OUT)],
+            },
             "find and to keep away",
         ),
-        ({"subtasks": [Subtask(target="the thing")]}, "say what kind of thing"),
-        ({"subtasks": [Subtask(target="mug", count=5000)]}, "more than 100"),
-        (
-            {"subtasks": [Subtask(target="mug", constraints=["dog"])], "keep_away_distance": 200.0},
-            "no distance",
-        ),
+        ({"subtasks": [finding("the thing")]}, "say what kind of thing"),
+        ({"subtasks": [finding("mug", count=5000)]}, "more than 100"),
+        ({"subtasks": [finding("mug")], "constraints": [avoiding("dog", distance=200.0)]}, "no distance"),
     ],
 )
 def test_a_structure_is_refused_as_its_words_are(bench, fields, why):
@@ -224,8 +234,8 @@ def test_a_structure_is_refused_as_its_words_are(bench, fields, why):
     [
         Handle("explore the building but do not move"),
         Handle("find the mug slowly"),
-        structured(text="find the mug but stand still", subtasks=[Subtask(target="mug")]),
-        structured(subtasks=[Subtask(target="mug, do not move")]),
+        structured(text="find the mug but stand still", subtasks=[finding("mug")]),
+        structured(subtasks=[finding("mug, do not move")]),
     ],
 )
 def test_what_forbids_motion_has_a_code_of_its_own_and_begins_nothing(bench, handle):
@@ -242,10 +252,10 @@ def test_words_for_a_picture_without_one_are_refused(bench):
     assert handle.result.error_code == FollowDirective.Result.NOT_UNDERSTOOD and bench.loop.started == []
 
 
-def test_kinds_without_a_target_need_no_subtask(bench):
+def test_kinds_without_a_target_need_no_item(bench):
     bench.clock = 1.0
-    bench.server._on_accepted(structured(kind=Directive.KIND_EXPLORE))
-    assert bench.loop.directive.kind is DirectiveKind.EXPLORE
+    bench.server._on_accepted(structured(subtasks=[Subtask(kind=Subtask.KIND_EXPLORE)]))
+    assert bench.loop.directive.steps[0].kind is StepKind.EXPLORE
 
 
 def test_a_search_for_nothing_is_refused(bench):
@@ -290,15 +300,15 @@ def until_described(bench, handle):
 
 
 def chair(image):
-    return subtask_of(Described("chair", "red chair", ("desk",)))
+    return item_of(Described("chair", "red chair", ("desk",)))
 
 
 def test_a_picture_alone_is_a_directive(bench):
     server, handle = with_reader(bench, chair), Handle("", picture())
     server._on_accepted(handle)
     until_described(bench, handle)
-    (subtask,) = bench.loop.directive.subtasks
-    assert bench.loop.directive.kind is DirectiveKind.FIND and subtask.target == "red chair"
+    (subtask,) = bench.loop.directive.steps
+    assert bench.loop.directive.kind is DirectiveKind.FIND and step.target == "red chair"
 
 
 def test_words_beside_a_picture_keep_their_constraints(bench):
@@ -308,8 +318,8 @@ def test_words_beside_a_picture_keep_their_constraints(bench):
     )
     server._on_accepted(handle)
     until_described(bench, handle)
-    (subtask,) = bench.loop.directive.subtasks
-    assert subtask.target == "red chair" and subtask.constraints == ("stairs",)
+    (subtask,) = bench.loop.directive.steps
+    assert step.target == "red chair" and subtask.constraints == ("stairs",)
 
 
 def test_a_picture_of_what_is_kept_away_from_is_refused(bench):

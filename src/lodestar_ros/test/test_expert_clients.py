@@ -57,7 +57,7 @@ def bench(monkeypatch):
     def ask(epoch):
         directive = parse_directive("find the mug")
         request = ProposalRequest(
-            epoch=epoch, stamp=1.0, directive=directive, subtask_index=0, robot_pose=np.zeros(3)
+            epoch=epoch, stamp=1.0, directive=directive, step_index=0, robot_pose=np.zeros(3)
         )
         clients.ask(RequestProposals(request, ("frontier",)))
 

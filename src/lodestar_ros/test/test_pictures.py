@@ -82,8 +82,8 @@ def test_the_detector_reads_pictures_on_the_desk_s_thread_and_loads_once(package
         desk.submit(ticket, None, (picture(),))
     for ticket, directive in taken(desk, 2):
         assert ticket in (1, 2)
-        (subtask,) = directive.subtasks
-        assert subtask.target == "chair" and subtask.neighbors == ("desk",)
+        (step,) = directive.steps
+        assert step.target == "chair" and step.neighbors == ("desk",)
     assert packages.loaded == [(str(weights), "pictures")] and packages.classes == ["chair", "desk"]
     assert packages.asked == [((40, 60, 3), "pictures")] * 2
 
@@ -97,7 +97,7 @@ def test_weights_that_are_missing_are_named_with_what_to_do(packages, tmp_path):
     (tmp_path / "yolo.pt").write_bytes(b"")
     desk.submit(2, None, (picture(),))
     ((_, directive),) = taken(desk)
-    assert directive.subtasks[0].target == "chair"
+    assert directive.steps[0].target == "chair"
 
 
 def test_without_ultralytics_it_says_what_to_install(monkeypatch):

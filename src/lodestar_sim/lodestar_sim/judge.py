@@ -10,7 +10,7 @@ import numpy as np
 
 from lodestar.grid.footprint import GO2
 from lodestar.grid.success_pose import MAX_BEARING, MAX_DISTANCE, bearing_to_box, footprint_distance
-from lodestar.language.directive import DirectiveError
+from lodestar.language.directive import DirectiveError, Step
 from lodestar.language.grammar import parse_directive
 from lodestar_sim.reference_truth import Scene
 from lodestar_sim.worlds.truth import Truth
@@ -76,14 +76,22 @@ def valid_targets(world: World, directive_text: str, time: float = 0.0) -> tuple
 
     Raises DirectiveError where the text is no directive that names something.
     """
-    directive = parse_directive(directive_text)
-    graphs = next((subtask.graphs for subtask in reversed(directive.subtasks) if subtask.graphs), ())
-    if not graphs:
+    steps = parse_directive(directive_text).steps
+    step = next((step for step in reversed(steps) if step.graphs), None)
+    if step is None:
         raise DirectiveError(f'"{directive_text}" names nothing that could be found')
+    return things_meant(world, step, time)
+
+
+def things_meant(world: World, step: Step, time: float = 0.0) -> tuple[int, ...]:
+    """Ids of what the item of a step may mean, without what it excludes; empty where the building has none."""
     scene = Scene(world, time)
     found: dict[int, None] = {}
-    for graph in graphs:
+    for graph in step.graphs:
         found.update(dict.fromkeys(scene.matching(graph)))
+    for graph in () if step.item is None else step.item.excluded:
+        for identity in scene.matching(graph):
+            found.pop(identity, None)
     return tuple(found)
 
 

@@ -70,15 +70,14 @@ def admit(
     goals: GoalMemory,
     excluded: Mapping[int, str],
     accepted: Sequence[Entity],
-    avoid: Sequence[Entity],
-    keep_away: float,
+    avoid: Sequence[tuple[Entity, float]],
     is_known: Callable[[int], bool] = lambda identity: True,
     grid: OccupancyGrid2D | None = None,
 ) -> Admission:
     """Judge every expert's answer; where targets are accepted and someone heads for one, only those may be
     chosen.
 
-    excluded: entity -> reason. avoid: entities to stay `keep_away` metres from. is_known: whether an entity of
+    excluded: entity -> reason. avoid: entities to keep away from, with the metres. is_known: whether an entity of
     this id is in the scene. grid: on which the robot must fit at a goal; None = anywhere.
     """
     arms = []
@@ -93,7 +92,7 @@ def admit(
             if rubbish:
                 arms.append(Arm(name, None, False, rubbish, RejectionReason.BAD_REQUEST))
             else:
-                why = _objection(answer, goals, excluded, avoid, keep_away)
+                why = _objection(answer, goals, excluded, avoid)
                 arms.append(Arm(name, answer, not why, why))
     if accepted:
         heading = {a.expert for a in arms if a.admissible and a.proposal and heads_for(a.proposal, accepted)}
@@ -126,8 +125,7 @@ def _objection(
     proposal: Proposal,
     goals: GoalMemory,
     excluded: Mapping[int, str],
-    avoid: Sequence[Entity],
-    keep_away: float,
+    avoid: Sequence[tuple[Entity, float]],
 ) -> str:
     """Why a proposal in good order may not be chosen; "" where it may."""
     if proposal.entity_id in excluded and proposal.entity_id != 0:
@@ -136,8 +134,8 @@ def _objection(
     failed = goals.reason(goal)
     if failed:
         return f"goal is excluded: {failed}"
-    for entity in avoid:
+    for entity, metres in avoid:
         away = box_distance(goal[:2], goal[:2], entity.box_min[:2], entity.box_max[:2])
-        if proposal.entity_id != entity.id and away < keep_away:
-            return f"goal lies within {keep_away:.1f} m of {entity.caption or entity.label}"
+        if proposal.entity_id != entity.id and away < metres:
+            return f"goal lies within {metres:.1f} m of {entity.caption or entity.label}"
     return ""

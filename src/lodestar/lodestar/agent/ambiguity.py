@@ -25,7 +25,7 @@ class Step(Enum):
 
 
 class TargetAmbiguity:
-    """Which of several accepted things is meant, for one subtask."""
+    """Which of several accepted things is meant, for one step."""
 
     def __init__(self, too_close: float = QueryConfig.ambiguous) -> None:
         self._too_close = too_close  # scores that differ by less do not tell two apart

@@ -12,7 +12,7 @@ from lodestar.agent.admission import Admission
 from lodestar.agent.observation import modality_of
 from lodestar.agent.stamps import Stamp
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Step, StepKind
 from lodestar.selection.context import AREA, ContextBuilder
 from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 from lodestar.selection.perceived import Perceived, TaskState
@@ -57,9 +57,9 @@ class Ledger:
         return self._policy.arms
 
     @property
-    def subtask(self) -> Subtask:
+    def step(self) -> Step:
         """The one that the open decision is for."""
-        return self._subtask
+        return self._step
 
     def begin_directive(self, stamp: float, time_limit: float) -> None:
         """A directive starts at `stamp` with `time_limit` seconds; what the view said before is forgotten."""
@@ -73,13 +73,13 @@ class Ledger:
         self._empties: Counter[int] = Counter()  # arm -> empty picks of this subtask
         self._streak: Counter[int] = Counter()  # arm -> empty picks in a row
         self._began = stamp
-        self._subtask = Subtask()
+        self._step = Step(StepKind.EXPLORE)
 
     def choose(
         self,
         request: ProposalRequest,
         admission: Admission,
-        subtask: Subtask,
+        step: Step,
         now: Perceived,
         newest: Stamp,
         map_id: int,
@@ -89,7 +89,7 @@ class Ledger:
         newest: stamp of the facts that `now` was perceived from.
         """
         proposals = {a.expert: a.proposal for a in admission.arms if a.proposal is not None}
-        self._subtask = subtask
+        self._step = step
         v_vlm = self._hear(admission, now.stamp, newest)
         contexts, by_arm = self.builder.build(
             now, proposals, v_vlm, now.stamp - self._viewed[1], self._task(request, now.stamp)
@@ -108,7 +108,7 @@ class Ledger:
             epoch=request.epoch,
             stamp=request.stamp,
             directive=request.directive.text,
-            subtask=request.subtask_index,
+            subtask=request.step_index,
             context=context,
             arms=_records(self.arms, admission, choice),
             chosen=name,
@@ -170,8 +170,8 @@ class Ledger:
     def _task(self, request: ProposalRequest, stamp: float) -> TaskState:
         return TaskState(
             budget_left=1.0 - (stamp - self._started) / self._limit,
-            progress=request.subtask_index / max(len(request.directive.subtasks), 1),
-            modality=modality_of(self._subtask),
+            progress=request.step_index / max(len(request.directive.steps), 1),
+            modality=modality_of(self._step),
         )
 
     def _masked(self, admission: Admission) -> Admission:

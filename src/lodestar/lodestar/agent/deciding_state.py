@@ -86,9 +86,9 @@ class DecidingState:
         assert request is not None
         run.questions.close()
         self._account.close(Outcome.PREEMPTED, view)
-        perceived = self._account.perceived(view, run.subtask)
+        perceived = self._account.perceived(view, run.step)
         decision, proposal = context.ledger.choose(
-            request, admission, run.subtask, perceived, context.facts.stamp, context.config.map_id
+            request, admission, run.step, perceived, context.facts.stamp, context.config.map_id
         )
         context.commands.append(RecordDecision(decision))
         context.epoch_seconds = context.now - asked

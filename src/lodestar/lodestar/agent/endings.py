@@ -29,7 +29,7 @@ def give_up(
 
     blind: seconds for which nothing at all was seen, where that makes the search worth nothing; else 0.
     """
-    target = run.subtask.target or run.directive.text
+    target = run.step.target or run.directive.text
     known = [entities[c.entity_id] for c in view.accepted if c.entity_id in entities]
     if known and admission.rejection("semantic_map") is RejectionReason.NO_VIEWPOINT:
         return (

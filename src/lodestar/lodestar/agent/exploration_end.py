@@ -19,7 +19,7 @@ from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import inventory
 from lodestar.grid.paths import path_lengths
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.scene.records import Entity
 
 
@@ -37,9 +37,9 @@ class ExplorationEnd:
         context = self._context
         run.explored_at = context.now if run.explored_at is None else run.explored_at
         entities = context.facts.entities
-        if run.kind is DirectiveKind.EXPLORE:
+        if run.step.kind is StepKind.EXPLORE:
             self._steps.succeed(run, self._exploration(admission))
-        elif run.kind is DirectiveKind.INVENTORY:
+        elif run.step.kind is StepKind.LIST:
             self._take_stock(run, admission)
         elif self._waits_for_experts(run):
             self._transitions.redecide(run, context.config.retry_interval)
@@ -80,7 +80,7 @@ class ExplorationEnd:
                 )
             return
         run.found.extend(entity.id for entity in matches if entity.id not in run.found)
-        listed = inventory(matches, run.subtask.target, context.facts.mirror)
+        listed = inventory(matches, run.step.target, context.facts.mirror)
         self._steps.succeed(run, f"{self._exploration(admission)}\n{listed}")
 
     def _blind_for(self, run: Run, entities: Iterable[Entity]) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lodestar.agent.admission import Admission, admit
 from lodestar.agent.commands import RequestProposals
 from lodestar.agent.context import LoopContext
@@ -13,7 +11,7 @@ from lodestar.agent.run import Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ProposalRequest, RejectionReason
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.scene.records import Entity
 
 
@@ -32,8 +30,8 @@ class Inquiry:
         request = ProposalRequest(
             epoch=context.next_epoch(),
             stamp=facts.stamp.seconds,
-            directive=replace(run.directive, kind=run.kind),
-            subtask_index=run.subtask_index,
+            directive=run.directive,
+            step_index=run.step_index,
             robot_pose=facts.pose.copy(),
             excluded_entities=frozenset(run.excluded) | run.doubt.put_off(facts.entities, facts.pose),
             excluded_goals=run.goals.active(),
@@ -46,7 +44,7 @@ class Inquiry:
     def experts_for(self, run: Run) -> tuple[str, ...]:
         """The experts that have something to say to this step: without a target, only the explorer."""
         experts = self._context.experts
-        searches = run.kind is DirectiveKind.FIND or EXPLORER not in experts
+        searches = run.step.kind is StepKind.FIND or EXPLORER not in experts
         return experts if searches else (EXPLORER,)
 
     def answers(self, run: Run) -> dict[str, Answer]:
@@ -56,9 +54,9 @@ class Inquiry:
     def admit(self, run: Run, view: TargetView) -> Admission:
         """Every expert's answer, judged."""
         facts = self._context.facts
-        avoid: tuple[Entity, ...] = ()
+        avoid: tuple[tuple[Entity, float], ...] = ()
         if facts.mirror is not None:
-            avoid = self._context.targets.constraints(facts.mirror, run.subtask)
+            avoid = self._context.targets.constraints(facts.mirror, run.constraints)
         return admit(
             run.questions.asked,
             self.answers(run),
@@ -66,7 +64,6 @@ class Inquiry:
             run.excluded,
             self._search.accepted(view) if self._context.config.known_first else [],
             avoid,
-            run.directive.keep_away_distance,
             lambda identity: facts.entity(identity) is not None,
             facts.grid,
         )
@@ -84,5 +81,5 @@ class Inquiry:
         assert facts.pose is not None and facts.grid is not None
         known = lambda identity: facts.entity(identity) is not None  # noqa: E731
         return objection(
-            late, self._context.now, run.subtask_index, facts.pose, facts.grid, known, self._context.config
+            late, self._context.now, run.step_index, facts.pose, facts.grid, known, self._context.config
         )

@@ -123,7 +123,7 @@ class DecisionLoop:
             raise Busy(f"another directive runs: {context.run.directive.text!r}")
         facts = context.facts
         context.now = facts.grid_heard = facts.pose_heard = max(context.now, now)
-        words = step_in_words(directive, 0)
+        words = step_in_words(directive.steps[0])
         run = Run(
             directive=directive,
             started=context.now,
@@ -269,7 +269,7 @@ class DecisionLoop:
         return Feedback(
             phase=self._phase(run),
             expert=proposal.expert if proposal is not None else "",
-            subtask=run.subtask_index,
+            subtask=run.step_index,
             epoch=navigation.epoch if navigation is not None else self.epoch,
             distance_remaining=navigation.distance_remaining if navigation is not None else math.nan,
             distance_travelled=facts.odometer.distance - run.distance_before,

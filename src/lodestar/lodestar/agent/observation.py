@@ -10,7 +10,7 @@ import numpy as np
 from lodestar.agent.targets import TargetView
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Step
 from lodestar.models.lexicon import load_lexicon, words_of
 from lodestar.scene.records import Entity, EntityState
 from lodestar.selection.perceived import Match, Perceived
@@ -23,14 +23,14 @@ def perceive(
     grid: OccupancyGrid2D | None,
     entities: Mapping[int, Entity],
     view: TargetView | None,
-    subtask: Subtask,
+    step: Step,
 ) -> Perceived:
-    """The moment at `stamp` seconds. view: of `subtask`, None = nobody looked; a look without a target has no
+    """The moment at `stamp` seconds. view: of `step`, None = nobody looked; a look without a target has no
     matches, and still counts as one.
     """
     matches = None
     if view is not None:
-        wanted = _words_wanted(subtask)
+        wanted = _words_wanted(step)
         matches = tuple(
             _match(entities[candidate.entity_id], candidate.semantic_score, pose, wanted)
             for candidate in view.candidates
@@ -48,11 +48,11 @@ def _match(entity: Entity, similarity: float, pose: np.ndarray | None, wanted: f
     return Match(float(similarity), distance, bool(wanted & _kinds(f"{entity.label} {entity.caption}")))
 
 
-def _words_wanted(subtask: Subtask) -> frozenset[str]:
+def _words_wanted(step: Step) -> frozenset[str]:
     """Kinds that the target may be: the categories of its readings, or the target's last word."""
-    categories = [graph.variables[0].category for graph in subtask.graphs if graph.variables]
+    categories = [graph.variables[0].category for graph in step.graphs]
     if not categories:
-        categories = words_of(subtask.target)[-1:]
+        categories = words_of(step.target)[-1:]
     return frozenset().union(*(_kinds(category) for category in categories))
 
 
@@ -64,12 +64,12 @@ def _kinds(text: str) -> frozenset[str]:
     return frozenset(singular | {name for name in names if name is not None})
 
 
-def modality_of(subtask: Subtask) -> str:
+def modality_of(step: Step) -> str:
     """How the target is given: "image", "description" (with attributes, relations or neighbours) or "object"."""
-    if subtask.images:
+    if step.item is not None and step.item.images:
         return "image"
-    described = subtask.neighbors or any(
+    described = step.neighbors or any(
         len(graph.variables) > 1 or any(p.name != "IsCategory" for p in graph.predicates)
-        for graph in subtask.graphs
+        for graph in step.graphs
     )
     return "description" if described else "object"

@@ -120,7 +120,7 @@ class Questions:
 def objection(
     late: LateAnswer,
     now: float,
-    subtask_index: int,
+    step_index: int,
     pose: np.ndarray,
     grid: OccupancyGrid2D,
     is_known: Callable[[int], bool],
@@ -131,7 +131,7 @@ def objection(
     is_known: whether an entity id still means something that is there.
     """
     answer, age = late.answer, now - late.asked_at
-    if late.request.subtask_index != subtask_index:
+    if late.request.step_index != step_index:
         return "late: its answer was for another step"
     if isinstance(answer, Rejection):
         return f"late: {age:.0f} s ago it was asked and had nothing ({answer.message})"

@@ -15,7 +15,7 @@ from lodestar.agent.run import Run
 from lodestar.agent.steps import Steps
 from lodestar.agent.transitions import Transitions
 from lodestar.experts.protocol import Proposal
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
 
 
@@ -30,7 +30,7 @@ class ReturnTrip:
 
     def is_due(self, run: Run) -> bool:
         """Whether the next goal is the way back."""
-        return run.charging or run.kind is DirectiveKind.RETURN
+        return run.charging or run.step.kind is StepKind.RETURN
 
     def begin(self, run: Run) -> None:
         """Send the robot back, once the wait before the next question is over."""
@@ -87,7 +87,7 @@ class ReturnTrip:
         length = way_back(facts.grid, facts.pose, goal, budget, config)
         if not budget.must_return(length):
             return False
-        if run.kind is DirectiveKind.RETURN and math.dist(self._home_of(run)[:2], goal) < 1.0:
+        if run.step.kind is StepKind.RETURN and math.dist(self._home_of(run)[:2], goal) < 1.0:
             return False  # it is on its way there
         where = "the charger" if budget.charger is not None else "the start"
         message = (
@@ -109,7 +109,7 @@ class ReturnTrip:
         """(3,): where the directive began if coming back is a part of it, else where the robot was first."""
         home = self._context.facts.home
         assert home is not None
-        alone = len(run.directive.subtasks) <= 1
+        alone = len(run.directive.steps) <= 1
         return home if alone or run.begun_at is None else run.begun_at
 
     def _charger_of(self, run: Run) -> np.ndarray:

@@ -18,7 +18,7 @@ from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.experts.protocol import Proposal
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Constraint, Directive, Step
 from lodestar.selection.decision_log import Decision
 
 BELOW_ACCEPT = "looked at from close, it does not meet the query"
@@ -71,7 +71,7 @@ class Run:
     questions: Questions
     begun_at: np.ndarray | None = None
     begun_stamp: Stamp = NEVER
-    subtask_index: int = 0
+    step_index: int = 0
     found: list[int] = field(default_factory=list)
     found_here: int = 0
     excluded: dict[int, str] = field(default_factory=dict)
@@ -106,20 +106,19 @@ class Run:
     text: str = ""
 
     @property
-    def subtask(self) -> Subtask:
-        """The step that is being worked on; an empty one where the directive has none."""
-        subtasks = self.directive.subtasks
-        return subtasks[min(self.subtask_index, len(subtasks) - 1)] if subtasks else Subtask()
+    def step(self) -> Step:
+        """The step that is being worked on."""
+        return self.directive.steps[self.step_index]
 
     @property
-    def kind(self) -> DirectiveKind:
-        """The kind of the step that is being worked on."""
-        return self.directive.kind_of(self.subtask_index)
+    def constraints(self) -> tuple[Constraint, ...]:
+        """What holds while it is worked on."""
+        return self.directive.constraints_of(self.step_index)
 
     @property
     def is_last(self) -> bool:
         """Whether no further step follows."""
-        return self.subtask_index + 1 >= len(self.directive.subtasks)
+        return self.step_index + 1 >= len(self.directive.steps)
 
     def idle_for(self, now: float) -> float:
         """Seconds since the first of the questions without use, of which this is one. A long drive is none."""
@@ -151,9 +150,9 @@ class Run:
         self.forgiven |= given_up
         return self.goals.forgive() or bool(given_up)
 
-    def begin_subtask(self, index: int) -> None:
+    def begin_step(self, index: int) -> None:
         """Go on to step `index` with nothing excluded."""
-        self.subtask_index = index
+        self.step_index = index
         self.found_here = 0
         self.excluded, self.viewpoints, self.doubt = (
             {},

@@ -9,7 +9,7 @@ from lodestar.agent.run import Run
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import step_in_words
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
 
 
@@ -28,13 +28,13 @@ class Steps:
             else:
                 self._transitions.finish(run, ErrorCode.NONE, text, Outcome.REACHED)
             return
-        self._account.close(Outcome.REACHED, view, success=run.kind is DirectiveKind.FIND, ended=True)
-        self._begin(run, run.subtask_index + 1, text)
+        self._account.close(Outcome.REACHED, view, success=run.step.kind is StepKind.FIND, ended=True)
+        self._begin(run, run.step_index + 1, text)
 
     def fail(self, run: Run, code: ErrorCode, message: str) -> None:
         """The step has failed and the directive with it; where its last step is to come back, it still does."""
-        last = len(run.directive.subtasks) - 1
-        if run.verdict is not None or run.is_last or run.directive.kind_of(last) is not DirectiveKind.RETURN:
+        last = len(run.directive.steps) - 1
+        if run.verdict is not None or run.is_last or run.directive.steps[last].kind is not StepKind.RETURN:
             self._transitions.finish(run, *(run.verdict or (code, message)))
             return
         run.told.append(message)
@@ -43,8 +43,8 @@ class Steps:
         self._begin(run, last, message)
 
     def _begin(self, run: Run, index: int, text: str) -> None:
-        run.begin_subtask(index)
+        run.begin_step(index)
         run.idle_since = None
-        run.text = f"{text.splitlines()[0]} Next: {step_in_words(run.directive, index)}."
+        run.text = f"{text.splitlines()[0]} Next: {step_in_words(run.step)}."
         self._context.ledger.begin_subtask(self._context.now)
         self._transitions.redecide(run)

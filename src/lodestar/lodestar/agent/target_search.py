@@ -8,7 +8,7 @@ from lodestar.agent.commands import EmbedPhrases
 from lodestar.agent.context import LoopContext
 from lodestar.agent.run import BELOW_ACCEPT, Run
 from lodestar.agent.targets import TargetView
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.scene.records import Entity, EntityState
 
 
@@ -22,16 +22,16 @@ class TargetSearch:
     def look(self, run: Run) -> TargetView:
         """The scene's candidates for the current step, without excluded entities among the accepted."""
         mirror = self._context.facts.mirror
-        if mirror is None or run.kind is not DirectiveKind.FIND:
+        if mirror is None or run.step.kind is not StepKind.FIND:
             return TargetView()
         run.excluded = {mirror.resolve(i): reason for i, reason in run.excluded.items()}
-        view = self._context.targets.look(mirror, run.subtask)
+        view = self._context.targets.look(mirror, run.step)
         self._request_vectors(view.missing)
         for candidate in view.accepted:  # an entity that looked wrong once may turn out right later
             if run.excluded.get(candidate.entity_id) == BELOW_ACCEPT:
                 del run.excluded[candidate.entity_id]
         accepted = tuple(c for c in view.accepted if c.entity_id not in run.excluded)
-        if run.subtask.count == 1:
+        if run.step.count == 1:
             accepted = run.doubt.wanted(accepted, mirror.resolve)
         return replace(view, accepted=accepted)
 
@@ -45,9 +45,9 @@ class TargetSearch:
         mirror = self._context.facts.mirror
         if mirror is None:
             return []
-        if not run.subtask.graphs:
+        if not run.step.graphs:
             return [e for e in mirror.entities.values() if e.state is not EntityState.ARCHIVED]
-        view = self._context.targets.look(mirror, run.subtask)
+        view = self._context.targets.look(mirror, run.step)
         if view.missing:
             self._request_vectors(view.missing)
             return None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import DEFAULT_KEEP_AWAY, Constraint, ConstraintKind, Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.query.fields import graphs_of
-from lodestar.query.keep_out import room_of
 from lodestar.query.verdict import Candidate, QueryConfig, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
@@ -19,7 +18,7 @@ from lodestar.scene.records import Entity, EntityState
 class TargetView:
     """Candidates of the scene, best first; `accepted` are those that meet the query.
 
-    neighbor: greatest score in [0, 1] of an entity for one of the subtask's neighbour phrases.
+    neighbor: greatest score in [0, 1] of an entity for one of the step's neighbour phrases.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -41,44 +40,55 @@ class TargetView:
 
 
 class Targets(Protocol):
-    """Port that scores a subtask against the scene."""
+    """Port that scores a step against the scene."""
 
-    def look(self, mirror: SceneMirror, subtask: Subtask) -> TargetView:
-        """Every candidate of the scene for the subtask."""
+    def look(self, mirror: SceneMirror, step: Step) -> TargetView:
+        """Every candidate of the scene for the step."""
         ...
 
-    def constraints(self, mirror: SceneMirror, subtask: Subtask) -> tuple[Entity, ...]:
-        """Entities that the subtask says to keep away from."""
+    def constraints(
+        self, mirror: SceneMirror, constraints: Sequence[Constraint]
+    ) -> tuple[tuple[Entity, float], ...]:
+        """Entities that are kept away from, with the metres to each."""
         ...
 
 
 class SceneTargets:
-    """Scores subtasks with `query.scoring`, once per revision of the scene."""
+    """Scores steps with `query.scoring`, once per revision of the scene."""
 
-    def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
-        self._phrases = phrases
+    def __init__(
+        self, phrases: PhraseBook, config: QueryConfig | None = None, keep_away: float = DEFAULT_KEEP_AWAY
+    ) -> None:
+        self._phrases, self._keep_away = phrases, keep_away
         self._config = config or QueryConfig()
-        self._cache: dict[tuple[int, int, str], tuple[Subtask, TargetView]] = {}
+        self._cache: dict[tuple[int, int, str], tuple[Step, TargetView]] = {}
 
-    def look(self, mirror: SceneMirror, subtask: Subtask) -> TargetView:
+    def look(self, mirror: SceneMirror, step: Step) -> TargetView:
         """Every candidate of the scene; `missing` names phrases whose vectors are needed first."""
-        key = (id(subtask), mirror.revision, mirror.session_id)
+        key = (id(step), mirror.revision, mirror.session_id)
         cached = self._cache.get(key)
         if cached is not None and not cached[1].missing:
             return cached[1]
-        view = self._score(subtask.graphs, mirror)
-        near = [self._score(graphs_of(phrase), mirror).candidates[:1] for phrase in subtask.neighbors]
+        view = self._score(step.graphs, mirror)
+        beside = () if step.item is None else step.item.neighbor_graphs
+        near = [self._score((graph,), mirror).candidates[:1] for graph in beside]
         view = replace(view, neighbor=max((best[0].semantic_score for best in near if best), default=0.0))
-        self._cache = {key: (subtask, view)}  # holding the subtask keeps its id from being used again
+        self._cache = {key: (step, view)}  # holding the step keeps its id from being used again
         return view
 
-    def constraints(self, mirror: SceneMirror, subtask: Subtask) -> tuple[Entity, ...]:
-        """Entities that match any constraint phrase; a room is no thing, and barred as a zone of its own."""
-        found: dict[int, Entity] = {}
-        for phrase in (text for text in subtask.constraints if not room_of(text)):
-            for candidate in self._score(graphs_of(phrase), mirror).accepted:
-                found[candidate.entity_id] = mirror.entities[candidate.entity_id]
-        return tuple(found.values())
+    def constraints(
+        self, mirror: SceneMirror, constraints: Sequence[Constraint]
+    ) -> tuple[tuple[Entity, float], ...]:
+        """Entities that are kept away from, with the metres to each; rooms and paths are zones of the grid."""
+        found: dict[int, float] = {}
+        for constraint in constraints:
+            if constraint.kind is not ConstraintKind.KEEP_AWAY:
+                continue
+            graphs = tuple(graph for graph in constraint.item.graphs if not graph.path_ends)
+            metres = self._keep_away if constraint.distance is None else constraint.distance
+            for candidate in self._score(graphs, mirror).accepted:
+                found[candidate.entity_id] = max(found.get(candidate.entity_id, 0.0), metres)
+        return tuple((mirror.entities[i], metres) for i, metres in found.items())
 
     def _score(self, graphs: tuple[QueryGraph, ...], mirror: SceneMirror) -> TargetView:
         present = {i: e for i, e in mirror.entities.items() if e.state is not EntityState.ARCHIVED}

@@ -21,7 +21,7 @@ from lodestar.agent.verification import Arrival
 from lodestar.agent.words import name_of
 from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import wrap_angle
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
 
 _log = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ class Transitions:
         view = TargetView()
         try:
             view = self._search.look(run)
-            found = code is ErrorCode.NONE and run.kind is DirectiveKind.FIND
+            found = code is ErrorCode.NONE and run.step.kind is StepKind.FIND
             self._account.close(outcome, view, success=found, ended=True)
         except Exception:  # whatever it is, it must not keep the robot going
             _log.exception("the account of a directive that is over is incomplete")

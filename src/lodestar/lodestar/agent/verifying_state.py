@@ -56,7 +56,7 @@ class VerifyingState:
             self._judge_unfaced(run, arrival, entity, view)
         elif context.now - arrival.since >= config.look_time:
             run.goals.exclude(arrival.goal, _REACHED, facts.grid)
-            self._leave(run, view, nothing_here(run.directive, run.subtask_index))
+            self._leave(run, view, nothing_here(run.step))
 
     def _judge_faced(self, run: Run, arrival: Arrival, faced: Entity, view: TargetView) -> None:
         """The robot faces an accepted entity: claim it when it was seen again, give this place up when it was not."""
@@ -106,7 +106,7 @@ class VerifyingState:
 
     def _claim_or_compare(self, run: Run, entity: Entity, view: TargetView) -> None:
         """Claim the target, unless another is too close to call and is looked at first."""
-        step = run.doubt.confirmed(entity.id) if run.subtask.count == 1 else Step.CLAIM
+        step = run.doubt.confirmed(entity.id) if run.step.count == 1 else Step.CLAIM
         which = run.doubt.in_words(self._context.facts.entities)
         if step is Step.CLAIM:
             self._claim(run, entity, view)
@@ -127,13 +127,13 @@ class VerifyingState:
         run.found_here += 1
         where = place_of(entity, context.facts.mirror)
         text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."
-        text += run.doubt.others(entity.id, context.facts.entities) if run.subtask.count == 1 else ""
-        if run.found_here >= run.subtask.count:
+        text += run.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
+        if run.found_here >= run.step.count:
             self._steps.succeed(run, text, view)
             return
         run.told.append(text)
         run.excluded[entity.id] = FOUND
-        run.text = f"{text} {run.subtask.count - run.found_here} more to find."
+        run.text = f"{text} {run.step.count - run.found_here} more to find."
         self._account.close(Outcome.REACHED, view, success=True)
         context.ledger.begin_subtask(context.now)
         self._transitions.redecide(run)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import EVERY, Step, StepKind
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
@@ -33,27 +33,24 @@ def place_of(entity: Entity, mirror: SceneMirror | None) -> str:
     return f"{room}at ({entity.mean[0]:.1f}, {entity.mean[1]:.1f})"
 
 
-def step_in_words(directive: Directive, index: int) -> str:
+def step_in_words(step: Step) -> str:
     """What a step is about: "look for a red chair"."""
-    kind = directive.kind_of(index)
-    subtask = directive.subtasks[index] if index < len(directive.subtasks) else Subtask()
-    if kind is DirectiveKind.FIND:
-        target = clean_text(subtask.target) or "what the picture shows"
-        return (
-            f"look for {subtask.count} x {target}"
-            if subtask.count > 1
-            else f"look for {with_article(target)}"
-        )
-    if kind is DirectiveKind.INVENTORY:
-        return f"list every {clean_text(subtask.target)}" if subtask.target else "list everything"
-    return "explore until nothing is left" if kind is DirectiveKind.EXPLORE else "come back to the start"
+    target = clean_text(step.target)
+    if step.kind is StepKind.FIND:
+        target = target or "what the picture shows"
+        if step.count == EVERY:
+            return f"look for every {target}"
+        return f"look for {step.count} x {target}" if step.count > 1 else f"look for {with_article(target)}"
+    if step.kind is StepKind.LIST:
+        return f"list every {target}" if target else "list everything"
+    return "explore until nothing is left" if step.kind is StepKind.EXPLORE else "come back to the start"
 
 
-def nothing_here(directive: Directive, index: int) -> str:
+def nothing_here(step: Step) -> str:
     """What the robot says where a look around brought nothing that it looks for."""
-    if directive.kind_of(index) is not DirectiveKind.FIND:
+    if step.kind is not StepKind.FIND:
         return "looked around here; on to the next place"
-    target = clean_text(directive.subtasks[index].target) if index < len(directive.subtasks) else ""
+    target = clean_text(step.target)
     return f"no {target} here; on to the next place" if target else "not here; on to the next place"
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
-from lodestar.language.directive import Directive
+from lodestar.language.directive import DEFAULT_KEEP_AWAY, Directive
 from lodestar.mapping.pillars import PillarMap
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.config import QueryConfig
-from lodestar.query.fields import layer_texts
+from lodestar.query.fields import layer_queries
 from lodestar.query.keep_out import KeepOutZones
 from lodestar.scene.dictionary import SceneDictionary
 
@@ -28,10 +28,15 @@ class FieldUpdate:
 
 
 class DirectiveFields:
-    """Similarity layers and keep-out zones of a directive over the map. Not safe for threads."""
+    """Similarity layers and keep-out zones of a directive over the map. Not safe for threads.
 
-    def __init__(self, phrases: PhraseBook, config: QueryConfig) -> None:
-        self._keep_out = KeepOutZones(phrases, config)
+    keep_away: metres to what a directive forbids without naming a distance.
+    """
+
+    def __init__(
+        self, phrases: PhraseBook, config: QueryConfig, keep_away: float = DEFAULT_KEEP_AWAY
+    ) -> None:
+        self._keep_out = KeepOutZones(phrases, config, keep_away)
         self._followed: Directive | None = None
         self._state: tuple = (-1, None, None, None)
         self._zones: OccupancyGrid2D | None = None
@@ -75,8 +80,8 @@ class DirectiveFields:
         entities = scene.entities()
         self._keep_out.fields.follow(entities)
         drawn = {
-            layer: self._keep_out.fields.field(layer, texts, pillars)
-            for layer, texts in layer_texts(directive).items()
+            layer: self._keep_out.fields.field(layer, queries, pillars)
+            for layer, queries in layer_queries(directive).items()
             if layer != "constraint"
         }
         return {**drawn, "constraint": self._keep_out.field(entities, pillars, scene.regions)}

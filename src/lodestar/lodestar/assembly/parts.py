@@ -6,7 +6,6 @@ The configuration of a part has its shared values filled in already (`RobotConfi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -176,7 +175,7 @@ def vision_captioner(
 
 def directive_fields(phrases: PhraseBook, shared: SharedConfig) -> DirectiveFields:
     """Similarity layers and keep-out zones of the directive."""
-    return DirectiveFields(phrases, shared.query)
+    return DirectiveFields(phrases, shared.query, shared.keep_out_distance)
 
 
 def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable[[str], None]) -> QueryParser:
@@ -184,9 +183,9 @@ def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable
     return make_parser(config.parser, warn, chat)[0]
 
 
-def directive_parser(shared: SharedConfig) -> Callable[[str], Directive]:
+def directive_parser() -> Callable[[str], Directive]:
     """Reads the text of directives. The function raises DirectiveError."""
-    return partial(parse_directive, keep_away=shared.keep_out_distance)
+    return parse_directive
 
 
 def reasoner(config: ReasonerConfig) -> ReasonerHandle:
@@ -222,7 +221,7 @@ def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -
 
 def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
     """Says what of the scene is meant by a step of a directive."""
-    return SceneTargets(phrases, shared.query)
+    return SceneTargets(phrases, shared.query, shared.keep_out_distance)
 
 
 def decision_loop(

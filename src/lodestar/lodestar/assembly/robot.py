@@ -42,7 +42,7 @@ class HeadlessRobot:
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
         self._reasoner = reasoner
-        self._parse = parts.directive_parser(config.shared)
+        self._parse = parts.directive_parser()
         self._closing = ExitStack()
         self.loop = parts.decision_loop(
             config.goal_selector, config.shared, phrases, policy or parts.policy(config.goal_selector)

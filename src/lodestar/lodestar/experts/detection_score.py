@@ -41,7 +41,7 @@ class DetectionScorer:
         """By id, in [0, 1]; what the query says nothing of is missing. Raises MissingPhrases."""
         if not entities:
             return {}
-        worth, config, graphs = {}, self.config, request.subtask.graphs
+        worth, config, graphs = {}, self.config, request.step.graphs
         described = all(
             any(p.name == "HasAttribute" and p.arguments == (0,) for p in g.predicates) for g in graphs
         )

@@ -114,7 +114,7 @@ class EgocentricExpert:
         if request.stamp - frame.stamp > self.config.max_age:
             age = request.stamp - frame.stamp
             return self._reject(request, RejectionReason.NO_DATA, f"the last image is {age:.1f} s old")
-        graphs = request.subtask.graphs if request.directive.subtasks else ()
+        graphs = request.step.graphs
         if not graphs:
             return self._reject(request, RejectionReason.NO_PROPOSAL, "nothing particular is looked for")
         self._task.see(request)
@@ -169,13 +169,13 @@ class EgocentricExpert:
     def _question(self, request: ProposalRequest, frame: RgbdFrame) -> ViewQuestion:
         """The view with its marks. Raises MissingPhrases."""
         points = (*self._things(self._in_view(request)), *self._places)
-        subtask = request.subtask
+        task = request.task
         return ViewQuestion(
             stamp=frame.stamp,
             pose=np.asarray(request.robot_pose, np.float64),
-            target=subtask.target,
-            neighbors=subtask.neighbors,
-            constraints=subtask.constraints,
+            target=task.target,
+            neighbors=task.neighbors,
+            constraints=task.barred,
             points=points,
             turns=tuple(action.name for action in self._turns.fresh(request.robot_pose)),
             openness={action.name: share for action, share in self._openness(frame).items()},

@@ -11,7 +11,7 @@ import numpy as np
 
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.language.priors import CoOccurrence, PriorConfig, everyday_words
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import MissingPhrases, PhraseBook
@@ -54,10 +54,9 @@ class Expectation:
         """(rows, columns) float32 weights; None where nothing particular is looked for, nothing is known or words
         have no vectors yet.
         """
-        directive = request.directive
-        if directive.kind is not DirectiveKind.FIND or not directive.subtasks or not request.subtask.graphs:
+        if request.step.kind is not StepKind.FIND or not request.step.graphs:
             return None
-        target, anchors = request.subtask.graphs[0].target.category, tuple(request.subtask.neighbors)
+        target, anchors = request.step.graphs[0].target.category, tuple(request.step.neighbors)
         named = tuple(n for n in (target, *anchors) if n and not load_lexicon().is_generic(n))
         alike = _likenesses(request) if anchors else ()
         key = named, alike, mirror.since, grid.cells.shape, grid.origin
@@ -119,7 +118,7 @@ class Expectation:
 def _likenesses(request: ProposalRequest) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Kind and look, in words, of what is looked for, by each reading of the task that says how it looks."""
     found = []
-    for graph in request.subtask.graphs:
+    for graph in request.step.graphs:
         own = (p for p in graph.predicates if p.name == "HasAttribute" and p.arguments == (0,))
         looks = tuple(p.value.casefold() for p in own)
         if looks and graph.target.category and not load_lexicon().is_generic(graph.target.category):

@@ -24,12 +24,12 @@ from lodestar.experts.walls import SteadyWalls
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
 
-_SEARCHES = (DirectiveKind.FIND, DirectiveKind.INVENTORY)
+_SEARCHES = (StepKind.FIND, StepKind.LIST, StepKind.COUNT)
 NO_WAY = "no way leads to it"
 SHOWS_NOTHING = "no reachable place near it would show anything new"
 TRIED = "the goals from which it is looked into were given up"
@@ -174,7 +174,7 @@ class FrontierExpert:
 
     def _look_on(self, request: ProposalRequest, reach: Reach, back: np.ndarray | None) -> Proposal | None:
         """The best viewpoint of the first pass that has any."""
-        search = request.directive.kind in _SEARCHES and self.looked.count > 0
+        search = request.step.kind in _SEARCHES and self.looked.count > 0
         for look in self._passes(search):
             if self._progress.barren(reach.grid, self.looked, look):
                 continue

@@ -56,7 +56,7 @@ class LikelyPlaces:
         self, expert: str, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror
     ) -> Proposal | None:
         """A look at what is unknown around the likeliest place; None where none is likely enough or all is known."""
-        category = request.subtask.graphs[0].target.category
+        category = request.step.graphs[0].target.category
         if not category or load_lexicon().is_generic(category):
             return None
         config = self._config
@@ -76,7 +76,7 @@ class LikelyPlaces:
             return None
         things = [thing for thing, _ in open_things]
         try:
-            scores = self._scores(category, request.subtask.neighbors, things, mirror)
+            scores = self._scores(category, request.step.neighbors, things, mirror)
         except MissingPhrases:
             return None
         pose = np.asarray(request.robot_pose, np.float64)

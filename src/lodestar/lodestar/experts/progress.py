@@ -44,7 +44,7 @@ class Progress:
 
     def advance(self, request: ProposalRequest) -> None:
         """The robot is where the request says; another task starts anew."""
-        task = (request.directive.text, request.subtask_index)
+        task = (request.directive.text, request.step_index)
         if task != self._task:
             self._task, self._pose, self._passes, self._over, self._aims = task, None, {}, set(), {}
         pose = np.asarray(request.robot_pose, np.float64)[:2]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lodestar.language.directive import Directive, Subtask
+from lodestar.language.directive import Directive, Step, Task
 
 
 class ActionKind(IntEnum):
@@ -43,16 +43,21 @@ class ProposalRequest:
     epoch: int
     stamp: float
     directive: Directive
-    subtask_index: int
+    step_index: int
     robot_pose: np.ndarray
     excluded_entities: frozenset[int] = frozenset()
     excluded_goals: tuple[tuple[float, float, float], ...] = ()
     deadline: float = float("inf")
 
     @property
-    def subtask(self) -> Subtask:
+    def step(self) -> Step:
         """The step that is being worked on."""
-        return self.directive.subtasks[self.subtask_index]
+        return self.directive.steps[self.step_index]
+
+    @property
+    def task(self) -> Task:
+        """The step with what holds while it is done, for a reasoner."""
+        return Task(self.step, self.directive.constraints_of(self.step_index))
 
 
 @dataclass(frozen=True)

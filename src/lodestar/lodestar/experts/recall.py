@@ -52,7 +52,7 @@ class Recall:
         glimpses = [g for g in glimpses if not self.glimpses.is_spent(g, request.excluded_goals)]
         labels = [g.thing.detection.label for g in glimpses]
         captions = [g.thing.detection.caption for g in glimpses]
-        kinds = {graph.target.category for graph in request.subtask.graphs}
+        kinds = {graph.target.category for graph in request.step.graphs}
         fits = [category_scores(kind, labels, captions, self._worth.phrases) for kind in sorted(kinds)]
         alike = (
             [g for g, fit in zip(glimpses, np.max(fits, axis=0)) if fit > self.config.alike]

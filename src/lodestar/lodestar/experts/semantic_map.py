@@ -16,7 +16,7 @@ from lodestar.experts.reach import Reach, ReachConfig
 from lodestar.experts.tasks import TaskWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
 from lodestar.models.phrases import MissingPhrases, PhraseBook
@@ -77,7 +77,7 @@ class _Choice:
 
 
 class SemanticMapExpert:
-    """Proposes a viewpoint of the remembered entity that fits the subtask best, else of where it is likely.
+    """Proposes a viewpoint of the remembered entity that fits the step best, else of where it is likely.
 
     reasoner: ranks the candidates (eq. 19); offline by default.
     """
@@ -114,7 +114,7 @@ class SemanticMapExpert:
         if self._grid is None or self._mirror is None:
             what = "grid" if self._grid is None else "scene"
             return self._reject(request, RejectionReason.NO_DATA, f"no {what} yet")
-        graphs = request.subtask.graphs if request.directive.subtasks else ()
+        graphs = request.step.graphs
         if not graphs:
             return self._reject(request, RejectionReason.NO_PROPOSAL, "nothing particular is looked for")
         self._task.see(request)
@@ -131,21 +131,20 @@ class SemanticMapExpert:
 
     def _ranked(self, request: ProposalRequest, entities: Mapping[int, Entity]) -> list[_Choice]:
         """Candidates in the reasoner's order (eq. 19). Raises MissingPhrases."""
-        subtask = request.subtask
-        scored = self._scored(subtask, entities)
+        scored = self._scored(request.step, entities)
         by_id = {candidate.entity_id: candidate for candidate in scored}
-        judged = self._reasoner.rank(scored, subtask, entities, self._descriptions.texts())
+        judged = self._reasoner.rank(scored, request.task, entities, self._descriptions.texts())
         return [_Choice(by_id[j.entity_id], j) for j in judged if j.entity_id in by_id]
 
-    def _scored(self, subtask: Subtask, entities: Mapping[int, Entity]) -> list[Candidate]:
+    def _scored(self, step: Step, entities: Mapping[int, Entity]) -> list[Candidate]:
         """What the query says, worked out anew only where the scene or the task has changed. Raises MissingPhrases."""
         mirror = self._mirror
         assert mirror is not None
         regions = tuple((region.id, region.label) for region in mirror.regions.values())
-        key = (subtask.graphs, mirror.session_id, mirror.map_id, mirror.revision, regions)
+        key = (step.graphs, mirror.session_id, mirror.map_id, mirror.revision, regions)
         if self._cache is None or self._cache[0] != key:
-            thinned = self._prefilter(subtask.graphs, entities)
-            scored = score_query(subtask.graphs, thinned, self._phrases, self.config.query, mirror.regions)
+            thinned = self._prefilter(step.graphs, entities)
+            scored = score_query(step.graphs, thinned, self._phrases, self.config.query, mirror.regions)
             self._cache = (key, scored)
         return self._cache[1]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Task
 from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, with_reason
 from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_question
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
@@ -69,19 +69,19 @@ class BackgroundReasoner:
     def rank(
         self,
         candidates: Sequence[Scored],
-        subtask: Subtask,
+        task: Task,
         entities: Mapping[int, Entity] | None = None,
         context: Sequence[str] = (),
     ) -> list[Judgement]:
         """See Reasoner; what the model has not judged yet follows as the offline reasoner has it."""
-        offline = self._offline.rank(candidates, subtask, entities, context)
+        offline = self._offline.rank(candidates, task, entities, context)
         if not offline or not entities:
             return offline
         try:
-            question = rank_question(candidates, subtask, entities, self._prompt, bool(context))
+            question = rank_question(candidates, task, entities, self._prompt, bool(context))
         except NothingFits as error:
             return [with_reason(judgement, str(error)) for judgement in offline]
-        topic = ("rank", subtask.target, subtask.graphs)
+        topic = ("rank", task.target, task.step.graphs)
         told = tuple(context)
         self._thinker.submit(
             topic, question, lambda: self._model.ask_ranked(question.text(told), question.ids)

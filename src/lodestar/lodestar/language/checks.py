@@ -3,19 +3,49 @@
 from __future__ import annotations
 
 from lodestar.language.contradictions import contradiction, why_contradictory
-from lodestar.language.directive import Directive, DirectiveKind, NotUnderstood
+from lodestar.language.directive import (
+    CannotObey,
+    Constraint,
+    ConstraintKind,
+    Directive,
+    NotUnderstood,
+    StepKind,
+)
 from lodestar.language.motion_limits import check_text
 from lodestar.language.picture_goals import is_open
+from lodestar.language.query_graph import PATH
 
 
 def check_directive(directive: Directive) -> None:
-    """Raises NotUnderstood for a search for any thing at all and for one that may not go to its target, CannotObey for
-    a text that forbids the robot to move or asks for a manner that nothing here obeys.
+    """Raises NotUnderstood for a directive without steps, for a search for any thing at all and for one that may not go
+    to its target, CannotObey for a manner, a text that forbids the robot to move, and a path that cannot be told.
     """
     check_text(directive.text)
-    for index, subtask in enumerate(directive.subtasks):
-        if directive.kind_of(index) is DirectiveKind.FIND and is_open(subtask):
+    if not directive.steps:
+        raise NotUnderstood('the directive has no step; say what to do, such as "find the red chair"')
+    for manner in directive.manners:
+        raise CannotObey(
+            f'"{manner.said}" cannot be obeyed: nothing here changes how the robot moves; leave it out'
+        )
+    for constraint in directive.constraints:
+        _check_constraint(constraint)
+    for step in directive.steps:
+        if step.kind is StepKind.FIND and step.item is not None and is_open(step.item):
             raise NotUnderstood("any thing at all would do; say what kind of thing, or send a picture of it")
-    both = contradiction(directive.kind, directive.subtasks)
+    both = contradiction(directive.steps, directive.constraints)
     if both:
         raise NotUnderstood(why_contradictory(both))
+
+
+def _check_constraint(constraint: Constraint) -> None:
+    """Raises CannotObey for one that nothing could be barred by."""
+    if not constraint.item.graphs:
+        raise CannotObey("it forbids something without saying what; name the thing or the room")
+    if constraint.kind is ConstraintKind.STAY_OUT:
+        return
+    for graph in constraint.item.best:
+        if graph.target.category == PATH and not graph.path_ends:
+            raise CannotObey(
+                f'which path "{graph.target.phrase}" is cannot be told; name the two things it runs between, '
+                'such as "avoid the path between the table and the sofa"'
+            )

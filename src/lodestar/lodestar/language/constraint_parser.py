@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lodestar.language.directive import DEFAULT_KEEP_AWAY, MAX_KEEP_AWAY
 from lodestar.language.directive_phrases import DirectivePhraseParser, shown
 from lodestar.language.noun_phrases import NounPhrase
 from lodestar.language.words import SEPARATOR, is_number
@@ -19,17 +18,15 @@ class ConstraintParser(DirectivePhraseParser):
 
     def __init__(self, tokens: list[str], text: str) -> None:
         super().__init__(tokens, text)
-        self.default_distance = DEFAULT_KEEP_AWAY  # metres, where the text names none
         self._constraints: list[str] = []
         self._distances: list[float | None] = []  # per list of things, None: it says none
+        self._list_of: dict[str, int] = {}  # of which list a constraint is
         self._barred_to = 0  # the token after the last of them
 
-    @property
-    def _keep_away(self) -> float:
-        """The one distance that is kept to everything: the largest, or one that is out of bounds."""
-        said = [self.default_distance if metres is None else metres for metres in self._distances]
-        wrong = (metres for metres in said if not 0.0 < metres <= MAX_KEEP_AWAY)
-        return next(wrong, max(said, default=self.default_distance))
+    def _distance_of(self, constraint: str) -> float | None:
+        """The distance in metres that is said to keep to it, None where none is."""
+        index = self._list_of.get(constraint)
+        return None if index is None or index >= len(self._distances) else self._distances[index]
 
     def _avoid(self, verb: str, metres: float | None = None) -> None:
         """Take in the things that follow a verb of keeping away."""
@@ -61,6 +58,7 @@ class ConstraintParser(DirectivePhraseParser):
                 has_zone = has_zone or not is_room
                 if text not in self._constraints:
                     self._constraints.append(text)
+                    self._list_of[text] = len(self._distances)
             if not self._to_next_thing():
                 break
         self._and_joins_anchors = joins

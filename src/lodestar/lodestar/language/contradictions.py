@@ -4,49 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lodestar.language.directive import DirectiveKind, Subtask
+from lodestar.language.directive import Constraint, ConstraintKind, Step, StepKind
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.words import load_words
-from lodestar.models.lexicon import load_lexicon, words_of
+from lodestar.models.lexicon import load_lexicon
 
-_ARTICLES = frozenset({"a", "an", "the", "all", "any", "every"})
 EVERYTHING = "everything"
 _HELD = ("On", "Inside", "NextTo")
-_IN = ("in", "inside", "within")
 
 
-def contradiction(kind: DirectiveKind, subtasks: Sequence[Subtask]) -> str:
+def contradiction(steps: Sequence[Step], constraints: Sequence[Constraint]) -> str:
     """The constraint that covers every reading of a target that is to be found, what it is on, in or next to, or where
     the way back ends; "" where none does. "everything" where all things, or the whole place, are to be kept away from,
     whatever is to be done.
     """
-    for subtask in subtasks:
-        if any(_is_everything(_bare(constraint)) for constraint in subtask.constraints):
-            return EVERYTHING
-        own = kind if subtask.kind is None else subtask.kind
-        for constraint in subtask.constraints:
-            if own is DirectiveKind.RETURN and _is_home(_bare(constraint)):
-                return constraint
-            if own is DirectiveKind.FIND and subtask.graphs and _bars(constraint, subtask):
-                return constraint
+    if any(_is_everything(constraint) for constraint in constraints):
+        return EVERYTHING
+    for index, step in enumerate(steps):
+        for constraint in constraints:
+            if constraint.until is not None and constraint.until < index:
+                continue
+            if step.kind is StepKind.RETURN and _is_home(constraint.item.phrase):
+                return constraint.item.phrase
+            if step.kind is StepKind.FIND and step.graphs and _bars(constraint, step):
+                return constraint.item.phrase
     return ""
 
 
-def _is_everything(text: str) -> bool:
+def why_contradictory(covered: str) -> str:
+    """A `contradiction` in words."""
+    if covered == EVERYTHING:
+        return "it asks to keep away from everything, which leaves nowhere to go"
+    if _is_home(covered):
+        return f'it asks to come back to and to keep away from "{covered}"'
+    return f'it asks to find and to keep away from "{covered}"'
+
+
+def _is_everything(constraint: Constraint) -> bool:
     lexicon = load_lexicon()
-    return lexicon.is_generic(text) or (
-        text in load_words().places and lexicon.room(text) is None and text != "home"
+    return any(
+        _is_plain(graph)
+        and (
+            lexicon.is_generic(graph.target.category)
+            or (
+                graph.target.category in load_words().places
+                and lexicon.room(graph.target.category) is None
+                and graph.target.category != "home"
+            )
+        )
+        for graph in constraint.item.best
     )
 
 
-def _is_home(text: str) -> bool:
-    words = text.split()
-    return load_words().home.match(words, 0) == (len(words), text)
+def _is_plain(graph: QueryGraph) -> bool:
+    return all(p.name == "IsCategory" for p in graph.predicates)
 
 
-def _bars(constraint: str, subtask: Subtask) -> bool:
+def _is_home(phrase: str) -> bool:
+    words = phrase.split()
+    return load_words().home.match(words, 0) == (len(words), phrase)
+
+
+def _bars(constraint: Constraint, step: Step) -> bool:
     """Whether every reading has its target, or what the target is at, covered by the constraint."""
-    return all(any(_covers(constraint, graph, i) for i in (0, *_supports(graph))) for graph in subtask.graphs)
+    barred = constraint.item.best
+    rooms = constraint.kind is ConstraintKind.STAY_OUT
+    return all(
+        any(_covers(one, graph, i, rooms) for one in barred for i in (0, *_supports(graph)))
+        for graph in step.graphs
+    )
 
 
 def _supports(graph: QueryGraph) -> tuple[int, ...]:
@@ -55,46 +81,35 @@ def _supports(graph: QueryGraph) -> tuple[int, ...]:
     return tuple(p.arguments[1] for p in held if p.arguments[0] == 0)
 
 
-def why_contradictory(covered: str) -> str:
-    """A `contradiction` in words."""
-    if covered == EVERYTHING:
-        return "it asks to keep away from everything, which leaves nowhere to go"
-    if _is_home(_bare(covered)):
-        return f'it asks to come back to and to keep away from "{covered}"'
-    return f'it asks to find and to keep away from "{covered}"'
-
-
-def _bare(constraint: str) -> str:
-    return " ".join(word for word in words_of(constraint) if word not in _ARTICLES)
-
-
-def _covers(constraint: str, graph: QueryGraph, index: int) -> bool:
-    """Whether whatever fits a variable fits a constraint too, such as "blue chair", "everything" or "the kitchen"."""
+def _covers(barred: QueryGraph, graph: QueryGraph, index: int, is_room: bool) -> bool:
+    """Whether whatever fits a variable is barred too, such as by "blue chair", "everything" or "the kitchen"."""
     lexicon = load_lexicon()
-    words = [word for word in words_of(constraint) if word not in _ARTICLES]
-    for i in range(len(words)):
-        room = lexicon.room(" ".join(words[i:]))
-        if room is not None and (i == 0 or words[i - 1] in _IN):
-            return room in _rooms_of(graph, index) and (
-                i < 2 or _covers(" ".join(words[: i - 1]), graph, index)
-            )
-    named = graph.variables[index].category
-    category = named.split()
-    asked = lexicon.canonical(" ".join(category[-lexicon.known_suffix(category) :])) or named
-    anything = bool(words) and lexicon.is_generic(words[-1])
-    length = 1 if anything else lexicon.known_suffix(words)
-    if not length:
-        return " ".join(words) == asked
-    noun, before = lexicon.canonical(" ".join(words[-length:])), words[: len(words) - length]
-    wanted = {lexicon.attribute(word) for word in before}
-    if None in wanted or not (anything or noun in (asked, *lexicon.wider(asked))):
+    if is_room:
+        return _room(barred.target.category) in _rooms_of(graph, index)
+    said = [p for p in barred.predicates if p.name != "IsCategory"]
+    if any(len(p.arguments) > 1 or p.negated for p in said):
+        return False  # it bars some of them
+    if any(_room(p.value) not in _rooms_of(graph, index) for p in said if p.name == "InRegion"):
         return False
-    stated = {
-        p.value
-        for p in graph.predicates
-        if p.name == "HasAttribute" and not p.negated and p.arguments == (index,)
-    }
-    return wanted <= stated
+    category, asked = barred.target.category, graph.variables[index].category
+    if not lexicon.is_generic(category) and _noun(category) not in (
+        _noun(asked),
+        *lexicon.wider(_noun(asked)),
+    ):
+        return False
+    own = (p for p in graph.predicates if p.arguments == (index,) and not p.negated)
+    stated = {p.value for p in own if p.name == "HasAttribute"}
+    return {p.value for p in said if p.name == "HasAttribute"} <= stated
+
+
+def _noun(category: str) -> str:
+    lexicon, words = load_lexicon(), category.split()
+    known = lexicon.known_suffix(words)
+    return lexicon.canonical(" ".join(words[-known:])) or category if known else category
+
+
+def _room(name: str) -> str:
+    return load_lexicon().room(name) or name
 
 
 def _rooms_of(graph: QueryGraph, index: int) -> set[str]:
@@ -104,8 +119,7 @@ def _rooms_of(graph: QueryGraph, index: int) -> set[str]:
         before = len(places)
         held = (p for p in graph.predicates if p.name in ("On", "Inside") and not p.negated)
         places |= {p.arguments[1] for p in held if len(p.arguments) == 2 and p.arguments[0] in places}
-    lexicon = load_lexicon()
     named = (
         p for p in graph.predicates if p.name == "InRegion" and not p.negated and p.arguments[0] in places
     )
-    return {lexicon.room(p.value) or p.value for p in named}
+    return {_room(p.value) for p in named}

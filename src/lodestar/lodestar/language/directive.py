@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 
 from lodestar.language.query_graph import Predicate, QueryGraph
 
@@ -61,12 +62,14 @@ class Item:
         if any(not readings for readings in self.alternatives):
             raise ValueError("an alternative needs at least one reading")
 
-    @property
+    @cached_property
     def graphs(self) -> tuple[QueryGraph, ...]:
         """Every reading of every alternative, weighted so that the weights add up to 1."""
         share = 1.0 / max(len(self.alternatives), 1)
         return tuple(
-            replace(graph, weight=graph.weight * share) for readings in self.alternatives for graph in readings
+            replace(graph, weight=graph.weight * share)
+            for readings in self.alternatives
+            for graph in readings
         )
 
     @property
@@ -79,10 +82,21 @@ class Item:
         """The words for it: "red chair or yellow chair"; empty where a picture stands in for them."""
         return " or ".join(dict.fromkeys(graph.target.phrase for graph in self.best))
 
-    @property
+    @cached_property
     def neighbors(self) -> tuple[str, ...]:
         """Phrases of the things it is related to (RoboAtlas' Q_N, IV-C)."""
         return tuple(dict.fromkeys(v.phrase for graph in self.graphs for v in graph.variables[1:]))
+
+    @cached_property
+    def neighbor_graphs(self) -> tuple[QueryGraph, ...]:
+        """One query for each of `neighbors`, by its own words alone."""
+        named = {
+            v.phrase: (graph, i)
+            for graph in reversed(self.graphs)
+            for i, v in enumerate(graph.variables)
+            if i
+        }
+        return tuple(named[phrase][0].of_variable(named[phrase][1]) for phrase in self.neighbors)
 
 
 @dataclass(frozen=True)
@@ -157,7 +171,7 @@ class Step:
         if not 0 <= self.times <= MAX_TIMES:
             raise OutOfBounds(f"{self.times} times are too many; say at most {MAX_TIMES}")
 
-    @property
+    @cached_property
     def graphs(self) -> tuple[QueryGraph, ...]:
         """The item's readings with the scope's rooms as InRegion predicates: what entities are scored by."""
         graphs = () if self.item is None else self.item.graphs
@@ -252,9 +266,46 @@ class Directive:
         """The constraints that hold while step `index` is done."""
         return tuple(c for c in self.constraints if c.until is None or index <= c.until)
 
+    def at(self, index: int) -> Directive:
+        """The same directive with only those constraints that hold while step `index` is done."""
+        held = self.constraints_of(index)
+        return self if len(held) == len(self.constraints) else replace(self, constraints=held)
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """Every phrase that it speaks of, in order: their vectors are needed to follow it."""
+        items = [c.item for c in self.constraints]
+        for step in self.steps:
+            items += [*([] if step.item is None else [step.item]), *step.stops]
+        graphs = [graph for item in items for graph in (*item.graphs, *item.excluded)]
+        return tuple(sorted({v.phrase for graph in graphs for v in graph.variables}))
+
     def with_steps(self, steps: Iterable[Step]) -> Directive:
         """The same directive with other steps."""
         return replace(self, steps=tuple(steps))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step with what holds while it is done, as reasoners are asked about it: Q_T, Q_N, Q_C (RoboAtlas IV-C)."""
+
+    step: Step
+    constraints: tuple[Constraint, ...] = ()
+
+    @property
+    def target(self) -> str:
+        """The words for what it is about."""
+        return self.step.target
+
+    @property
+    def neighbors(self) -> tuple[str, ...]:
+        """Phrases of the things that its item is related to."""
+        return self.step.neighbors
+
+    @property
+    def barred(self) -> tuple[str, ...]:
+        """Phrases of what is kept away from, and of rooms that are not entered."""
+        return tuple(dict.fromkeys(c.item.phrase for c in self.constraints))
 
 
 class DirectiveError(ValueError):

@@ -12,20 +12,23 @@ from lodestar.language.alternatives import AlternativesParser
 from lodestar.language.constraint_parser import ConstraintParser
 from lodestar.language.contradictions import contradiction, why_contradictory
 from lodestar.language.directive import (
-    DEFAULT_KEEP_AWAY,
+    Constraint,
+    ConstraintKind,
     Directive,
-    DirectiveKind,
+    DirectiveError,
     EmptyDirective,
+    Item,
     NotUnderstood,
     OutOfBounds,
+    Step,
+    StepKind,
     StopRequested,
-    Subtask,
 )
 from lodestar.language.directive_phrases import EXAMPLE, shown
 from lodestar.language.expressions import is_sentence, parse_expression
 from lodestar.language.motion_limits import check_motion_limits, tokens_without_limits
 from lodestar.language.noun_phrases import GENERIC, NounPhrase, to_graphs
-from lodestar.language.query_graph import QueryGraph
+from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.language.words import SEPARATOR, is_number, tokenise
 from lodestar.models.lexicon import load_lexicon
 
@@ -38,19 +41,19 @@ _POINTING = frozenset({"the", "this", "that", "these", "those"})
 
 @dataclass(frozen=True)
 class _Step:
-    kind: DirectiveKind
+    kind: StepKind
     target: tuple[NounPhrase, ...] = ()  # alternatives
 
 
-def parse_directive(text: str, keep_away: float = DEFAULT_KEEP_AWAY) -> Directive:
-    """The task that a text asks for. keep_away: metres to what it forbids, where it names no distance.
+def parse_directive(text: str) -> Directive:
+    """The task that a text asks for.
 
     Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, CannotObey where it sets
     a limit that its task breaks, NotUnderstood (with an example) where there is no task.
     """
     tokens = _tokens(text)
     try:
-        directive = _read(tokens, text, keep_away)
+        directive = _read(tokens, text)
     except NotUnderstood:
         check_motion_limits(tokens)  # the better reason
         raise
@@ -58,11 +61,9 @@ def parse_directive(text: str, keep_away: float = DEFAULT_KEEP_AWAY) -> Directiv
     return directive
 
 
-def _read(tokens: list[str], text: str, keep_away: float) -> Directive:
+def _read(tokens: list[str], text: str) -> Directive:
     """The task in tokens, without the check of motion limits. Raises as parse_directive."""
-    parser = _DirectiveParser(tokens_without_limits(tokens), text)
-    parser.default_distance = keep_away
-    return parser.parse()
+    return _DirectiveParser(tokens_without_limits(tokens), text).parse()
 
 
 def parse_query(text: str) -> tuple[QueryGraph, ...]:
@@ -73,7 +74,7 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
         if graphs:
             return graphs
     try:
-        graphs = _task_of(tokens, text).subtasks[0].graphs
+        graphs = _task_of(tokens, text).steps[0].graphs
     except NotUnderstood:
         graphs = parse_expression(tokens)
         if not graphs or not _says_something(graphs[0]):
@@ -83,10 +84,19 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
     return graphs
 
 
+def phrase_graphs(text: str) -> tuple[QueryGraph, ...]:
+    """Readings of a noun phrase; where the grammar knows none, its last word is the category."""
+    try:
+        return parse_query(text)
+    except DirectiveError:
+        words = text.split()
+        return (QueryGraph((QueryVariable(text, words[-1]),)),) if words else ()
+
+
 def _task_of(tokens: list[str], text: str) -> Directive:
     """The task of a text that must name something. A question moves nothing, so it may forbid motion."""
     try:
-        return _read(tokens, text, DEFAULT_KEEP_AWAY)
+        return _read(tokens, text)
     except StopRequested:
         raise NotUnderstood(f'"{shown(text)}" names nothing to look up; {EXAMPLE}') from None
 
@@ -191,7 +201,7 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         if self.take_home() or (
             self.position == start + 1 and (self.done or self._ends_phrase(self.position))
         ):
-            self._steps.append(_Step(DirectiveKind.RETURN))
+            self._steps.append(_Step(StepKind.RETURN))
             return True
         self.position = start
         return False
@@ -222,10 +232,10 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         if not alternatives or not (known or (self._steps and self._begins_as_thing(start))):
             raise self._not_understood_from(start)
         self._no_thing_of_a_list(start)
-        kind = self._steps[-1].kind if self._steps and not self._ends_search(start) else DirectiveKind.FIND
-        if kind is DirectiveKind.EXPLORE:
+        kind = self._steps[-1].kind if self._steps and not self._ends_search(start) else StepKind.FIND
+        if kind is StepKind.EXPLORE:
             self._of_everything(start, alternatives[0])
-        elif kind is DirectiveKind.INVENTORY:
+        elif kind is StepKind.LIST:
             described = any(
                 phrase.category == GENERIC for phrase in self._steps[-1].target
             )  # as the kitchen is
@@ -258,7 +268,7 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
 
     def _find(self, verb: str) -> None:
         if verb.endswith("to") and self.take_home():
-            self._steps.append(_Step(DirectiveKind.RETURN))
+            self._steps.append(_Step(StepKind.RETURN))
             return
         alternatives = self._noun_phrases()
         if not alternatives:
@@ -273,7 +283,7 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         for phrase in alternatives:
             if phrase.is_anything and not phrase.relations and phrase.determiner not in _POINTING:
                 raise self._not_understood("any thing at all would do; say what kind of thing")
-        return _Step(DirectiveKind.FIND, tuple(a.in_its_region() for a in alternatives))
+        return _Step(StepKind.FIND, tuple(a.in_its_region() for a in alternatives))
 
     def _of_use(self, alternatives: tuple[NounPhrase, ...]) -> tuple[NounPhrase, ...]:
         """The alternatives, or for "something to sit on in the kitchen" the kinds of things there that serve for it."""
@@ -319,7 +329,7 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
         if place is not None and not self._is_everything(place):
             said = shown(" ".join(self.tokens[start : self.position]))
             raise self._not_understood(f'"{said}" cannot be explored, only everything together')
-        self._steps.append(_Step(DirectiveKind.EXPLORE))
+        self._steps.append(_Step(StepKind.EXPLORE))
 
     def _is_everything(self, place: NounPhrase) -> bool:
         """Whether it means the whole place that the robot is in, as "the whole building" and "the office" do."""
@@ -355,12 +365,12 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
             for phrase in alternatives
             if not phrase.is_place(self.words.places) and not (phrase.is_anything and not phrase.relations)
         )
-        self._steps.append(_Step(DirectiveKind.INVENTORY, kept))
+        self._steps.append(_Step(StepKind.LIST, kept))
 
     def _return(self, verb: str) -> None:
         took_to = self.take_word({"to", "from"})
         if self.take_home() or not took_to:
-            self._steps.append(_Step(DirectiveKind.RETURN))
+            self._steps.append(_Step(StepKind.RETURN))
             return
         self._find(verb)
 
@@ -372,31 +382,30 @@ class _DirectiveParser(AlternativesParser, ConstraintParser):
                 raise self._not_understood("it says what to keep away from, but not what to do")
             raise self._not_understood()
         kinds = {step.kind for step in self._steps}
-        if DirectiveKind.FIND in kinds or DirectiveKind.INVENTORY in kinds:
-            kinds.discard(DirectiveKind.EXPLORE)  # both explore as far as they must
+        if StepKind.FIND in kinds or StepKind.LIST in kinds:
+            kinds.discard(StepKind.EXPLORE)  # both explore as far as they must
         steps = [step for step in self._steps if step.kind in kinds]
-        once = (DirectiveKind.EXPLORE, DirectiveKind.RETURN)  # said twice they mean no more
+        once = (StepKind.EXPLORE, StepKind.RETURN)  # said twice they mean no more
         steps = [s for i, s in enumerate(steps) if s.kind not in once or not i or steps[i - 1].kind != s.kind]
-        kind = next((step.kind for step in steps if step.kind is not DirectiveKind.RETURN), steps[0].kind)
-        subtasks = (self._subtask(step) for step in steps)
-        named = (replace(t, kind=None if s.kind is kind else s.kind) for s, t in zip(steps, subtasks))
-        tasks = tuple(named)
-        both = contradiction(kind, tasks)
+        tasks = tuple(self._task(step) for step in steps)
+        constraints = tuple(self._constraint(text) for text in self._constraints)
+        both = contradiction(tasks, constraints)
         if both:
             raise self._not_understood(why_contradictory(both))
-        return Directive(kind, self._text, tasks, self._keep_away)
+        return Directive(self._text, tasks, constraints)
 
-    def _subtask(self, step: _Step) -> Subtask:
+    def _task(self, step: _Step) -> Step:
         if not step.target:
-            return Subtask(constraints=tuple(self._constraints))
-        graphs = tuple(graph for phrase in step.target for graph in to_graphs(phrase))
-        weight = sum(graph.weight for graph in graphs)
-        graphs = tuple(replace(graph, weight=graph.weight / weight) for graph in graphs)
-        anchors = dict.fromkeys(v.phrase for graph in graphs for v in graph.variables[1:])
-        return Subtask(
-            target=" or ".join(dict.fromkeys(phrase.phrase for phrase in step.target)),
-            neighbors=tuple(anchors),
-            constraints=tuple(self._constraints),
-            graphs=graphs,
-            count=max(phrase.count for phrase in step.target),
-        )
+            return Step(step.kind)
+        if min(phrase.count for phrase in step.target) < 1:
+            raise OutOfBounds("it asks for none of a thing; ask for one at least")
+        readings = tuple(to_graphs(phrase) for phrase in step.target)
+        return Step(step.kind, Item(readings, count=max(phrase.count for phrase in step.target)))
+
+    def _constraint(self, text: str) -> Constraint:
+        graphs = phrase_graphs(text)
+        room = self.lexicon.room_in(graphs[0].target.category or text)
+        if room is None:
+            return Constraint(ConstraintKind.KEEP_AWAY, Item((graphs,)), self._distance_of(text))
+        graph = QueryGraph((QueryVariable(graphs[0].target.phrase, room),))
+        return Constraint(ConstraintKind.STAY_OUT, Item(((graph,),)))

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from lodestar.language.directive import Subtask
-from lodestar.language.picture_goals import Described, subtask_of
+from lodestar.language.directive import Item, Task
+from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.prompts import (
     PICTURE_SCHEMA,
     PICTURE_SYSTEM,
@@ -66,16 +66,16 @@ class ModelReasoner:
     def rank(
         self,
         candidates: Sequence[Scored],
-        subtask: Subtask,
+        task: Task,
         entities: Mapping[int, Entity] | None = None,
         context: Sequence[str] = (),
     ) -> list[Judgement]:
         """See Reasoner; candidates that the model did not judge come after those that it did."""
-        offline = self._offline.rank(candidates, subtask, entities, context)
+        offline = self._offline.rank(candidates, task, entities, context)
         if not offline or not entities:
             return offline
         try:
-            return merged(self.ask_rank(candidates, subtask, entities, context), offline)
+            return merged(self.ask_rank(candidates, task, entities, context), offline)
         except UNUSABLE as error:
             self._warn(f"candidates are ranked offline: {error}")
             return [with_reason(judgement, str(error)) for judgement in offline]
@@ -95,12 +95,12 @@ class ModelReasoner:
     def ask_rank(
         self,
         candidates: Sequence[Scored],
-        subtask: Subtask,
+        task: Task,
         entities: Mapping[int, Entity],
         context: Sequence[str] = (),
     ) -> list[Judgement]:
         """What the model says of candidates, best first. Raises UNUSABLE."""
-        text, ids = rank_prompt(candidates, subtask, entities, context, self._prompt)
+        text, ids = rank_prompt(candidates, task, entities, context, self._prompt)
         return self.ask_ranked(text, ids)
 
     def ask_ranked(self, text: str, ids: frozenset[int]) -> list[Judgement]:
@@ -142,8 +142,8 @@ class ModelPictures:
         self._model = model
         self._config = config or PictureConfig()
 
-    def __call__(self, image: bytes) -> Subtask:
-        """To find what the picture shows. Raises BadPicture, and ChatUnavailable where the model cannot be asked."""
+    def __call__(self, image: bytes) -> Item:
+        """What the picture shows. Raises BadPicture, and ChatUnavailable where the model cannot be asked."""
         rgb = decode_picture(image, self._config)
         answer = self._model.complete(PICTURE_SYSTEM, "What is this?", PICTURE_SCHEMA, (encode_picture(rgb),))
         try:
@@ -153,7 +153,7 @@ class ModelPictures:
             )
         except (ValueError, TypeError, KeyError) as error:
             raise BadPicture("the language model did not say what the picture shows; use words") from error
-        return subtask_of(shown)
+        return item_of(shown)
 
 
 def merged(judged: Sequence[Judgement], offline: Sequence[Judgement]) -> list[Judgement]:

@@ -1,4 +1,4 @@
-"""A picture of the target as phrases and neighbours: what perception says of it becomes a subtask."""
+"""A picture of the target as phrases and neighbours: what perception says of it becomes an item."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.lexicon import load_lexicon
 from lodestar.perception.frames import Detection, Detector, SegmentedFrame
@@ -28,8 +28,8 @@ _SHOWN = re.compile(
     re.IGNORECASE,
 )
 
-#: Makes a subtask of a picture file. Raises BadPicture.
-PictureReader = Callable[[bytes], Subtask]
+#: Says what the thing in a picture file is. Raises BadPicture.
+PictureReader = Callable[[bytes], Item]
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Described:
     neighbors: tuple[str, ...] = ()
 
 
-def goal_of(segmented: SegmentedFrame, config: PictureGoalConfig = PictureGoalConfig()) -> Subtask:
-    """To find what the middle of a segmented picture shows. Raises BadPicture where nothing there has a name."""
+def goal_of(segmented: SegmentedFrame, config: PictureGoalConfig = PictureGoalConfig()) -> Item:
+    """The thing in the middle of a segmented picture. Raises BadPicture where nothing there has a name."""
     named = [d for d in segmented.detections if clean_text(d.label)]
     if not named:
         raise BadPicture(
@@ -73,11 +73,11 @@ def goal_of(segmented: SegmentedFrame, config: PictureGoalConfig = PictureGoalCo
         if d is not target and d.label != target.label and (gap := _gap(d, target) / width) <= config.gap
     )
     neighbors = tuple(dict.fromkeys(label for _, label in near))[: config.neighbors]
-    return subtask_of(Described(target.label, target.caption or target.label, neighbors), config)
+    return item_of(Described(target.label, target.caption or target.label, neighbors), config)
 
 
-def subtask_of(shown: Described, config: PictureGoalConfig = PictureGoalConfig()) -> Subtask:
-    """To find what is described; a reading with the neighbours, and one without. Raises BadPicture."""
+def item_of(shown: Described, config: PictureGoalConfig = PictureGoalConfig()) -> Item:
+    """The thing that is described; a reading with the neighbours, and one without. Raises BadPicture."""
     category = clean_text(shown.label)
     phrase = clean_text(shown.caption) or category
     if not any(c.isalpha() for c in category):
@@ -92,12 +92,23 @@ def subtask_of(shown: Described, config: PictureGoalConfig = PictureGoalConfig()
     ]
     alone = QueryGraph((target,), attributes)
     if not neighbors:
-        return Subtask(phrase, graphs=(alone,))
-    anchors = tuple(QueryVariable(name, name) for name in neighbors)
-    near = tuple(Predicate("Near", (0, i)) for i in range(1, len(anchors) + 1))
+        return Item(((alone,),))
+    return Item((_beside((alone,), neighbors, config),))
+
+
+def _beside(
+    readings: tuple[QueryGraph, ...], neighbors: Sequence[str], config: PictureGoalConfig
+) -> tuple[QueryGraph, ...]:
+    """Each reading near all of the neighbours, then each as it is; both weigh 1 together where the readings do."""
     weight = 1.0 / (1.0 + config.alone_weight)
-    related = QueryGraph((target, *anchors), (*attributes, *near), weight)
-    return Subtask(phrase, neighbors, graphs=(related, replace(alone, weight=1.0 - weight)))
+    related = []
+    for graph in readings:
+        first = len(graph.variables)
+        anchors = tuple(QueryVariable(name, name) for name in neighbors)
+        near = tuple(Predicate("Near", (0, i)) for i in range(first, first + len(anchors)))
+        variables = (*graph.variables, *anchors)
+        related.append(QueryGraph(variables, (*graph.predicates, *near), weight * graph.weight))
+    return (*related, *(replace(graph, weight=graph.weight * (1.0 - weight)) for graph in readings))
 
 
 class DetectedPictures:
@@ -112,8 +123,8 @@ class DetectedPictures:
         self._detector = detector
         self._file, self._config = file or PictureConfig(), config or PictureGoalConfig()
 
-    def __call__(self, image: bytes) -> Subtask:
-        """To find what the middle of the picture shows. Raises BadPicture."""
+    def __call__(self, image: bytes) -> Item:
+        """The thing in the middle of the picture. Raises BadPicture."""
         rgb = decode_picture(image, self._file)
         try:
             segmented = self._detector.detect(0.0, rgb)
@@ -127,32 +138,28 @@ class DetectedPictures:
 def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureReader) -> Directive:
     """The directive with every picture made into words; what its text says beside them stays.
 
-    A subtask's own pictures describe it. `images` came with the whole directive: they describe, in their order, the
+    An item's own pictures describe it. `images` came with the whole directive: they describe, in their order, the
     searches whose target is open ("this thing"), and are searches of their own, before the way back, where none is
     left. Raises BadPicture.
     """
     left = list(images)
-    kinds = [directive.kind_of(index) for index in range(len(directive.subtasks))]
-    subtasks: list[Subtask] = []
-    for subtask, kind in zip(directive.subtasks, kinds):
-        own = subtask.images
-        if not own and left and kind is DirectiveKind.FIND and is_open(subtask):
-            own = (left.pop(0),)
-        subtasks.append(_described(subtask, [read(image) for image in own]) if own else subtask)
+    steps: list[Step] = []
+    for step in directive.steps:
+        item = step.item
+        if item is not None and not item.images and left and step.kind is StepKind.FIND and is_open(item):
+            item = replace(item, images=(left.pop(0),))
+        if item is not None and item.images:
+            step = replace(step, item=_described(item, [read(image) for image in item.images]))
+        steps.append(step)
     if left:
-        if DirectiveKind.FIND not in (directive.kind, *kinds):
-            raise BadPicture(
-                f"a picture says what to find, but the directive is to {directive.kind.name.lower()}"
-            )
-        constraints = directive.subtasks[0].constraints if directive.subtasks else ()
-        kind_of_left = None if directive.kind is DirectiveKind.FIND else DirectiveKind.FIND
+        kinds = [step.kind for step in steps]
+        if kinds and StepKind.FIND not in kinds:
+            raise BadPicture(f"a picture says what to find, but the directive is to {kinds[0].name.lower()}")
         end = len(kinds)
-        while end and kinds[end - 1] is DirectiveKind.RETURN:
+        while end and kinds[end - 1] is StepKind.RETURN:
             end -= 1
-        subtasks[end:end] = [
-            replace(read(image), constraints=constraints, kind=kind_of_left) for image in left
-        ]
-    return replace(directive, subtasks=tuple(subtasks))
+        steps[end:end] = [Step(StepKind.FIND, read(image)) for image in left]
+    return directive.with_steps(steps)
 
 
 def parse_beside_picture(text: str, parse: Callable[[str], Directive]) -> Directive:
@@ -165,34 +172,29 @@ def parse_beside_picture(text: str, parse: Callable[[str], Directive]) -> Direct
 
 def pictures_only(images: Sequence[bytes], read: PictureReader) -> Directive:
     """To find what each picture shows, in their order. Raises BadPicture."""
-    return with_pictures(Directive(DirectiveKind.FIND, "what the picture shows", ()), images, read)
+    return with_pictures(Directive("what the picture shows", ()), images, read)
 
 
-def is_open(subtask: Subtask) -> bool:
-    """Whether its words do not say what is looked for: no target, or just "the object"."""
-    if not subtask.target:
-        return not subtask.graphs
+def is_open(item: Item) -> bool:
+    """Whether its words do not say what is looked for: none, or just "the object"."""
     lexicon = load_lexicon()
     return all(
         lexicon.is_generic(graph.target.category) and all(p.name == "IsCategory" for p in graph.predicates)
-        for graph in subtask.graphs
+        for graph in item.graphs
     )
 
 
-def _described(subtask: Subtask, shown: Sequence[Subtask]) -> Subtask:
-    """The subtask with what its pictures show; words have the last word, and several pictures are alternatives."""
-    if not is_open(subtask):
-        neighbors = dict.fromkeys([*subtask.neighbors, *(n for s in shown for n in s.neighbors)])
-        return replace(subtask, neighbors=tuple(neighbors), images=())
-    graphs = [graph for s in shown for graph in s.graphs]
-    total = sum(graph.weight for graph in graphs)
-    return replace(
-        subtask,
-        target=" or ".join(dict.fromkeys(s.target for s in shown)),
-        neighbors=tuple(dict.fromkeys(n for s in shown for n in s.neighbors)),
-        graphs=tuple(replace(graph, weight=graph.weight / total) for graph in graphs),
-        images=(),
-    )
+def _described(item: Item, shown: Sequence[Item], config: PictureGoalConfig = PictureGoalConfig()) -> Item:
+    """The item with what its pictures show; words have the last word, and several pictures are alternatives."""
+    if is_open(item):
+        return replace(item, alternatives=tuple(a for one in shown for a in one.alternatives), images=())
+    neighbors = [
+        n for n in dict.fromkeys(n for one in shown for n in one.neighbors) if n not in item.neighbors
+    ]
+    if not neighbors:
+        return replace(item, images=())
+    near = tuple(_beside(readings, neighbors[: config.neighbors], config) for readings in item.alternatives)
+    return replace(item, alternatives=near, images=())
 
 
 def _prominence(detections: Sequence[Detection], labels: np.ndarray, config: PictureGoalConfig) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Task
 from lodestar.language.views import GO, ViewQuestion
 from lodestar.models.chat_budget import CHARACTERS_PER_TOKEN, tokens_in
 from lodestar.scene.captions import MAX_CHARACTERS, clean_text
@@ -153,7 +153,7 @@ class RankQuestion:
 
 def rank_question(
     candidates: Sequence[Any],
-    subtask: Subtask,
+    task: Task,
     entities: Mapping[int, Entity],
     config: RankPromptConfig,
     described: bool = False,
@@ -165,8 +165,8 @@ def rank_question(
     known = [(c, entities[c.entity_id]) for c in candidates if c.entity_id in entities]
     known.sort(key=lambda pair: (-pair[1].occupancy_probability, pair[1].id))
     surroundings = _Surroundings(entities, config)
-    task = _line(task_record(subtask.target, subtask.neighbors, subtask.constraints))
-    longest = f"Which of these {len(known)} of {len(known)} candidates is meant?\n{_block([task])}"
+    asked = _line(task_record(task.target, task.neighbors, task.barred))
+    longest = f"Which of these {len(known)} of {len(known)} candidates is meant?\n{_block([asked])}"
     left = config.characters - _length(longest)
     kept_back = max(min(config.characters / 4.0, config.views * _VIEW, left), 0.0) if described else 0.0
     left -= kept_back
@@ -192,18 +192,18 @@ def rank_question(
         )
     shown = f"{len(ids)} of {len(known)} candidates" if len(ids) < len(known) else f"{len(ids)} candidates"
     head = f"Which of these {shown} is meant?"
-    return RankQuestion(head, task, tuple(lines), frozenset(ids), left + kept_back, config.views)
+    return RankQuestion(head, asked, tuple(lines), frozenset(ids), left + kept_back, config.views)
 
 
 def rank_prompt(
     candidates: Sequence[Any],
-    subtask: Subtask,
+    task: Task,
     entities: Mapping[int, Entity],
     context: Sequence[str],
     config: RankPromptConfig,
 ) -> tuple[str, frozenset[int]]:
     """What is sent of `rank_question`, with descriptions of earlier views, and the ids on its list."""
-    question = rank_question(candidates, subtask, entities, config, bool(context))
+    question = rank_question(candidates, task, entities, config, bool(context))
     return question.text(context), question.ids
 
 

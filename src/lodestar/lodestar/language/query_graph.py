@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 PREDICATES = (
     "Near", "On", "Above", "Below", "NextTo", "Between", "Inside", "InRegion",
     "LeftOf", "RightOf", "InFrontOf", "Behind", "Closest", "Farthest", "HasAttribute", "IsCategory",
 )  # fmt: skip
+PATH = "path"  # the category of a way between things
 VIEWED = ("LeftOf", "RightOf", "InFrontOf", "Behind")
 _NUMBERED = re.compile(r"(rank|towards|at)=(\d{1,4})$")
 
@@ -106,6 +107,21 @@ class QueryGraph:
     def target(self) -> QueryVariable:
         """What is looked for."""
         return self.variables[0]
+
+    def of_variable(self, index: int) -> QueryGraph:
+        """The query for one variable by its own words: kind, attributes and room, without its relations to others."""
+        own = (p for p in self.predicates if p.arguments == (index,) and p.is_literal)
+        return QueryGraph((self.variables[index],), tuple(replace(p, arguments=(0,)) for p in own))
+
+    @property
+    def path_ends(self) -> tuple[int, ...]:
+        """Variables between which the target runs where it is a path; one where both ends are of a kind ("between the
+        two tables"). None where it is no path, or one that does not say.
+        """
+        if self.target.category != PATH:
+            return ()
+        ends = (p.arguments[1:] for p in self.predicates if p.name == "Between" and p.arguments[0] == 0)
+        return next((found for found in ends if found), ())
 
     @property
     def depth(self) -> int:

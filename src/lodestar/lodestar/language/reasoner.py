@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Task
 from lodestar.language.views import GO, ViewAnswer, ViewQuestion
 from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity, EntityState
@@ -58,7 +58,7 @@ class Reasoner(Protocol):
     def rank(
         self,
         candidates: Sequence[Scored],
-        subtask: Subtask,
+        task: Task,
         entities: Mapping[int, Entity] | None = None,
         context: Sequence[str] = (),
     ) -> list[Judgement]:
@@ -97,7 +97,7 @@ class OfflineReasoner:
     def rank(
         self,
         candidates: Sequence[Scored],
-        subtask: Subtask,
+        task: Task,
         entities: Mapping[int, Entity] | None = None,
         context: Sequence[str] = (),
     ) -> list[Judgement]:
@@ -109,8 +109,8 @@ class OfflineReasoner:
                 continue
             confidence = max(candidate.score, self._hope * candidate.semantic_score)
             rationale = candidate.explanation or f"entity {candidate.entity_id}"
-            if subtask.target:
-                rationale = f'"{subtask.target}": {rationale}'
+            if task.target:
+                rationale = f'"{task.target}": {rationale}'
             found.append(Judgement(candidate.entity_id, float(np.clip(confidence, 0.0, 1.0)), rationale))
         return sorted(found, key=lambda judgement: (-judgement.confidence, judgement.entity_id))
 

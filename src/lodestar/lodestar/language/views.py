@@ -32,8 +32,9 @@ class ViewPoint:
 
 @dataclass(frozen=True)
 class ViewQuestion:
-    """target, neighbors, constraints: phrases of the subtask. turns: those that would show something new. openness:
-    of each turn, [0, 1]. pose: (3,) of the robot in map. image: the annotated view as a JPEG file, b"" = none.
+    """target, neighbors, constraints: phrases of the step and of what holds meanwhile. turns: those that would show
+    something new. openness: of each turn, [0, 1]. pose: (3,) of the robot in map. image: the annotated view as a JPEG
+    file, b"" = none.
     """
 
     stamp: float

@@ -31,6 +31,8 @@ class QueryConfig:
     whole_scene: int = 2_000
     # candidates and anchors by semantic score in larger scenes, ties included; chosen: likewise
     pool_size: int = 400
+    # m between two things up to which a forbidden path may run between them; chosen: the width of a large room
+    path_reach: float = 8.0
     explained: int = 32  # candidates with explanations; chosen: more than a person reads
     # nearest anchors scored before the bound is checked; chosen: speed only, results are exact
     anchors_first: int = 8

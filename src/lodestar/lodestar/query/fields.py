@@ -1,4 +1,4 @@
-"""Similarity fields of texts over the plan, updated incrementally (RoboAtlas IV-C)."""
+"""Similarity fields of queries over the plan, updated incrementally (RoboAtlas IV-C)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lodestar.language.directive import Directive, DirectiveError
-from lodestar.language.grammar import parse_query
-from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.language.directive import Directive
+from lodestar.language.query_graph import QueryGraph
 from lodestar.mapping.pillars import PillarMap
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.categories import caption_facts, has_group, needs_caption
@@ -20,34 +19,31 @@ from lodestar.query.verdict import score_query
 from lodestar.scene.records import Entity, EntityState, Region
 
 LAYERS = ("target", "neighbor", "constraint")
-MAX_TEXTS = 64  # cached texts; the least recently used is dropped first
+MAX_QUERIES = 64  # cached queries; the least recently used is dropped first
 MAX_CAPTIONS = 100_000  # cached captions
 
 
-def layer_texts(directive: Directive) -> dict[str, tuple[str, ...]]:
-    """Return the texts of all subtasks per layer, without duplicates: Q_T, Q_N and Q_C of RoboAtlas IV-C."""
-    found: dict[str, dict[str, None]] = {layer: {} for layer in LAYERS}
-    for subtask in directive.subtasks:
-        targets = [graph.target.phrase for graph in subtask.graphs[:1]] or [subtask.target]
-        for layer, phrases in zip(LAYERS, (targets, subtask.neighbors, subtask.constraints)):
-            found[layer].update(dict.fromkeys(phrase for phrase in phrases if phrase))
-    return {layer: tuple(phrases) for layer, phrases in found.items()}
+#: Readings of what one phrase means, best first.
+Query = tuple[QueryGraph, ...]
 
 
-def graphs_of(text: str) -> tuple[QueryGraph, ...]:
-    """Return the readings of a text; if the grammar knows none, its last word is the category."""
-    try:
-        return parse_query(text)
-    except DirectiveError:
-        words = text.split()
-        return (QueryGraph((QueryVariable(text, words[-1]),)),) if words else ()
+def layer_queries(directive: Directive) -> dict[str, tuple[Query, ...]]:
+    """Return the queries of all steps per layer, without duplicates: Q_T, Q_N and Q_C of RoboAtlas IV-C."""
+    items = [step.item for step in directive.steps if step.item is not None]
+    items += [item for step in directive.steps for item in step.stops]
+    found: dict[str, list[Query]] = {
+        "target": [(graph.of_variable(0),) for item in items for graph in item.best],
+        "neighbor": [(graph,) for item in items for graph in item.neighbor_graphs],
+        "constraint": [constraint.item.graphs for constraint in directive.constraints],
+    }
+    return {layer: tuple(dict.fromkeys(queries)) for layer, queries in found.items()}
 
 
 @dataclass
-class _TextScores:
-    """Scores of one text by entity id and by kind: (ids,), (kinds,) float32."""
+class _QueryScores:
+    """Scores of one query by entity id and by kind: (ids,), (kinds,) float32."""
 
-    graphs: tuple[QueryGraph, ...]
+    graphs: Query
     by_id: np.ndarray
     by_kind: np.ndarray
     whole: bool  # entities of one kind may differ, because all words of a caption matter
@@ -112,19 +108,21 @@ class EntityKinds:
 
 
 class SimilarityFields:
-    """Fields over the pillars for sets of texts. Not thread-safe.
+    """Fields over the pillars for sets of queries. Not thread-safe.
 
-    A text is scored once per kind of entity, later only for new kinds. A field is redrawn only in cells whose
+    A query is scored once per kind of entity, later only for new kinds. A field is redrawn only in cells whose
     instances, or the instances' scores, have changed.
     """
 
     def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
         self._phrases, self._config = phrases, config or QueryConfig()
         self._kinds = EntityKinds()
-        self._texts: dict[str, _TextScores] = {}
-        self._drawn: dict[str, tuple[tuple[str, ...], PillarMap, np.ndarray]] = {}
+        self._queries: dict[Query, _QueryScores] = {}
+        self._drawn: dict[str, tuple[tuple[Query, ...], PillarMap, np.ndarray]] = {}
         self._pending: dict[str, set[int]] = {}  # layer -> ids whose scores changed since it was drawn
-        self._pools: dict[int, Pool] = {}  # pools of the kinds from one index on, for the texts of one update
+        self._pools: dict[
+            int, Pool
+        ] = {}  # pools of the kinds from one index on, for the queries of one update
 
     def follow(self, entities: Mapping[int, Entity]) -> None:
         """Update the scene's entities. Raises MissingPhrases."""
@@ -136,26 +134,26 @@ class SimilarityFields:
         for pending in self._pending.values():
             pending |= ids
         try:
-            for scores in self._texts.values():
+            for scores in self._queries.values():
                 self._rescore(scores, changed)
         except MissingPhrases:
-            self._texts.clear()  # partly updated: compute all scores again
+            self._queries.clear()  # partly updated: compute all scores again
             self._drawn.clear()
             raise
 
-    def scores(self, text: str) -> np.ndarray:
-        """Return (ids,) float32: each entity's semantic score for a text, 0 = no entity. Raises MissingPhrases."""
-        known = self._texts.pop(text, None)
+    def scores(self, query: Query) -> np.ndarray:
+        """Return (ids,) float32: each entity's semantic score for a query, 0 = no entity. Raises MissingPhrases."""
+        known = self._queries.pop(query, None)
         if known is None:
-            none, graphs = np.zeros(0, np.float32), graphs_of(text)
-            known = _TextScores(graphs, none, none, any(_needs_whole(graph) for graph in graphs))
+            none = np.zeros(0, np.float32)
+            known = _QueryScores(query, none, none, any(_needs_whole(graph) for graph in query))
             self._rescore(known, np.flatnonzero(self._kinds.kind_of >= 0))
-        self._texts[text] = known  # most recently used last
-        while len(self._texts) > MAX_TEXTS:
-            del self._texts[next(iter(self._texts))]
+        self._queries[query] = known  # most recently used last
+        while len(self._queries) > MAX_QUERIES:
+            del self._queries[next(iter(self._queries))]
         return known.by_id
 
-    def _rescore(self, scores: _TextScores, ids: np.ndarray) -> None:
+    def _rescore(self, scores: _QueryScores, ids: np.ndarray) -> None:
         """Score the new kinds and look up the scores of entities (N,) by kind."""
         kinds = self._kinds
         first = len(scores.by_kind)
@@ -181,15 +179,15 @@ class SimilarityFields:
             )
             scores.by_id[near] = _semantic(scores.graphs, pool)
 
-    def field(self, layer: str, texts: Sequence[str], pillars: PillarMap) -> np.ndarray:
-        """Return the best score of the texts among each pillar's instances (eq. 12, 13), (rows, columns) float32.
+    def field(self, layer: str, queries: Sequence[Query], pillars: PillarMap) -> np.ndarray:
+        """Return the best score of the queries among each pillar's instances (eq. 12, 13), (rows, columns) float32.
 
         layer: name under which the field is cached for the next call. Raises MissingPhrases.
         """
-        texts = tuple(dict.fromkeys(texts))
-        table = self._table(texts, int(pillars.ids.max(initial=0)) + 1)
+        queries = tuple(dict.fromkeys(queries))
+        table = self._table(queries, int(pillars.ids.max(initial=0)) + 1)
         before = self._drawn.get(layer)
-        same = before is not None and before[0] == texts and _same_plan(before[1], pillars)
+        same = before is not None and before[0] == queries and _same_plan(before[1], pillars)
         if before is None or not same:
             field = _best(table, pillars.ids)
         else:
@@ -198,14 +196,14 @@ class SimilarityFields:
             if stale is not None:
                 rows, columns = np.nonzero(stale)
                 field[rows, columns] = table[pillars.ids[:, rows, columns]].max(axis=0)
-        self._drawn[layer] = (texts, pillars, field)
+        self._drawn[layer] = (queries, pillars, field)
         self._pending[layer] = set()
         return field
 
-    def _table(self, texts: tuple[str, ...], size: int) -> np.ndarray:
+    def _table(self, queries: tuple[Query, ...], size: int) -> np.ndarray:
         table = np.zeros(size, np.float32)
-        for text in texts:
-            scores = self.scores(text)[:size]
+        for query in queries:
+            scores = self.scores(query)[:size]
             np.maximum(table[: len(scores)], scores, out=table[: len(scores)])
         return table
 
@@ -256,15 +254,15 @@ def _same_plan(a: PillarMap, b: PillarMap) -> bool:
 
 
 def related_ids(
-    texts: Sequence[str],
+    queries: Sequence[Query],
     entities: Mapping[int, Entity],
     phrases: PhraseBook,
     config: QueryConfig,
     regions: Mapping[int, Region] | None,
 ) -> set[int]:
-    """Return the entities accepted for any of the texts, relations included. Raises MissingPhrases."""
+    """Return the entities accepted for any of the queries, relations included. Raises MissingPhrases."""
     found: set[int] = set()
-    for text in texts:
-        candidates = score_query(graphs_of(text), entities, phrases, replace(config, explained=0), regions)
+    for query in queries:
+        candidates = score_query(query, entities, phrases, replace(config, explained=0), regions)
         found.update(c.entity_id for c in candidates if c.score >= config.accept)
     return found

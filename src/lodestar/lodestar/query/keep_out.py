@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Collection, Mapping
+from itertools import combinations, product
 
+import cv2
 import numpy as np
 
+from lodestar.geometry.boxes import box_distance
 from lodestar.grid.inflation import distance_to
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import Directive
+from lodestar.language.directive import DEFAULT_KEEP_AWAY, Constraint, ConstraintKind, Directive
+from lodestar.language.query_graph import QueryGraph
 from lodestar.mapping.pillars import PillarMap
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.config import QueryConfig
-from lodestar.query.fields import SimilarityFields, graphs_of, layer_texts, related_ids
-from lodestar.scene.records import Entity, Region
+from lodestar.query.fields import Query, SimilarityFields, related_ids
+from lodestar.scene.records import Entity, EntityState, Region
 from lodestar.scene.regions import RegionMap
 
 
@@ -43,10 +48,21 @@ def keep_out_mask(
     return (distance_to(wide, grid.resolution) <= reach)[margin:-margin, margin:-margin]
 
 
-def room_of(text: str) -> str | None:
-    """Return the room that a constraint names, or None. "The kitchen area on the left" means every kitchen."""
-    graphs = graphs_of(text)
-    return load_lexicon().room_in(graphs[0].target.category or text) if graphs else None
+def path_mask(one: Entity, other: Entity, margin: float, grid: OccupancyGrid2D) -> np.ndarray:
+    """Return (rows, columns) bool on the grid: cells within `margin` metres of the strip between two boxes in plan."""
+    corners = [
+        (x, y)
+        for entity in (one, other)
+        for x in (float(entity.box_min[0]), float(entity.box_max[0]))
+        for y in (float(entity.box_min[1]), float(entity.box_max[1]))
+    ]
+    cells = grid.cells_of(np.array(corners))[:, ::-1]  # columns first, as OpenCV counts
+    strip = np.zeros(grid.cells.shape, np.uint8)
+    cv2.fillConvexPoly(strip, cv2.convexHull(cells.astype(np.int32)), 1)
+    mask = strip.astype(bool)
+    if not mask.any() or margin <= 0.0:
+        return mask
+    return distance_to(mask, grid.resolution) <= margin
 
 
 def room_mask(
@@ -69,27 +85,40 @@ UNARY = ("IsCategory", "HasAttribute")  # predicates covered by the semantic sco
 class KeepOutZones:
     """Keep the mask of a directive's constraints up to date. Not thread-safe.
 
-    The robot keeps the directive's distance from objects and does not enter rooms.
+    The robot keeps each constraint's distance from things, `default` metres where it has none, does not enter rooms and
+    does not cross paths.
     """
 
-    def __init__(self, phrases: PhraseBook, config: QueryConfig | None = None) -> None:
+    def __init__(
+        self, phrases: PhraseBook, config: QueryConfig | None = None, default: float = DEFAULT_KEEP_AWAY
+    ) -> None:
         self.fields = SimilarityFields(phrases, config)
-        self._phrases, self._config = phrases, config or QueryConfig()
-        self._texts: tuple[str, ...] = ()
+        self._phrases, self._config, self._default = phrases, config or QueryConfig(), default
+        self._things: dict[float, tuple[Query, ...]] = {}  # by distance in metres
+        self._paths: tuple[tuple[QueryGraph, float], ...] = ()  # with metres beside the strip
         self._rooms: frozenset[str] = frozenset()
-        self._distance = 0.0
 
     @property
     def active(self) -> bool:
         """Tell whether there are constraints."""
-        return bool(self._texts or self._rooms)
+        return bool(self._things or self._paths or self._rooms)
 
     def follow(self, directive: Directive | None) -> None:
-        """Set the constraints of the directive."""
-        texts = () if directive is None else layer_texts(directive)["constraint"]
-        self._rooms = frozenset(room for text in texts if (room := room_of(text)))
-        self._texts = tuple(text for text in texts if not room_of(text))
-        self._distance = 0.0 if directive is None else directive.keep_away_distance
+        """Set the constraints of the directive; all of them hold."""
+        constraints = () if directive is None else directive.constraints
+        self._rooms = frozenset(
+            room for c in constraints if c.kind is ConstraintKind.STAY_OUT for room in _rooms_of(c)
+        )
+        kept = [c for c in constraints if c.kind is ConstraintKind.KEEP_AWAY]
+        self._paths = tuple(
+            (graph, c.distance or 0.0) for c in kept for graph in c.item.best if graph.path_ends
+        )
+        things: defaultdict[float, dict[Query, None]] = defaultdict(dict)
+        for constraint in kept:
+            query = tuple(graph for graph in constraint.item.graphs if not graph.path_ends)
+            if query:
+                things[self._default if constraint.distance is None else constraint.distance][query] = None
+        self._things = {distance: tuple(queries) for distance, queries in things.items()}
 
     def field(
         self, entities: Mapping[int, Entity], pillars: PillarMap, regions: Mapping[int, Region] | None = None
@@ -99,11 +128,25 @@ class KeepOutZones:
         Raises MissingPhrases.
         """
         self.fields.follow(entities)
-        field = self.fields.field("constraint", self._texts, pillars)
-        predicates = (p.name for text in self._texts for graph in graphs_of(text) for p in graph.predicates)
+        best = np.zeros(pillars.ids.shape[1:], np.float32)
+        for distance in self._things:
+            best = np.maximum(best, self._field_at(distance, entities, pillars, regions))
+        return best
+
+    def _field_at(
+        self,
+        distance: float,
+        entities: Mapping[int, Entity],
+        pillars: PillarMap,
+        regions: Mapping[int, Region] | None,
+    ) -> np.ndarray:
+        """The field of what is kept away from by this distance."""
+        queries = self._things[distance]
+        field = self.fields.field(f"constraint {distance:g}", queries, pillars)
+        predicates = (p.name for query in queries for graph in query for p in graph.predicates)
         if all(name in UNARY for name in predicates):
             return field
-        meant = related_ids(self._texts, entities, self._phrases, self._config, regions)
+        meant = related_ids(queries, entities, self._phrases, self._config, regions)
         flags = np.zeros(int(pillars.ids.max(initial=0)) + 1, bool)
         flags[[i for i in meant if i < len(flags)]] = True
         return np.where(flags[pillars.ids].any(axis=0), np.maximum(field, self._config.accept), 0.0).astype(
@@ -124,8 +167,40 @@ class KeepOutZones:
         """
         if not self.active:
             return None
-        field = self.field(entities, pillars, regions)
-        mask = keep_out_mask(field, pillars, self._config.accept, self._distance, grid)
+        self.fields.follow(entities)
+        mask = np.zeros(grid.cells.shape, bool)
+        for distance in self._things:
+            field = self._field_at(distance, entities, pillars, regions)
+            mask |= keep_out_mask(field, pillars, self._config.accept, distance, grid)
+        for path, beside in self._paths:
+            for one, other in self._ends_of(path, entities, regions):
+                mask |= path_mask(one, other, beside, grid)
         if self._rooms and regions and rooms is not None:
             mask |= room_mask(self._rooms, regions, rooms, grid)
         return mask
+
+    def _ends_of(
+        self, path: QueryGraph, entities: Mapping[int, Entity], regions: Mapping[int, Region] | None
+    ) -> list[tuple[Entity, Entity]]:
+        """Pairs of things between which the path may run: those within `path_reach`, or else the nearest pair."""
+        meant = []
+        for end in path.path_ends[:2]:
+            ids = related_ids([(path.of_variable(end),)], entities, self._phrases, self._config, regions)
+            meant.append([entities[i] for i in sorted(ids) if entities[i].state is not EntityState.ARCHIVED])
+        pairs = list(combinations(meant[0], 2) if len(meant) == 1 else product(*meant))
+        gaps = {
+            (one.id, other.id): float(
+                box_distance(one.box_min[:2], one.box_max[:2], other.box_min[:2], other.box_max[:2])
+            )
+            for one, other in pairs
+            if one.id != other.id
+        }
+        reach = max(self._config.path_reach, min(gaps.values(), default=0.0))
+        return [(entities[a], entities[b]) for (a, b), gap in gaps.items() if gap <= reach]
+
+
+def _rooms_of(constraint: Constraint) -> tuple[str, ...]:
+    """Canonical words of the rooms that are not entered."""
+    lexicon = load_lexicon()
+    named = (graph.target.category for graph in constraint.item.graphs)
+    return tuple(dict.fromkeys(lexicon.room(name) or name for name in named))

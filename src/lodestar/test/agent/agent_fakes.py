@@ -22,7 +22,7 @@ from lodestar.agent.loop import DecisionLoop
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, Region
@@ -59,10 +59,25 @@ def entity(identity: int, x: float, y: float, caption: str = "red chair", **chan
 
 def find(target: str = "red chair", *more: str, **changes) -> Directive:
     """Find the target, then the others."""
-    subtasks = tuple(
-        Subtask(t, graphs=(QueryGraph((QueryVariable(t, t.split()[-1]),)),)) for t in (target, *more)
-    )
-    return Directive(DirectiveKind.FIND, f"find the {target}", subtasks, **changes)
+    steps = tuple(Step(StepKind.FIND, thing(t)) for t in (target, *more))
+    return Directive(f"find the {target}", steps, **changes)
+
+
+def thing(words: str, **changes) -> Item:
+    """What the words say, whose last one is the kind."""
+    return Item(((QueryGraph((QueryVariable(words, words.split()[-1]),)),),), **changes)
+
+
+def find_many(directive: Directive, count: int) -> Directive:
+    """The same search for so many of its first thing."""
+    step = directive.steps[0]
+    assert step.item is not None
+    return directive.with_steps((replace(step, item=replace(step.item, count=count)),))
+
+
+def explore() -> Directive:
+    """Explore everything."""
+    return Directive("explore", (Step(StepKind.EXPLORE),))
 
 
 @dataclass
@@ -92,23 +107,23 @@ class FakeTargets:
     """Scores by entity id; whatever is in the mirror is a candidate."""
 
     scores: dict[int, float] = field(default_factory=dict)
-    avoid: tuple[Entity, ...] = ()
+    avoid: tuple[tuple[Entity, float], ...] = ()
     missing: tuple[str, ...] = ()
 
-    def look(self, mirror, subtask) -> TargetView:
+    def look(self, mirror, step) -> TargetView:
         if self.missing:
             return TargetView(missing=self.missing)
         candidates = sorted(
             (
                 Candidate(i, self.scores.get(i, 0.0), self.scores.get(i, 0.0), explanation="by the test")
                 for i, e in mirror.entities.items()
-                if self.scores.get(i, 0.0) > 0.0 and e.label == subtask.target.split()[-1]
+                if self.scores.get(i, 0.0) > 0.0 and e.label in {g.target.category for g in step.graphs}
             ),
             key=lambda c: -c.score,
         )
         return TargetView(tuple(candidates), tuple(c for c in candidates if c.score >= ACCEPT))
 
-    def constraints(self, mirror, subtask) -> tuple[Entity, ...]:
+    def constraints(self, mirror, constraints) -> tuple[tuple[Entity, float], ...]:
         return self.avoid
 
 

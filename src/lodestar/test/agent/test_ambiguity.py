@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
-from agent_fakes import ACCEPT, FakeTargets, World, entity, find, proposal
+from agent_fakes import ACCEPT, FakeTargets, World, entity, find, find_many, proposal
 
 from lodestar.agent.ambiguity import Step, TargetAmbiguity
 from lodestar.agent.commands import SendGoal, State
@@ -27,7 +27,7 @@ def candidate(identity, score, relation=None):
 class Relations(FakeTargets):
     """Candidates whose scores hang on one relation, which may be known only after a close look."""
 
-    def look(self, mirror, subtask):
+    def look(self, mirror, step):
         present = {i: s for i, s in self.scores.items() if i in mirror.entities}
         candidates = [
             candidate(i, s) for i, s in sorted(present.items(), key=lambda item: (-item[1], item[0]))
@@ -161,13 +161,13 @@ def test_a_rival_that_turns_out_to_be_the_same_thing_is_no_rival():
 def test_a_directive_for_two_of_them_knows_no_doubt():
     world = world_of({3: 0.70, 7: 0.71})
     directive = find()
-    both = replace(directive, subtasks=(replace(directive.subtasks[0], count=2),))
+    both = find_many(directive, 2)
     world.loop.start(both, 0.0)
     world.run()
     assert world.result.success and set(world.result.entity_ids) == {3, 7}
 
 
-def test_the_next_subtask_begins_without_doubt():
+def test_the_next_step_begins_without_doubt():
     doubt = TargetAmbiguity()
     pair = (candidate(1, 0.7), candidate(2, 0.7))
     assert doubt.wanted(pair, lambda i: i) == pair

@@ -13,7 +13,7 @@ from lodestar.agent.observation import modality_of, perceive
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, RejectionReason
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Item, Step, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar.query.verdict import Candidate
 from lodestar.selection.context import ContextBuilder, ContextConfig
@@ -22,10 +22,10 @@ from lodestar.selection.linucb import LinUcb, LinUcbConfig
 from lodestar.selection.perceived import Match, Perceived
 from lodestar.selection.reward import DirectiveReward, RewardConfig, SequenceConfig, SequenceReward
 
-from agent_fakes import entity  # isort: skip
+from agent_fakes import entity, find  # isort: skip
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")
-DIRECTIVE = Directive(DirectiveKind.FIND, "find a mug, then a chair", (Subtask("mug"), Subtask("chair")))
+DIRECTIVE = find("mug", "chair")
 
 
 def arm(name, confidence=0.5, action=ActionKind.GO, at=(5.0, 0.0, 0.0)):
@@ -51,7 +51,7 @@ class Books:
         self.epoch += 1
         request = ProposalRequest(self.epoch, stamp, DIRECTIVE, 0, np.zeros(3))
         now = Perceived(stamp, area, np.zeros(3), **seen)
-        return self.ledger.choose(request, Admission(arms), DIRECTIVE.subtasks[0], now, Stamp(stamp), 1)[0]
+        return self.ledger.choose(request, Admission(arms), DIRECTIVE.steps[0], now, Stamp(stamp), 1)[0]
 
     def close(self, outcome=Outcome.REACHED, stamp=5.0, area=0.0, pose=(4.0, 0.0, 0.0), success=False,
               ended=False, **seen):  # fmt: skip
@@ -185,12 +185,12 @@ def test_a_policy_of_other_features_is_refused():
 def test_matches_know_how_far_they_are_and_whether_they_are_of_the_kind():
     mug, sofa = entity(1, 3.0, 0.0, "a white mug"), entity(2, 0.0, 9.0, "sofa")
     view = TargetView((Candidate(1, 0.9, 0.9), Candidate(2, 0.5, 0.5), Candidate(99, 0.5, 0.5)), neighbor=0.3)
-    subtask = parse_directive("find the mugs").subtasks[0]
-    now = perceive(1.0, 20.0, np.zeros(3), None, {1: mug, 2: sofa}, view, subtask)
+    step = parse_directive("find the mugs").steps[0]
+    now = perceive(1.0, 20.0, np.zeros(3), None, {1: mug, 2: sofa}, view, step)
     assert now.instances == 2 and now.neighbor == 0.3 and [m.overlaps for m in now.matches] == [True, False]
     assert now.matches[0].distance == pytest.approx(max(mug.box_min[0], 0.0))
-    assert perceive(1.0, 20.0, None, None, {1: mug}, view, subtask).matches[0].distance == math.inf
-    assert perceive(1.0, 20.0, np.zeros(3), None, {}, None, subtask).matches is None
+    assert perceive(1.0, 20.0, None, None, {1: mug}, view, step).matches[0].distance == math.inf
+    assert perceive(1.0, 20.0, np.zeros(3), None, {}, None, step).matches is None
 
 
 @pytest.mark.parametrize(
@@ -202,5 +202,5 @@ def test_matches_know_how_far_they_are_and_whether_they_are_of_the_kind():
     ],
 )
 def test_the_modality_is_how_the_target_is_given(text, modality):
-    assert modality_of(parse_directive(text).subtasks[0]) == modality
-    assert modality_of(Subtask("mug", images=(b"png",))) == "image"
+    assert modality_of(parse_directive(text).steps[0]) == modality
+    assert modality_of(Step(StepKind.FIND, Item(images=(b"png",)))) == "image"

@@ -60,8 +60,9 @@ def test_turning_proposals_are_driven_in_place():
 
 def test_goals_near_what_must_be_avoided_are_inadmissible():
     world = World(answers={"frontier": exploring((5.0, 5.0, 0.0)), "ego_vlm": proposal(2.0, 5.0)})
-    world.targets.avoid = (entity(3, 5.0, 5.5, "wet floor"),)
-    world.mirror.put(*world.targets.avoid)
+    puddle = entity(3, 5.0, 5.5, "wet floor")
+    world.targets.avoid = ((puddle, 1.0),)
+    world.mirror.put(puddle)
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)))
     assert tuple(world.of(SendGoal)[0].goal[:2]) == (2.0, 5.0)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_fakes import FACING, World, entity, exploring, find
+from agent_fakes import FACING, World, entity, explore, exploring, find, thing
 
 from lodestar.agent.commands import RequestProposals, SendGoal
 from lodestar.agent.errors import ErrorCode
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.scene.records import Region
 
 
 def test_exploring_succeeds_when_everything_is_explored():
     world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))})
-    world.loop.start(Directive(DirectiveKind.EXPLORE, "explore", ()), 0.0)
+    world.loop.start(explore(), 0.0)
     world.run()
     assert world.result.success and "Explored" in world.result.report
 
@@ -25,7 +24,7 @@ def test_exploring_succeeds_when_everything_is_explored():
 def test_an_inventory_lists_what_was_seen():
     world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))})
     world.mirror.put(entity(1, 5, 5), entity(2, 6, 6), entity(3, 7, 7, "green plant"))
-    world.loop.start(Directive(DirectiveKind.INVENTORY, "what is here", (Subtask(),)), 0.0)
+    world.loop.start(Directive("what is here", (Step(StepKind.LIST),)), 0.0)
     world.run()
     assert world.result.success and world.result.entity_ids == (1, 2, 3)
     assert "I saw 3 things: 2 chairs, 1 plant." in world.result.report
@@ -36,14 +35,14 @@ def test_return_goes_to_where_the_robot_was_first():
     world = World()
     world.pose = np.array([6.0, 6.0, 0.0])
     world.loop.on_pose(world.pose, 0.05)
-    world.loop.start(Directive(DirectiveKind.RETURN, "come back", ()), 0.1)
+    world.loop.start(Directive("come back", (Step(StepKind.RETURN),)), 0.1)
     world.run()
     assert world.result.success
     assert math.dist(world.pose[:2], (2.0, 2.0)) < 0.1
 
 
 def test_only_the_explorer_is_asked_where_everything_is_to_be_seen(known_target):
-    known_target.loop.start(Directive(DirectiveKind.EXPLORE, "explore", (Subtask(),)), 0.0)
+    known_target.loop.start(explore(), 0.0)
     known_target.run()
     assert known_target.result.success
     assert {name for command in known_target.of(RequestProposals) for name in command.experts} == {"frontier"}
@@ -59,7 +58,7 @@ def test_an_inventory_of_a_kind_lists_what_meets_the_query_by_region():
         entity(1, 5, 5, region_id=1), entity(2, 6, 6, region_id=2), entity(3, 7, 7, "green plant")
     )
     world.targets.scores = {1: 0.9, 2: 0.8, 3: 0.9}
-    directive = replace(find("chair"), kind=DirectiveKind.INVENTORY, text="list all chairs")
+    directive = Directive("list all chairs", (Step(StepKind.LIST, thing("chair")),))
     world.loop.start(directive, 0.0)
     world.run()
     assert world.result.success and set(world.result.entity_ids) == {1, 2}
@@ -72,21 +71,21 @@ def test_an_inventory_of_a_kind_lists_what_meets_the_query_by_region():
 
 def test_an_inventory_that_finds_none_has_done_what_was_asked():
     world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))})
-    directive = replace(find("fire extinguisher"), kind=DirectiveKind.INVENTORY)
+    directive = Directive("list them", (Step(StepKind.LIST, thing("fire extinguisher")),))
     world.loop.start(directive, 0.0)
     world.run()
     assert world.result.success and world.result.entity_ids == ()
     assert "I saw no fire extinguishers." in world.result.report
 
 
-COME_BACK = Subtask(kind=DirectiveKind.RETURN)
+COME_BACK = Step(StepKind.RETURN)
 
 
 def test_find_and_come_back_ends_where_it_began(known_target):
     known_target.pose = np.array([4.0, 4.0, 0.0])  # not where the robot was first
     known_target.loop.on_pose(known_target.pose, 0.01)
     directive = find()
-    known_target.loop.start(replace(directive, subtasks=(*directive.subtasks, COME_BACK)), 0.0)
+    known_target.loop.start(directive.with_steps((*directive.steps, COME_BACK)), 0.0)
     known_target.run(until=lambda: known_target.loop.feedback().phase == "RETURNING")
     assert math.dist(known_target.pose[:2], FACING[:2]) < 0.4
     known_target.run()
@@ -99,7 +98,7 @@ def test_find_and_come_back_ends_where_it_began(known_target):
 def test_what_was_not_found_does_not_keep_it_from_coming_back():
     world = World(answers={"frontier": exploring((8.0, 8.0, 0.0))})
     directive = find("mug", "plant")
-    world.loop.start(replace(directive, subtasks=(*directive.subtasks, COME_BACK)), 0.0)
+    world.loop.start(directive.with_steps((*directive.steps, COME_BACK)), 0.0)
     world.run()
     assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND and not world.result.success
     assert "'mug'" in world.result.error_msg and "Back where I started" in world.result.report
@@ -108,16 +107,16 @@ def test_what_was_not_found_does_not_keep_it_from_coming_back():
 
 def test_experts_are_told_the_kind_of_the_step(known_target):
     directive = find()
-    explore = Subtask(kind=DirectiveKind.EXPLORE)
-    known_target.loop.start(replace(directive, subtasks=(*directive.subtasks, explore)), 0.0)
+    steps = (*directive.steps, Step(StepKind.EXPLORE))
+    known_target.loop.start(directive.with_steps(steps), 0.0)
     known_target.run()
-    asked = [(c.request.subtask_index, c.request.directive.kind) for c in known_target.of(RequestProposals)]
-    assert set(asked) == {(0, DirectiveKind.FIND), (1, DirectiveKind.EXPLORE)}
+    asked = [(c.request.step_index, c.request.step.kind) for c in known_target.of(RequestProposals)]
+    assert set(asked) == {(0, StepKind.FIND), (1, StepKind.EXPLORE)}
     assert known_target.result.success
 
 
 def test_what_was_seen_before_is_gone_to_at_once_by_the_next_directive(known_target):
-    known_target.loop.start(Directive(DirectiveKind.EXPLORE, "explore", (Subtask(),)), 0.0)
+    known_target.loop.start(explore(), 0.0)
     known_target.run()
     before = known_target.result
     known_target.commands.clear()

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from agent_fakes import EXPERTS, World, entity, find, proposal, room
+from agent_fakes import EXPERTS, World, entity, explore, find, proposal, room
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -21,17 +21,17 @@ from lodestar.agent.commands import (
 )
 from lodestar.agent.errors import Busy, Held
 from lodestar.experts.protocol import Rejection, RejectionReason
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Directive, Item, Step, StepKind
 
 coordinates = st.one_of(st.floats(-20.0, 20.0), st.sampled_from([math.nan, math.inf]))
 directives = st.sampled_from(
     [
         find(),
         find("red chair", "green plant"),
-        Directive(DirectiveKind.FIND, "odd", (Subtask("thing"),)),
-        Directive(DirectiveKind.EXPLORE, "explore", ()),
-        Directive(DirectiveKind.INVENTORY, "list", (Subtask(),)),
-        Directive(DirectiveKind.RETURN, "come back", ()),
+        Directive("odd", (Step(StepKind.FIND, Item()),)),
+        explore(),
+        Directive("list", (Step(StepKind.LIST),)),
+        Directive("come back", (Step(StepKind.RETURN),)),
     ]
 )
 events = st.one_of(

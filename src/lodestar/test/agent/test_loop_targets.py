@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_fakes import FACING, TARGET, World, entity, exploring, find, proposal, towards_target
+from agent_fakes import FACING, TARGET, World, entity, exploring, find, find_many, proposal, towards_target
 
 from lodestar.agent.commands import (
     NavigationEvent,
@@ -249,7 +249,7 @@ def test_every_target_of_a_sequence_is_found_in_order(known_target):
     known_target.targets.scores[8] = 0.9
 
     def semantic(request):
-        if request.subtask.target == "green plant":
+        if request.step.target == "green plant":
             return proposal(3.0, 7.2, math.pi / 2, 0.9, 8)
         return towards_target(request)
 
@@ -267,7 +267,7 @@ def test_two_of_a_kind_are_two_different_things(known_target):
         proposal(3.0, 7.2, math.pi / 2, 0.9, 8) if 7 in r.excluded_entities else towards_target(r)
     )
     directive = find()
-    directive = replace(directive, subtasks=(replace(directive.subtasks[0], count=2),))
+    directive = find_many(directive, 2)
     known_target.loop.start(directive, 0.0)
     known_target.run()
     assert known_target.result.success and known_target.result.entity_ids == (7, 8)

@@ -23,7 +23,7 @@ def request(epoch: int, stamp: float, **changes) -> ProposalRequest:
     facts = {
         "deadline": stamp + CONFIG.expert_deadline,
         "directive": find(),
-        "subtask_index": 0,
+        "step_index": 0,
         "robot_pose": HERE,
     }
     return ProposalRequest(epoch, stamp, **{**facts, **changes})
@@ -117,7 +117,7 @@ WALL = proposal(0.05, 5.0)
     [
         (proposal(5.0, 5.0), {}, ""),
         (proposal(5.0, 5.0, entity_id=7), {}, ""),
-        (proposal(5.0, 5.0), {"subtask_index": 1}, "another step"),
+        (proposal(5.0, 5.0), {"step_index": 1}, "another step"),
         (proposal(5.0, 5.0), {"now": 100.0}, "100 s ago"),
         (proposal(5.0, 5.0, entity_id=8), {}, "entity 8 is not there any more"),
         (WALL, {}, "not free any more"),
@@ -129,7 +129,7 @@ WALL = proposal(0.05, 5.0)
     ],
 )  # fmt: skip
 def test_what_a_late_answer_must_still_meet(answer, facts, why):
-    given = {"now": 20.0, "subtask_index": 0, "pose": HERE, "grid": room(), **facts}
+    given = {"now": 20.0, "step_index": 0, "pose": HERE, "grid": room(), **facts}
     reason = objection(
         LateAnswer(request(1, STALL), answer, 0.0), is_known=lambda i: i == 7, config=CONFIG, **given
     )

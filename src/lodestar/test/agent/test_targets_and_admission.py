@@ -24,27 +24,29 @@ def mirror_of(*entities) -> SceneMirror:
 
 
 def test_only_what_meets_the_query_is_accepted():
-    subtask = parse_directive("find the red chair").subtasks[0]
-    view = SceneTargets(PhraseBook()).look(mirror_of(entity(1, 1, 1), entity(2, 2, 2, "blue chair")), subtask)
+    step = parse_directive("find the red chair").steps[0]
+    view = SceneTargets(PhraseBook()).look(mirror_of(entity(1, 1, 1), entity(2, 2, 2, "blue chair")), step)
     assert [c.entity_id for c in view.accepted] == [1]
     assert {c.entity_id for c in view.candidates} == {1, 2}
     assert view.is_accepted(1) and not view.is_accepted(2) and view.score(9) == 0.0
 
 
 def test_scores_follow_the_revision_of_the_scene():
-    subtask = parse_directive("find the red chair").subtasks[0]
+    step = parse_directive("find the red chair").steps[0]
     targets, mirror = SceneTargets(PhraseBook()), mirror_of(entity(2, 2, 2, "blue chair"))
-    assert targets.look(mirror, subtask) is targets.look(mirror, subtask)
-    assert not targets.look(mirror, subtask).accepted
+    assert targets.look(mirror, step) is targets.look(mirror, step)
+    assert not targets.look(mirror, step).accepted
     mirror.apply(SceneDelta(1.0, 2, 1, (entity(1, 1, 1),)))
-    assert [c.entity_id for c in targets.look(mirror, subtask).accepted] == [1]
+    assert [c.entity_id for c in targets.look(mirror, step).accepted] == [1]
 
 
 def test_things_to_avoid_are_found_by_their_phrase():
-    subtask = parse_directive("find the chair, avoid the plant").subtasks[0]
-    assert subtask.constraints
+    barred = parse_directive("find the chair, avoid the plant, keep 2 m away from the red chair").constraints
+    assert len(barred) == 2
     mirror = mirror_of(entity(1, 1, 1), entity(2, 2, 2, "green plant"))
-    assert [e.id for e in SceneTargets(PhraseBook()).constraints(mirror, subtask)] == [2]
+    targets = SceneTargets(PhraseBook(), keep_away=0.7)
+    found = targets.constraints(mirror, barred)
+    assert [(e.id, metres) for e, metres in found] == [(2, 0.7), (1, 2.0)]
 
 
 class Alike(PhraseBook):
@@ -58,19 +60,19 @@ class Alike(PhraseBook):
     ("what", "things"), [("the kitchen", []), ("the kitchen area", []), ("the flurb", [1])]
 )
 def test_a_room_to_avoid_is_no_thing_to_avoid(what, things):
-    subtask = parse_directive(f"find the chair, never enter {what}").subtasks[0]
+    barred = parse_directive(f"find the chair, never enter {what}").constraints
     mirror = mirror_of(entity(1, 1, 1, "kitchen counter"))
-    assert [e.id for e in SceneTargets(Alike()).constraints(mirror, subtask)] == things
+    assert [e.id for e, _ in SceneTargets(Alike()).constraints(mirror, barred)] == things
 
 
 def test_unknown_words_are_named_as_missing():
-    subtask = parse_directive("find the flurbwidget").subtasks[0]
-    view = SceneTargets(PhraseBook()).look(mirror_of(entity(1, 1, 1, "zargle")), subtask)
+    step = parse_directive("find the flurbwidget").steps[0]
+    view = SceneTargets(PhraseBook()).look(mirror_of(entity(1, 1, 1, "zargle")), step)
     assert view.missing and not view.candidates
 
 
 def judge(answer, **changes):
-    facts = {"goals": GoalMemory(LoopConfig()), "excluded": {}, "accepted": (), "avoid": (), "keep_away": 1.0}
+    facts = {"goals": GoalMemory(LoopConfig()), "excluded": {}, "accepted": (), "avoid": ()}
     return admit(("a",), {"a": answer} if answer is not None else {}, **{**facts, **changes}).arms[0]
 
 
@@ -85,7 +87,7 @@ def test_every_inadmissible_answer_has_a_reason():
         (judge(proposal(np.nan, 1)), "not a pose"),
         (judge(proposal(1, 1, entity_id=3), excluded={3: "found already"}), "found already"),
         (judge(proposal(1, 1), goals=memory), "blocked"),
-        (judge(proposal(1, 1), avoid=(entity(4, 1.5, 1.5, "wet floor"),)), "wet floor"),
+        (judge(proposal(1, 1), avoid=((entity(4, 1.5, 1.5, "wet floor"), 1.0),)), "wet floor"),
         (judge(proposal(0.02, 5), grid=room()), "does not fit"),
         (judge(proposal(1, 1, entity_id=9), is_known=lambda identity: False), "not in the scene"),
         (judge(proposal(1, 1, confidence=1e9)), "does not lie in"),
@@ -103,7 +105,5 @@ def test_heading_for_a_target_is_facing_it_or_naming_it():
 
 
 def test_without_anyone_who_heads_for_it_a_known_target_excludes_nothing():
-    admission = admit(
-        ("a",), {"a": proposal(1, 1)}, GoalMemory(LoopConfig()), {}, (entity(7, 8.0, 5.0),), (), 1.0
-    )
+    admission = admit(("a",), {"a": proposal(1, 1)}, GoalMemory(LoopConfig()), {}, (entity(7, 8.0, 5.0),), ())
     assert admission.arms[0].admissible and admission.note == ""

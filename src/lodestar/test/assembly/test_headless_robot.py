@@ -12,7 +12,15 @@ from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.plan_chain import PlanChain
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.poses import planar_transform
-from lodestar.language.directive import Directive, DirectiveError, DirectiveKind, Subtask
+from lodestar.language.directive import (
+    Constraint,
+    ConstraintKind,
+    Directive,
+    DirectiveError,
+    Item,
+    Step,
+    StepKind,
+)
 from lodestar.language.grammar import parse_query
 from lodestar.models.phrases import PhraseBook
 
@@ -65,18 +73,11 @@ def robot() -> HeadlessRobot:
 
 
 def test_a_directive_that_contradicts_itself_is_refused_as_the_node_does(robot: HeadlessRobot) -> None:
-    step = Subtask("sofa", constraints=("sofa",), graphs=parse_query("the sofa"))
+    sofa = Item((parse_query("the sofa"),))
+    barred = (Constraint(ConstraintKind.KEEP_AWAY, sofa),)
     with pytest.raises(DirectiveError, match="sofa"):
-        robot.start(Directive(DirectiveKind.FIND, "", (step,)), 1.0)
+        robot.start(Directive("", (Step(StepKind.FIND, sofa),), barred), 1.0)
     assert robot.loop.directive is None
-
-
-def test_words_without_a_distance_take_the_shared_one() -> None:
-    config = changed(RobotConfig(), mapping__source="scan", shared__keep_out_distance=1.7)
-    directive = HeadlessRobot(config, PhraseBook()).start("find the mug; keep away from the sofa", 1.0)
-    assert directive.keep_away_distance == 1.7
-    said = HeadlessRobot(config, PhraseBook()).start("find the mug; stay 2 m away from the sofa", 1.0)
-    assert said.keep_away_distance == 2.0
 
 
 def test_nothing_is_kept_away_from_once_the_directive_is_over(robot: HeadlessRobot) -> None:

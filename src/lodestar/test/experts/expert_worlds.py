@@ -11,7 +11,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, inverse, planar_transform, transform_points
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import visible_mask
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, SegmentedFrame
 from lodestar.scene.records import Entity
@@ -40,7 +40,7 @@ def camera_pose(x: float, y: float, yaw: float) -> np.ndarray:
     return planar_transform(x, y, yaw, 0.45) @ BODY_FROM_OPTICAL
 
 
-def red_chair(relation: str | None = None) -> Subtask:
+def red_chair(relation: str | None = None) -> Item:
     """Find a red chair, next to a desk where a relation is given."""
     chair = QueryVariable("red chair", "chair")
     predicates = [Predicate("HasAttribute", (0,), "red")]
@@ -48,15 +48,14 @@ def red_chair(relation: str | None = None) -> Subtask:
     if relation is not None:
         variables.append(QueryVariable("desk", "desk"))
         predicates.append(Predicate(relation, (0, 1)))
-    return Subtask(
-        "red chair", ("desk",) if relation else (), graphs=(QueryGraph(tuple(variables), tuple(predicates)),)
-    )
+    return Item(((QueryGraph(tuple(variables), tuple(predicates)),),))
 
 
-def request(pose, subtask: Subtask | None = None, kind=DirectiveKind.FIND, **changes) -> ProposalRequest:
-    """Epoch 1 at time 10."""
-    subtasks = (subtask,) if subtask is not None else ()
-    directive = Directive(kind, "find it", subtasks)
+def request(pose, item: Item | None = None, kind=StepKind.FIND, **changes) -> ProposalRequest:
+    """Epoch 1 at time 10; without an item, to find something that is not said, or without one where the kind may."""
+    if item is None and kind is StepKind.FIND:
+        item = Item()
+    directive = Directive("find it", (Step(kind, item),))
     return ProposalRequest(1, 10.0, directive, 0, np.asarray(pose, np.float64), **changes)
 
 

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from expert_worlds import request, thing
-from test_likely_places import KETTLE, Kitchenware
+from test_likely_places import KETTLE, Kitchenware, beside
 
 from lodestar.experts.expectation import Expectation, ExpectedConfig
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import DirectiveKind, Subtask
-from lodestar.language.query_graph import Predicate
+from lodestar.language.directive import Item, StepKind
+from lodestar.language.query_graph import Predicate, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -36,9 +36,9 @@ def hall() -> OccupancyGrid2D:
     return OccupancyGrid2D(cells, 0.1, (0.0, 0.0))
 
 
-def weights(*things, subtask=KETTLE, book=None, config=DEFAULTS, **changes):
+def weights(*things, item=KETTLE, book=None, config=DEFAULTS, **changes):
     book = PhraseBook(Kitchenware()) if book is None else book
-    asked = request((12.0, 3.0, 0.0), subtask, **changes)
+    asked = request((12.0, 3.0, 0.0), item, **changes)
     return Expectation(book, config).over(asked, hall(), scene(*things))
 
 
@@ -55,8 +55,8 @@ def test_cells_near_the_refrigerator_weigh_more_than_those_near_the_bed():
 
 
 def test_where_the_task_says_it_stands_weighs_much():
-    by_the_bed = Subtask("kettle", ("bed",), graphs=KETTLE.graphs)
-    found, before = weights(FRIDGE, BED, subtask=by_the_bed), weights(FRIDGE, BED)
+    by_the_bed = beside("bed")
+    found, before = weights(FRIDGE, BED, item=by_the_bed), weights(FRIDGE, BED)
     assert found[30, 180] > 2.0 and before[30, 180] < 1.0
     assert found[30, 120] == pytest.approx(before[30, 120], abs=0.1)
 
@@ -64,16 +64,16 @@ def test_where_the_task_says_it_stands_weighs_much():
 def test_around_what_may_be_it_weighs_much_until_its_surroundings_are_known():
     (graph,) = KETTLE.graphs
     red = replace(graph, predicates=(*graph.predicates, Predicate("HasAttribute", (0,), "red")))
-    asked = Subtask("red kettle", ("stove",), graphs=(red,))
-    found = weights(thing(1, 18.0, 3.0, "red kettle"), thing(2, 6.0, 3.0, "blue kettle"), subtask=asked)
+    asked = Item(((replace(red, variables=(*red.variables, QueryVariable("stove", "stove"))),),))
+    found = weights(thing(1, 18.0, 3.0, "red kettle"), thing(2, 6.0, 3.0, "blue kettle"), item=asked)
     assert found[30, 180] > found[30, 60] + 0.9
 
 
 def test_it_says_nothing_where_nothing_particular_is_looked_for_or_words_are_missing():
     assert weights() is None
     assert weights(FRIDGE, book=PhraseBook()) is None
-    assert weights(FRIDGE, kind=DirectiveKind.EXPLORE) is None
-    assert weights(FRIDGE, subtask=None) is None
+    assert weights(FRIDGE, kind=StepKind.EXPLORE) is None
+    assert weights(FRIDGE, item=None) is None
 
 
 def test_things_off_the_grid_do_no_harm():
@@ -95,10 +95,8 @@ def test_the_frontier_expert_goes_to_the_likely_end_first():
 
 
 def test_less_trust_brings_every_weight_nearer_to_as_likely_as_anywhere():
-    by_the_bed = Subtask("kettle", ("bed",), graphs=KETTLE.graphs)
-    full, half = (
-        weights(FRIDGE, BED, subtask=by_the_bed, config=ExpectedConfig(trust=t)) for t in (1.0, 0.5)
-    )
+    by_the_bed = beside("bed")
+    full, half = (weights(FRIDGE, BED, item=by_the_bed, config=ExpectedConfig(trust=t)) for t in (1.0, 0.5))
     assert np.allclose(
         half[(full > 0.3) & (full < 5.9)], np.sqrt(full[(full > 0.3) & (full < 5.9)]), rtol=1e-4
     )

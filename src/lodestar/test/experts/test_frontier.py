@@ -15,7 +15,7 @@ from lodestar.geometry.poses import planar_transform
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 
 START = (1.0, 1.0, 0.0)
 
@@ -61,7 +61,7 @@ def test_what_the_camera_has_not_looked_at_is_left_to_explore():
     proposal = expert.propose(request((2.0, 2.0, 0.0)))
     assert proposal.goal[0] > 3.0  # the other room, known to the LiDAR and never looked at
     look_around(expert, 6.0, 2.0)
-    explore = request((6.0, 2.0, 0.0), kind=DirectiveKind.EXPLORE)
+    explore = request((6.0, 2.0, 0.0), kind=StepKind.EXPLORE)
     assert expert.propose(explore).reason is RejectionReason.EXPLORED
 
 
@@ -220,7 +220,7 @@ def test_a_search_looks_behind_the_furniture_and_exploring_does_not():
     look_around(expert, 2.0, 2.0)
     look_around(expert, 4.5, 1.5)
     pose = (2.0, 2.0, 0.0)
-    assert expert.propose(request(pose, kind=DirectiveKind.EXPLORE)).reason is RejectionReason.EXPLORED
+    assert expert.propose(request(pose, kind=StepKind.EXPLORE)).reason is RejectionReason.EXPLORED
     answer = expert.propose(request(pose, red_chair()))
     assert isinstance(answer, Proposal) and "hidden corner" in answer.rationale
     expert.add_view(camera_pose(*answer.goal), CAMERA)

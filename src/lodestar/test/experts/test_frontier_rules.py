@@ -8,7 +8,7 @@ from expert_worlds import request
 from lodestar.experts.frontier import FrontierExpert
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 
 CELL = 0.1  # m
 
@@ -29,7 +29,7 @@ def patch(cells: np.ndarray, x: float, y: float, size_x: float, size_y: float) -
 
 def propose(expert: FrontierExpert, cells: np.ndarray, pose: tuple[float, float, float]) -> Proposal:
     expert.set_grid(OccupancyGrid2D(cells, CELL, (-CELL, -CELL)))
-    answer = expert.propose(request(pose, kind=DirectiveKind.EXPLORE))
+    answer = expert.propose(request(pose, kind=StepKind.EXPLORE))
     assert isinstance(answer, Proposal)
     return answer
 
@@ -65,7 +65,7 @@ def test_narrow_places_of_a_pass_come_before_the_next_pass(monkeypatch):
     cells = hall(10.0, 3.0)
     cells[1:11, 50] = cells[17:-1, 50] = OCCUPIED  # the far half lies behind a gap of 0.6 m
     expert.set_grid(OccupancyGrid2D(cells, CELL, (-CELL, -CELL)))
-    answer = expert.propose(request((3.0, 1.5, 0.0), kind=DirectiveKind.EXPLORE))
+    answer = expert.propose(request((3.0, 1.5, 0.0), kind=StepKind.EXPLORE))
     assert not isinstance(answer, Proposal)
     easy, possible = tried[0][1], tried[1][1]
     assert possible > 1.5 * easy  # the gap opens the far half

@@ -17,7 +17,7 @@ from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths, plan_path
 from lodestar.grid.visibility import visible_mask
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 
 LASER = FrontierConfig(fov=2.0 * math.pi, gain_range=6.0)
 
@@ -44,7 +44,7 @@ class Robot:
 
     def ask(self):
         self.expert.set_grid(self.grid)
-        kind = DirectiveKind.EXPLORE
+        kind = StepKind.EXPLORE
         return self.expert.propose(request(self.pose, kind=kind, excluded_goals=tuple(self.tried)))
 
     def advance(self, goal: np.ndarray, metres: float = 1.0) -> bool:
@@ -138,7 +138,7 @@ def test_noise_in_the_gain_does_not_turn_it_round():
         flips = np.argwhere(noisy < 0)
         noisy[tuple(flips[rng.integers(len(flips), size=30)].T)] = 0
         expert.set_grid(OccupancyGrid2D(noisy, 0.1, (0.0, 0.0)))
-        goal = expert.propose(request(robot.pose, kind=DirectiveKind.EXPLORE)).goal
+        goal = expert.propose(request(robot.pose, kind=StepKind.EXPLORE)).goal
         assert np.sign(goal[0] - 13.0) == np.sign(first[0] - 13.0)
 
 
@@ -170,11 +170,11 @@ def test_what_the_battery_does_not_reach_is_told_and_not_explored():
     expert.set_grid(known_from(two_rooms(), [(1.0, 1.0)]))
     pose = (0.6, 0.6, 0.0)
     expert.set_energy(EnergyBudget(1.5, (0.6, 0.6), reserve=0.5))
-    answer = expert.propose(request(pose, kind=DirectiveKind.EXPLORE))
+    answer = expert.propose(request(pose, kind=StepKind.EXPLORE))
     assert answer.reason is RejectionReason.NO_PROPOSAL and "battery" in answer.message
     assert any(f.reason == TOO_FAR for f in expert.frontiers())
     expert.set_energy(EnergyBudget())
-    assert isinstance(expert.propose(request(pose, kind=DirectiveKind.EXPLORE)), Proposal)
+    assert isinstance(expert.propose(request(pose, kind=StepKind.EXPLORE)), Proposal)
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_being_there_and_no_way_back_are_said_plainly(charger, word):
     expert = FrontierExpert(LASER)
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     expert.set_energy(EnergyBudget(1.0, charger, reserve=5.0))
-    answer = expert.propose(request((1.0, 1.0, 0.0), kind=DirectiveKind.EXPLORE))
+    answer = expert.propose(request((1.0, 1.0, 0.0), kind=StepKind.EXPLORE))
     assert answer.reason is RejectionReason.NO_PROPOSAL and word in answer.message
 
 
@@ -197,7 +197,7 @@ def test_a_closed_door_is_remembered_and_tried_again_when_it_opens():
     shut[5:35, 50:75] = -1
     expert = FrontierExpert(LASER)
     expert.set_grid(OccupancyGrid2D(shut, 0.1, (0.0, 0.0), stamp=1.0))
-    ask = request((1.0, 1.0, 0.0), kind=DirectiveKind.EXPLORE)
+    ask = request((1.0, 1.0, 0.0), kind=StepKind.EXPLORE)
     assert expert.propose(ask).reason is RejectionReason.EXPLORED
     expert.set_grid(OccupancyGrid2D(shut, 0.1, (0.0, 0.0), stamp=9.0))
     assert expert.propose(ask).reason is RejectionReason.EXPLORED

@@ -9,13 +9,21 @@ from lodestar.experts.likely_places import LikelyConfig, unknown_share
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.experts.semantic_map import SemanticMapConfig, SemanticMapExpert
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.directive import Subtask
-from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.language.directive import Item
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
-KETTLE = Subtask("kettle", graphs=(QueryGraph((QueryVariable("kettle", "kettle"),)),))
+KETTLE = Item(((QueryGraph((QueryVariable("kettle", "kettle"),)),),))
+
+
+def beside(anchor: str) -> Item:
+    """The kettle near this."""
+    variables = (QueryVariable("kettle", "kettle"), QueryVariable(anchor, anchor))
+    return Item(((QueryGraph(variables, (Predicate("Near", (0, 1)),)),),))
+
+
 START = (1.0, 1.0, 0.0)
 FRIDGE, BED = thing(1, 4.5, 2.0, "refrigerator"), thing(2, 2.0, 4.5, "bed")
 
@@ -79,7 +87,7 @@ def test_not_where_all_was_looked_at_and_not_near_anything():
 
 
 def test_what_the_task_names_as_near_it_is_likely():
-    by_the_bed = Subtask("kettle", ("bed",), graphs=KETTLE.graphs)
+    by_the_bed = beside("bed")
     proposal = expert_of(BED, unknown=AROUND_BOTH, least=0.7).propose(request(START, by_the_bed))
     assert proposal.evidence_entities == (2,)
     assert (

@@ -48,7 +48,7 @@ def test_area_newly_seen_keeps_it_alive():
 def test_another_task_begins_anew():
     progress = Progress(20.0, 1.0)
     assert _drive(progress, _looked(0.0), 40.0)
-    other = replace(request((1.0, 1.0, 0.0)), subtask_index=1)
+    other = replace(request((1.0, 1.0, 0.0)), step_index=1)
     progress.advance(other)
     assert not progress.barren(two_rooms(), _looked(0.0), FAR)
 

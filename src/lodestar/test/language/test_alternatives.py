@@ -51,12 +51,13 @@ def readings(subtask):
     ],
 )
 def test_an_adjective_takes_the_noun_it_shares(text, steps):
-    assert [readings(subtask) for subtask in parse_directive(text).subtasks] == steps
+    assert [readings(subtask) for subtask in parse_directive(text).steps] == steps
 
 
 def test_one_of_what_is_avoided_is_of_the_kind_that_was_named():
-    (subtask,) = parse_directive("find the red chair, avoid the blue one next to the desk").subtasks
-    assert subtask.constraints == ("the blue chair next to the desk",)
+    (constraint,) = parse_directive("find the red chair, avoid the blue one next to the desk").constraints
+    (graph,) = constraint.item.graphs
+    assert str(graph) == "x0 'blue chair'; x1 'desk': HasAttribute(x0, blue) & NextTo(x0, x1)"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_one_of_what_is_avoided_is_of_the_kind_that_was_named():
     ],
 )
 def test_a_list_that_ends_with_or_is_one_step(text, steps):
-    assert [readings(subtask) for subtask in parse_directive(text).subtasks] == steps
+    assert [readings(subtask) for subtask in parse_directive(text).steps] == steps
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_a_list_that_ends_with_or_is_one_step(text, steps):
     ],
 )
 def test_or_joins_places_of_one_thing(text, target, found):
-    (subtask,) = parse_directive(text).subtasks
+    (subtask,) = parse_directive(text).steps
     assert (subtask.target, readings(subtask)) == (target, found)
 
 

@@ -7,14 +7,14 @@ import time
 
 import pytest
 from reasoning import FakeModel, Scored, entity, judged, point, seen, view
+from task_builders import task
 
 from lodestar.language.background_reasoner import BackgroundReasoner, BackgroundReasonerConfig
-from lodestar.language.directive import Subtask
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.prompts import RankPromptConfig
 from lodestar.models.chat import ChatUnavailable
 
-TASK = Subtask("red chair")
+TASK = task("red chair")
 SCENE = {i: entity(i) for i in (1, 2)}
 CANDIDATES = [Scored(1, 0.9, 0.9), Scored(2, 0.8, 0.8)]
 
@@ -112,7 +112,7 @@ def test_what_is_said_of_the_newest_view_is_no_new_question(reasoner_of):
     assert "a kitchen" in model.asked[1][1]  # told with the next one
     fits = [Scored(1, 0.9, 0.9), Scored(2, 0.2, 0.8)]
     assert all_asked(reasoner, model, lambda: reasoner.rank(fits, TASK, moved, ["a kitchen"])) == 3
-    avoiding = Subtask("red chair", constraints=("stairs",))
+    avoiding = task("red chair", avoid=("stairs",))
     assert all_asked(reasoner, model, lambda: reasoner.rank(fits, avoiding, moved, ["a kitchen"])) == 4
 
 
@@ -130,7 +130,7 @@ def test_what_failed_is_asked_again_after_a_while_though_nothing_changed(reasone
 def test_answers_of_another_task_or_target_are_not_used(reasoner_of):
     reasoner, model = reasoner_of(judged((2, 0.9)))
     until(lambda: reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "model")
-    assert reasoner.rank(CANDIDATES, Subtask("lamp"), SCENE)[0].by == "offline"
+    assert reasoner.rank(CANDIDATES, task("lamp"), SCENE)[0].by == "offline"
     reasoner.begin_task()
     assert model.tasks == 1
     assert reasoner.rank(CANDIDATES, TASK, SCENE)[0].by == "offline"

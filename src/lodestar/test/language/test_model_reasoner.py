@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from PIL import Image
 from reasoning import FakeModel, Scored, entity, judged, point, seen, view
+from task_builders import task
 
-from lodestar.language.directive import Subtask
 from lodestar.language.model_reasoner import ModelPictures, ModelReasoner
 from lodestar.language.prompts import RANK_SCHEMA, RankPromptConfig
 from lodestar.language.reasoner import OfflineReasoner
 from lodestar.models.chat import ChatUnavailable
 from lodestar.perception.pictures import BadPicture
 
-TASK = Subtask("red chair", ("desk",), ("stairs",))
+TASK = task("red chair", ("desk",), ("stairs",))
 SCENE = {i: entity(i) for i in (1, 2, 3)}
 CANDIDATES = [Scored(1, 0.9, 0.9), Scored(2, 0.8, 0.8), Scored(3, 0.7, 0.7)]
 
@@ -147,7 +147,7 @@ def picture():
 def test_a_picture_is_described_by_the_vision_model():
     model = FakeModel({"label": "chair", "caption": "red chair", "neighbors": ["desk", "desk", "lamp"]})
     goal = ModelPictures(model)(picture())
-    assert goal.target == "red chair" and goal.neighbors == ("desk", "lamp")
+    assert goal.phrase == "red chair" and goal.neighbors == ("desk", "lamp")
     assert model.asked[0][3][0].startswith(b"\xff\xd8\xff")
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reasoning import FakeModel, Scored, entity, judged
+from task_builders import task
 
-from lodestar.language.directive import Subtask
 from lodestar.language.model_reasoner import ModelReasoner
 from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_prompt
 from lodestar.models.chat_budget import tokens_in, tokens_of
 
-TASK = Subtask("red chair", ("desk", "lamp"), ("stairs",))
+TASK = task("red chair", ("desk", "lamp"), ("stairs",))
 PLAIN = "large brown wooden chair with a high back and two arms, standing next to a table of the same wood"
 TOO_LITTLE = {("escaped", 1500), ("escaped", 4000), ("chinese", 1500), ("emoji", 1500)}  # one line takes more
 CAPTIONS = {
@@ -94,7 +94,9 @@ def test_descriptions_keep_no_more_room_than_they_can_take():
     assert text.count("seen_earlier") == 5 and len(text) > 23_000
 
 
-LONG_TASK = Subtask("<" * 200, tuple("<" * 200 for _ in range(10)), tuple("红" * 200 for _ in range(10)))
+LONG_TASK = task(
+    "<" * 200, tuple(f"{i}{'<' * 199}" for i in range(10)), tuple(f"{i}{'红' * 199}" for i in range(10))
+)
 
 
 @pytest.mark.parametrize(("budget", "task"), [(0, TASK), (100, TASK), (5000, LONG_TASK)])

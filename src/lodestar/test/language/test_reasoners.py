@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from reasoning import Scored, entity, judged, point, seen, view
+from task_builders import task
 
 from lodestar.language.background_reasoner import BackgroundReasoner, BackgroundReasonerConfig
-from lodestar.language.directive import Subtask
 from lodestar.language.reasoner import OfflineReasoner
 from lodestar.language.reasoners import ReasonerConfig, make_reasoner
 from lodestar.models.chat import ChatConfig
@@ -22,7 +22,7 @@ from chat_server import chat_server
 
 pytest.importorskip("openai")
 
-TASK = Subtask("red chair")
+TASK = task("red chair")
 SCENE = {i: entity(i) for i in (1, 2)}
 CANDIDATES = [Scored(1, 0.9, 0.9), Scored(2, 0.8, 0.8)]
 

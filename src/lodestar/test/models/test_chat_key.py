@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from chat_server import chat_server
 
-from lodestar.language.directive import Subtask
+from lodestar.language.directive import Task
+from lodestar.language.grammar import parse_directive
 from lodestar.language.model_reasoner import ModelPictures, ModelReasoner
 from lodestar.language.parsers import ParserConfig, make_parser
 from lodestar.language.views import ViewPoint, ViewQuestion
@@ -82,7 +83,8 @@ class Scored:
 
 
 def ranks(chat, warn):
-    return ModelReasoner(chat, warn=warn).rank([Scored()], Subtask("red chair"), {1: entity(1)})
+    task = Task(parse_directive("find the red chair").steps[0])
+    return ModelReasoner(chat, warn=warn).rank([Scored()], task, {1: entity(1)})
 
 
 def judges(chat, warn):

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from query_builders import room, thing
 
 from lodestar.grid.occupancy import FREE, OccupancyGrid2D
-from lodestar.language.grammar import parse_directive
+from lodestar.language.grammar import parse_directive, parse_query
 from lodestar.mapping.pillars import PillarMap, build_pillars
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query import fields as fields_module
 from lodestar.query.config import QueryConfig
-from lodestar.query.fields import SimilarityFields, graphs_of, layer_texts
+from lodestar.query.fields import SimilarityFields, layer_queries
 from lodestar.query.keep_out import KeepOutZones, keep_out_mask
 from lodestar.query.verdict import score_query
 from lodestar.scene.records import EntityState, Region
@@ -36,11 +36,15 @@ def pillars_of(entities, resolution=0.1, revision=1) -> PillarMap:
     return build_pillars(np.vstack(points), np.concatenate(ids), resolution, revision)
 
 
+def queries_of(texts):
+    return [parse_query(text) for text in texts]
+
+
 def direct(texts, entities, pillars) -> np.ndarray:
     """The field by the definition: every entity scored by itself, every cell looked at."""
     best = np.zeros(int(pillars.ids.max()) + 1, np.float32)
     for text in texts:
-        for candidate in score_query(graphs_of(text), entities, PhraseBook(), CONFIG):
+        for candidate in score_query(parse_query(text), entities, PhraseBook(), CONFIG):
             if candidate.entity_id < len(best):
                 best[candidate.entity_id] = max(best[candidate.entity_id], candidate.semantic_score)
     return best[pillars.ids].max(axis=0)
@@ -51,10 +55,10 @@ def test_a_field_is_the_best_score_of_each_pillars_instances():
     pillars = pillars_of(entities)
     fields.follow(entities)
     for texts in (["red chair"], ["mug"], ["desk", "box"], ["the chair next to the desk"]):
-        field = fields.field("target", texts, pillars)
+        field = fields.field("target", queries_of(texts), pillars)
         assert field == pytest.approx(direct(texts, entities, pillars), abs=1e-6)
     over_desk = np.floor((np.array([1.05, 0.55]) - pillars.origin) / pillars.resolution).astype(int)
-    mug = fields.field("target", ["mug"], pillars)
+    mug = fields.field("target", queries_of(["mug"]), pillars)
     assert mug[over_desk[1], over_desk[0]] == pytest.approx(1.0), "the mug on the desk wins over the desk"
 
 
@@ -69,15 +73,15 @@ def test_a_text_is_scored_once_per_kind_and_again_only_for_new_kinds(monkeypatch
     entities = {i: replace(base[1 + i % 3], id=i) for i in range(1, 61)}
     fields = SimilarityFields(PhraseBook(), CONFIG)
     fields.follow(entities)
-    fields.scores("red chair")
+    fields.scores(parse_query("red chair"))
     assert asked == [3]
     entities[61] = replace(base[4], id=61)
     entities[7] = replace(entities[8], id=7)
     fields.follow(entities)
-    scores = fields.scores("red chair")
+    scores = fields.scores(parse_query("red chair"))
     assert asked == [3, 1]
     assert scores[7] == scores[8] and scores[61] == pytest.approx(1.0)
-    fields.scores("red chair")
+    fields.scores(parse_query("red chair"))
     assert asked == [3, 1]
 
 
@@ -92,24 +96,24 @@ def test_words_anywhere_in_a_caption_count_where_they_are_asked_for():
         entities[20 + number] = thing(20 + number, "chair", caption, (5, number, 0), (5.4, number + 0.4, 0.9))
     fields = SimilarityFields(PhraseBook(), CONFIG)
     fields.follow(entities)
-    padded, plain = fields.scores("padded chair").copy(), fields.scores("red chair")
+    padded, plain = fields.scores(parse_query("padded chair")).copy(), fields.scores(parse_query("red chair"))
     assert padded[20] == padded[21] > padded[22] > 0.0
     assert plain[20] == plain[21] == plain[22]
     entities[22] = replace(entities[22], caption="red office chair, padded")
     fields.follow(entities)
-    assert fields.scores("padded chair")[22] == padded[20]
+    assert fields.scores(parse_query("padded chair"))[22] == padded[20]
 
 
 def test_an_unchanged_plan_is_not_drawn_again(monkeypatch):
     entities, fields = room(), SimilarityFields(PhraseBook(), CONFIG)
     pillars = pillars_of(entities)
     fields.follow(entities)
-    first = fields.field("target", ["chair"], pillars)
+    first = fields.field("target", queries_of(["chair"]), pillars)
     monkeypatch.setattr(fields_module, "_best", lambda *_: pytest.fail("drawn anew"))
-    assert np.array_equal(fields.field("target", ["chair"], pillars), first)
+    assert np.array_equal(fields.field("target", queries_of(["chair"]), pillars), first)
     entities[7] = replace(entities[7], state=EntityState.ARCHIVED)
     fields.follow(entities)
-    later = fields.field("target", ["chair"], pillars)
+    later = fields.field("target", queries_of(["chair"]), pillars)
     assert np.array_equal(later, direct(["chair"], entities, pillars))
     assert later.sum() < first.sum()
 
@@ -120,16 +124,16 @@ def test_without_a_vector_the_texts_are_worked_out_again_later():
     fields = SimilarityFields(book, CONFIG)
     fields.follow(entities)
     with pytest.raises(MissingPhrases):
-        fields.scores("frobnicator")
+        fields.scores(parse_query("frobnicator"))
     names = ["frobnicator", *{e.label for e in entities.values()}]
     book.add(names, np.eye(32, dtype=np.float32)[: len(names)] + 0.01, "made up")
-    assert fields.scores("frobnicator")[12] < 0.3
+    assert fields.scores(parse_query("frobnicator"))[12] < 0.3
     entities[13] = thing(13, "doodad", "doodad", (8, 0, 0), (8.5, 0.5, 0.5))
     with pytest.raises(MissingPhrases):
         fields.follow(entities)
     book.add(["doodad"], book.vectors(["frobnicator"]), "made up")
     fields.follow(entities)
-    assert fields.scores("frobnicator")[13] > 0.9
+    assert fields.scores(parse_query("frobnicator"))[13] > 0.9
 
 
 CHANGES = st.lists(
@@ -159,14 +163,20 @@ def test_bit_by_bit_and_all_at_once_agree(changes):
         pillars = pillars_of(entities, 0.2, revision)
         fields.follow(entities)
         assert np.allclose(
-            fields.field("target", ["red chair"], pillars), direct(["red chair"], entities, pillars)
+            fields.field("target", queries_of(["red chair"]), pillars),
+            direct(["red chair"], entities, pillars),
         )
 
 
 def test_layers_of_a_directive():
-    directive = parse_directive("find the chair next to the desk; keep away from the wet floor")
-    texts = layer_texts(directive)
-    assert "desk" in " ".join(texts["neighbor"]) and texts["constraint"] == ("wet floor",)
+    directive = parse_directive("find the red chair next to the desk; keep away from the wet floor")
+    layers = layer_queries(directive)
+    said = {layer: [str(graph) for query in queries for graph in query] for layer, queries in layers.items()}
+    assert said == {
+        "target": ["x0 'red chair': HasAttribute(x0, red)"],
+        "neighbor": ["x0 'desk'"],
+        "constraint": ["x0 'wet floor'"],
+    }
 
 
 # --- keep-out zones ------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Directive, Step, StepKind
 from lodestar_eval.demo.record import RunRecord
-from lodestar_sim.judge import judge_find, valid_targets
+from lodestar_sim.judge import judge_find, things_meant
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds import World
 
@@ -24,9 +24,9 @@ class Arrival:
     caption: str
 
 
-def targets_of(world: World, subtask: Subtask) -> tuple[int, ...]:
+def targets_of(world: World, step: Step) -> tuple[int, ...]:
     """Ids of what a step may mean in a world as it stands at the start."""
-    return tuple(valid_targets(world, f"find the {subtask.target}"))
+    return things_meant(world, step)
 
 
 def claims_of(record: RunRecord, directive: Directive) -> list[tuple[int, float]]:
@@ -38,7 +38,7 @@ def claims_of(record: RunRecord, directive: Directive) -> list[tuple[int, float]
     claims: list[tuple[int, float]] = []
     for step in _finds(directive):
         stamp = record.step_end(step)
-        left -= directive.subtasks[step].count
+        left -= directive.steps[step].count
         if stamp is None or left < 0:
             break
         claims.append((step, stamp))
@@ -47,7 +47,7 @@ def claims_of(record: RunRecord, directive: Directive) -> list[tuple[int, float]
 
 def _finds(directive: Directive) -> list[int]:
     """Indices of the steps that find something."""
-    return [i for i in range(len(directive.subtasks)) if directive.kind_of(i) is DirectiveKind.FIND]
+    return [i for i, step in enumerate(directive.steps) if step.kind is StepKind.FIND]
 
 
 def arrivals_of(
@@ -60,12 +60,12 @@ def arrivals_of(
     finds = _finds(directive)
     arrivals = []
     for index, stamp in claims_of(record, directive):
-        step = directive.subtasks[index]
+        step = directive.steps[index]
         meant = targets if index == finds[-1] else targets_of(world, step)
         then = world.at(stamp)
         pose = record.pose_at_claim(stamp)
         verdict = judge_find(then, pose, meant)
-        number = f"step {index + 1}: " if len(directive.subtasks) > 1 else ""
+        number = f"step {index + 1}: " if len(directive.steps) > 1 else ""
         elapsed = stamp - (float(record.path[0, 0]) if len(record.path) else 0.0)
         truth = f"true, {verdict.distance_m:.2f} m away" if verdict.success else "not true"
         caption = f"{number}“{step.target}” claimed after {elapsed:.0f} s: {truth}"

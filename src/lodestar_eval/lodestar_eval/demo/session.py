@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lodestar.language.directive import DirectiveKind
+from lodestar.language.directive import StepKind
 from lodestar_bringup.domains import NoFreeDomain, free_domain
 from lodestar_bringup.stack import StackError, StackOptions, stack
 from lodestar_bringup.starter import Starter
@@ -57,7 +57,7 @@ def run_session(
         cleanup.enter_context(starter)
         wait_until_ready(client, starter, line)
         line.note(f"Directive: {record.directive!r}")
-        if not prepared.task.target_ids and prepared.kind is DirectiveKind.FIND:
+        if not prepared.task.target_ids and prepared.kind is StepKind.FIND:
             line.note("(By ground truth nothing in this building is meant; the robot does not know that.)")
         follow(client, starter, record, options.time_limit, line)
         record.wall = time.monotonic() - began

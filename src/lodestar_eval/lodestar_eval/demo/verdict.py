@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lodestar.language.directive import Directive, DirectiveKind, Subtask
+from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar_eval.coverage import known_share, reachable_floor
 from lodestar_eval.demo.arrivals import Arrival, arrivals_of, targets_of
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.maps import MapEntity
-from lodestar_eval.tasks import Prepared
+from lodestar_eval.tasks import Prepared, main_kind
 from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.worlds import World
 
@@ -27,9 +27,10 @@ def judge_run(prepared: Prepared, world: World, record: RunRecord) -> list[Arriv
     world_then = world.at(end)
     record.coverage = known_share(reachable_floor(world_then, record.start), record.grid)
     directive = parse_directive(record.directive)
-    if directive.kind is DirectiveKind.FIND:
+    kind = main_kind(directive)
+    if kind is StepKind.FIND:
         _judge_find(prepared, world, record, directive)
-    elif directive.kind is not DirectiveKind.RETURN:
+    elif kind is not StepKind.RETURN:
         record.success = record.claimed_success and record.coverage >= _EXPLORED_SHARE
         record.verdict = f"It knows {100 * record.coverage:.0f} % of the floor that can be reached."
     else:
@@ -43,7 +44,7 @@ def judge_run(prepared: Prepared, world: World, record: RunRecord) -> list[Arriv
 
 def _comes_back(directive: Directive) -> bool:
     """Whether the robot is to end where it began."""
-    return directive.kind_of(len(directive.subtasks) - 1) is DirectiveKind.RETURN
+    return directive.steps[-1].kind is StepKind.RETURN
 
 
 def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: Directive) -> None:
@@ -61,7 +62,7 @@ def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: 
             record.verdict += f" The robot says: {record.error_msg}"
         return
     record.shortest = shortest_path_length(world, record.start, targets)
-    steps = [s for i, s in enumerate(directive.subtasks) if directive.kind_of(i) is DirectiveKind.FIND]
+    steps = [step for step in directive.steps if step.kind is StepKind.FIND]
     if _comes_back(directive):
         missed = _missed_step(world, record, steps)
         record.success = record.claimed_success and not missed
@@ -81,19 +82,19 @@ def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: 
         record.verdict = f"It stands before the last thing, but never stood before “{missed}” on the way."
 
 
-def _missed_step(world: World, record: RunRecord, subtasks: Sequence[Subtask]) -> str:
+def _missed_step(world: World, record: RunRecord, steps: Sequence[Step]) -> str:
     """The first step whose target was never stood before in order; empty where none was missed."""
     index = 0
     poses = record.path[_spaced(record.path[:, 0], _VISIT_INTERVAL)] if len(record.path) else record.path
-    for subtask in subtasks:
-        targets = targets_of(world, subtask)
+    for step in steps:
+        targets = targets_of(world, step)
         while index < len(poses):
             stamp, pose = float(poses[index, 0]), poses[index, 1:4]
             if targets and judge_find(world.at(stamp), pose, targets).success:
                 break
             index += 1
         else:
-            return subtask.target
+            return step.target
     return ""
 
 

@@ -68,7 +68,7 @@ class GoalSelectorNode(LodestarNode):
             self,
             loop,
             thread,
-            parts.directive_parser(self.shared),
+            parts.directive_parser(),
             clock.now,
             self._on_started,
             self._on_stop,
@@ -98,8 +98,7 @@ class GoalSelectorNode(LodestarNode):
         thread.start()
 
     def _on_started(self, directive: Directive) -> None:
-        variables = [v for step in directive.subtasks for graph in step.graphs for v in graph.variables]
-        self._embedder.request(sorted({variable.phrase for variable in variables}))
+        self._embedder.request(directive.phrases)
         self._beat()
 
     def _on_stop(self) -> None:

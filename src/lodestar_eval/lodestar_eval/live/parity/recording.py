@@ -18,7 +18,8 @@ from lodestar.selection.decision_log import Decision
 from lodestar_eval.live.parity.topics import DECISION, DIRECTIVE, ENTITIES, GRID, TF, TF_STATIC, TOPICS
 from lodestar_eval.recordings import BadRecording
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
-from lodestar_ros.conversions_agent import decision_from_msg, directive_from_msg
+from lodestar_ros.conversions_agent import decision_from_msg
+from lodestar_ros.conversions_directive import directive_from_msg
 from lodestar_ros.conversions_scene import scene_from_msg
 from lodestar_ros.frame_tree import FrameTree
 from lodestar_ros.transforms import TransformBuffer

@@ -91,6 +91,10 @@ class DirectiveServer:
         if handle is not None:
             self._conclude(handle, result_to_msg(result, self._stamp()))
 
+    def say(self, directive: Directive) -> None:
+        """Tell everybody what is followed, with the constraints that hold now."""
+        self._said.publish(directive_to_msg(directive))
+
     def feedback(self, feedback: Feedback) -> None:
         """Tell the client how it goes."""
         if self._current is not None:

@@ -13,6 +13,7 @@ from lodestar.agent.commands import (
     Command,
     EmbedPhrases,
     Finish,
+    FollowConstraints,
     RecordDecision,
     RequestProposals,
     SendGoal,
@@ -93,6 +94,8 @@ class CommandDispatcher:
             self.recorder.record(command.decision)
         elif isinstance(command, EmbedPhrases):
             self.embedder.request(command.phrases)
+        elif isinstance(command, FollowConstraints):
+            self.server.say(command.directive)
         elif isinstance(command, Finish):
             self.server.finish(command.result)
             self.keeper.directive_over()

@@ -307,8 +307,8 @@ def test_a_picture_alone_is_a_directive(bench):
     server, handle = with_reader(bench, chair), Handle("", picture())
     server._on_accepted(handle)
     until_described(bench, handle)
-    (subtask,) = bench.loop.directive.steps
-    assert bench.loop.directive.kind is DirectiveKind.FIND and step.target == "red chair"
+    (step,) = bench.loop.directive.steps
+    assert step.kind is StepKind.FIND and step.target == "red chair"
 
 
 def test_words_beside_a_picture_keep_their_constraints(bench):
@@ -318,8 +318,9 @@ def test_words_beside_a_picture_keep_their_constraints(bench):
     )
     server._on_accepted(handle)
     until_described(bench, handle)
-    (subtask,) = bench.loop.directive.steps
-    assert step.target == "red chair" and subtask.constraints == ("stairs",)
+    (step,) = bench.loop.directive.steps
+    (constraint,) = bench.loop.directive.constraints
+    assert step.target == "red chair" and constraint.item.phrase == "stairs"
 
 
 def test_a_picture_of_what_is_kept_away_from_is_refused(bench):

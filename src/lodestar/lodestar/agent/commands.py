@@ -9,6 +9,7 @@ import numpy as np
 
 from lodestar.agent.errors import ErrorCode
 from lodestar.experts.protocol import ProposalRequest
+from lodestar.language.directive import Directive
 from lodestar.selection.decision_log import Decision
 
 
@@ -21,6 +22,7 @@ class State(IntEnum):
     NAVIGATING = 3
     VERIFYING = 4
     HELD = 5
+    WAITING = 6
 
 
 class NavigationKind(Enum):
@@ -114,7 +116,16 @@ class Finish:
     result: DirectiveResult
 
 
-Command = RequestProposals | SendGoal | CancelGoal | RecordDecision | EmbedPhrases | Finish
+@dataclass(frozen=True)
+class FollowConstraints:
+    """Other constraints hold from now on: those that `directive` has."""
+
+    directive: Directive
+
+
+Command = (
+    RequestProposals | SendGoal | CancelGoal | RecordDecision | EmbedPhrases | FollowConstraints | Finish
+)
 
 
 @dataclass(frozen=True)

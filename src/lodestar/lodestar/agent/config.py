@@ -31,6 +31,7 @@ class LoopConfig:
     no_expert_timeout: float = 15.0  # s without any proposal though not explored (ours)
     navigator_timeout: float = 10.0  # s without a navigator (ours)
     accept_timeout: float = 5.0  # s without a word about a goal (ours)
+    level: int = 0  # of the building, on which the robot is; 0 = ground (ours)
     # Verification on arrival.
     verify_time: float = 3.0  # s that a target may take to be seen again (ours)
     settle_time: float = (

@@ -45,6 +45,14 @@ class LoopContext:
     run: Run | None = None
     commands: list[Command] = field(default_factory=list)
 
+    @property
+    def place_names(self) -> frozenset[str]:
+        """Names of the regions that are known now."""
+        mirror = self.facts.mirror
+        return (
+            frozenset() if mirror is None else frozenset(r.label for r in mirror.regions.values() if r.label)
+        )
+
     def next_epoch(self) -> int:
         """A number that no request or goal has had."""
         self.epoch += 1

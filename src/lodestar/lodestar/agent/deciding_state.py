@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from lodestar.agent.account import Account
+from lodestar.agent.activities import Activities
 from lodestar.agent.admission import Admission
+from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import RecordDecision
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.exploration_end import ExplorationEnd
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.known_target import KnownTarget
 from lodestar.agent.proposers import EXPLORER
-from lodestar.agent.return_trip import ReturnTrip
 from lodestar.agent.run import Choice, Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
@@ -21,7 +21,7 @@ from lodestar.selection.decision_log import Outcome
 
 
 class DecidingState:
-    """Leaves by `choose`, by `send` (the way back, or a target that the map knows), or by `finish`."""
+    """Leaves by `choose`, `send` (a goal of the activity's own, or a target that the map knows), `wait` or `finish`."""
 
     def __init__(
         self,
@@ -30,13 +30,13 @@ class DecidingState:
         account: Account,
         inquiry: Inquiry,
         transitions: Transitions,
-        trip: ReturnTrip,
+        trip: ChargerTrip,
         known: KnownTarget,
-        exploration_end: ExplorationEnd,
+        activities: Activities,
     ) -> None:
         self._context, self._search, self._account = context, search, account
         self._inquiry, self._transitions, self._trip = inquiry, transitions, trip
-        self._known, self._exploration_end = known, exploration_end
+        self._known, self._activities = known, activities
 
     def step(self, run: Run) -> None:
         """Ask where nothing was asked; decide when the answers are due."""
@@ -48,11 +48,12 @@ class DecidingState:
             return
         if run.begun_at is None:
             run.begun_at, run.begun_stamp = facts.pose.copy(), facts.stamp
-        if self._trip.is_due(run):
+        if run.charging:
             self._trip.begin(run)
         elif run.questions.request is None:
-            if now >= run.ask_after:
-                self._inquiry.ask(run, self._inquiry.experts_for(run))
+            activity = self._activities.of(run)
+            if now >= run.ask_after and not activity.act(run):
+                self._inquiry.ask(run, activity)
         elif run.questions.is_due(now):
             self._decide(run)
 
@@ -102,7 +103,8 @@ class DecidingState:
         context = self._context
         run.questions.close()
         if admission.rejection(EXPLORER) is RejectionReason.EXPLORED:
-            self._exploration_end.conclude(run, admission, view)
+            run.explored_at = context.now if run.explored_at is None else run.explored_at
+            self._activities.of(run).explored(run, admission, view)
             return
         self._transitions.redecide(run, context.config.retry_interval)
         if run.idle_for(context.now) > context.config.no_expert_timeout:

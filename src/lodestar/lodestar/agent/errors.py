@@ -27,6 +27,10 @@ class ErrorCode(IntEnum):
     AMBIGUOUS = 11015
     BAD_IMAGE = 11016
     TF_ERROR = 11017
+    CANNOT_ANSWER = 11018
+    UNABLE = 11019
+    OTHER_FLOOR = 11020
+    QUESTION_UNKNOWN = 11021
     UNKNOWN = 11099
 
 
@@ -34,6 +38,18 @@ class DirectiveRefused(RuntimeError):
     """The directive is not begun; `code` says why."""
 
     code = ErrorCode.UNKNOWN
+
+
+class OtherFloor(DirectiveRefused):
+    """It asks for a floor that the robot is not on."""
+
+    code = ErrorCode.OTHER_FLOOR
+
+
+class CannotAnswer(DirectiveRefused):
+    """It asks something first of all, and nothing here answers questions."""
+
+    code = ErrorCode.CANNOT_ANSWER
 
 
 class Busy(DirectiveRefused):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lodestar.agent.activity import Activity
 from lodestar.agent.admission import Admission, admit
 from lodestar.agent.commands import RequestProposals
 from lodestar.agent.context import LoopContext
@@ -11,7 +12,6 @@ from lodestar.agent.run import Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ProposalRequest, RejectionReason
-from lodestar.language.directive import StepKind
 from lodestar.scene.records import Entity
 
 
@@ -21,8 +21,10 @@ class Inquiry:
     def __init__(self, context: LoopContext, search: TargetSearch) -> None:
         self._context, self._search = context, search
 
-    def ask(self, run: Run, experts: tuple[str, ...], review: bool = False) -> None:
-        """Open an epoch; an expert that still works on an older question is left to it."""
+    def ask(self, run: Run, activity: Activity, review: bool = False) -> None:
+        """Open an epoch of the activity's experts, for a review of the explorer alone; an expert that still works on
+        an older question is left to it.
+        """
         context = self._context
         facts, now = context.facts, context.now
         assert facts.pose is not None and facts.grid is not None
@@ -30,22 +32,24 @@ class Inquiry:
         request = ProposalRequest(
             epoch=context.next_epoch(),
             stamp=facts.stamp.seconds,
-            directive=run.directive,
+            directive=run.asked(activity.asked(run)),
             step_index=run.step_index,
             robot_pose=facts.pose.copy(),
-            excluded_entities=frozenset(run.excluded) | run.doubt.put_off(facts.entities, facts.pose),
+            excluded_entities=frozenset(run.excluded)
+            | run.doubt.put_off(facts.entities, facts.pose)
+            | self._search.unmeant(run),
             excluded_goals=run.goals.active(),
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
+        experts = (EXPLORER,) if review else self._experts_for(activity)
         asked = run.questions.open(request, experts, now, review)
         if asked:
             context.commands.append(RequestProposals(request, asked))
 
-    def experts_for(self, run: Run) -> tuple[str, ...]:
-        """The experts that have something to say to this step: without a target, only the explorer."""
+    def _experts_for(self, activity: Activity) -> tuple[str, ...]:
+        """The experts that have something to say to this errand: without a target, only the explorer."""
         experts = self._context.experts
-        searches = run.step.kind is StepKind.FIND or EXPLORER not in experts
-        return experts if searches else (EXPLORER,)
+        return experts if activity.asks_all or EXPLORER not in experts else (EXPLORER,)
 
     def answers(self, run: Run) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert."""

@@ -13,24 +13,27 @@ from typing import Protocol
 import numpy as np
 
 from lodestar.agent.account import Account
+from lodestar.agent.activities import Activities
+from lodestar.agent.activity import Tools
+from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal, Command, Feedback, NavigationEvent, State
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.context import LoopContext, Validator, passes
 from lodestar.agent.credit import Ledger
 from lodestar.agent.deciding_state import DecidingState
 from lodestar.agent.errors import Busy, ErrorCode, Held
-from lodestar.agent.exploration_end import ExplorationEnd
 from lodestar.agent.facts import Facts
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.inquiry import Inquiry
+from lodestar.agent.itinerary import Itinerary
 from lodestar.agent.known_target import KnownTarget
 from lodestar.agent.motion import Odometer
 from lodestar.agent.navigating_state import NavigatingState
 from lodestar.agent.navigator_news import NavigatorNews
-from lodestar.agent.proposers import CHARGER, HOME
+from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.questions import Questions
+from lodestar.agent.refusals import refuse
 from lodestar.agent.resting_state import RestingState
-from lodestar.agent.return_trip import ReturnTrip
 from lodestar.agent.run import Run
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.steps import Steps
@@ -39,6 +42,7 @@ from lodestar.agent.targets import SceneTargets, Targets
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.validating_state import ValidatingState
 from lodestar.agent.verifying_state import VerifyingState
+from lodestar.agent.waiting_state import WaitingState
 from lodestar.agent.words import step_in_words
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.grid.energy import EnergyBudget
@@ -52,6 +56,7 @@ from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
 
 _log = logging.getLogger(__name__)
+_STANDING = frozenset({State.IDLE, State.HELD, State.WAITING})  # in which nothing may move the robot
 
 
 class LoopState(Protocol):
@@ -98,40 +103,51 @@ class DecisionLoop:
         search, account = TargetSearch(context), Account(context)
         transitions = self._transitions = Transitions(context, search, account)
         steps = Steps(context, transitions, account)
-        trip = ReturnTrip(context, transitions, account, steps)
+        activities = Activities(Tools(context, search, account, transitions, steps))
+        trip = ChargerTrip(context, transitions, account)
         inquiry = Inquiry(context, search)
-        news = self._news = NavigatorNews(context, search, account, transitions, trip)
+        news = self._news = NavigatorNews(context, search, account, transitions, trip, activities)
         known = KnownTarget(context, search, transitions)
-        end = ExplorationEnd(context, search, transitions, steps)
         self._states: dict[State, LoopState] = {
             State.IDLE: RestingState(),
-            State.DECIDING: DecidingState(context, search, account, inquiry, transitions, trip, known, end),
+            State.DECIDING: DecidingState(
+                context, search, account, inquiry, transitions, trip, known, activities
+            ),
             State.VALIDATING: ValidatingState(context, account, transitions),
-            State.NAVIGATING: NavigatingState(context, search, inquiry, transitions, trip, news),
-            State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip),
+            State.NAVIGATING: NavigatingState(context, search, inquiry, transitions, trip, news, activities),
+            State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip, activities),
+            State.WAITING: WaitingState(context, steps, trip),
             State.HELD: RestingState(),
         }
 
     # --- requests -------------------------------------------------------------------------------------------
 
     def start(self, directive: Directive, now: float, time_limit: float = 0.0) -> None:
-        """Begin a directive; time_limit in seconds, 0 = the default. Raises Busy or Held."""
+        """Begin a directive; time_limit in seconds, 0 = the default, which one that is endless has none of.
+
+        Raises DirectiveRefused.
+        """
         context = self._context
         if context.state is State.HELD:
             raise Held("the robot is held; release the hold first")
         if context.run is not None:
             raise Busy(f"another directive runs: {context.run.directive.text!r}")
+        refuse(directive, self.config)
         facts = context.facts
         context.now = facts.grid_heard = facts.pose_heard = max(context.now, now)
-        words = step_in_words(directive.steps[0])
+        itinerary = Itinerary(directive, context.place_names)
+        words = step_in_words(itinerary.errand)
+        default = math.inf if directive.is_endless else self.config.time_limit
         run = Run(
             directive=directive,
+            itinerary=itinerary,
             started=context.now,
-            time_limit=time_limit if time_limit > 0.0 else self.config.time_limit,
+            time_limit=time_limit if time_limit > 0.0 else default,
             config=self.config,
             distance_before=facts.odometer.distance,
             goals=GoalMemory(self.config),
             questions=Questions(self.config),
+            constraints_told=directive.constraints,
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
         context.ledger.begin_directive(context.now, run.time_limit)
@@ -247,7 +263,7 @@ class DecisionLoop:
     @property
     def motion_allowed(self) -> bool:
         """Whether the robot may move at all."""
-        return self._context.run is not None and self.state not in (State.IDLE, State.HELD)
+        return self._context.run is not None and self.state not in _STANDING
 
     @property
     def held(self) -> bool:
@@ -281,9 +297,10 @@ class DecisionLoop:
     def _phase(self, run: Run) -> str:
         if run.navigation is None or self.state is not State.NAVIGATING:
             return self.state.name
-        if run.navigation.proposal.expert in (HOME, CHARGER):
+        proposal = run.navigation.proposal
+        if proposal.expert in (HOME, CHARGER):
             return "RETURNING"
-        return "APPROACHING" if run.navigation.proposal.entity_id else "EXPLORING"
+        return "APPROACHING" if proposal.entity_id or proposal.expert == PLACE else "EXPLORING"
 
     # --- the machine ----------------------------------------------------------------------------------------
 

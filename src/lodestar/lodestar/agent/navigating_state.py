@@ -7,15 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from lodestar.agent.activities import Activities
 from lodestar.agent.admission import heads_for
 from lodestar.agent.approach import better_target, pose_here
+from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.context import LoopContext
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.navigator_news import NavigatorNews
-from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME
-from lodestar.agent.return_trip import ReturnTrip
+from lodestar.agent.proposers import ASIDE, CHARGER, EXPLORER, HOME, PLACE
 from lodestar.agent.run import Navigation, Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
@@ -34,11 +35,13 @@ class NavigatingState:
         search: TargetSearch,
         inquiry: Inquiry,
         transitions: Transitions,
-        trip: ReturnTrip,
+        trip: ChargerTrip,
         news: NavigatorNews,
+        activities: Activities,
     ) -> None:
         self._context, self._search, self._inquiry = context, search, inquiry
         self._transitions, self._trip, self._news = transitions, trip, news
+        self._activities = activities
 
     def step(self, run: Run) -> None:
         """Watch the goal that is under way."""
@@ -56,7 +59,7 @@ class NavigatingState:
         elif navigation.accepted and context.facts.odometer.still_for > config.stuck_time:
             self._halt(run, "stuck")
             self._news.failed(run, navigation, f"no movement for {config.stuck_time:.0f} s")
-        elif navigation.proposal.expert not in (HOME, CHARGER, ASIDE):
+        elif navigation.proposal.expert not in (HOME, CHARGER, PLACE, ASIDE):
             if now - run.last_check >= config.target_check_interval:
                 run.last_check = now
                 if self._target_news(run, navigation):
@@ -73,6 +76,10 @@ class NavigatingState:
     def _target_news(self, run: Run, navigation: Navigation) -> bool:
         """Whether the scene now says to go elsewhere: a target or a better one appeared, or this one is gone."""
         context = self._context
+        news = self._activities.of(run).news(run)
+        if news:
+            run.text = news
+            return True
         view = self._search.look(run)
         accepted = self._search.accepted(view)
         since = context.now - run.last_decision
@@ -134,7 +141,7 @@ class NavigatingState:
             and context.now - run.last_review >= context.config.review_interval
         ):
             run.last_review = context.now
-            self._inquiry.ask(run, (EXPLORER,), review=True)
+            self._inquiry.ask(run, self._activities.of(run), review=True)
 
 
 def _is_elsewhere(answer: Proposal | Rejection, proposal: Proposal, config: LoopConfig) -> bool:

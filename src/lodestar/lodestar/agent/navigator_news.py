@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from lodestar.agent.account import Account
+from lodestar.agent.activities import Activities
+from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal, NavigationEvent, NavigationKind
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.proposers import ASIDE, CHARGER, HOME
+from lodestar.agent.proposers import ASIDE, CHARGER
 from lodestar.agent.retreat import retreat
-from lodestar.agent.return_trip import ReturnTrip
 from lodestar.agent.run import UNREACHABLE, Navigation, Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
@@ -28,10 +29,11 @@ class NavigatorNews:
         search: TargetSearch,
         account: Account,
         transitions: Transitions,
-        trip: ReturnTrip,
+        trip: ChargerTrip,
+        activities: Activities,
     ) -> None:
         self._context, self._search, self._account = context, search, account
-        self._transitions, self._trip = transitions, trip
+        self._transitions, self._trip, self._activities = transitions, trip, activities
 
     def hear(self, run: Run) -> None:
         """Take in every event since the last tick, in order."""
@@ -105,11 +107,10 @@ class NavigatorNews:
 
     def _give_up(self, run: Run, navigation: Navigation, why: str) -> None:
         """The robot failed at too many goals in a row."""
-        if navigation.proposal.expert in (HOME, CHARGER):
+        if navigation.proposal.expert == CHARGER:
             self._trip.give_up(run, why)
-            return
-        message = f"Navigation failed {run.failures} times in a row; the last: {why}."
-        self._transitions.finish(run, *(run.verdict or (ErrorCode.NAVIGATION_FAILED, message)))
+        else:
+            self._activities.of(run).unreachable(run, why)
 
     def _step_aside(self, run: Run, navigation: Navigation) -> bool:
         """Whether the robot, which has not moved since the goal was sent, was told to step out of its place."""

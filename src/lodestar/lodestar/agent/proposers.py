@@ -6,5 +6,6 @@ EXPLORER = "frontier"  # the expert whose EXPLORED ends exploration
 KNOWER = "semantic_map"  # the expert that has viewpoints of known entities
 HOME = "return"  # the way back to the start
 CHARGER = "charger"  # the way to the charger
+PLACE = "place"  # a room, a pose or a spot that a step names
 ASIDE = "retreat"  # a step out of a tight place
 KNOWN = "known_target"  # a known target, taken by the loop because the experts were late

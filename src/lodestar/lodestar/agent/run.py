@@ -13,18 +13,21 @@ from lodestar.agent.commands import NavigationEvent
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.goals import GoalMemory
+from lodestar.agent.itinerary import Itinerary
 from lodestar.agent.questions import Questions
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.experts.protocol import Proposal
-from lodestar.language.directive import Constraint, Directive, Step
+from lodestar.language.directive import Constraint, Directive, Step, StepKind
 from lodestar.selection.decision_log import Decision
 
 BELOW_ACCEPT = "looked at from close, it does not meet the query"
 UNCONFIRMED = "reached, but not seen again there"
 UNREACHABLE = "no viewpoint of it could be reached"
 FOUND = "found already"
+MAX_TOLD = 100  # sentences of a report
+_EXPLORE = Step(StepKind.EXPLORE)
 
 
 @dataclass
@@ -63,6 +66,7 @@ class Run:
     """
 
     directive: Directive
+    itinerary: Itinerary
     started: float
     time_limit: float
     config: LoopConfig
@@ -71,7 +75,12 @@ class Run:
     questions: Questions
     begun_at: np.ndarray | None = None
     begun_stamp: Stamp = NEVER
-    step_index: int = 0
+    errands: int = 0  # that are over
+    waits_until: float | None = None  # loop time, of a wait under way; None = until cancelled
+    missed: tuple[ErrorCode, str] | None = None  # the first stop of a patrol that was not come to
+    missed_here: int = 0  # stops, in this round
+    constraints_told: tuple[Constraint, ...] = ()  # to those who bar the zones
+    unable: list[str] = field(default_factory=list)  # what the robot cannot do of the steps that are over
     found: list[int] = field(default_factory=list)
     found_here: int = 0
     excluded: dict[int, str] = field(default_factory=dict)
@@ -104,11 +113,32 @@ class Run:
     verdict: tuple[ErrorCode, str] | None = None
     charging: bool = False
     text: str = ""
+    _asked: Directive | None = None  # the newest of `asked`, so that experts see the same object again
 
     @property
     def step(self) -> Step:
-        """The step that is being worked on."""
-        return self.directive.steps[self.step_index]
+        """What is being worked on, as an errand."""
+        return self.itinerary.errand
+
+    @property
+    def step_index(self) -> int:
+        """Of the step of the directive that is being worked on."""
+        return self.itinerary.index
+
+    @property
+    def unscoped(self) -> Step:
+        """The errand as exploration of everything, to find the place that it names."""
+        return _EXPLORE
+
+    def asked(self, step: Step) -> Directive:
+        """The directive as experts hear of it, with `step` in the place of the one that is worked on."""
+        steps = self.directive.steps
+        if step is steps[self.step_index]:
+            return self.directive
+        if self._asked is None or self._asked.steps[self.step_index] is not step:
+            index = self.step_index
+            self._asked = self.directive.with_steps((*steps[:index], step, *steps[index + 1 :]))
+        return self._asked
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
@@ -118,7 +148,12 @@ class Run:
     @property
     def is_last(self) -> bool:
         """Whether no further step follows."""
-        return self.step_index + 1 >= len(self.directive.steps)
+        return self.itinerary.is_last
+
+    def tell(self, text: str) -> None:
+        """Keep what came of an errand for the report, which has the last `MAX_TOLD`."""
+        self.told.append(text)
+        del self.told[:-MAX_TOLD]
 
     def idle_for(self, now: float) -> float:
         """Seconds since the first of the questions without use, of which this is one. A long drive is none."""
@@ -150,9 +185,11 @@ class Run:
         self.forgiven |= given_up
         return self.goals.forgive() or bool(given_up)
 
-    def begin_step(self, index: int) -> None:
-        """Go on to step `index` with nothing excluded."""
-        self.step_index = index
+    def begin_errand(self) -> None:
+        """The itinerary has gone on: nothing is excluded from the new errand."""
+        self.errands += 1
+        self._asked = None
+        self.waits_until = None
         self.found_here = 0
         self.excluded, self.viewpoints, self.doubt = (
             {},

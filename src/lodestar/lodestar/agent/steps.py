@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from lodestar.agent.account import Account
+from lodestar.agent.commands import FollowConstraints
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.run import Run
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
-from lodestar.agent.words import step_in_words
+from lodestar.agent.words import step_in_words, unable_in_words
 from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
+
+#: Failures of one stop that leave the rest of a patrol possible.
+_OF_A_STOP = frozenset(
+    {
+        ErrorCode.TARGET_NOT_FOUND,
+        ErrorCode.TARGET_UNREACHABLE,
+        ErrorCode.TARGET_NOT_CONFIRMED,
+        ErrorCode.AMBIGUOUS,
+        ErrorCode.NAVIGATION_FAILED,
+    }
+)
 
 
 class Steps:
@@ -20,31 +32,76 @@ class Steps:
         self._context, self._transitions, self._account = context, transitions, account
 
     def succeed(self, run: Run, text: str, view: TargetView | None = None) -> None:
-        """The step has succeeded; the next one begins, or the directive ends, with its verdict if it has one."""
-        run.told.append(text)
+        """The errand has succeeded; the next one begins, or the directive ends, with its verdict if it has one."""
+        unable = run.itinerary.step.unable
+        run.unable += [one for one in unable if one not in run.unable]
+        text = f"{text} {unable_in_words(unable)}".strip()
+        run.tell(text)
         if run.is_last:
-            if run.verdict is not None:
-                self._transitions.finish(run, *run.verdict)
-            else:
-                self._transitions.finish(run, ErrorCode.NONE, text, Outcome.REACHED)
+            self._end(run, text)
             return
-        self._account.close(Outcome.REACHED, view, success=run.step.kind is StepKind.FIND, ended=True)
-        self._begin(run, run.step_index + 1, text)
+        found = run.step.kind is StepKind.FIND
+        self._account.close(Outcome.REACHED, view, success=found, ended=True)
+        self._go_on(run, text)
 
     def fail(self, run: Run, code: ErrorCode, message: str) -> None:
-        """The step has failed and the directive with it; where its last step is to come back, it still does."""
-        last = len(run.directive.steps) - 1
-        if run.verdict is not None or run.is_last or run.directive.steps[last].kind is not StepKind.RETURN:
+        """The errand has failed, and the directive with it. A patrol goes on to its next stop, unless it came to none
+        of this round; where the last step is to come back, the robot still does.
+        """
+        if self._is_stop_missed(run, code, message):
+            return
+        last = run.directive.steps[-1]
+        if run.verdict is not None or run.is_last or last.kind is not StepKind.RETURN:
             self._transitions.finish(run, *(run.verdict or (code, message)))
             return
-        run.told.append(message)
+        run.tell(message)
         run.verdict = (code, message)
         self._account.close(Outcome.ABORTED, ended=True)
-        self._begin(run, last, message)
+        run.itinerary.go_to_last(self._context.place_names)
+        self._begin(run, message)
 
-    def _begin(self, run: Run, index: int, text: str) -> None:
-        run.begin_step(index)
+    def _is_stop_missed(self, run: Run, code: ErrorCode, message: str) -> bool:
+        """Whether this was one stop of a patrol, which goes on."""
+        itinerary = run.itinerary
+        stops = itinerary.step.stops
+        if not stops or code not in _OF_A_STOP or run.verdict is not None:
+            return False
+        run.missed = run.missed or (code, message)
+        run.missed_here += 1
+        came_to_none = itinerary.ends_round and run.missed_here >= len(stops)
+        if itinerary.is_last or came_to_none:
+            return False
+        run.tell(message)
+        self._account.close(Outcome.ABORTED, ended=True)
+        self._go_on(run, message)
+        return True
+
+    def _end(self, run: Run, text: str) -> None:
+        """Everything was done, but for stops that were missed and for what the robot cannot do."""
+        if run.verdict is not None:
+            self._transitions.finish(run, *run.verdict)
+        elif run.missed is not None:
+            self._transitions.finish(run, *run.missed)
+        elif run.unable:
+            self._transitions.finish(
+                run, ErrorCode.UNABLE, unable_in_words(tuple(run.unable)), Outcome.REACHED
+            )
+        else:
+            self._transitions.finish(run, ErrorCode.NONE, text, Outcome.REACHED)
+
+    def _go_on(self, run: Run, text: str) -> None:
+        if run.itinerary.ends_round:
+            run.missed_here = 0
+        run.itinerary.advance(self._context.place_names)
+        self._begin(run, text)
+
+    def _begin(self, run: Run, text: str) -> None:
+        before = run.constraints_told
+        run.begin_errand()
         run.idle_since = None
         run.text = f"{text.splitlines()[0]} Next: {step_in_words(run.step)}."
+        if run.constraints != before:
+            run.constraints_told = run.constraints
+            self._context.commands.append(FollowConstraints(run.directive.at(run.step_index)))
         self._context.ledger.begin_subtask(self._context.now)
         self._transitions.redecide(run)

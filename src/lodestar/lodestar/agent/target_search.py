@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lodestar.agent.commands import EmbedPhrases
 from lodestar.agent.context import LoopContext
 from lodestar.agent.run import BELOW_ACCEPT, Run
 from lodestar.agent.targets import TargetView
-from lodestar.language.directive import StepKind
+from lodestar.geometry.boxes import box_distance
+from lodestar.language.directive import Item, Step, StepKind
+from lodestar.language.query_graph import QueryGraph
 from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.regions import is_called
 
 
 class TargetSearch:
@@ -31,9 +35,33 @@ class TargetSearch:
             if run.excluded.get(candidate.entity_id) == BELOW_ACCEPT:
                 del run.excluded[candidate.entity_id]
         accepted = tuple(c for c in view.accepted if c.entity_id not in run.excluded)
+        if run.step.scope.around is not None:
+            near = {e.id for e in self._within(self.accepted(replace(view, accepted=accepted)), run.step)}
+            accepted = tuple(c for c in accepted if c.entity_id in near)
         if run.step.count == 1:
             accepted = run.doubt.wanted(accepted, mirror.resolve)
         return replace(view, accepted=accepted)
+
+    def unmeant(self, run: Run) -> frozenset[int]:
+        """Entities that fit what the step says it does not mean."""
+        item, mirror = run.step.item, self._context.facts.mirror
+        if item is None or mirror is None or not item.excluded:
+            return frozenset()
+        return self._context.targets.look(mirror, run.step).unmeant
+
+    def known(self, graph: QueryGraph) -> list[Entity]:
+        """Entities of the scene that meet a query, best first."""
+        mirror = self._context.facts.mirror
+        if mirror is None:
+            return []
+        view = self._context.targets.look(mirror, Step(StepKind.FIND, Item(((graph,),))))
+        self._request_vectors(view.missing)
+        return self.accepted(view)
+
+    def scores(self, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
+        """Scores of entities that are not in the scene, for a step, by id."""
+        mirror = self._context.facts.mirror
+        return {} if mirror is None else self._context.targets.scores(mirror, step, entities)
 
     def accepted(self, view: TargetView) -> list[Entity]:
         """The accepted entities that are still in the scene, best first."""
@@ -46,12 +74,23 @@ class TargetSearch:
         if mirror is None:
             return []
         if not run.step.graphs:
-            return [e for e in mirror.entities.values() if e.state is not EntityState.ARCHIVED]
+            present = [e for e in mirror.entities.values() if e.state is not EntityState.ARCHIVED]
+            rooms = [r.id for r in mirror.regions.values() if is_called(r, run.step.scope.labels)]
+            inside = [e for e in present if not run.step.scope.rooms or e.region_id in rooms]
+            return self._within(inside, run.step)
         view = self._context.targets.look(mirror, run.step)
         if view.missing:
             self._request_vectors(view.missing)
             return None
-        return self.accepted(view)
+        return self._within(self.accepted(view), run.step)
+
+    def _within(self, entities: list[Entity], step: Step) -> list[Entity]:
+        """Those of the entities that lie around what the step's scope names."""
+        around = step.scope.around
+        if around is None:
+            return entities
+        centres = self.known(around)
+        return [e for e in entities if any(_gap(e, c) <= step.scope.radius for c in centres if c.id != e.id)]
 
     def promising(self, run: Run, view: TargetView) -> list[Entity]:
         """Entities of the right kind that do not meet the whole query, best first."""
@@ -67,3 +106,8 @@ class TargetSearch:
         if missing and missing != self._missing:
             self._context.commands.append(EmbedPhrases(missing))
         self._missing = missing
+
+
+def _gap(one: Entity, other: Entity) -> float:
+    """Metres between two boxes in plan."""
+    return float(box_distance(one.box_min[:2], one.box_max[:2], other.box_min[:2], other.box_max[:2]))

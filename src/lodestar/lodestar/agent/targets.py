@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -18,13 +18,15 @@ from lodestar.scene.records import Entity, EntityState
 class TargetView:
     """Candidates of the scene, best first; `accepted` are those that meet the query.
 
-    neighbor: greatest score in [0, 1] of an entity for one of the step's neighbour phrases.
+    neighbor: greatest score in [0, 1] of an entity for one of the step's neighbour phrases. unmeant: ids that fit what
+    the step excludes; they are no candidates.
     """
 
     candidates: tuple[Candidate, ...] = ()
     accepted: tuple[Candidate, ...] = ()
     missing: tuple[str, ...] = ()
     neighbor: float = 0.0
+    unmeant: frozenset[int] = frozenset()
 
     def score(self, entity_id: int) -> float:
         """Score of an entity in [0, 1]; 0 where it is no candidate."""
@@ -44,6 +46,10 @@ class Targets(Protocol):
 
     def look(self, mirror: SceneMirror, step: Step) -> TargetView:
         """Every candidate of the scene for the step."""
+        ...
+
+    def scores(self, mirror: SceneMirror, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
+        """Scores of further entities for the step, among those of the scene; by id."""
         ...
 
     def constraints(
@@ -72,9 +78,33 @@ class SceneTargets:
         view = self._score(step.graphs, mirror)
         beside = () if step.item is None else step.item.neighbor_graphs
         near = [self._score((graph,), mirror).candidates[:1] for graph in beside]
+        view = self._without(view, step, mirror)
         view = replace(view, neighbor=max((best[0].semantic_score for best in near if best), default=0.0))
         self._cache = {key: (step, view)}  # holding the step keeps its id from being used again
         return view
+
+    def _without(self, view: TargetView, step: Step, mirror: SceneMirror) -> TargetView:
+        """The view without what the step's item excludes."""
+        excluded = () if step.item is None else step.item.excluded
+        others = [self._score((graph,), mirror) for graph in excluded]
+        missing = tuple(phrase for other in others for phrase in other.missing)
+        if missing:
+            return TargetView(missing=missing)
+        unmeant = frozenset(c.entity_id for other in others for c in other.accepted)
+        if not unmeant:
+            return view
+        candidates = tuple(c for c in view.candidates if c.entity_id not in unmeant)
+        accepted = tuple(c for c in view.accepted if c.entity_id not in unmeant)
+        return replace(view, candidates=candidates, accepted=accepted, unmeant=unmeant)
+
+    def scores(self, mirror: SceneMirror, step: Step, entities: Mapping[int, Entity]) -> dict[int, float]:
+        """Scores of further entities for the step; none while a phrase has no vector."""
+        everything = {**mirror.entities, **entities}
+        try:
+            found = score_query(step.graphs, everything, self._phrases, self._config, mirror.regions)
+        except MissingPhrases:
+            return {}
+        return {c.entity_id: c.score for c in found if c.entity_id in entities}
 
     def constraints(
         self, mirror: SceneMirror, constraints: Sequence[Constraint]

@@ -36,7 +36,7 @@ class Transition:
     target: State
 
 
-_RUNNING = frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING, State.VERIFYING})
+_RUNNING = frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING, State.VERIFYING, State.WAITING})
 
 #: Every transition. The table in ARCHITECTURE.md says the same; a test compares them.
 TRANSITIONS = {
@@ -46,6 +46,7 @@ TRANSITIONS = {
         Transition("choose", frozenset({State.DECIDING}), State.VALIDATING),
         Transition("send", frozenset({State.DECIDING, State.VALIDATING, State.NAVIGATING}), State.NAVIGATING),
         Transition("arrive", frozenset({State.DECIDING, State.NAVIGATING}), State.VERIFYING),
+        Transition("wait", frozenset({State.DECIDING}), State.WAITING),
         Transition("redecide", _RUNNING, State.DECIDING),
         Transition("finish", _RUNNING, State.IDLE),
         Transition("hold", frozenset({State.IDLE}), State.HELD),
@@ -123,6 +124,11 @@ class Transitions:
         )
         self._take("arrive")
 
+    def wait(self, run: Run) -> None:
+        """The robot stands until `run.waits_until`; nothing may move it meanwhile."""
+        run.questions.close()
+        self._take("wait")
+
     def redecide(self, run: Run, wait: float = 0.0) -> None:
         """Ask the experts anew, `wait` seconds from now at the earliest; a goal under way stays under way."""
         run.questions.close()
@@ -140,7 +146,7 @@ class Transitions:
         view = TargetView()
         try:
             view = self._search.look(run)
-            found = code is ErrorCode.NONE and run.step.kind is StepKind.FIND
+            found = code in (ErrorCode.NONE, ErrorCode.UNABLE) and run.step.kind is StepKind.FIND
             self._account.close(outcome, view, success=found, ended=True)
         except Exception:  # whatever it is, it must not keep the robot going
             _log.exception("the account of a directive that is over is incomplete")

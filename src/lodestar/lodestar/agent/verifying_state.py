@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from lodestar.agent.account import Account
+from lodestar.agent.activities import Activities
 from lodestar.agent.ambiguity import Step
+from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.proposers import CHARGER, HOME
-from lodestar.agent.return_trip import ReturnTrip
+from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Run
 from lodestar.agent.stamps import last_seen
 from lodestar.agent.steps import Steps
@@ -17,6 +18,7 @@ from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
 from lodestar.agent.words import name_of, nothing_here, place_of
 from lodestar.grid.success_pose import is_facing
+from lodestar.language.directive import EVERY
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 
@@ -33,18 +35,23 @@ class VerifyingState:
         account: Account,
         transitions: Transitions,
         steps: Steps,
-        trip: ReturnTrip,
+        trip: ChargerTrip,
+        activities: Activities,
     ) -> None:
         self._context, self._search, self._account = context, search, account
         self._transitions, self._steps, self._trip = transitions, steps, trip
+        self._activities = activities
 
     def step(self, run: Run) -> None:
         """Compare what is seen here with what the goal was for."""
         arrival, context = run.arrival, self._context
         config, facts = context.config, context.facts
         assert arrival is not None and facts.pose is not None
-        if arrival.expert in (HOME, CHARGER):
-            self._trip.verify(run, arrival.expert)
+        if arrival.expert == CHARGER:
+            self._trip.verify(run)
+            return
+        if arrival.expert in (HOME, PLACE):
+            self._activities.of(run).arrived(run, arrival)
             return
         view = self._search.look(run)
         faced = faced_entity(self._search.accepted(view), facts.pose, facts.grid, config)
@@ -128,12 +135,17 @@ class VerifyingState:
         where = place_of(entity, context.facts.mirror)
         text = f"Found {name_of(entity)} {where}: it is in front of me and was seen again on arrival."
         text += run.doubt.others(entity.id, context.facts.entities) if run.step.count == 1 else ""
-        if run.found_here >= run.step.count:
+        if 0 < run.step.count <= run.found_here:
             self._steps.succeed(run, text, view)
             return
-        run.told.append(text)
+        run.tell(text)
         run.excluded[entity.id] = FOUND
-        run.text = f"{text} {run.step.count - run.found_here} more to find."
+        left = (
+            "looking for more"
+            if run.step.count == EVERY
+            else f"{run.step.count - run.found_here} more to find"
+        )
+        run.text = f"{text} {left[:1].upper()}{left[1:]}."
         self._account.close(Outcome.REACHED, view, success=True)
         context.ledger.begin_subtask(context.now)
         self._transitions.redecide(run)

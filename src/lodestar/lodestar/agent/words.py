@@ -36,14 +36,44 @@ def place_of(entity: Entity, mirror: SceneMirror | None) -> str:
 def step_in_words(step: Step) -> str:
     """What a step is about: "look for a red chair"."""
     target = clean_text(step.target)
-    if step.kind is StepKind.FIND:
-        target = target or "what the picture shows"
-        if step.count == EVERY:
-            return f"look for every {target}"
-        return f"look for {step.count} x {target}" if step.count > 1 else f"look for {with_article(target)}"
-    if step.kind is StepKind.LIST:
-        return f"list every {target}" if target else "list everything"
-    return "explore until nothing is left" if step.kind is StepKind.EXPLORE else "come back to the start"
+    words = {
+        StepKind.FIND: lambda: _search_in_words(target or "what the picture shows", step.count),
+        StepKind.EXPLORE: lambda: "explore until nothing is left",
+        StepKind.LIST: lambda: f"list every {target}" if target else "list everything",
+        StepKind.COUNT: lambda: f"count every {target}" if target else "count everything",
+        StepKind.RETURN: lambda: "come back to the start",
+        StepKind.GO: lambda: f"go to {_place_in_words(step, target)}",
+        StepKind.WAIT: lambda: (
+            "wait" if step.seconds is None else f"wait for {duration_in_words(step.seconds)}"
+        ),
+        StepKind.CHECK: lambda: clean_text(step.question) or f"check {target}",
+        StepKind.ASK: lambda: clean_text(step.question) or "answer",
+        StepKind.PATROL: lambda: "visit every room that I know",
+        StepKind.STOP: lambda: "stop",
+    }
+    return words[step.kind]()
+
+
+def _search_in_words(target: str, count: int) -> str:
+    if count == EVERY:
+        return f"look for every {target}"
+    return f"look for {count} x {target}" if count > 1 else f"look for {with_article(target)}"
+
+
+def _place_in_words(step: Step, target: str) -> str:
+    return f"({step.pose.x:.1f}, {step.pose.y:.1f})" if step.pose is not None else f"the {target}"
+
+
+def unable_in_words(unable: Sequence[str]) -> str:
+    """What the robot cannot do, as it says it: "I cannot wipe the mirror."; empty where there is nothing."""
+    said = [clean_text(one).rstrip(".") for one in unable]
+    return f"I cannot {', nor '.join(one for one in said if one)}." if any(said) else ""
+
+
+def duration_in_words(seconds: float) -> str:
+    """ "90 s", "5 min"."""
+    whole = seconds >= 120.0 and seconds % 60.0 == 0.0
+    return f"{seconds / 60.0:.0f} min" if whole else f"{seconds:g} s"
 
 
 def nothing_here(step: Step) -> str:

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from lodestar.agent.commands import Command, Finish
+from lodestar.agent.commands import Command, Finish, FollowConstraints
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
@@ -142,8 +142,11 @@ class HeadlessRobot:
         self._give_grid()
         with self._stages("loop"):
             commands = self.loop.tick(now)
-        if any(isinstance(command, Finish) for command in commands):
-            self.map.follow(None)  # nothing is kept away from any more
+        for command in commands:
+            if isinstance(command, FollowConstraints):
+                self.map.follow(command.directive)
+            elif isinstance(command, Finish):
+                self.map.follow(None)  # nothing is kept away from any more
         return commands
 
     def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection:

@@ -53,6 +53,11 @@ class DetectionScorer:
                 promising = candidate.semantic_score >= config.promising
                 score = hope * float(candidate.semantic_score) if promising else 0.0
             worth[candidate.entity_id] = min(max(score, 0.0), 1.0)
+        item = request.step.item
+        for graph in () if item is None else item.excluded:
+            for candidate in score_query((graph,), entities, self.phrases, config.query, regions):
+                if candidate.score >= config.query.accept:
+                    worth.pop(candidate.entity_id, None)
         return worth
 
 

@@ -19,6 +19,7 @@ from lodestar.experts.heights import Lens, SurfaceConfig
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.rooms import rooms_mask
 from lodestar.experts.viewpoint_survey import Stop, StopConfig, Survey
 from lodestar.experts.walls import SteadyWalls
 from lodestar.geometry.camera import PinholeCamera
@@ -290,6 +291,10 @@ class FrontierExpert:
             fits = self._budget.affords(lengths, 0.0 if back is None else back)
             afforded = np.where(fits, lengths, np.float32(np.inf))
         unseen, closest = self.looked.wanted(look.range)
+        inside = rooms_mask(request.step.scope, grid, self._mirror)
+        if inside is not None:
+            unseen = unseen & inside
+            afforded = np.where(inside, afforded, np.float32(np.inf))
         prior = None
         if self._expectation is not None and self._mirror is not None:
             prior = self._expectation.over(request, grid, self._mirror)

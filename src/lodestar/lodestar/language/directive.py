@@ -262,6 +262,13 @@ class Directive:
         if not 0 <= self.times <= MAX_TIMES:
             raise OutOfBounds(f"{self.times} times are too many; say at most {MAX_TIMES}")
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether it goes on until somebody cancels it."""
+        return UNTIL_CANCELLED in (self.times, *(step.times for step in self.steps)) or any(
+            step.kind is StepKind.WAIT and step.seconds is None for step in self.steps
+        )
+
     def constraints_of(self, index: int) -> tuple[Constraint, ...]:
         """The constraints that hold while step `index` is done."""
         return tuple(c for c in self.constraints if c.until is None or index <= c.until)

@@ -21,7 +21,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar.query.config import QueryConfig
 from lodestar.query.fields import Query, SimilarityFields, related_ids
 from lodestar.scene.records import Entity, EntityState, Region
-from lodestar.scene.regions import RegionMap
+from lodestar.scene.regions import RegionMap, is_called
 
 
 def keep_out_mask(
@@ -69,10 +69,8 @@ def room_mask(
     wanted: Collection[str], regions: Mapping[int, Region], rooms: RegionMap, grid: OccupancyGrid2D
 ) -> np.ndarray:
     """Return (rows, columns) bool on the grid: cells of the regions labelled as one of the rooms `wanted`."""
-    mask, lexicon = np.zeros(grid.cells.shape, bool), load_lexicon()
-    meant = [
-        region.id for region in regions.values() if (lexicon.room(region.label) or region.label) in wanted
-    ]
+    mask = np.zeros(grid.cells.shape, bool)
+    meant = [region.id for region in regions.values() if is_called(region, wanted)]
     if not meant:
         return mask
     points = grid.points_of(np.argwhere(~mask))

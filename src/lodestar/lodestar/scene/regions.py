@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Protocol
 
@@ -15,6 +15,13 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.records import EntityState, Region
 
 UNSURE = 1.0  # evidence for "no room that has a name"; a single telling thing outweighs it
+
+
+def is_called(region: Region, names: Collection[str]) -> bool:
+    """Whether a region goes by one of the names, by the canonical words of rooms."""
+    lexicon = load_lexicon()
+    wanted = {lexicon.room(name) or name for name in names}
+    return bool(region.label) and (lexicon.room(region.label) or region.label) in wanted
 
 
 class Occupant(Protocol):

@@ -26,6 +26,7 @@ from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, Region
+from lodestar.scene.regions import RegionMap
 from lodestar.selection.context import FEATURES
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
 
@@ -88,6 +89,11 @@ class FakeMirror:
     regions: dict[int, Region] = field(default_factory=dict)
     revision: int = 0
     merged: dict[int, int] = field(default_factory=dict)
+    rooms: RegionMap | None = None
+    session_id: str = "test"
+
+    def region_at(self, point) -> int:
+        return 0 if self.rooms is None else int(self.rooms.at(np.asarray(point, float)[None])[0])
 
     def put(self, *entities: Entity) -> None:
         for one in entities:

@@ -1,0 +1,51 @@
+"""Which activity does an errand: one table, by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lodestar.agent.activity import Activity, Tools
+from lodestar.agent.itinerary import is_spot
+from lodestar.agent.pauses import Stop, Unanswered, Wait
+from lodestar.agent.places import Destination, Numbers, RoomPatrol, RoomVisit, SpotVisit, Start
+from lodestar.agent.room_search import RoomSearch
+from lodestar.agent.run import Run
+from lodestar.agent.searches import Search
+from lodestar.agent.spot_search import SpotSearch
+from lodestar.agent.surveys import Exploration, StockTaking
+from lodestar.language.directive import Step, StepKind
+
+
+class Activities:
+    """Begins the activity of a run's errand, and keeps it while the errand is worked on."""
+
+    def __init__(self, tools: Tools) -> None:
+        rooms, spots = RoomSearch(tools.context), SpotSearch(tools.context, tools.search)
+        self._makers: dict[StepKind, Callable[[Step], Activity]] = {
+            StepKind.FIND: lambda step: Search(tools),
+            StepKind.EXPLORE: lambda step: Exploration(tools, rooms),
+            StepKind.LIST: lambda step: Exploration(tools, rooms, StockTaking(tools)),
+            StepKind.COUNT: lambda step: Exploration(tools, rooms, StockTaking(tools)),
+            StepKind.RETURN: lambda step: Destination(tools, Start(tools.context)),
+            StepKind.GO: lambda step: self._visit(tools, rooms, spots, step),
+            StepKind.WAIT: lambda step: Wait(tools),
+            StepKind.CHECK: lambda step: Unanswered(tools),
+            StepKind.ASK: lambda step: Unanswered(tools),
+            StepKind.PATROL: lambda step: RoomPatrol(tools, rooms),
+            StepKind.STOP: lambda step: Stop(tools),
+        }
+        self._current: tuple[Run, int, Activity] | None = None
+
+    def of(self, run: Run) -> Activity:
+        """The activity of the errand that the run works on."""
+        current = self._current
+        if current is None or current[0] is not run or current[1] != run.errands:
+            current = self._current = (run, run.errands, self._makers[run.step.kind](run.step))
+        return current[2]
+
+    @staticmethod
+    def _visit(tools: Tools, rooms: RoomSearch, spots: SpotSearch, step: Step) -> Activity:
+        if step.pose is not None:
+            return Destination(tools, Numbers(tools.context))
+        assert step.item is not None
+        return SpotVisit(tools, spots) if is_spot(step.item) else RoomVisit(tools, rooms)

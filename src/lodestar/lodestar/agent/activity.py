@@ -1,0 +1,81 @@
+"""How an errand is done: the port behind which each kind of step has an object of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.agent.account import Account
+from lodestar.agent.admission import Admission
+from lodestar.agent.commands import State
+from lodestar.agent.context import LoopContext
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.run import Run
+from lodestar.agent.steps import Steps
+from lodestar.agent.target_search import TargetSearch
+from lodestar.agent.targets import TargetView
+from lodestar.agent.transitions import Transitions
+from lodestar.agent.verification import Arrival
+from lodestar.experts.protocol import Proposal
+from lodestar.language.directive import Step
+
+
+@dataclass(frozen=True)
+class Tools:
+    """What activities act with."""
+
+    context: LoopContext
+    search: TargetSearch
+    account: Account
+    transitions: Transitions
+    steps: Steps
+
+
+class Activity:
+    """One errand under way, from its begin to its end. By itself it has the experts say where to go.
+
+    asks_all: whether every expert is asked, or the explorer alone.
+    """
+
+    asks_all = False
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def asked(self, run: Run) -> Step:
+        """The step as the experts hear of it."""
+        return run.step
+
+    def act(self, run: Run) -> bool:
+        """Do what needs no expert: send a goal, wait, or end the errand. False = the experts are to be asked."""
+        return False
+
+    def news(self, run: Run) -> str:
+        """Why a goal under way is to be decided on anew, "" where it is not."""
+        return ""
+
+    def arrived(self, run: Run, arrival: Arrival) -> None:
+        """The robot stands at a goal that this activity sent."""
+        self._tools.transitions.redecide(run)
+
+    def unreachable(self, run: Run, why: str) -> None:
+        """The navigator failed at too many of this activity's goals."""
+        message = f"Navigation failed {run.failures} times in a row; the last: {why}."
+        self._tools.steps.fail(run, ErrorCode.NAVIGATION_FAILED, message)
+
+    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """The explorer says that nothing reachable is left to explore."""
+        raise NotImplementedError
+
+    def send(self, run: Run, proposer: str, goal: np.ndarray, text: str) -> None:
+        """The robot goes to `goal` (3,) by the loop's own decision."""
+        context = self._tools.context
+        epoch = context.next_epoch()
+        run.text = text
+        self._tools.transitions.send(run, Proposal(proposer, epoch, goal, 1.0, text), epoch)
+
+    def retry(self, run: Run) -> None:
+        """Come back to this activity after a while."""
+        if self._tools.context.state is not State.IDLE:
+            self._tools.transitions.redecide(run, self._tools.context.config.retry_interval)

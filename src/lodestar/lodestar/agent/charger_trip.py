@@ -1,0 +1,100 @@
+"""The way to the charger while the battery still lasts; it ends the directive."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lodestar.agent.account import Account
+from lodestar.agent.context import LoopContext
+from lodestar.agent.energy import way_back
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.proposers import CHARGER
+from lodestar.agent.run import Run
+from lodestar.agent.transitions import Transitions
+from lodestar.experts.protocol import Proposal
+from lodestar.language.directive import StepKind
+from lodestar.selection.decision_log import Outcome
+
+
+class ChargerTrip:
+    """Says when the battery demands it, sends the robot, and verifies that it is there."""
+
+    def __init__(self, context: LoopContext, transitions: Transitions, account: Account) -> None:
+        self._context, self._transitions, self._account = context, transitions, account
+
+    def begin(self, run: Run) -> None:
+        """Send the robot there, once the wait before the next question is over."""
+        context = self._context
+        if context.now < run.ask_after:
+            return
+        pose = context.facts.pose
+        assert pose is not None
+        x, y = self._charger_of(run)
+        goal = np.array([x, y, math.atan2(y - pose[1], x - pose[0])])
+        epoch = context.next_epoch()
+        run.text = f"{run.told[-1]} Driving there."
+        self._transitions.send(run, Proposal(CHARGER, epoch, goal, 1.0, run.text), epoch)
+
+    def verify(self, run: Run) -> None:
+        """The navigator says that the robot is there: end the directive where it is, else try again."""
+        context = self._context
+        config, pose = context.config, context.facts.pose
+        assert pose is not None and run.verdict is not None
+        away = math.dist(pose[:2], self._charger_of(run))
+        run.arrival = None
+        if away <= config.charger_reach:
+            code, message = run.verdict
+            self._transitions.finish(run, code, f"{message} It is there now.")
+            return
+        run.failures += 1
+        if run.failures >= config.max_navigation_failures:
+            self.give_up(run, f"the navigator stopped {away:.1f} m from the charger")
+        else:
+            self._transitions.redecide(run, config.retry_interval)
+
+    def give_up(self, run: Run, why: str) -> None:
+        """The robot cannot come there; the directive is over."""
+        code, message = run.verdict or (ErrorCode.NAVIGATION_FAILED, "")
+        self._transitions.finish(run, code, f"{message} Could not come back: {why}.".strip())
+
+    def turned_back(self, run: Run) -> bool:
+        """Whether the battery just lasts for the way to the charger, so that the robot goes there now."""
+        context = self._context
+        config, facts, budget = context.config, context.facts, context.facts.energy
+        due = context.now - run.last_energy >= config.energy_interval
+        if run.charging or not budget.limited or not due or facts.pose is None or facts.grid is None:
+            return False
+        run.last_energy = context.now
+        goal = self._charger_of(run)
+        length = way_back(facts.grid, facts.pose, goal, budget, config)
+        if not budget.must_return(length):
+            return False
+        if run.step.kind is StepKind.RETURN and math.dist(home_of(run, context)[:2], goal) < 1.0:
+            return False  # it is on its way there
+        where = "the charger" if budget.charger is not None else "the start"
+        message = (
+            f"The battery lasts for {budget.range_left:.0f} m, of which {budget.reserve:.0f} m are the reserve, and "
+            f"{where} is {length:.0f} m away: the robot stopped in time to drive there."
+        )
+        run.verdict, run.charging, run.failures = (ErrorCode.ENERGY, message), True, 0
+        run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
+        self._account.close(Outcome.PREEMPTED)
+        self._transitions.redecide(run)
+        return True
+
+    def _charger_of(self, run: Run) -> np.ndarray:
+        """(2,): the charger, or the start where none is known."""
+        facts = self._context.facts
+        assert facts.home is not None
+        charger = facts.energy.charger
+        return np.array(charger if charger is not None else facts.home[:2], np.float64)
+
+
+def home_of(run: Run, context: LoopContext) -> np.ndarray:
+    """(3,): where the directive began if coming back is a part of it, else where the robot was first."""
+    home = context.facts.home
+    assert home is not None
+    alone = len(run.directive.steps) <= 1
+    return home if alone or run.begun_at is None else run.begun_at

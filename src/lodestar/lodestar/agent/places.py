@@ -1,0 +1,272 @@
+"""Errands that end at a place: RETURN, GO to a pose, a room or a spot, and PATROL of the rooms that are known."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.agent.activity import Activity, Tools
+from lodestar.agent.admission import Admission
+from lodestar.agent.charger_trip import home_of
+from lodestar.agent.context import LoopContext
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.proposers import HOME, PLACE
+from lodestar.agent.room_search import RoomSearch
+from lodestar.agent.run import Run
+from lodestar.agent.spot_search import SpotSearch
+from lodestar.agent.targets import TargetView
+from lodestar.agent.verification import Arrival
+from lodestar.geometry.poses import wrap_angle
+from lodestar.language.directive import Step
+from lodestar.scene.records import Region
+
+_TRIES = 3  # arrivals that are short of the place, after which it is given up
+
+
+class Place(Protocol):
+    """A pose to go to. proposer: in whose name the goal is sent."""
+
+    proposer: str
+
+    def goal(self, run: Run) -> np.ndarray:
+        """(3,) where to go."""
+        ...
+
+    def words(self, run: Run) -> tuple[str, str, str]:
+        """What is said on the way, on arrival, and of the place itself."""
+        ...
+
+
+class Destination(Activity):
+    """RETURN, and GO to numbers: go to one pose, and check on arrival that the robot stands there."""
+
+    def __init__(self, tools: Tools, place: Place) -> None:
+        super().__init__(tools)
+        self._place = place
+        self._short = 0  # arrivals that were no arrivals
+
+    def act(self, run: Run) -> bool:
+        """Send the robot there."""
+        self.send(run, self._place.proposer, self._place.goal(run), self._place.words(run)[0])
+        return True
+
+    def arrived(self, run: Run, arrival: Arrival) -> None:
+        """The step has succeeded where the robot is there; else it is sent again."""
+        context = self._tools.context
+        assert context.facts.pose is not None
+        run.arrival = None
+        away = math.dist(context.facts.pose[:2], self._place.goal(run)[:2])
+        if away <= context.config.return_tolerance:
+            self._tools.steps.succeed(run, self._place.words(run)[1])
+            return
+        self._short += 1
+        why = f"the navigator stopped {away:.1f} m from {self._place.words(run)[2]}"
+        if self._short >= _TRIES:
+            self.unreachable(run, why)
+        else:
+            self.retry(run)
+
+    def unreachable(self, run: Run, why: str) -> None:
+        """The step has failed; after a return that failed, the directive is over."""
+        if self._place.proposer == HOME:
+            code, message = run.verdict or (ErrorCode.NAVIGATION_FAILED, "")
+            self._tools.transitions.finish(run, code, f"{message} Could not come back: {why}.".strip())
+        else:
+            message = f"Could not go to {self._place.words(run)[2]}: {why}."
+            self._tools.steps.fail(run, ErrorCode.NAVIGATION_FAILED, message)
+
+
+class Start:
+    """Where the directive began if coming back is a part of it, else where the robot was first."""
+
+    proposer = HOME
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+
+    def goal(self, run: Run) -> np.ndarray:
+        """(3,) the start."""
+        return home_of(run, self._context).copy()
+
+    def words(self, run: Run) -> tuple[str, str, str]:
+        """Of the start."""
+        return "Going back to where I started.", "Back where I started.", "the start"
+
+
+class Numbers:
+    """The pose that the step names."""
+
+    proposer = PLACE
+
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+
+    def goal(self, run: Run) -> np.ndarray:
+        """(3,) the pose, with the direction of the way where any heading will do."""
+        pose, here = run.step.pose, self._context.facts.pose
+        assert pose is not None and here is not None
+        heading = math.atan2(pose.y - here[1], pose.x - here[0]) if pose.heading is None else pose.heading
+        return np.array([pose.x, pose.y, float(wrap_angle(heading))])
+
+    def words(self, run: Run) -> tuple[str, str, str]:
+        """Of the numbers."""
+        pose = run.step.pose
+        assert pose is not None
+        place = f"({pose.x:.1f}, {pose.y:.1f})"
+        return f"Going to {place}.", f"I stand at {place}.", place
+
+
+class RoomVisit(Activity):
+    """GO to a room: explore until a region goes by its name, then stand inside it."""
+
+    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
+        super().__init__(tools)
+        self._rooms = rooms
+
+    def asked(self, run: Run) -> Step:
+        """To explore, until the room is known."""
+        return run.unscoped
+
+    def act(self, run: Run) -> bool:
+        """End where the robot stands inside; go in where a way leads there."""
+        names = _names(run)
+        regions = self._rooms.called(names)
+        if self._rooms.is_inside(regions):
+            self._tools.steps.succeed(run, f"I am in the {_name(regions, names)}.")
+            return True
+        goal = self._rooms.way_in(run, regions)
+        if goal is not None:
+            self.send(run, PLACE, goal, f"Going into the {_name(regions, names)}.")
+        return goal is not None
+
+    def news(self, run: Run) -> str:
+        """The room has become known."""
+        return self._rooms.found(run, _names(run))
+
+    def arrived(self, run: Run, arrival: Arrival) -> None:
+        """Decide anew: inside it is over; outside, another place in the room is tried."""
+        run.arrival = None
+        if not self._rooms.is_inside(self._rooms.called(_names(run))):
+            run.goals.exclude(arrival.goal, "it does not lie in the room", self._tools.context.facts.grid)
+        self._tools.transitions.redecide(run)
+
+    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """There is no such room, or no way into it."""
+        names = " or ".join(_names(run))
+        if self._rooms.called(_names(run)):
+            message = f"I know the {names}, but no way leads into it."
+            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, message)
+            return
+        known = ", ".join(sorted({region.label for region in self._rooms.all() if region.label}))
+        message = f"Everything reachable is explored, and no {names} was found; rooms: {known or 'none'}."
+        self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+
+
+class SpotVisit(Activity):
+    """GO to a spot that relations tell, as "in front of the sofa": explore until its anchors are known, stand there."""
+
+    def __init__(self, tools: Tools, spots: SpotSearch) -> None:
+        super().__init__(tools)
+        self._spots = spots
+        self._goal: np.ndarray | None = None
+
+    def asked(self, run: Run) -> Step:
+        """To explore, until the anchors are known."""
+        return run.unscoped
+
+    def act(self, run: Run) -> bool:
+        """Go there where the spot is known."""
+        self._goal = self._spots.best(run)
+        if self._goal is None:
+            return False
+        self.send(run, PLACE, self._goal, f"Going to {_spot(run)}.")
+        return True
+
+    def news(self, run: Run) -> str:
+        """The anchors have become known."""
+        return f"I know where {_spot(run)} is." if self._spots.best(run) is not None else ""
+
+    def arrived(self, run: Run, arrival: Arrival) -> None:
+        """The step has succeeded where the robot came to the spot."""
+        context = self._tools.context
+        assert context.facts.pose is not None
+        run.arrival = None
+        away = math.dist(context.facts.pose[:2], arrival.goal[:2])
+        if away <= context.config.return_tolerance:
+            self._tools.steps.succeed(run, f"I stand at {_spot(run)}.")
+            return
+        run.goals.exclude(arrival.goal, "the navigator stopped short of it", context.facts.grid)
+        self._tools.transitions.redecide(run)
+
+    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """Where it is cannot be told."""
+        message = f"Everything reachable is explored, and no way to {_spot(run)} is known."
+        self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+
+
+class RoomPatrol(Activity):
+    """PATROL without stops: go once into every room that is known now, the nearest first."""
+
+    def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
+        super().__init__(tools)
+        self._rooms = rooms
+        self._left: set[int] | None = None
+        self._seen: list[str] = []
+        self._missed: list[str] = []
+
+    def act(self, run: Run) -> bool:
+        """Go into the nearest room that is left; end where none is."""
+        regions = {region.id: region for region in self._rooms.all()}
+        if self._left is None:
+            self._left = set(regions)
+        if not regions:
+            message = "I know no rooms yet; let me explore first."
+            self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+            return True
+        self._left &= set(regions)  # rooms merge while the map grows
+        here = [i for i in self._left if self._rooms.is_inside([regions[i]])]
+        for identity in here:
+            self._left.discard(identity)
+            self._seen.append(_called(regions[identity]))
+        goal = self._rooms.way_in(run, [regions[i] for i in self._left])
+        if goal is not None:
+            self.send(run, PLACE, goal, f"On patrol: {len(self._left)} rooms to go.")
+            return True
+        self._missed += [_called(regions[i]) for i in self._left]
+        self._end(run)
+        return True
+
+    def arrived(self, run: Run, arrival: Arrival) -> None:
+        """On to the next room; a goal that lies in none of those left is not tried again."""
+        run.arrival = None
+        run.goals.exclude(arrival.goal, "visited", self._tools.context.facts.grid)
+        self._tools.transitions.redecide(run)
+
+    def _end(self, run: Run) -> None:
+        seen = f"I was in {', '.join(self._seen)}." if self._seen else "I was in no room."
+        if self._missed:
+            message = f"{seen} No way leads into {', '.join(self._missed)}."
+            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, message)
+        else:
+            self._tools.steps.succeed(run, seen)
+
+
+def _names(run: Run) -> tuple[str, ...]:
+    assert run.step.item is not None
+    return tuple(dict.fromkeys(graph.target.category for graph in run.step.item.best))
+
+
+def _name(regions: list[Region], names: tuple[str, ...]) -> str:
+    return regions[0].label if len(regions) == 1 else " or ".join(names)
+
+
+def _called(region: Region) -> str:
+    return f"the {region.label}" if region.label else f"room {region.id}"
+
+
+def _spot(run: Run) -> str:
+    assert run.step.item is not None
+    graph = run.step.item.best[0]
+    return f'"{graph.target.phrase}" by the {" and the ".join(v.phrase for v in graph.variables[1:])}'

@@ -1,0 +1,106 @@
+"""Errands that look over everything, or over a room: EXPLORE, LIST and COUNT."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodestar.agent.activity import Activity, Tools
+from lodestar.agent.admission import Admission
+from lodestar.agent.endings import explored_in_words
+from lodestar.agent.errors import ErrorCode
+from lodestar.agent.proposers import EXPLORER, PLACE
+from lodestar.agent.room_search import RoomSearch
+from lodestar.agent.run import Run
+from lodestar.agent.targets import TargetView
+from lodestar.agent.words import counted, inventory
+from lodestar.grid.paths import path_lengths
+from lodestar.language.directive import Step, StepKind
+
+
+class Exploration(Activity):
+    """Ends where nothing reachable is left to look at in the scope, with an answer where one is asked for.
+
+    A scope that names rooms is looked for first: what is explored is the room that the robot comes to.
+    """
+
+    def __init__(self, tools: Tools, rooms: RoomSearch, answer: StockTaking | None = None) -> None:
+        super().__init__(tools)
+        self._rooms, self._answer = rooms, answer
+        self._inside = False
+
+    def asked(self, run: Run) -> Step:
+        """The whole place while the room is not known; then the room alone."""
+        if self._inside or not run.step.scope.rooms:
+            return run.step
+        return run.unscoped
+
+    def act(self, run: Run) -> bool:
+        """Go into the room first, where one is named and known."""
+        scope = run.step.scope
+        if self._inside or not scope.rooms:
+            return False
+        regions = self._rooms.called(scope.labels)
+        if self._rooms.is_inside(regions):
+            self._inside = True
+            return False
+        goal = self._rooms.way_in(run, regions)
+        if goal is None:
+            return False
+        self.send(run, PLACE, goal, f"Going into the {' or '.join(scope.labels)}.")
+        return True
+
+    def news(self, run: Run) -> str:
+        """The room has become known."""
+        labels = run.step.scope.labels
+        return self._rooms.found(run, labels) if labels and not self._inside else ""
+
+    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """The step has succeeded, unless its room was never found."""
+        labels = run.step.scope.labels
+        if labels and not self._inside:
+            message = f"Everything reachable is explored, and no {' or '.join(labels)} was found."
+            self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+            return
+        told = self._account(run, admission)
+        if self._answer is None:
+            self._tools.steps.succeed(run, told)
+            return
+        listed = self._answer.of(run)
+        if listed is not None:
+            self._tools.steps.succeed(run, f"{told}\n{listed}")
+            return
+        context = self._tools.context
+        self.retry(run)
+        if run.idle_for(context.now) > context.config.no_expert_timeout:
+            why = "The text model did not say what the words mean."
+            self._tools.transitions.finish(run, ErrorCode.NO_EXPERT, why)
+
+    def _account(self, run: Run, admission: Admission) -> str:
+        facts = self._tools.context.facts
+        assert facts.grid is not None and facts.pose is not None
+        if self._inside:
+            area = sum(region.area for region in self._rooms.called(run.step.scope.labels))
+            return f"Explored the {' and the '.join(run.step.scope.labels)}: {area:.0f} m2."
+        reached = np.isfinite(path_lengths(facts.grid, facts.pose[:2]))
+        left = next((arm.reason.partition(": ")[2] for arm in admission.arms if arm.expert == EXPLORER), "")
+        return explored_in_words(facts.grid, reached, left)
+
+
+class StockTaking:
+    """LIST and COUNT: what of the item there is, once everything was looked at."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    def of(self, run: Run) -> str | None:
+        """How many there are, and where; none is an answer too. None while the vectors of the words are under way."""
+        matches = self._tools.search.matches(run)
+        if matches is None:
+            return None
+        run.found.extend(entity.id for entity in matches if entity.id not in run.found)
+        listed = inventory(matches, run.step.target, self._tools.context.facts.mirror)
+        if run.step.kind is not StepKind.COUNT:
+            return listed
+        where = f" in the {' or '.join(run.step.scope.labels)}" if run.step.scope.rooms else ""
+        there = "is" if len(matches) == 1 else "are"
+        return f"There {there} {counted(len(matches), run.step.target)}{where}.\n{listed}"

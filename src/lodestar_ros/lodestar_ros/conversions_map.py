@@ -62,18 +62,20 @@ def regions_to_msg(
     message = msg.RegionArray(header=header(grid.stamp, grid.frame), revision=revision)
     message.info = map_info(mask.shape, grid.resolution, grid.origin, grid.stamp)
     message.mask = image_to_msg(mask, "mono16", grid.stamp, grid.frame)
-    message.regions = [
-        msg.Region(
-            id=int(region.id),
-            label=region.label,
-            label_weight=float(region.label_weight),
-            area=float(region.area),
-            centroid=point_to_msg(region.centroid),
-            neighbors=[int(other) for other in region.neighbors],
-        )
-        for region in regions
-    ]
+    message.regions = [region_to_msg(region) for region in regions]
     return message
+
+
+def region_to_msg(region: Region) -> msg.Region:
+    return msg.Region(
+        id=int(region.id),
+        label=region.label,
+        named=region.named,
+        label_weight=float(region.label_weight),
+        area=float(region.area),
+        centroid=point_to_msg(region.centroid),
+        neighbors=[int(other) for other in region.neighbors],
+    )
 
 
 def regions_from_msg(message: msg.RegionArray) -> tuple[list[Region], RegionMap]:
@@ -91,6 +93,7 @@ def regions_from_msg(message: msg.RegionArray) -> tuple[list[Region], RegionMap]
             item.area,
             point_from_msg(item.centroid),
             tuple(item.neighbors),
+            item.named,
         )
         for item in message.regions
     ]

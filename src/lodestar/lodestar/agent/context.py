@@ -50,7 +50,9 @@ class LoopContext:
         """Names of the regions that are known now."""
         mirror = self.facts.mirror
         return (
-            frozenset() if mirror is None else frozenset(r.label for r in mirror.regions.values() if r.label)
+            frozenset()
+            if mirror is None
+            else frozenset(r.label.casefold() for r in mirror.regions.values() if r.label)
         )
 
     def next_epoch(self) -> int:

@@ -26,7 +26,9 @@ def is_room(item: Item, names: Collection[str]) -> bool:
     """Whether it is a room by the lexicon, or by a word that operators have for one here (`names`)."""
     lexicon = load_lexicon()
     categories = [graph.target.category for graph in item.best]
-    return bool(categories) and all(lexicon.room(word) is not None or word in names for word in categories)
+    return bool(categories) and all(
+        lexicon.room(word) is not None or word.casefold() in names for word in categories
+    )
 
 
 def errand_of(step: Step, names: Collection[str]) -> Step:

@@ -18,6 +18,7 @@ from lodestar.query.config import QueryConfig
 from lodestar.scene.records import Entity
 
 GENERIC = "object"  # a noun of the lexicon that any thing fits
+LABEL = "person"  # a noun of the lexicon for who stands there, whose size a robot has
 REACH = 2.0  # m around the anchors in which a spot may lie
 STEP = 0.25  # m between places that are tried
 APART = 0.35  # m from a goal that failed, at which another is tried
@@ -86,8 +87,8 @@ def _standing(identity: int, place: np.ndarray) -> Entity:
     middle = np.array([place[0], place[1], _SIZE[2] / 2.0])
     return Entity(
         id=identity,
-        label=GENERIC,
-        caption=GENERIC,
+        label=LABEL,
+        caption=LABEL,
         mean=middle,
         covariance=np.diag((_SIZE / 2.0) ** 2 / 3.0),
         box_min=middle - _SIZE / 2.0,

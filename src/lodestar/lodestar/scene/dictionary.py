@@ -219,8 +219,14 @@ class SceneDictionary:
                 label, weight = label_region(inside.get(int(identity), ()))
                 place = np.asarray(centroid, float)
                 found.append(Region(int(identity), label, weight, float(area), place, tuple(neighbors)))
-            state.rooms.regions = {region.id: region for region in found}
-            return tuple(found)
+            named = state.names.applied(state.rooms, tuple(found))
+            state.rooms.regions = {region.id: region for region in named}
+            return named
+
+    def name_region(self, region: int, point: np.ndarray | None, label: str) -> Region:
+        """The region as an operator calls it from now on; see `RegionNames.name`. Raises BadRegionName."""
+        with self.lock:
+            return self.state.names.name(self.state.rooms, region, point, label)
 
     def find_regions(
         self, grid: OccupancyGrid2D, tracker: RegionTracker

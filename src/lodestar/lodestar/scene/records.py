@@ -97,3 +97,4 @@ class Region:
     area: float
     centroid: np.ndarray
     neighbors: tuple[int, ...] = ()
+    named: bool = False  # whether the label is an operator's word

@@ -19,9 +19,12 @@ UNSURE = 1.0  # evidence for "no room that has a name"; a single telling thing o
 
 def is_called(region: Region, names: Collection[str]) -> bool:
     """Whether a region goes by one of the names, by the canonical words of rooms."""
-    lexicon = load_lexicon()
-    wanted = {lexicon.room(name) or name for name in names}
-    return bool(region.label) and (lexicon.room(region.label) or region.label) in wanted
+    return bool(region.label) and _room(region.label) in {_room(name) for name in names}
+
+
+def _room(name: str) -> str:
+    folded = name.casefold().strip()
+    return load_lexicon().room(folded) or folded
 
 
 class Occupant(Protocol):
@@ -82,6 +85,17 @@ class RegionMap:
             self._mask = np.zeros((0, 0), np.int64)
             return
         self._mask, self._gap = np.asarray(mask), None
+
+    def places_of(self, region: int) -> np.ndarray:
+        """(N, 2) middles of the cells of a region, in map."""
+        rows, columns = (
+            np.nonzero(self._mask == region)
+            if self._gap is None
+            else np.nonzero((self._mask == region) & (self._gap == 0.0))
+        )
+        places = self._origin + (np.column_stack([columns, rows]) + 0.5) * self._resolution
+        back = inverse(self._mask_from_map)
+        return places @ back[:2, :2].T + back[:2, 3]
 
     def move(self, jump: np.ndarray) -> None:
         """The map has moved by (4, 4), and the regions with it."""

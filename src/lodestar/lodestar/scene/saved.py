@@ -23,6 +23,7 @@ from lodestar.scene import persistence as scene_parts
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.persistence import BadScene
+from lodestar.scene.region_names import RegionNames
 from lodestar.scene.scene_state import SceneState
 from lodestar.storage.archive import Archive, kind_of, read_archive, write_archive
 from lodestar.storage.snapshot import SnapshotFolder
@@ -135,6 +136,7 @@ class SavedMap:
         session = f"{str(self.voxels.meta.get('session_id', '')).split('+')[0]}+"
         fused = voxel_parts.map_from_arrays(self.voxels.meta, self.voxels.arrays, voxels, session, now)
         state = scene_parts.scene_from_arrays(self.scene.meta, self.scene.arrays, scene, now)
+        state.names = restored_names(self.scene)
         restore_rooms(rooms, self.scene)
         return Loaded(fused, state, int(self.scene.meta["map_id"]), session)
 
@@ -153,7 +155,16 @@ def scene_arrays(
     room_meta, room_arrays = rooms.to_arrays()
     with scene.lock:
         room_meta["regions_moved"] = scene.state.moved.tolist()
+        room_meta["region_names"] = scene.state.names.to_meta()
     return meta | room_meta, arrays | room_arrays
+
+
+def restored_names(part: Archive) -> RegionNames:
+    """Operators' words for the regions. Raises BadScene."""
+    try:
+        return RegionNames.of_meta(part.meta)
+    except (ValueError, TypeError) as error:
+        raise BadScene(f"names of regions: {error.__class__.__name__}: {error}") from error
 
 
 def restore_rooms(rooms: RegionTracker, part: Archive) -> None:

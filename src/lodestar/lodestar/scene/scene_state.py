@@ -20,6 +20,7 @@ from lodestar.scene.journal import Journal
 from lodestar.scene.lifecycle import EntityRecord, archived_twin, twin_reach
 from lodestar.scene.place_index import PlaceIndex
 from lodestar.scene.records import EntityState
+from lodestar.scene.region_names import RegionNames
 from lodestar.scene.regions import RegionMap
 
 MAX_SHOWN = 4  # keyframes remembered per instance, for views that are yet to come
@@ -45,6 +46,7 @@ class SceneState:
         )
         self.places = PlaceIndex()
         self.stamp = 0.0
+        self.names = RegionNames()
         self.moved = np.eye(4)  # by all jumps since somebody last took note of them
         self._jumps = JumpWatch()
         self._odom_from_camera = np.eye(4)
@@ -101,6 +103,7 @@ class SceneState:
         self.counts["jumps"] += 1
         self.moved = jump @ self.moved
         self.rooms.move(jump)
+        self.names.move(jump)
         for identity, record in self.records.items():
             record.move(jump)
             self._placed(record)

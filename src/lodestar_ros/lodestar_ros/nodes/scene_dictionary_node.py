@@ -27,6 +27,7 @@ from lodestar_ros.map_files import MapFiles
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.query_server import QueryServer
+from lodestar_ros.region_naming import RegionNaming
 from lodestar_ros.scene_client import InstanceClient
 from lodestar_ros.scene_display import SceneDisplay
 from lodestar_ros.scene_enrichment import SceneEnrichment
@@ -39,7 +40,7 @@ class SceneDictionaryNode(LodestarNode):
 
     Subscribes: ``instances``, ``grid``, ``pillars``, ``keyframes``, ``directive``.
     Publishes: ``~/entities`` (deltas), ``~/regions``, ``~/similarity/*``, ``~/keep_out_mask``,
-    ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged).
+    ``~/costmap_filter_info``, ``~/markers``. Serves: ``~/get_entities`` (paged), ``~/name_region``.
     Actions: ``~/query``, ``~/save``, ``~/load``, ``~/export``.
     """
 
@@ -66,6 +67,7 @@ class SceneDictionaryNode(LodestarNode):
             self, self._scene, self._rooms, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
         )  # fmt: skip
+        self._naming = RegionNaming(self, self._scene, self._tell_regions)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
@@ -84,6 +86,10 @@ class SceneDictionaryNode(LodestarNode):
         if self._grid is not None and self._grid is not self._regions_of:
             self._regions_of = self._grid
             self._worker.submit(self._grid)
+
+    def _tell_regions(self) -> None:
+        """They are found and told anew with the next look."""
+        self._regions_of = None
 
     def _count(self, name: str) -> int:
         return self._scene.counts[name]

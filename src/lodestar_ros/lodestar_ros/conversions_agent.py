@@ -259,6 +259,7 @@ def feedback_to_msg(feedback: Feedback, stamp: float) -> action.FollowDirective.
         distance_travelled=float(feedback.distance_travelled),
         coverage=float(feedback.coverage),
         text=feedback.text,
+        understood=feedback.understood,
     )
     if feedback.goal is not None:
         message.goal = planar_to_stamped(feedback.goal, stamp)
@@ -277,6 +278,9 @@ def result_to_msg(result: DirectiveResult, stamp: float) -> action.FollowDirecti
         duration=duration_to_msg(result.duration),
         report=result.report,
     )
+    if result.question is not None:
+        message.question, message.question_id = result.question.text, result.question.id
+        message.choices = [choice.words for choice in result.question.choices]
     if result.final_pose is not None:
         message.final_pose = planar_to_stamped(np.asarray(result.final_pose), stamp)
     return message

@@ -12,8 +12,10 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from lodestar.agent.commands import DirectiveResult, Feedback
 from lodestar.agent.errors import DirectiveRefused, ErrorCode
 from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.open_questions import Choice
 from lodestar.language.checks import check_directive
 from lodestar.language.directive import (
+    AmbiguousDirective,
     CannotObey,
     Directive,
     DirectiveError,
@@ -140,6 +142,8 @@ class DirectiveServer:
             return _Outcome(begin(handle))
         except DirectiveRefused as refusal:
             return _refusal(refusal.code, str(refusal))
+        except AmbiguousDirective as doubt:
+            return self._asked_back(doubt)
         except StopRequested:
             text = "Stopped. To keep the robot standing, hold it: python -m lodestar_ros.hold on"
             return _Outcome(result=FollowDirective.Result(success=True, report=text), stops=True)
@@ -177,9 +181,25 @@ class DirectiveServer:
             self._watch.begin()
         self._on_started(directive)
 
+    def _asked_back(self, doubt: AmbiguousDirective) -> _Outcome:
+        """The readings as a question."""
+        choices = tuple(Choice(words, directive) for words, directive in doubt.readings)
+        question = self._loop.ask(str(doubt), choices, self._now())
+        refused = DirectiveResult(ErrorCode.AMBIGUOUS, str(doubt), success=False, question=question)
+        return _Outcome(result=result_to_msg(refused, self._stamp()))
+
+    def _answer(self, handle: Any) -> Directive:
+        """What the answer to an open question means has begun. Raises DirectiveRefused."""
+        request = handle.request
+        directive = self._loop.answer(request.question_id, int(request.choice), self._now(), _limit(request))
+        self._begun = handle
+        return directive
+
     def _read_and_start(self, handle: Any) -> Directive | None:
         """The directive that has begun; None where its pictures have to be described first."""
         request = handle.request
+        if request.question_id:
+            return self._answer(handle)
         images = tuple(bytes(image.data) for image in request.images)
         message = request.directive
         wordless = not request.text.strip() and not message.subtasks
@@ -197,8 +217,7 @@ class DirectiveServer:
 
     def _start(self, handle: Any, directive: Directive) -> Directive:
         check_directive(directive)
-        limit = handle.request.time_limit
-        self._loop.start(directive, self._now(), limit.sec + limit.nanosec * 1e-9)
+        self._loop.start(directive, self._now(), _limit(handle.request))
         self._begun = handle
         return directive
 
@@ -251,6 +270,11 @@ class DirectiveServer:
             return result
 
         handle.execute(conclude)
+
+
+def _limit(request: Any) -> float:
+    """Seconds that a directive may take, 0 = the default."""
+    return float(request.time_limit.sec + request.time_limit.nanosec * 1e-9)
 
 
 def _refusal(code: ErrorCode, message: str) -> _Outcome:

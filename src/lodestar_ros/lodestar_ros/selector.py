@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import deque
 from dataclasses import dataclass
 
@@ -49,7 +50,7 @@ def make_loop(
         policy = parts.policy(config)
     except (ValueError, OSError) as error:
         raise ParameterError(f"selection: {error}") from error
-    loop = parts.decision_loop(config, node.shared, book, policy)
+    loop = parts.decision_loop(config, node.shared, book, policy, prefix=uuid.uuid4().hex[:8])
     return loop, PolicyKeeper(node, policy, config.selection.policy_state)
 
 

@@ -10,7 +10,6 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,16 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("directive", help='what to do, e.g. "find the red chair next to the desk"')
+    parser.add_argument(
+        "directive", nargs="?", default="", help='what to do, e.g. "find the red chair next to the desk"'
+    )
+    parser.add_argument(
+        "--answer",
+        nargs=2,
+        default=("", "0"),
+        metavar=("QUESTION", "CHOICE"),
+        help="the answer to a question that the robot asked back, instead of a directive",
+    )
     parser.add_argument(
         "--image",
         type=Path,
@@ -54,6 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 = the node's default")
     options, given = parse(parser, arguments)
+    question, choice = options.answer
+    if not choice.isdigit() or bool(question) == bool(options.directive):
+        parser.error("say a directive, or --answer with the question's id and the number of a choice")
     try:
         images = [
             CompressedImage(format=file.suffix.lstrip("."), data=file.read_bytes()) for file in options.image
@@ -62,7 +73,11 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"the picture cannot be read: {error}")
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cancels as Ctrl-C does
     with terminal_node("send_directive", options.namespace, given) as node:
-        return _Sender(node).run(options.directive, options.time_limit, images)
+        goal = FollowDirective.Goal(
+            text=options.directive, images=images, question_id=question, choice=int(choice)
+        )
+        goal.time_limit = Duration(seconds=options.time_limit).to_msg()
+        return _Sender(node).run(goal)
 
 
 class _Sender:
@@ -78,7 +93,7 @@ class _Sender:
         self._text = ""
         node.create_subscription(Heartbeat, "goal_selector/heartbeat", self._on_heartbeat, qos.COMMAND)
 
-    def run(self, directive: str, time_limit: float, images: Sequence[CompressedImage] = ()) -> int:
+    def run(self, goal: Any) -> int:
         """The exit status."""
         sent = handle = None
         try:
@@ -87,8 +102,6 @@ class _Sender:
                     f"No follow_directive server answered. {not_heard(self._node)} "
                     "Start one with: python -m lodestar_bringup sim"
                 )
-            limit = Duration(seconds=time_limit).to_msg()
-            goal = FollowDirective.Goal(text=directive, images=list(images), time_limit=limit)
             sent = SentGoal(self._client, FollowDirective, goal, self._on_feedback)
             self._wait(sent.answer, _ANSWER_TIMEOUT)
             if not sent.answer.done():
@@ -121,6 +134,11 @@ class _Sender:
         print(result.report or result.error_msg)
         if result.error_code != FollowDirective.Result.NONE:
             print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
+        if result.question:
+            print(result.question)
+            for number, words in enumerate(result.choices, start=1):
+                command = f"python -m lodestar_ros.send_directive --answer {result.question_id} {number}"
+                print(f"  {number}. {words}: {command}")
         return 0 if result.success else EXIT_FAILED
 
     def _lost(self, silent: float) -> int:

@@ -8,6 +8,7 @@ from enum import Enum, IntEnum
 import numpy as np
 
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.open_questions import OpenQuestion
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
 from lodestar.selection.decision_log import Decision
@@ -107,6 +108,7 @@ class DirectiveResult:
     duration: float = 0.0
     report: str = ""
     final_pose: np.ndarray | None = None  # (3,)
+    question: OpenQuestion | None = None  # that the robot asks back
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,9 @@ Command = (
 
 @dataclass(frozen=True)
 class Feedback:
-    """What it does and why. distances: metres. coverage: m^2 known free. goal: (3,) or None."""
+    """What it does and why. distances: metres. coverage: m^2 known free. goal: (3,) or None. understood: the directive
+    as it was understood.
+    """
 
     phase: str
     expert: str
@@ -141,3 +145,4 @@ class Feedback:
     coverage: float
     goal: np.ndarray | None
     text: str
+    understood: str = ""

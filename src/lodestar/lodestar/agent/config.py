@@ -89,6 +89,10 @@ class LoopConfig:
     energy_interval: float = 1.0  # s between looks at the battery (ours)
     detour: float = 1.5  # of the straight line, which an unknown way back may be longer (ours)
     charger_reach: float = 0.6  # m from the charger that count as being there (ours)
+    # Questions that end a directive.
+    open_questions: int = 16  # at once; the oldest gives way (ours)
+    question_patience: float = 600.0  # s, after which one has expired (ours)
+    question_choices: int = 6  # that are offered at most (ours)
     # Reports.
     nearest_matches: int = 5  # entities named where the target was not found (ours)
     map_id: int = field(default=1, metadata={"shared": "map_id"})  # of the decision log's records

@@ -10,6 +10,7 @@ from lodestar.agent.commands import Command, State
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.credit import Ledger
 from lodestar.agent.facts import Facts
+from lodestar.agent.open_questions import OpenQuestions
 from lodestar.agent.run import Run
 from lodestar.agent.targets import Targets
 from lodestar.experts.protocol import Proposal
@@ -38,6 +39,7 @@ class LoopContext:
     targets: Targets
     validator: Validator
     facts: Facts
+    questions: OpenQuestions
     state: State = State.IDLE
     now: float = 0.0
     epoch: int = 0

@@ -94,4 +94,5 @@ def result_of(
         duration=duration,
         report=f"{story}\n{account}" if "\n" in story else f"{story} {account}",
         final_pose=None if pose is None else pose.copy(),
+        question=run.question if code is ErrorCode.AMBIGUOUS else None,
     )

@@ -52,6 +52,12 @@ class CannotAnswer(DirectiveRefused):
     code = ErrorCode.CANNOT_ANSWER
 
 
+class QuestionUnknown(DirectiveRefused):
+    """It answers a question that is not open, or with none of its choices."""
+
+    code = ErrorCode.QUESTION_UNKNOWN
+
+
 class Busy(DirectiveRefused):
     """Another directive runs."""
 

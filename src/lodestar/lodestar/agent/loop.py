@@ -30,11 +30,12 @@ from lodestar.agent.known_target import KnownTarget
 from lodestar.agent.motion import Odometer
 from lodestar.agent.navigating_state import NavigatingState
 from lodestar.agent.navigator_news import NavigatorNews
+from lodestar.agent.open_questions import Choice, OpenQuestion, OpenQuestions
 from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.questions import Questions
 from lodestar.agent.refusals import refuse
 from lodestar.agent.resting_state import RestingState
-from lodestar.agent.run import Run
+from lodestar.agent.run import NOT_CHOSEN, Run
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
@@ -43,7 +44,7 @@ from lodestar.agent.transitions import Transitions
 from lodestar.agent.validating_state import ValidatingState
 from lodestar.agent.verifying_state import VerifyingState
 from lodestar.agent.waiting_state import WaitingState
-from lodestar.agent.words import step_in_words
+from lodestar.agent.words import directive_in_words, step_in_words
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -86,6 +87,7 @@ class DecisionLoop:
         features: str = "iv_a",
         rewards: RewardModel | None = None,
         validator: Validator = passes,
+        prefix: str = "q",
     ) -> None:
         if tuple(policy.arms) != tuple(experts):
             raise ValueError(f"the policy's arms {policy.arms} are not the experts {experts}")
@@ -95,7 +97,15 @@ class DecisionLoop:
             targets = SceneTargets(phrases)
         builder = ContextBuilder(context or ContextConfig(), experts, features)
         ledger = Ledger(policy, builder, rewards or DirectiveReward())
-        self._context = LoopContext(config, experts, ledger, targets, validator, Facts(Odometer(config)))
+        self._context = LoopContext(
+            config,
+            experts,
+            ledger,
+            targets,
+            validator,
+            Facts(Odometer(config)),
+            OpenQuestions(config, prefix),
+        )
         self._compose(self._context)
 
     def _compose(self, context: LoopContext) -> None:
@@ -122,9 +132,16 @@ class DecisionLoop:
 
     # --- requests -------------------------------------------------------------------------------------------
 
-    def start(self, directive: Directive, now: float, time_limit: float = 0.0) -> None:
+    def start(
+        self,
+        directive: Directive,
+        now: float,
+        time_limit: float = 0.0,
+        excluded: frozenset[int] = frozenset(),
+    ) -> None:
         """Begin a directive; time_limit in seconds, 0 = the default, which one that is endless has none of.
 
+        excluded: entities that its first step does not mean.
         Raises DirectiveRefused.
         """
         context = self._context
@@ -150,8 +167,21 @@ class DecisionLoop:
             constraints_told=directive.constraints,
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
+        run.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
         context.ledger.begin_directive(context.now, run.time_limit)
         self._transitions.start(run)
+
+    def ask(self, text: str, choices: tuple[Choice, ...], now: float) -> OpenQuestion:
+        """A question to whoever gave a directive, which `answer` answers."""
+        return self._context.questions.ask(text, choices, max(self._context.now, now))
+
+    def answer(self, question: str, choice: int, now: float, time_limit: float = 0.0) -> Directive:
+        """Begin what a choice (counted from 1) of an open question means, and return it. Raises DirectiveRefused."""
+        questions = self._context.questions
+        chosen = questions.answered(question, choice, max(self._context.now, now))
+        self.start(chosen.directive, now, time_limit, chosen.excluded)
+        questions.close(question)
+        return chosen.directive
 
     def cancel(self, now: float) -> None:
         """End the directive as CANCELLED; motion is refused at once, the commands come with the next tick."""
@@ -292,6 +322,7 @@ class DecisionLoop:
             coverage=facts.area,
             goal=None if proposal is None else np.asarray(proposal.goal, np.float64).copy(),
             text=run.text,
+            understood=directive_in_words(run.directive),
         )
 
     def _phase(self, run: Run) -> str:

@@ -14,6 +14,7 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.itinerary import Itinerary
+from lodestar.agent.open_questions import OpenQuestion
 from lodestar.agent.questions import Questions
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
@@ -26,6 +27,7 @@ BELOW_ACCEPT = "looked at from close, it does not meet the query"
 UNCONFIRMED = "reached, but not seen again there"
 UNREACHABLE = "no viewpoint of it could be reached"
 FOUND = "found already"
+NOT_CHOSEN = "another one was chosen"
 MAX_TOLD = 100  # sentences of a report
 _EXPLORE = Step(StepKind.EXPLORE)
 
@@ -112,6 +114,7 @@ class Run:
     told: list[str] = field(default_factory=list)
     verdict: tuple[ErrorCode, str] | None = None
     charging: bool = False
+    question: OpenQuestion | None = None  # that the robot asks back with its result
     text: str = ""
     _asked: Directive | None = None  # the newest of `asked`, so that experts see the same object again
 

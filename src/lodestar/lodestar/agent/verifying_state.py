@@ -8,6 +8,7 @@ from lodestar.agent.ambiguity import Step
 from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.open_questions import Choice, OpenQuestion
 from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.run import BELOW_ACCEPT, FOUND, UNCONFIRMED, UNREACHABLE, Run
 from lodestar.agent.stamps import last_seen
@@ -19,6 +20,8 @@ from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
 from lodestar.agent.words import name_of, nothing_here, place_of
 from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import EVERY
+from lodestar.query.ambiguity import choices_in_words
+from lodestar.scene.captions import clean_text
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 
@@ -124,7 +127,22 @@ class VerifyingState:
         else:
             run.arrival = None
             message = f"I looked at each from close by and cannot tell which is meant: {which}."
+            run.question = self._question(run)
             self._steps.fail(run, ErrorCode.AMBIGUOUS, message)
+
+    def _question(self, run: Run) -> OpenQuestion:
+        """Which of the rivals is meant; the answer goes on with this step, without the others."""
+        context = self._context
+        rivals = [c.entity_id for c in run.doubt.rivals][: context.config.question_choices]
+        facts = context.facts
+        entities = [entity for i in rivals if (entity := facts.entity(i)) is not None]
+        regions = {} if facts.mirror is None else facts.mirror.regions
+        words = choices_in_words(entities, facts.entities, regions)
+        rest = run.directive.from_step(run.step_index)
+        every = frozenset(c.entity_id for c in run.doubt.rivals)
+        choices = tuple(Choice(said, rest, every - {e.id}) for said, e in zip(words, entities))
+        text = f"Which {clean_text(run.step.target)}: {', or '.join(words)}?"
+        return context.questions.ask(text, choices, context.now)
 
     def _claim(self, run: Run, entity: Entity, view: TargetView) -> None:
         """The target is confirmed: on to the next step, or done."""

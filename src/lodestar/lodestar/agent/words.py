@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
-from lodestar.language.directive import EVERY, Step, StepKind
+from lodestar.language.directive import EVERY, Directive, Step, StepKind
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
@@ -31,6 +31,15 @@ def place_of(entity: Entity, mirror: SceneMirror | None) -> str:
     region = mirror.regions.get(entity.region_id) if mirror is not None else None
     room = f"in the {clean_text(region.label)} " if region is not None and region.label else ""
     return f"{room}at ({entity.mean[0]:.1f}, {entity.mean[1]:.1f})"
+
+
+def directive_in_words(directive: Directive) -> str:
+    """The steps in order, what is kept away from, and what cannot be done: what the robot understood."""
+    steps = ", then ".join(step_in_words(step) for step in directive.steps)
+    barred = [clean_text(c.item.phrase) for c in directive.constraints]
+    kept = f", keeping away from {' and '.join(barred)}" if barred else ""
+    unable = unable_in_words([one for step in directive.steps for one in step.unable])
+    return f"{steps[:1].upper()}{steps[1:]}{kept}. {unable}".strip()
 
 
 def step_in_words(step: Step) -> str:

@@ -225,9 +225,9 @@ def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
 
 
 def decision_loop(
-    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy
+    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy, prefix: str = "q"
 ) -> DecisionLoop:
-    """Follows directives."""
+    """Follows directives. prefix: of the ids of the questions that it asks back."""
     return DecisionLoop(
         config.loop,
         chooser,
@@ -237,4 +237,5 @@ def decision_loop(
         context=config.context,
         features=config.selection.features,
         rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
+        prefix=prefix,
     )

@@ -6,7 +6,7 @@ Nothing below `language/` sees a sentence. `Directive.text` is kept for logs and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
@@ -278,6 +278,13 @@ class Directive:
         held = self.constraints_of(index)
         return self if len(held) == len(self.constraints) else replace(self, constraints=held)
 
+    def from_step(self, index: int) -> Directive:
+        """What is left of it from step `index` on, once."""
+        left = tuple(
+            c if c.until is None else replace(c, until=c.until - index) for c in self.constraints_of(index)
+        )
+        return replace(self, steps=self.steps[index:], constraints=left, times=1)
+
     @property
     def phrases(self) -> tuple[str, ...]:
         """Every phrase that it speaks of, in order: their vectors are needed to follow it."""
@@ -329,6 +336,14 @@ class StopRequested(DirectiveError):
 
 class NotUnderstood(DirectiveError):
     """There is text, but no task in it."""
+
+
+class AmbiguousDirective(NotUnderstood):
+    """It can be read in ways that differ in what is done or forbidden. readings: words for each, and its directive."""
+
+    def __init__(self, question: str, readings: Sequence[tuple[str, Directive]]) -> None:
+        super().__init__(question)
+        self.readings = tuple(readings)
 
 
 class CannotObey(NotUnderstood):

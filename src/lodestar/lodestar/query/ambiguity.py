@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
-from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.records import Entity, EntityState, Region
 
 _BESIDE = 2.0  # metres between boxes within which a neighbour identifies an object
 _BIGGER = 1.25  # ratio of the longest sides that a person notices at once
@@ -31,6 +31,33 @@ def tell_apart(first: Candidate, second: Candidate, entities: Mapping[int, Entit
     )
     names = [f"#{e.id} {clean_text(e.caption or e.label) or 'thing'}" for e in (one, other)]
     return f"{names[0]} ({difference[0]}) or {names[1]} ({difference[1]})"
+
+
+def choices_in_words(
+    things: Sequence[Entity], entities: Mapping[int, Entity], regions: Mapping[int, Region]
+) -> tuple[str, ...]:
+    """Words for each of several things that tell it from the others, as a person would choose by: "the red chair by the
+    desk", "the red chair in the hall"; the place in map where nothing else does.
+    """
+    ids = {thing.id for thing in things}
+    beside = {thing.id: _beside(thing, ids, entities) for thing in things}
+    names = {thing.id: clean_text(thing.caption or thing.label) or "thing" for thing in things}
+    rooms = {t.id: clean_text(regions[t.region_id].label) if t.region_id in regions else "" for t in things}
+    found = []
+    for thing in things:
+        others = [other.id for other in things if other.id != thing.id]
+        name, room = names[thing.id], rooms[thing.id]
+        near = next((label for label in beside[thing.id] if all(label not in beside[i] for i in others)), "")
+        if all(names[i] != name for i in others):
+            said = ""
+        elif near:
+            said = f" by the {near}"
+        elif room and all(rooms[i] != room for i in others):
+            said = f" in the {room}"
+        else:
+            said = f" at ({float(thing.mean[0]):.1f}, {float(thing.mean[1]):.1f})"
+        found.append(f"the {name}{said}")
+    return tuple(found)
 
 
 def _by_attribute(one: Entity, other: Entity) -> tuple[str, str] | None:

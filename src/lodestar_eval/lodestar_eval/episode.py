@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -28,7 +29,7 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
 from lodestar.experts.protocol import Proposal, Rejection
-from lodestar.language.directive import Directive
+from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.language.priors import everyday_words
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
@@ -36,6 +37,7 @@ from lodestar.selection.decision_log import Decision, DecisionLog
 from lodestar.selection.policy import Policy
 from lodestar_eval.coverage import CELL, known_share, reachable_floor
 from lodestar_eval.epochs import EpochTimes
+from lodestar_eval.listed_things import listed_things
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.path_split import WaySplit, WayWatcher
 from lodestar_eval.settings import REASONERS, EpisodeSettings
@@ -44,6 +46,7 @@ from lodestar_eval.stages import StageClock
 from lodestar_sim.judge import Verdict, judge_find, shortest_path_length
 from lodestar_sim.navigator import Navigator, NavigatorStatus
 from lodestar_sim.simulator import Simulator
+from lodestar_sim.step_judge import judge_steps
 from lodestar_sim.tasks import Task
 from lodestar_sim.worlds.world import World
 
@@ -180,7 +183,7 @@ class Episode:
         self.epochs = EpochTimes()
         self._path: list[tuple[float, float, float, float]] = []
         self._perceive()
-        self.robot.headless.start(
+        self.directive = self.robot.headless.start(
             task.directive if directive is None else directive, self.simulator.time, self.settings.time_limit
         )
 
@@ -293,7 +296,7 @@ class Episode:
         result, simulator = self.result, self.simulator
         path = np.array(self._path, dtype=float).reshape(-1, 4)
         world_then = self.world_now
-        verdict = judge_find(world_then, simulator.true_pose, self.task.target_ids)
+        verdict = self._verdict(world_then, path)
         success = bool(verdict.success) and result.success
         floor = reachable_floor(world_then, self.task.start)
         outcome = EpisodeOutcome(
@@ -314,6 +317,16 @@ class Episode:
             self.world, self.task, outcome, verdict, result, path, tuple(self.decisions), self.map,
             tuple(self.drivers),
         )  # fmt: skip
+
+    def _verdict(self, world: World, path: np.ndarray) -> Verdict:
+        """By the last thing that is to be found, or by every step where none is."""
+        kind = main_kind(self.directive)
+        if kind is StepKind.FIND or kind is StepKind.EXPLORE or not len(path):
+            return judge_find(world, self.simulator.true_pose, self.task.target_ids)
+        assert self.result is not None
+        listed = listed_things(world, self.map.mirror.entities, self.result.entity_ids)
+        done = judge_steps(world, self.directive, path, listed)
+        return Verdict(done.success, math.nan, 0.0, False, done.message)
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:

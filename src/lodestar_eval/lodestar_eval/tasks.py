@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.language.directive import Directive, StepKind
+from lodestar.language.directive import StepKind, main_kind
 from lodestar.language.grammar import parse_directive
 from lodestar_sim.judge import valid_targets
 from lodestar_sim.starts import start_pose
@@ -26,12 +26,6 @@ class Prepared:
     def start(self) -> np.ndarray:
         """(3,) x, y, yaw."""
         return np.asarray(self.task.start, dtype=float)
-
-
-def main_kind(directive: Directive) -> StepKind:
-    """The kind of the first step that is not the way back, by which the whole is judged."""
-    kinds = [step.kind for step in directive.steps]
-    return next((kind for kind in kinds if kind is not StepKind.RETURN), kinds[0])
 
 
 def prepare(spec: str, seed: int, directive: str | None) -> Prepared:

@@ -299,6 +299,12 @@ class Directive:
         return replace(self, steps=tuple(steps))
 
 
+def main_kind(directive: Directive) -> StepKind:
+    """The kind of the first step that is not the way back, by which the whole is judged."""
+    kinds = [step.kind for step in directive.steps]
+    return next((kind for kind in kinds if kind is not StepKind.RETURN), kinds[0])
+
+
 @dataclass(frozen=True)
 class Task:
     """One step with what holds while it is done, as reasoners are asked about it: Q_T, Q_N, Q_C (RoboAtlas IV-C)."""

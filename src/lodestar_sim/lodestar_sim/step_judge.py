@@ -1,0 +1,155 @@
+"""Judges by ground truth of steps that end at a place, wait, patrol, count or list."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.language.directive import Directive, Item, Step, StepKind
+from lodestar.models.lexicon import load_lexicon
+from lodestar_sim.judge import judge_find, things_meant
+from lodestar_sim.worlds.world import World
+
+REACHED = 0.5  # m from a pose that was named
+STILL = 0.05  # m, less than which the robot stood
+LISTED = 0.9  # share of the things that a list must have
+
+
+@dataclass(frozen=True)
+class StepVerdict:
+    """Whether a step was done. ended: index into the path after which the next one begins."""
+
+    success: bool
+    message: str
+    ended: int = 0
+
+
+def judge_steps(
+    world: World, directive: Directive, path: np.ndarray, listed: Collection[int] = ()
+) -> StepVerdict:
+    """Whether the steps were done in their order; the first that was not speaks.
+
+    path: (N, 4) stamp, x, y, yaw. listed: ids of the things that the robot's answer means, for COUNT and LIST.
+    """
+    index, told = 0, []
+    for _ in range(max(directive.times, 1)):
+        for step in directive.steps:
+            for _ in range(max(step.times, 1)):
+                verdict = _judge(world, step, path, index, listed)
+                if not verdict.success:
+                    return verdict
+                index = verdict.ended
+                told.append(verdict.message)
+    return StepVerdict(True, " ".join(told), index)
+
+
+def _judge(world: World, step: Step, path: np.ndarray, index: int, listed: Collection[int]) -> StepVerdict:
+    if step.kind is StepKind.WAIT:
+        return _waited(step.seconds or 0.0, path, index)
+    if step.kind in (StepKind.COUNT, StepKind.LIST):
+        return _answered(world, step, listed, index)
+    if step.kind is StepKind.RETURN and step.item is None:
+        return _came_to(path, index, path[0, 1:3], "the start")
+    if step.pose is not None:
+        return _came_to(path, index, np.array([step.pose.x, step.pose.y]), "the pose")
+    if step.kind is StepKind.PATROL:
+        for stop in step.stops:
+            verdict = _visited(world, stop, path, index)
+            if not verdict.success:
+                return verdict
+            index = verdict.ended
+        return StepVerdict(True, "It came to every stop.", index)
+    if step.item is not None and step.item.best:
+        return _visited(world, step.item, path, index)
+    return StepVerdict(True, f"{step.kind.name} has no truth of its own.", index)
+
+
+def rooms_called(world: World, names: Iterable[str]) -> list[np.ndarray]:
+    """Polygons (K, 2) of the rooms of these names."""
+    lexicon = load_lexicon()
+    wanted = {lexicon.room(name) or name for name in names}
+    return [
+        np.array(room.polygon) for room in world.rooms if (lexicon.room(room.label) or room.label) in wanted
+    ]
+
+
+def inside(polygon: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Whether points (N, 2) lie in a polygon (K, 2): bool (N,)."""
+    x, y = points[:, 0], points[:, 1]
+    odd = np.zeros(len(points), bool)
+    for (x0, y0), (x1, y1) in zip(polygon, np.roll(polygon, -1, axis=0)):
+        if y0 == y1:
+            continue
+        crosses = (y0 > y) != (y1 > y)
+        odd ^= crosses & (x < (x1 - x0) * (y - y0) / (y1 - y0) + x0)
+    return odd
+
+
+def _visited(world: World, item: Item, path: np.ndarray, index: int) -> StepVerdict:
+    """Whether the robot came into the room, or stood before the thing, at `index` or later."""
+    names = [graph.target.category for graph in item.best]
+    lexicon = load_lexicon()
+    if all(lexicon.room(name) is not None for name in names):
+        polygons = rooms_called(world, names)
+        within = np.zeros(len(path), bool)
+        for polygon in polygons:
+            within |= inside(polygon, path[:, 1:3])
+        found = np.flatnonzero(within[index:])
+        if not len(found):
+            return StepVerdict(False, f"It never came into the {item.phrase}.", index)
+        return StepVerdict(True, f"It came into the {item.phrase}.", index + int(found[0]))
+    targets = things_meant(world, Step(StepKind.FIND, item))
+    for i in range(index, len(path)):
+        if judge_find(world.at(float(path[i, 0])), path[i, 1:4], targets).success:
+            return StepVerdict(True, f"It stood before the {item.phrase}.", i)
+    return StepVerdict(False, f"It never stood before the {item.phrase}.", index)
+
+
+def _came_to(path: np.ndarray, index: int, place: np.ndarray, name: str) -> StepVerdict:
+    away = np.hypot(*(path[index:, 1:3] - place).T)
+    near = np.flatnonzero(away <= REACHED)
+    if not len(near):
+        nearest = float(away.min()) if len(away) else math.inf
+        return StepVerdict(False, f"It came no nearer to {name} than {nearest:.2f} m.", index)
+    return StepVerdict(True, f"It came to {name}.", index + int(near[0]))
+
+
+def _waited(seconds: float, path: np.ndarray, index: int) -> StepVerdict:
+    """Whether it stood in one place for so long, at `index` or later."""
+    longest = 0.0
+    start = index
+    for i in range(index, len(path)):
+        if np.hypot(*(path[i, 1:3] - path[start, 1:3])) > STILL:
+            start = i
+        longest = max(longest, float(path[i, 0] - path[start, 0]))
+        if longest >= seconds - 0.2:
+            return StepVerdict(True, f"It stood for {longest:.0f} s.", i)
+    return StepVerdict(False, f"It stood for {longest:.1f} s, not for {seconds:g} s.", index)
+
+
+def _answered(world: World, step: Step, listed: Collection[int], index: int) -> StepVerdict:
+    """Whether the things that the answer means are those there are: all of them to count, most to list."""
+    truth = set(_things_of(world, step))
+    right, wrong = truth & set(listed), set(listed) - truth
+    said = f"It has {len(right)} of {len(truth)}, and {len(wrong)} that are not meant."
+    if step.kind is StepKind.COUNT:
+        return StepVerdict(right == truth and not wrong, said, index)
+    enough = len(right) >= LISTED * len(truth)
+    return StepVerdict(enough and len(wrong) <= (1.0 - LISTED) * max(len(listed), 1), said, index)
+
+
+def _things_of(world: World, step: Step) -> tuple[int, ...]:
+    if step.graphs:
+        return things_meant(world, step)
+    polygons = rooms_called(world, step.scope.labels)
+    things = [thing for thing in world.objects if not thing.contained_in]
+    if not polygons:
+        return tuple(thing.id for thing in things)
+    at = np.array([thing.xy for thing in things])
+    within = np.zeros(len(things), bool)
+    for polygon in polygons:
+        within |= inside(polygon, at)
+    return tuple(thing.id for thing, yes in zip(things, within) if yes)

@@ -123,7 +123,7 @@ def test_regions(assert_same):
     mask = RNG.integers(0, 3, (6, 8)).astype(np.uint16)
     grid = OccupancyGrid2D(np.zeros((6, 8), np.int8), 0.1, (-1.0, 2.0), 3.0)
     regions = [
-        Region(1, "kitchen", 0.5, 12.0, np.array([1.0, 2.0, 0.0]), (2,)),
+        Region(1, "kitchen", 0.5, 12.0, np.array([1.0, 2.0, 0.0]), (2,), True),
         Region(2, "", 0.0, 3.0, np.zeros(3)),
     ]
     back, rooms = m.regions_from_msg(m.regions_to_msg(mask, grid, regions, 7))

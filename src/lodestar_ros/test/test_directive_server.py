@@ -17,9 +17,10 @@ from sensor_msgs.msg import CompressedImage
 
 import lodestar_ros.directive_server as module
 from lodestar.agent.commands import DirectiveResult
-from lodestar.agent.errors import Busy, ErrorCode
+from lodestar.agent.errors import Busy, ErrorCode, QuestionUnknown
+from lodestar.agent.open_questions import OpenQuestion
 from lodestar.assembly.shared import SharedConfig
-from lodestar.language.directive import StepKind
+from lodestar.language.directive import AmbiguousDirective, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.models.chat import ChatUnavailable
@@ -59,6 +60,18 @@ class Loop:
 
     def cancel(self, now):
         self.cancelled += 1
+
+    def ask(self, text, choices, now):
+        self.asked = OpenQuestion("q-1", text, choices, now)
+        return self.asked
+
+    def answer(self, question, choice, now, limit):
+        if question != "q-1":
+            raise QuestionUnknown(f'no question "{question}" is open')
+        directive = parse_directive("find the red chair")
+        self.start(directive, now, limit)
+        self.answered = choice
+        return directive
 
     def start(self, directive, now, limit):
         if self.started:
@@ -243,6 +256,51 @@ def test_what_forbids_motion_has_a_code_of_its_own_and_begins_nothing(bench, han
     bench.server._on_accepted(handle)
     assert handle.result.error_code == FollowDirective.Result.CONSTRAINT_VIOLATED
     assert "cannot be obeyed" in handle.result.error_msg and bench.loop.started == []
+
+
+def answering(question, choice):
+    handle = Handle("")
+    handle.request = FollowDirective.Goal(question_id=question, choice=choice)
+    handle.request.time_limit.sec = 30
+    return handle
+
+
+def test_an_answer_begins_what_was_chosen(bench):
+    bench.clock = 1.0
+    bench.server._on_accepted(answering("q-1", 2))
+    assert bench.loop.answered == 2 and bench.loop.started == [("find the red chair", 1.0, 30.0)]
+    assert [message.text for message in bench.said] == ["find the red chair"]
+
+
+def test_an_answer_to_no_question_is_refused_with_its_code(bench):
+    bench.clock = 1.0
+    handle = answering("old", 1)
+    bench.server._on_accepted(handle)
+    assert handle.result.error_code == FollowDirective.Result.QUESTION_UNKNOWN
+    assert "old" in handle.result.error_msg and bench.loop.started == []
+
+
+def test_what_can_be_read_in_two_ways_is_asked_back(bench, monkeypatch):
+    def doubtful(text):
+        readings = [(f"keep away from the {word}", parse_directive("explore")) for word in ("dog", "hot dog")]
+        raise AmbiguousDirective("What is to be kept away from?", readings)
+
+    bench.clock = 1.0
+    monkeypatch.setattr(bench.server, "_parse", doubtful)
+    handle = Handle("explore, no dogs")
+    bench.server._on_accepted(handle)
+    result = handle.result
+    assert result.error_code == FollowDirective.Result.AMBIGUOUS and result.question_id == "q-1"
+    assert result.question == "What is to be kept away from?"
+    assert list(result.choices) == ["keep away from the dog", "keep away from the hot dog"]
+    assert bench.loop.started == []
+
+
+def test_constraints_that_have_changed_are_said(bench):
+    bench.clock = 1.0
+    directive = parse_directive("find the mug; keep away from the dog")
+    bench.server.say(directive.with_steps(directive.steps))
+    assert [c.item.text for c in bench.said[-1].constraints] == ["dog"]
 
 
 def test_words_for_a_picture_without_one_are_refused(bench):

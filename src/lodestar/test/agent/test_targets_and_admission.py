@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from agent_fakes import entity, proposal, room
@@ -11,7 +13,9 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.targets import SceneTargets
 from lodestar.experts.protocol import ActionKind, Rejection, RejectionReason
+from lodestar.language.directive import Constraint, ConstraintKind, Item
 from lodestar.language.grammar import parse_directive
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
@@ -107,3 +111,19 @@ def test_heading_for_a_target_is_facing_it_or_naming_it():
 def test_without_anyone_who_heads_for_it_a_known_target_excludes_nothing():
     admission = admit(("a",), {"a": proposal(1, 1)}, GoalMemory(LoopConfig()), {}, (entity(7, 8.0, 5.0),), ())
     assert admission.arms[0].admissible and admission.note == ""
+
+
+def test_what_an_item_excludes_is_no_candidate():
+    (step,) = parse_directive("find the chair").steps
+    (red,) = parse_directive("find the red chair").steps[0].graphs
+    mirror = mirror_of(entity(1, 1, 1), entity(2, 2, 2, "blue chair"))
+    view = SceneTargets(PhraseBook()).look(mirror, replace(step, item=replace(step.item, excluded=(red,))))
+    assert [c.entity_id for c in view.accepted] == [2] and view.unmeant == {1}
+
+
+def test_a_path_to_keep_away_from_is_no_thing():
+    graph = QueryGraph(
+        (QueryVariable("path", "path"), QueryVariable("table", "table")), (Predicate("Between", (0, 1)),)
+    )
+    barred = (Constraint(ConstraintKind.KEEP_AWAY, Item(((graph,),))),)
+    assert SceneTargets(PhraseBook()).constraints(mirror_of(entity(1, 1, 1)), barred) == ()

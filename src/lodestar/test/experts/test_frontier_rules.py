@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from expert_worlds import request
 
 from lodestar.experts.frontier import FrontierExpert
-from lodestar.experts.protocol import Proposal
+from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar.language.directive import StepKind
+from lodestar.language.directive import Scope, StepKind
+from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Region
+from lodestar.scene.regions import RegionMap
 
 CELL = 0.1  # m
 
@@ -70,3 +76,32 @@ def test_narrow_places_of_a_pass_come_before_the_next_pass(monkeypatch):
     easy, possible = tried[0][1], tried[1][1]
     assert possible > 1.5 * easy  # the gap opens the far half
     assert tried == [(2.0, easy), (2.0, possible), (0.5, easy), (0.5, possible)]
+
+
+def kitchen_at_the_left(cells: np.ndarray) -> SceneMirror:
+    """Region 1 is the kitchen, left of x = 15 m; the rest is region 2."""
+    mask = np.full(cells.shape, 2, np.uint16)
+    mask[:, : round(15.0 / CELL)] = 1
+    rooms, mirror = RegionMap(0.3), SceneMirror()
+    rooms.set_mask(mask, (-CELL, -CELL), CELL)
+    named = [Region(1, "kitchen", 1.0, 40.0, np.zeros(2)), Region(2, "", 0.0, 80.0, np.zeros(2))]
+    mirror.set_regions(named, rooms)
+    return mirror
+
+
+def test_in_a_room_only_what_is_left_there_is_explored():
+    expert = FrontierExpert()
+    both = patch(patch(hall(), 8.0, 1.5, 2.0, 1.5), 18.0, 0.0, 2.0, 3.0)
+    expert.set_scene(kitchen_at_the_left(both))
+    scope = Scope((QueryGraph((QueryVariable("kitchen", "kitchen"),)),))
+    near_the_other = request((14.0, 1.0, 0.0), kind=StepKind.EXPLORE)
+    (step,) = near_the_other.directive.steps
+    asked = replace(
+        near_the_other, directive=near_the_other.directive.with_steps((replace(step, scope=scope),))
+    )
+    expert.set_grid(OccupancyGrid2D(both, CELL, (-CELL, -CELL)))
+    assert expert.propose(near_the_other).goal[0] > 12.0, "the nearer one, without a scope"
+    assert expert.propose(asked).goal[0] < 12.0
+    done = patch(hall(), 18.0, 0.0, 2.0, 3.0)
+    expert.set_grid(OccupancyGrid2D(done, CELL, (-CELL, -CELL)))
+    assert expert.propose(asked).reason is RejectionReason.EXPLORED

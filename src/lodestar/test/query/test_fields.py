@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from query_builders import room, thing
 
 from lodestar.grid.occupancy import FREE, OccupancyGrid2D
+from lodestar.language.directive import Constraint, ConstraintKind, Directive, Item, Step, StepKind
 from lodestar.language.grammar import parse_directive, parse_query
+from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable
 from lodestar.mapping.pillars import PillarMap, build_pillars
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query import fields as fields_module
@@ -287,3 +289,62 @@ def test_a_room_leaves_with_its_directive():
     zones = zones_of("explore; never enter the kitchen")
     zones.follow(parse_directive("explore"))
     assert not zones.active
+
+
+def test_each_constraint_keeps_its_own_distance():
+    grid, entities = open_grid(), room()
+    pillars = pillars_of(entities)
+    both = zones_of("explore; keep 0.5 m away from the wet floor, keep 2 m away from the box").mask(
+        grid, entities, pillars
+    )
+    floor = zones_of("explore; keep 0.5 m away from the wet floor").mask(grid, entities, pillars)
+    box = zones_of("explore; keep 2 m away from the box").mask(grid, entities, pillars)
+    assert (both == (floor | box)).all() and floor.any() and box.sum() > floor.sum()
+
+
+def test_a_distance_that_is_not_said_is_the_configured_one():
+    grid, entities = open_grid(), room()
+    zones = KeepOutZones(PhraseBook(), CONFIG, 2.0)
+    zones.follow(parse_directive("explore; keep away from the wet floor"))
+    said = zones_of("explore; keep 2 m away from the wet floor")
+    pillars = pillars_of(entities)
+    assert (zones.mask(grid, entities, pillars) == said.mask(grid, entities, pillars)).all()
+
+
+def path_between(*ends):
+    variables = tuple(QueryVariable(word, word.split()[-1]) for word in ("path", *ends))
+    graph = QueryGraph(variables, (Predicate("Between", tuple(range(len(variables)))),))
+    barred = (Constraint(ConstraintKind.KEEP_AWAY, Item(((graph,),))),)
+    return Directive("t", (Step(StepKind.EXPLORE),), barred)
+
+
+def two_tables(*more):
+    tables = [
+        thing(i, "table", "table", (x, 4.0, 0.0), (x + 1.0, 5.0, 0.7)) for i, x in ((30, 2.0), (31, 6.0))
+    ]
+    return {one.id: one for one in (*tables, *more)}
+
+
+@pytest.mark.parametrize("ends", [("table",), ("table", "table")])
+def test_a_path_is_barred_between_its_ends_and_nowhere_else(ends):
+    grid, entities = open_grid(), two_tables()
+    zones = KeepOutZones(PhraseBook(), CONFIG)
+    zones.follow(path_between(*ends))
+    assert zones.active
+    mask = zones.mask(grid, entities, pillars_of(entities))
+    at = lambda x, y: bool(mask[tuple(grid.cells_of(np.array([[x, y]]))[0])])  # noqa: E731
+    assert at(4.5, 4.5) and at(3.2, 4.1) and not at(4.5, 3.5) and not at(4.5, 5.5) and not at(1.0, 4.5)
+
+
+def test_of_many_ends_only_paths_across_a_room_are_barred_and_one_pair_always_is():
+    far = thing(32, "table", "table", (2.0, 30.0, 0.0), (3.0, 31.0, 0.7))
+    grid, zones = open_grid(40.0), KeepOutZones(PhraseBook(), CONFIG)
+    zones.follow(path_between("table"))
+    entities = two_tables(far)
+    mask = zones.mask(grid, entities, pillars_of(entities))
+    at = lambda x, y: bool(mask[tuple(grid.cells_of(np.array([[x, y]]))[0])])  # noqa: E731
+    assert at(4.5, 4.5) and not at(2.5, 15.0)
+    alone = {i: entities[i] for i in (30, 32)}
+    mask = zones.mask(grid, alone, pillars_of(alone))
+    assert at(2.5, 15.0), "a path that is forbidden is never dropped"
+    assert not zones.mask(grid, {30: entities[30]}, pillars_of(alone)).any(), "its other end is not known yet"

@@ -190,7 +190,7 @@ CHAIR_BY_DESK = QueryGraph(
 
 
 def test_what_it_stands_by_may_be_in_the_map():
-    task = replace(red_chair("NextTo"), graphs=(CHAIR_BY_DESK,))
+    task = replace(red_chair("NextTo"), alternatives=((CHAIR_BY_DESK,),))
     alone = expert_that_saw(CHAIR).propose(request(AWAY, task))
     beside = expert_that_saw(CHAIR, entities=[thing(1, 5.8, 4.0, "brown desk")]).propose(request(AWAY, task))
     assert isinstance(alone, Proposal) and isinstance(beside, Proposal)
@@ -198,7 +198,7 @@ def test_what_it_stands_by_may_be_in_the_map():
 
 
 def test_what_is_described_and_fits_is_worth_more_before_its_relation_is_known():
-    bare = replace(red_chair("NextTo"), graphs=(CHAIR_BY_DESK,))
+    bare = replace(red_chair("NextTo"), alternatives=((CHAIR_BY_DESK,),))
     described = expert_that_saw(CHAIR).propose(request(AWAY, red_chair("NextTo")))
     kind_only = expert_that_saw(CHAIR).propose(request(AWAY, bare))
     assert 0.3 < kind_only.confidence < described.confidence < 0.65

@@ -59,7 +59,7 @@ def test_what_is_asked_means_exactly_what_counts(world, asked):
         assert math.isfinite(shortest_path_length(world, world.start, one.target_ids))
         if one.modality == "image":
             assert one.directive is not None and len(one.target_ids) == 1
-            graph = one.directive.subtasks[0].graphs[0]
+            graph = one.directive.steps[0].graphs[0]
             assert standing[one.target_ids[0]].category in graph.variables[0].phrase
         else:
             assert set(valid_targets(world, one.words)) == set(one.target_ids)

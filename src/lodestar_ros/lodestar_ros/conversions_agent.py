@@ -1,4 +1,4 @@
-"""Directives, query graphs, proposals, decisions and frontiers: messages there and back."""
+"""Conversion of directives, query graphs, proposals, decisions and frontiers from and to messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def graph_to_msg(graph: QueryGraph) -> msg.QueryGraph:
 
 
 def graph_from_msg(message: msg.QueryGraph) -> QueryGraph:
-    """Raises BadMessage for an unknown predicate or one that names no variable."""
+    """Raises BadMessage for an unknown predicate or one without a variable."""
     try:
         return QueryGraph(
             tuple(QueryVariable(v.phrase, v.category) for v in message.variables),
@@ -91,8 +91,8 @@ def directive_to_msg(directive: Directive) -> msg.Directive:
 
 
 def directive_from_msg(message: msg.Directive, keep_away: float = DEFAULT_KEEP_AWAY) -> Directive:
-    """No count travels as 0, which is one; no distance as 0, which is `keep_away`; a further step of a search that
-    names nothing is the way back. Raises BadMessage.
+    """A count of 0 means one; a distance of 0 means `keep_away`; a later search step without a target is the way
+    back. Raises BadMessage.
     """
     try:
         kind = DirectiveKind(message.kind)
@@ -127,7 +127,7 @@ def _names_nothing(subtask: msg.Subtask) -> bool:
 
 
 def request_to_goal(request: ProposalRequest) -> action.ProposeGoal.Goal:
-    """No deadline travels as the zero stamp."""
+    """The zero stamp means no deadline."""
     deadline = request.deadline if math.isfinite(request.deadline) else 0.0
     return action.ProposeGoal.Goal(
         epoch=request.epoch,
@@ -146,7 +146,7 @@ def _planar(pose: Any) -> tuple[float, float, float]:
 
 
 def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
-    """Raises BadMessage, also for a subtask that the directive does not have."""
+    """Raises BadMessage, also for a subtask that the directive lacks."""
     directive = directive_from_msg(goal.directive)
     if goal.subtask >= len(directive.subtasks):
         raise BadMessage(
@@ -212,7 +212,7 @@ def answer_to_result(answer: Proposal | Rejection) -> action.ProposeGoal.Result:
 
 
 def answer_from_result(result: action.ProposeGoal.Result, expert: str, epoch: int) -> Proposal | Rejection:
-    """What the expert answered; nonsense is a rejection too."""
+    """Return the expert's answer; a malformed result becomes a rejection."""
     try:
         if result.error_code == 0:
             return proposal_from_msg(result.proposal)
@@ -223,7 +223,7 @@ def answer_from_result(result: action.ProposeGoal.Result, expert: str, epoch: in
 
 
 def frontiers_to_msg(frontiers: Any, stamp: float) -> msg.FrontierArray:
-    """Frontiers of the expert; one that cannot be looked into keeps its place and its reason."""
+    """Return the expert's frontiers as a message; an unreachable one has its place and its reason."""
     return msg.FrontierArray(
         header=header(stamp, MAP),
         frontiers=[

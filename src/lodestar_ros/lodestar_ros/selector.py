@@ -1,4 +1,4 @@
-"""The parts of the goal selector: the loop from its parameters, the dispatcher of its commands, its records."""
+"""Parts of the goal selector: the loop from its parameters, the dispatcher of its commands, its records."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from lodestar_ros.workers import QueueWorker
 def make_loop(
     node: LodestarNode, config: GoalSelectorConfig, book: PhraseBook
 ) -> tuple[DecisionLoop, PolicyKeeper]:
-    """The decision loop, and the keeper of what its policy learns.
+    """Return the decision loop and the keeper of its policy's state.
 
-    Raises ParameterError where `selection.policy_state` is a file that is not for this policy.
+    Raises ParameterError if `selection.policy_state` is a file of another policy.
     """
     try:
         policy = parts.policy(config)
@@ -53,7 +53,7 @@ def make_loop(
 
 
 class PolicyKeeper:
-    """Writes what the policy has learned after each directive, on a thread of its own."""
+    """Save the policy's state after each directive, on a thread of its own."""
 
     def __init__(self, node: LodestarNode, policy: Policy, file: str) -> None:
         self._policy = policy
@@ -65,14 +65,14 @@ class PolicyKeeper:
             node.on_close(self._writer.close)
 
     def directive_over(self) -> None:
-        """What is known now will be in the file."""
+        """Queue the policy's current state for writing."""
         if self._writer is not None and isinstance(self._policy, LinUcb):
             self._writer.submit(self._policy.state())
 
 
 @dataclass
 class CommandDispatcher:
-    """Carries out what the loop asks for; nothing here waits."""
+    """Carry out the loop's commands without waiting."""
 
     experts: ExpertClients
     navigator: Nav2Client
@@ -82,7 +82,7 @@ class CommandDispatcher:
     keeper: PolicyKeeper
 
     def carry_out(self, command: Command, now: float) -> None:
-        """now: seconds of the node's clock."""
+        """Carry out one command. now: seconds of the node's clock."""
         if isinstance(command, RequestProposals):
             self.experts.ask(command)
         elif isinstance(command, SendGoal):
@@ -99,7 +99,7 @@ class CommandDispatcher:
 
 
 class DecisionRecorder:
-    """Publishes ``~/decision`` and ``~/markers``; appends decisions to the log on a thread of its own."""
+    """Publish ``~/decision`` and ``~/markers``; append decisions to the log on a thread of its own."""
 
     def __init__(self, node: LodestarNode, log: str) -> None:
         self._publisher = node.create_publisher(msg.Decision, "~/decision", qos.EVENT)
@@ -112,19 +112,19 @@ class DecisionRecorder:
             node.on_close(self._writer.close)
 
     def record(self, decision: Decision) -> None:
-        """A decision was made, or its outcome is known."""
+        """Record a new decision, or one whose outcome is known."""
         self._last = decision
         self._publisher.publish(decision_to_msg(decision))
         if self._writer is not None:
             self._writer.submit(decision)
 
     def passed(self, pose: np.ndarray) -> None:
-        """The robot is at pose (3,)."""
+        """Add the robot's pose (3,) to the path."""
         if not self._trail or np.hypot(*(pose[:2] - self._trail[-1][:2])) > 0.1:
             self._trail.append(pose)
 
     def show(self, goal: np.ndarray | None, stamp: float) -> None:
-        """Publish the markers, if somebody looks."""
+        """Publish the markers, if they have subscribers."""
         if self._markers.get_subscription_count() == 0:
             return
         last = self._last

@@ -1,4 +1,4 @@
-"""tf2_ros' buffer behind the port `Transforms`, with our check of the tree before it."""
+"""tf2_ros' buffer behind the port `Transforms`, with a check of the tree before it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AUTHORITY = "lodestar"
 class Tf2Buffer:
     """See `transforms.Transforms`. tf2: the module `tf2_ros`.
 
-    tf2 lets every transform change the tree, so what the tree refuses is kept from it.
+    tf2 lets every transform change the tree, so transforms that `FrameTree` rejects are not passed to it.
     """
 
     def __init__(self, tf2: Any, history: float = 30.0, tree: FrameTree | None = None) -> None:
@@ -31,7 +31,7 @@ class Tf2Buffer:
         self.tree = tree or FrameTree()
         self._tf2 = tf2
         self._buffer = tf2.Buffer(cache_time=Duration(seconds=history))
-        self._newest: dict[str, tuple[TransformStamped, bool]] = {}  # by child, and whether it is static
+        self._newest: dict[str, tuple[TransformStamped, bool]] = {}  # by child; True = static
         self._lock = threading.Lock()
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
@@ -62,7 +62,7 @@ class Tf2Buffer:
             self._fill_anew()
 
     def _fill_anew(self) -> None:
-        """Give tf2 the newest of what the tree holds, and nothing else."""
+        """Refill tf2 with the newest transform of each frame in the tree."""
         self._buffer.clear()
         for child, (stamped, static) in list(self._newest.items()):
             if self.tree.parent(child) == stamped.header.frame_id:
@@ -77,7 +77,7 @@ class Tf2Buffer:
     def lookup(
         self, target: str, source: str, stamp: float | None = None, extrapolate: float = 0.0
     ) -> np.ndarray:
-        """See `Transforms`; without a stamp the newest moment that all frames between have."""
+        """See `Transforms`; without a stamp the newest moment common to all frames between."""
         target, source = target.lstrip("/"), source.lstrip("/")
         with self._lock:
             self.tree.common(target, source)
@@ -90,7 +90,7 @@ class Tf2Buffer:
                 raise TransformUnavailable(Cause.NOT_CONNECTED, f"{error}{self._refused()}") from error
 
     def _beyond(self, target: str, source: str, at: Time, extrapolate: float, error: Exception) -> np.ndarray:
-        """The newest transform where it still holds at a moment that was not received."""
+        """Return the newest transform if it is still valid at a stamp that was not received."""
         try:
             newest = self._buffer.get_latest_common_time(target, source)
         except self._tf2.TransformException:

@@ -1,4 +1,4 @@
-"""Transforms by stamp from /tf and /tf_static, behind one port: tf2_ros' buffer where it is installed, else our own."""
+"""Transforms by stamp from /tf and /tf_static, behind one port: tf2_ros' buffer if installed, else our own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import MAX_COORDINATE, stamp_from_msg
 from lodestar_ros.frame_tree import Admission, Cause, FrameTree, TransformUnavailable
 
-_MAX_REFUSED = 100  # static transforms that wait for what stands against them to go
+_MAX_REFUSED = 100  # rejected static transforms that are retried when conflicting ones disappear
 
 
 @dataclass
@@ -43,7 +43,7 @@ class _Samples:
         insort(self.stamps, stamp)
         self.poses.insert(index, (translation, quaternion))
         expired = bisect_left(self.stamps, self.stamps[-1] - history)
-        if expired > 64:  # in lumps, so that an insertion stays cheap
+        if expired > 64:  # in batches, so that an insertion stays cheap
             del self.stamps[:expired]
             del self.poses[:expired]
 
@@ -94,36 +94,36 @@ class Transforms(Protocol):
     """Port of a bounded history of transforms; safe for threads. Frames may begin with a slash."""
 
     restarts: int  # times that stamps fell back and everything that moves was forgotten
-    rejected: int  # transforms without a rotation or with a number that is none
+    rejected: int  # transforms without a valid rotation or with NaN
     tree: FrameTree
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
-        """Keep one sample, or refuse it."""
+        """Store one sample, or reject it."""
         ...
 
     def clear(self) -> None:
-        """Forget everything that moves; static transforms hold for ever."""
+        """Forget all moving transforms; static ones stay."""
         ...
 
     def lookup(
         self, target: str, source: str, stamp: float | None = None, extrapolate: float = 0.0
     ) -> np.ndarray:
-        """target_from_source at the stamp (seconds; None = newest), (4, 4) float64; never waits.
+        """Return target_from_source at the stamp (seconds; None = newest), (4, 4) float64, without waiting.
 
-        extrapolate: seconds for which the last sample still holds. Raises TransformUnavailable.
+        extrapolate: seconds for which the last sample stays valid. Raises TransformUnavailable.
         """
         ...
 
     def lookup_fresh(self, target: str, source: str, now: float, max_age: float) -> np.ndarray:
-        """The newest target_from_source, (4, 4); see `FrameTree.check_fresh`. Raises TransformUnavailable."""
+        """Return the newest target_from_source, (4, 4); see `FrameTree.check_fresh`. Raises TransformUnavailable."""
         ...
 
 
 class TransformBuffer:
-    """Our own history of a tree of frames, for where tf2_ros is not installed. See `Transforms`.
+    """Our own history of a tree of frames, used without tf2_ros. See `Transforms`.
 
-    history: seconds kept per moving frame. tree: decides which frame hangs on which.
+    history: seconds kept per moving frame. tree: decides the parent of each frame.
     """
 
     def __init__(self, history: float = 30.0, tree: FrameTree | None = None) -> None:
@@ -136,7 +136,7 @@ class TransformBuffer:
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
-        """See `Transforms`; a sample that is not finite, has no rotation or joins a frame to itself is refused."""
+        """See `Transforms`; a sample that is not finite, has no rotation or joins a frame to itself is rejected."""
         parent, child = parent.lstrip("/"), child.lstrip("/")
         pose = checked_pose(parent, child, translation, quaternion)
         if pose is None:
@@ -193,7 +193,7 @@ class TransformBuffer:
 def checked_pose(
     parent: str, child: str, translation: Any, quaternion: Any
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Translation (3,) and unit quaternion (4,); None where they are no pose between two frames."""
+    """Return translation (3,) and unit quaternion (4,); None for an invalid pose or equal frames."""
     translation = np.asarray(translation, np.float64)
     quaternion = np.asarray(quaternion, np.float64)
     norm = float(np.linalg.norm(quaternion))
@@ -204,7 +204,7 @@ def checked_pose(
 
 
 def make_buffer() -> Transforms:
-    """tf2_ros' buffer where it is installed, else our own."""
+    """Return tf2_ros' buffer if it is installed, else our own."""
     try:
         import tf2_ros
     except ImportError:
@@ -215,10 +215,10 @@ def make_buffer() -> Transforms:
 
 
 class TransformListener:
-    """Fills a buffer from /tf and /tf_static; a clock that jumps back empties it.
+    """Fill a buffer from /tf and /tf_static; a clock that jumps back empties it.
 
-    on_change() is called after every message. on_refused(text) is called with the pairs of frames that were refused,
-    once for every transform that is.
+    on_change() is called after every message. on_refused(text) is called with the rejected pairs of frames,
+    once per rejected transform.
     """
 
     def __init__(
@@ -249,7 +249,7 @@ class TransformListener:
 
     def _insert(self, transforms: Sequence[Any], *, static: bool) -> None:
         admissions = [self._insert_one(stamped, static) for stamped in transforms]
-        if Admission.REPLACED in admissions:  # what stood against a static one may be gone
+        if Admission.REPLACED in admissions:  # the conflict with a static one may be gone
             waiting, self._refused_static = self._refused_static, {}
             for stamped in waiting.values():
                 self._insert_one(stamped, True)

@@ -1,4 +1,4 @@
-"""ROS shell around `EgocentricExpert`: what in view is worth going to."""
+"""ROS shell around `EgocentricExpert`: goals from the current view."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from lodestar_ros.workers import LatestWorker
 
 
 class EgoVlmExpertNode(LodestarNode):
-    """Propose what is in view; describe the view.
+    """Propose goals from the view; describe the view.
 
-    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF, and ``image`` where a model
-    or RViz is to see it. Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, while somebody
-    listens and `annotate` is set). Action: ``~/propose``.
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF, and ``image`` if a model
+    or RViz uses it. Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, if it has
+    subscribers and `annotate` is set). Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs):
@@ -86,7 +86,7 @@ class EgoVlmExpertNode(LodestarNode):
             self._annotated.publish(image_to_msg(picture, "rgb8", stamp))
 
     def _refresh(self) -> None:
-        """On the worker, before each question."""
+        """On the worker, before each request."""
         self._expert.set_scene(self._scene.snapshot())
 
 

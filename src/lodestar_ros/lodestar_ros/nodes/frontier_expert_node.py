@@ -1,4 +1,4 @@
-"""ROS shell around `FrontierExpert`: where can unknown space best be looked into."""
+"""ROS shell around `FrontierExpert`: viewpoints of unknown space."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class FrontierExpertNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("frontier_expert", **kwargs)
-        book = RemotePhraseBook(patience=0.0)  # without vectors it explores all the same
+        book = RemotePhraseBook(patience=0.0)  # the expert also works without vectors
         config = declare_part(self, FrontierExpertConfig)
         self._expert = parts.frontier_expert(config, book)
         book.connect(self).want(everyday_words())
@@ -75,7 +75,7 @@ class FrontierExpertNode(LodestarNode):
             self._queue.add(message)
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
-        self._keyframes.append(keyframe_from_msg(message))  # none is lost, as a view may be
+        self._keyframes.append(keyframe_from_msg(message))  # all are kept; views may be dropped
 
     def _resolve(self, message: CameraInfo) -> tuple[np.ndarray, PinholeCamera]:
         stamp, frames = stamp_from_msg(message.header.stamp), self._frames
@@ -90,7 +90,7 @@ class FrontierExpertNode(LodestarNode):
             self._expert.add_view(*view)
 
     def _refresh(self) -> None:
-        """On the worker, before each question."""
+        """On the worker, before each request."""
         while self._keyframes:
             keyframe = self._keyframes.popleft()
             self._expert.add_view(keyframe.map_from_camera, keyframe.camera, keyframe.id)

@@ -32,10 +32,10 @@ from lodestar_ros.workers import LatestWorker
 
 
 class MappingNode(LodestarNode):
-    """Keep the one grid that everything plans on.
+    """Keep the plan grid of all nodes.
 
     Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
-    Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (when somebody listens).
+    Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (if it has subscribers).
     Actions: ``~/save``, ``~/load``.
     """
 
@@ -81,7 +81,7 @@ class MappingNode(LodestarNode):
         self._slam = grid_from_msg(message)
 
     def _replace(self, loaded: OctoMapper | ScanGridMapper) -> None:
-        """Go on with a loaded map, and say at once what it knows."""
+        """Continue with a loaded map and publish it at once."""
         self._mapper, self._grid_due, self._octomap_due = loaded, 0.0, 0.0
         if not loaded.is_empty or self._cells is not None:
             self._publish(loaded, self.now)

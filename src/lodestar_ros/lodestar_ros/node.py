@@ -126,8 +126,8 @@ class LodestarNode(Node):
         listener = TransformListener(
             self, notify, qos.TF_NEWEST if newest else qos.TF, self._on_refused_transform
         )
-        self.diagnostics.value("tf.refused", lambda: listener.buffer.tree.problems() or "none")
-        self.diagnostics.value("tf.rejected", lambda: listener.buffer.rejected)
+        self.diagnostics.value("tf.refused", lambda: listener.buffer.intake.tree.problems() or "none")
+        self.diagnostics.value("tf.rejected", lambda: listener.buffer.intake.rejected)
         return listener
 
     def _on_refused_transform(self, problems: str) -> None:

@@ -6,7 +6,7 @@ import threading
 from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from rclpy.clock import JumpThreshold
@@ -90,12 +90,50 @@ def _slerp(q0: np.ndarray, q1: np.ndarray, share: float) -> np.ndarray:
     return (np.sin((1.0 - share) * angle) * q0 + np.sin(share * angle) * q1) / np.sin(angle)
 
 
+class Sample(NamedTuple):
+    """A valid transform. translation: (3,). quaternion: (4,), of unit length."""
+
+    parent: str
+    child: str
+    translation: np.ndarray
+    quaternion: np.ndarray
+
+
+class TransformIntake:
+    """Check transforms before a buffer stores them. Not safe for threads: the buffer holds the lock.
+
+    restarts: times that stamps fell back and all moving transforms were forgotten.
+    rejected: transforms without a valid rotation, with a number that is not finite or with equal frames.
+    """
+
+    def __init__(self, tree: FrameTree | None = None) -> None:
+        self.tree = tree or FrameTree()
+        self.restarts = 0
+        self.rejected = 0
+
+    def admit(
+        self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, static: bool
+    ) -> tuple[Admission, Sample | None]:
+        """Return the tree's verdict and the transform to store; None if it is rejected."""
+        parent, child = parent.lstrip("/"), child.lstrip("/")
+        translation = np.asarray(translation, np.float64)
+        quaternion = np.asarray(quaternion, np.float64)
+        norm = float(np.linalg.norm(quaternion))
+        finite = np.isfinite(norm) and (np.abs(translation) <= MAX_COORDINATE).all()
+        if not (finite and norm > 1e-9 and parent and child and parent != child):
+            self.rejected += 1
+            return Admission.REFUSED, None
+        admission = self.tree.admit(parent, child, stamp, static)
+        if admission is Admission.REFUSED:
+            return admission, None
+        self.restarts += admission is Admission.RESTARTED
+        return admission, Sample(parent, child, translation, quaternion / norm)
+
+
 class Transforms(Protocol):
     """Port of a bounded history of transforms; safe for threads. Frames may begin with a slash."""
 
-    restarts: int  # times that stamps fell back and everything that moves was forgotten
-    rejected: int  # transforms without a valid rotation or with NaN
-    tree: FrameTree
+    intake: TransformIntake
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
@@ -127,9 +165,7 @@ class TransformBuffer:
     """
 
     def __init__(self, history: float = 30.0, tree: FrameTree | None = None) -> None:
-        self.restarts = 0
-        self.rejected = 0
-        self.tree = tree or FrameTree()
+        self.intake = TransformIntake(tree)
         self._history = history
         self._samples: dict[str, _Samples] = {}
         self._lock = threading.Lock()
@@ -137,28 +173,22 @@ class TransformBuffer:
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
         """See `Transforms`; a sample that is not finite, has no rotation or joins a frame to itself is rejected."""
-        parent, child = parent.lstrip("/"), child.lstrip("/")
-        pose = checked_pose(parent, child, translation, quaternion)
-        if pose is None:
-            self.rejected += 1
-            return Admission.REFUSED
         with self._lock:
-            admission = self.tree.admit(parent, child, stamp, static)
-            if admission is Admission.REFUSED:
+            admission, sample = self.intake.admit(parent, child, stamp, translation, quaternion, static)
+            if sample is None:
                 return admission
             if admission is Admission.RESTARTED:
                 self._forget_moving()
-                self.restarts += 1
-            samples = self._samples.get(child)
-            if samples is None or samples.parent != parent or samples.static != static:
-                samples = self._samples[child] = _Samples(parent, static)
-            samples.insert(stamp, *pose, self._history)
+            samples = self._samples.get(sample.child)
+            if samples is None or samples.parent != sample.parent or samples.static != static:
+                samples = self._samples[sample.child] = _Samples(sample.parent, static)
+            samples.insert(stamp, sample.translation, sample.quaternion, self._history)
         return admission
 
     def clear(self) -> None:
         """See `Transforms`."""
         with self._lock:
-            self.tree.forget_moving()
+            self.intake.tree.forget_moving()
             self._forget_moving()
 
     def _forget_moving(self) -> None:
@@ -170,7 +200,7 @@ class TransformBuffer:
         """See `Transforms`; without a stamp the newest sample of each frame."""
         target, source = target.lstrip("/"), source.lstrip("/")
         with self._lock:
-            common = self.tree.common(target, source)
+            common = self.intake.tree.common(target, source)
             common_from_source = self._compose(source, common, stamp, extrapolate)
             common_from_target = self._compose(target, common, stamp, extrapolate)
         return inverse(common_from_target) @ common_from_source
@@ -179,28 +209,15 @@ class TransformBuffer:
         """See `Transforms`."""
         matrix = self.lookup(target, source)
         with self._lock:
-            self.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
+            self.intake.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
         return matrix
 
     def _compose(self, frame: str, common: str, stamp: float | None, extrapolate: float) -> np.ndarray:
         """common_from_frame, (4, 4)."""
-        matrix, chain = np.eye(4), self.tree.chain(frame)
+        matrix, chain = np.eye(4), self.intake.tree.chain(frame)
         for child in chain[: chain.index(common)]:
             matrix = self._samples[child].matrix(stamp, extrapolate, child) @ matrix
         return matrix
-
-
-def checked_pose(
-    parent: str, child: str, translation: Any, quaternion: Any
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return translation (3,) and unit quaternion (4,); None for an invalid pose or equal frames."""
-    translation = np.asarray(translation, np.float64)
-    quaternion = np.asarray(quaternion, np.float64)
-    norm = float(np.linalg.norm(quaternion))
-    finite = np.isfinite(norm) and (np.abs(translation) <= MAX_COORDINATE).all()
-    if not (finite and norm > 1e-9 and parent and child and parent != child):
-        return None
-    return translation, quaternion / norm
 
 
 def make_buffer() -> Transforms:
@@ -265,5 +282,7 @@ class TransformListener:
             if static and len(self._refused_static) < _MAX_REFUSED:
                 self._refused_static[pair] = stamped
             if self._on_refused is not None:
-                self._on_refused(self.buffer.tree.problems() or f"{pair[0]} -> {pair[1]} is no transform")
+                self._on_refused(
+                    self.buffer.intake.tree.problems() or f"{pair[0]} -> {pair[1]} is no transform"
+                )
         return admission

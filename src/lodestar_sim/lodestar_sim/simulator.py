@@ -87,11 +87,6 @@ class Simulator:
         return self.robot.pose
 
     @property
-    def odom_pose(self) -> np.ndarray:
-        """(3,) x, y, yaw by odometry."""
-        return self.robot.odometry
-
-    @property
     def velocity(self) -> np.ndarray:
         """(3,) vx, vy, wz in the body frame."""
         return self.robot.velocity
@@ -134,10 +129,6 @@ class Simulator:
     def set_command(self, vx: float, vy: float, wz: float) -> None:
         """Ask for a body velocity; it holds until the command time-out."""
         self.robot.command((vx, vy, wz))
-
-    def inject_correction(self, dx: float, dy: float, dyaw: float) -> None:
-        """map <- odom jumps so that the believed pose moves by this in the map."""
-        self.robot.shift_belief(dx, dy, dyaw)
 
     def step(self, dt: float | None = None) -> None:
         """Advance by `dt` seconds, one physics step by default; at least one, a whole number of them."""

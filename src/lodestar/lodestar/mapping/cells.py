@@ -67,10 +67,6 @@ class Cells(Protocol):
         """Set the contents of blocks, in the form of `read`."""
         ...
 
-    def at(self, places: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return distance (N,) int16 and weight (N,) uint8 of single cells."""
-        ...
-
 
 class ProcessorCells:
     """Cells in NumPy arrays that are reserved once; the system commits their pages as blocks are first written."""
@@ -99,6 +95,3 @@ class ProcessorCells:
 
     def write(self, places: np.ndarray, distance: np.ndarray, weight: np.ndarray, color: np.ndarray) -> None:
         self._distance[places], self._weight[places], self._color[places] = distance, weight, color
-
-    def at(self, places: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._distance[places, cells], self._weight[places, cells]

@@ -75,14 +75,6 @@ class TorchCells:
             slab.weight[local] = self._torch.from_numpy(weight[rows]).to(self.device)
             slab.color[local] = self._torch.from_numpy(color[rows]).to(self.device)
 
-    def at(self, places: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        distance, weight = np.zeros(len(places), np.int16), np.zeros(len(places), np.uint8)
-        for slab, local, rows in self._parts(places):
-            inner = self._torch.from_numpy(np.ascontiguousarray(cells[rows], np.int64)).to(self.device)
-            distance[rows] = slab.distance[local, inner].cpu().numpy()
-            weight[rows] = slab.weight[local, inner].cpu().numpy()
-        return distance, weight
-
     def _parts(self, places: np.ndarray) -> list[tuple[_Slab, Tensor, np.ndarray]]:
         """Return each affected slab, the places in it, and their rows in `places`."""
         places = np.asarray(places, np.int64)

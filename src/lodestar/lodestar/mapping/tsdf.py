@@ -81,17 +81,6 @@ class TsdfVolume:
         kernels.release(pool.table, pool.coords, pool.free, pool.state, empty)
         return found
 
-    def distances(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) float32 at points (N, 3): signed distance over truncation in [-1, 1], NaN = unseen."""
-        points = np.ascontiguousarray(points, np.float64)
-        with self._lock:
-            places, cells = kernels.locate(self.blocks.table, self.blocks.coords, points, self.config.voxel)
-            known = places >= 0
-            result = np.full(len(points), np.nan, np.float32)
-            distance, weight = self._cells.at(places[known], cells[known])
-            result[known] = np.where(weight > 0, distance / np.float32(SCALE), np.float32(np.nan))
-            return result
-
     def surface_voxels(self) -> int:
         """Return the number of voxels just under a surface: seen, with a seen neighbour in their block on its other
         side.

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-from lodestar.mapping.blocks import CELLS, SIDE, find, give_back, obtain
+from lodestar.mapping.blocks import CELLS, SIDE, give_back, obtain
 
 SCALE = 32767.0  # of a distance in the pool: +-1 truncation
 FREE_SPACE = 0.9 * SCALE  # distance from which a voxel is free space without an adjacent surface
@@ -197,18 +197,3 @@ def clear(distance, weight, color, places):
 def release(table, coords, free, state, places):
     for index in places:
         give_back(table, coords, free, state, index)
-
-
-@njit(cache=True, nogil=True)
-def locate(table, coords, points, size):
-    """Return places (N,) of the blocks at points (N, 3), -1 = none, and cells (N,) in them."""
-    places, cells = np.empty(len(points), np.int64), np.zeros(len(points), np.int64)
-    for i in range(len(points)):
-        x, y, z = (
-            math.floor(points[i, 0] / size),
-            math.floor(points[i, 1] / size),
-            math.floor(points[i, 2] / size),
-        )
-        places[i] = find(table, coords, x >> 3, y >> 3, z >> 3)
-        cells[i] = ((x & 7) * SIDE + (y & 7)) * SIDE + (z & 7)
-    return places, cells

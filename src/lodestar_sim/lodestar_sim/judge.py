@@ -13,7 +13,7 @@ from lodestar.grid.success_pose import MAX_BEARING, MAX_DISTANCE, bearing_to_box
 from lodestar.language.directive import DirectiveError
 from lodestar.language.grammar import parse_directive
 from lodestar_sim.reference_truth import Scene
-from lodestar_sim.worlds.truth import Truth
+from lodestar_sim.worlds.truth import Truth, truth_of
 from lodestar_sim.worlds.world import World
 
 
@@ -40,7 +40,7 @@ def judge_find(world_at_time: World, robot_pose: Iterable[float], target_ids: It
     targets = [standing[i] for i in target_ids if i in standing]
     if not targets:
         return Verdict(False, math.inf, 0.0, False, "There is no such thing in the building.")
-    truth = world_at_time.truth
+    truth = truth_of(world_at_time)
     verdicts = []
     for thing in targets:
         low, high = world_at_time.box(thing)
@@ -91,6 +91,6 @@ def shortest_path_length(world: World, start: Iterable[float], target_ids: Itera
     """Metres of the shortest way from (x, y, ...) to a pose of success, inf where there is none."""
     xy = tuple(float(v) for v in list(start)[:2])
     wanted = set(target_ids)
-    truth: Truth = world.truth
+    truth: Truth = truth_of(world)
     lengths = [truth.shortest_path((xy[0], xy[1]), thing) for thing in world.objects if thing.id in wanted]
     return min(lengths, default=math.inf)

@@ -14,6 +14,7 @@ from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh import Mesh
 from lodestar_sim.worlds.palette import material_index, rgb
 from lodestar_sim.worlds.structure import wall_mesh
+from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import EVENT_KINDS, Event, World, WorldObject
 
 TOLERANCE = 0.005  # m that two things may overlap
@@ -60,7 +61,7 @@ def world_problems(world: World) -> Iterator[str]:
         yield f"{_name(world, a)} and {_name(world, b)} overlap; move one of them"
     if not (x0 < world.start[0] < x1 and y0 < world.start[1] < y1):
         yield f"start {list(world.start)} lies outside the bounds"
-    elif not broken and not footprint_free(world.truth.grid, world.start):
+    elif not broken and not footprint_free(truth_of(world).grid, world.start):
         yield f"start {list(world.start)}: the robot does not fit there; 0.70 x 0.32 m must be free"
 
 

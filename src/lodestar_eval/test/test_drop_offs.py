@@ -19,6 +19,7 @@ from lodestar_eval.drop_tasks import PLACES, drop_task, opening_box
 from lodestar_eval.episode import Episode, EpisodeRunner, selector_of
 from lodestar_eval.settings import EpisodeSettings, robot_config
 from lodestar_sim.worlds import WorldError, world_from_spec
+from lodestar_sim.worlds.truth import truth_of
 
 SEED = 3
 ON = changed(robot_config(), mapping__octomap__floor__enabled=True)
@@ -34,7 +35,7 @@ def test_a_target_lies_beside_or_beyond_the_stairs_and_a_way_leads_around(world,
     task = drop_task(world, SEED, place)
     low, high = opening_box(world)
     thing = world.object(task.target_ids[0])
-    assert np.isfinite(world.truth.shortest_path(task.start[:2], thing))
+    assert np.isfinite(truth_of(world).shortest_path(task.start[:2], thing))
     if place == "beyond":
         line = np.linspace(task.start[:2], thing.xy, 200)
         assert ((line > low) & (line < high)).all(axis=1).any()

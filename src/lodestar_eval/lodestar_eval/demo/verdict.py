@@ -16,13 +16,13 @@ from lodestar_eval.tasks import Prepared
 from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.worlds import World
 
-_EXPLORED_SHARE = 0.90  # of the reachable floor, from which exploring counts as done
+_EXPLORED_SHARE = 0.90  # of the reachable floor from which an exploration counts as complete
 _HOME_DISTANCE = 0.5  # m
-_VISIT_INTERVAL = 0.5  # s between poses that are judged as visits of earlier steps
+_VISIT_INTERVAL = 0.5  # s between poses that are judged as visits of earlier steps' targets
 
 
 def judge_run(prepared: Prepared, world: World, record: RunRecord) -> list[Arrival]:
-    """Pictures of the claims; success, distance, coverage and targets of the record are those of ground truth."""
+    """Set success, distance, coverage and targets of the record by ground truth; return pictures of the claims."""
     end = float(record.path[-1, 0]) if len(record.path) else 0.0
     world_then = world.at(end)
     record.coverage = known_share(reachable_floor(world_then, record.start), record.grid)
@@ -42,7 +42,7 @@ def judge_run(prepared: Prepared, world: World, record: RunRecord) -> list[Arriv
 
 
 def _comes_back(directive: Directive) -> bool:
-    """Whether the robot is to end where it began."""
+    """Return whether the robot must end at its start."""
     return directive.kind_of(len(directive.subtasks) - 1) is DirectiveKind.RETURN
 
 
@@ -82,7 +82,7 @@ def _judge_find(prepared: Prepared, world: World, record: RunRecord, directive: 
 
 
 def _missed_step(world: World, record: RunRecord, subtasks: Sequence[Subtask]) -> str:
-    """The first step whose target was never stood before in order; empty where none was missed."""
+    """Return the first step whose target was not visited in order; empty if none was missed."""
     index = 0
     poses = record.path[_spaced(record.path[:, 0], _VISIT_INTERVAL)] if len(record.path) else record.path
     for subtask in subtasks:
@@ -98,7 +98,7 @@ def _missed_step(world: World, record: RunRecord, subtasks: Sequence[Subtask]) -
 
 
 def _spaced(stamps: np.ndarray, interval: float) -> np.ndarray:
-    """Indices of stamps (N,) that are at least `interval` apart."""
+    """Return the indices of stamps (N,) that are at least `interval` apart."""
     kept, last = [], -np.inf
     for index, stamp in enumerate(stamps):
         if stamp - last >= interval:

@@ -1,4 +1,4 @@
-"""Runs the nodes over DDS in a simulated building and records what they hear and say."""
+"""Runs the nodes over DDS in a simulated building and records their inputs and outputs."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lodestar_eval.tasks import prepare
 
 
 def record_run(world: str, seed: int, folder: Path, time_limit: float) -> Path:
-    """The bag of one run of the default directive of a world, in `folder`, which is made anew.
+    """Run the default directive of a world and return the bag in `folder`, which is created anew.
 
-    Raises StackFailed where the nodes do not come up or do not stay up.
+    Raises StackFailed if a node does not start or dies.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

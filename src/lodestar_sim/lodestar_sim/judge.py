@@ -1,4 +1,4 @@
-"""Judges by ground truth: whether the robot found it, what was meant, and how short the way could have been."""
+"""Ground-truth judgement of a run: success, targets and shortest path."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from lodestar_sim.worlds.world import World
 
 @dataclass(frozen=True)
 class Verdict:
-    """Success as DESIGN section 3 defines it, for the target that comes nearest to it.
+    """Success by DESIGN section 3, for the target that is nearest to it.
 
-    distance_m: footprint to box in plan, inf where there is no target. bearing: radians, positive to the left.
-    in_sight: any of the object's sampled points is seen from the camera.
+    distance_m: footprint to box in plan, inf without a target. bearing: radians, positive to the left.
+    in_sight: the camera sees any of the object's sampled points.
     """
 
     success: bool
@@ -34,7 +34,7 @@ class Verdict:
 
 
 def judge_find(world_at_time: World, robot_pose: Iterable[float], target_ids: Iterable[int]) -> Verdict:
-    """Whether a robot at (x, y, yaw) has found one of the targets in a world as it stands."""
+    """Judge whether a robot at (x, y, yaw) has found one of the targets in the current world."""
     pose = np.asarray(list(robot_pose), np.float64)[:3]
     standing = {thing.id: thing for thing in world_at_time.objects}
     targets = [standing[i] for i in target_ids if i in standing]
@@ -72,9 +72,9 @@ def _say(caption: str, distance: float, bearing: float, in_sight: bool) -> str:
 
 
 def valid_targets(world: World, directive_text: str, time: float = 0.0) -> tuple[int, ...]:
-    """Ids of what the last step of a directive that names something may mean; empty where the building has none.
+    """Return the ids of the possible targets of a directive's last step with a target; empty if the building has none.
 
-    Raises DirectiveError where the text is no directive that names something.
+    Raises DirectiveError for a text that is no directive with a target.
     """
     directive = parse_directive(directive_text)
     graphs = next((subtask.graphs for subtask in reversed(directive.subtasks) if subtask.graphs), ())
@@ -88,7 +88,7 @@ def valid_targets(world: World, directive_text: str, time: float = 0.0) -> tuple
 
 
 def shortest_path_length(world: World, start: Iterable[float], target_ids: Iterable[int]) -> float:
-    """Metres of the shortest way from (x, y, ...) to a pose of success, inf where there is none."""
+    """Return the shortest path from (x, y, ...) to a success pose, metres; inf if there is none."""
     xy = tuple(float(v) for v in list(start)[:2])
     wanted = set(target_ids)
     truth: Truth = truth_of(world)

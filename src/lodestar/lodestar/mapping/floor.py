@@ -1,4 +1,4 @@
-"""The height of the floor in each column, and where it ends: steps, descending stairs, holes."""
+"""The height of the floor in each column, and drop-offs: steps, descending stairs, holes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LAYERS = {
 
 @dataclass(frozen=True)
 class FloorConfig:
-    """Which surface counts as floor, and where unseen floor is taken for granted."""
+    """Which surface counts as floor, and where unseen floor is assumed."""
 
     # off until drop-offs reach their bar; see docs/measurements/drop-offs.md. Off = the floor is z = 0 and nowhere ends
     enabled: bool = False
@@ -59,9 +59,9 @@ class FloorConfig:
 
 @dataclass(frozen=True)
 class FloorState:
-    """What is known of the floor. floor, drop: (rows, columns) bool; reference: float32, metres in map, NaN = none.
+    """The known floor. floor, drop: (rows, columns) bool; reference: float32, metres in map, NaN = none.
 
-    floor: seen, stood on, or between pieces of seen floor. drop: the floor ends there, or cannot be told from an edge.
+    floor: seen, walked on, or between pieces of seen floor. drop: a drop-off, or floor that may be its edge.
     """
 
     floor: np.ndarray
@@ -70,19 +70,19 @@ class FloorState:
 
 
 class FloorMap:
-    """Heights of the lowest surface per cell, on the cells of a grid that somebody else places and grows."""
+    """Heights of the lowest surface per cell, on the cells of a grid that the owner places and grows."""
 
     def __init__(self, config: FloorConfig, resolution: float) -> None:
         self.config, self._resolution = config, resolution
         self.height = np.empty((0, 0), np.float32)  # m, valid where hits > 0
         self.variance = np.empty((0, 0), np.float32)  # m^2
-        self.hits = np.empty((0, 0), np.uint8)  # scans that saw it there
-        self.above = np.empty((0, 0), np.uint8)  # scans in a row that saw only something higher
-        self.face = np.empty((0, 0), np.uint8)  # how surely it is the face of something upright
+        self.hits = np.empty((0, 0), np.uint8)  # scans that saw it at this height
+        self.above = np.empty((0, 0), np.uint8)  # scans in a row that saw a higher surface only
+        self.face = np.empty((0, 0), np.uint8)  # evidence for a vertical face
         self.passed = np.empty(
             (0, 0), np.float32
         )  # m, lowest ray through the column, NaN = none that matters
-        self.trodden = np.empty((0, 0), np.bool_)  # the robot stood there
+        self.trodden = np.empty((0, 0), np.bool_)  # the robot has stood on the cell
         self.closest = np.empty((0, 0), np.float32)  # cells, least distance from which a ray has crossed it
         self._make_scratch((0, 0))
         self._ground: float | None = None  # m, under the robot
@@ -97,7 +97,7 @@ class FloorMap:
         return {name: np.full(shape, fills.get(name, 0), kind) for name, kind in _LAYERS.items()}
 
     def grow(self, shape: tuple[int, int], row: int, column: int) -> None:
-        """The grid has `shape` now, and its former cell (0, 0) lies at (row, column)."""
+        """Grow to `shape`; the former cell (0, 0) moves to (row, column)."""
         blank = self._blank(shape)
         rows, columns = self.height.shape
         for name, layer in blank.items():
@@ -106,7 +106,7 @@ class FloorMap:
         self._make_scratch(shape)
 
     def move(self, jump: np.ndarray, corner: np.ndarray) -> None:
-        """The map has moved by a (4, 4) jump. corner: (column, row) of cell (0, 0); the grid holds what moved."""
+        """Move by a (4, 4) jump of the map. corner: (column, row) of cell (0, 0); the grid contains the result."""
         shape = self.height.shape
         for name, blank in self._blank(shape).items():
             layer = getattr(self, name)
@@ -123,7 +123,7 @@ class FloorMap:
             self._ground += float(jump[2, 3])
 
     def tread(self, map_from_base: np.ndarray, corner: np.ndarray) -> None:
-        """What lies under the feet of a robot at a (4, 4) pose is floor. corner: (column, row) of cell (0, 0)."""
+        """Mark the cells under the feet of a robot at a (4, 4) pose as floor. corner: (column, row) of cell (0, 0)."""
         foot = map_from_base[:3, 3] - self.config.base_height * map_from_base[:3, 2]
         self._ground = float(foot[2])
         x, y, yaw = foot[0], foot[1], yaw_of(map_from_base)
@@ -146,9 +146,9 @@ class FloorMap:
         self.trodden[rows, columns] = True
 
     def observe(self, ends: np.ndarray, origin: np.ndarray) -> np.ndarray:
-        """Returns (N, 3) of one scan seen from `origin` (3,): cells of the grid in plan, metres of height in map.
+        """Add the returns (N, 3) of one scan from `origin` (3,): cells of the grid in plan, metres of height in map.
 
-        Returns (N,) bool, which of them are no mirror images of what stands on the floor.
+        Returns (N,) bool: the returns that are not mirror images in the floor.
         """
         config = self.config
         self._scan += 1
@@ -204,13 +204,13 @@ class FloorMap:
         return beside & (self.height < highest - _RIM)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that is known, for `read`."""
+        """Return the whole state, for `read`."""
         return {f"floor_{name}": getattr(self, name).copy() for name in _LAYERS}
 
     def read(self, arrays: Mapping[str, np.ndarray], free: np.ndarray) -> None:
-        """Go on from what `to_arrays` wrote. Raises ValueError for layers of another shape than `free`.
+        """Restore the state of `to_arrays`. Raises ValueError for layers of another shape than `free`.
 
-        free: (rows, columns) bool; a map of an earlier version knew of no floor: it lay at z = 0 under what was free.
+        free: (rows, columns) bool; a map of an earlier version has no floor layer: its floor is z = 0 under free cells.
         """
         blank = self._blank(free.shape)
         if not any(f"floor_{name}" in arrays for name in _LAYERS):

@@ -42,7 +42,7 @@ class EpisodeSettings:
     time_limit: float = 600.0  # simulated seconds of a task; chosen
     frame_interval: float = 0.25  # simulated seconds between images; chosen
     control_interval: float = 0.1  # simulated seconds between steps; chosen
-    width: int = 320  # pixels of the images that are rendered and segmented; chosen: speed
+    width: int = 320  # pixels of the images that are rendered and segmented; chosen
     height: int = 240  # pixels, likewise
     thinking: float | None = None  # simulated seconds of an expert's answer; None = its measured time
     reasoner_delay: float = 0.0  # simulated seconds of a reasoner's answer, in parallel with the experts

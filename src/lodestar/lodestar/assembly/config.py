@@ -47,7 +47,9 @@ class MappingConfig:
     # slam: SLAM's map with obstacles above its plane
     source: str = "lidar"
     grid_period: float = 0.5  # s between two grids; chosen
-    grid_refresh: float = 3.0  # s between two grids without a change; chosen: shows that the grid is valid
+    grid_refresh: float = (
+        3.0  # s between two grids without a change; chosen: subscribers see that it is valid
+    )
     octomap_period: float = 1.0  # s between two octrees; chosen
     binary: bool = True  # octomap without probabilities
     octomap: OctoMapConfig = field(default_factory=OctoMapConfig)

@@ -21,9 +21,9 @@ class OpenVoxConfig:
     The posterior mass is the mean over the mask's voxels (RoboAtlas IV-B, OpenVox).
     """
 
-    accept: float = 0.4  # least score; chosen
-    geometric_weight: float = 0.8  # chosen
-    caption_weight: float = 0.2  # chosen
+    accept: float = 0.4  # least score; DESIGN section 4
+    geometric_weight: float = 0.8  # DESIGN section 4
+    caption_weight: float = 0.2  # DESIGN section 4
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class AssociationConfig:
     """
 
     rule: str = "lodestar"  # lodestar, openvox or farm; chosen
-    accept: float = 0.4  # least score; chosen
-    geometric_weight: float = 0.8  # RoboAtlas IV-B; value chosen
-    label_weight: float = 0.2  # chosen
+    accept: float = 0.4  # least score; DESIGN section 4
+    geometric_weight: float = 0.8  # DESIGN section 4
+    label_weight: float = 0.2  # DESIGN section 4
     containment_weight: float = 0.75  # factor of the share within the box; chosen
-    box_margin: float = 0.05  # metres; chosen: one voxel
+    box_margin: float = 0.05  # metres; chosen
     # share of a mask's points in an instance's voxels from which it may be a second mask of that instance; chosen
     second_share: float = 0.5
     # A mask covers an instance if it contains this share and number of the instance's points in the frame. A mask

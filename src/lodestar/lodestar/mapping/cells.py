@@ -18,7 +18,7 @@ class GeometryConfig:
 
     voxel: float = 0.05  # metres; DESIGN section 4
     truncation: float = 0.20  # metres on either side of a surface; DESIGN section 4: 4-5 voxels
-    near: float = 0.1  # metres of depth; chosen
+    near: float = 0.1  # metres of depth; DESIGN section 4
     # metres of depth; a larger depth shows free space up to here
     far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
     top: int = 64  # weight from which a voxel is a running mean; chosen

@@ -23,8 +23,8 @@ class ExtractionConfig:
     # largest mass of a voxel; chosen: a part that was seen often must not outweigh the rest
     most: float = 0.3
     # A voxel has full weight after votes of `solid` frames, if a share `enough` of the instance's voxels has as many.
-    # With fewer votes its weight is (votes / solid) ** faith. Chosen: false points of single masks differ between
-    # views, and an instance that was seen only once or twice keeps all its voxels.
+    # With fewer votes its weight is (votes / solid) ** faith. solid: DESIGN section 4; others chosen: false points of
+    # single masks differ between views, and an instance that was seen only once or twice keeps all its voxels.
     solid: int = 3
     enough: float = 0.2
     faith: float = 4.0

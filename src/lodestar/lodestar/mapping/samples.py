@@ -194,7 +194,7 @@ def _arrange(start, order, depth_of, points_of, size, gap, gap_per_metre, keep_s
 class SampleConfig:
     """Selection of pixels of a mask and removal of outliers in depth."""
 
-    near: float = 0.1  # metres of depth; chosen
+    near: float = 0.1  # metres of depth; DESIGN section 4
     far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})  # metres of depth
     max_step: int = 8  # pixels between samples of a large mask; chosen
     samples: int = 400  # pixels of a mask up to which about all are sampled; chosen

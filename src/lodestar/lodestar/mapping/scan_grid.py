@@ -19,7 +19,7 @@ from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 class ScanGridConfig:
     """Update of cells by beams, and extent of the grid."""
 
-    resolution: float = 0.1  # metres; ADR 0008
+    resolution: float = 0.1  # metres; as OctoMapConfig
     hit: float = 0.85  # log-odds added per scan (probability 0.7, Hornung et al. 2013)
     miss: float = -0.4  # log-odds added per scan (probability 0.4, Hornung et al. 2013)
     # clamping of log-odds; chosen: a changed place is updated within ten scans

@@ -28,14 +28,16 @@ class VoxelConfig:
     # metres, and metres per metre of range, by which depth must exceed a voxel's to show it empty; chosen
     margin: float = 0.10
     margin_per_metre: float = 0.02
-    confirm: int = 3  # observations after which an instance is confirmed; chosen
+    confirm: int = 3  # observations after which an instance is confirmed; DESIGN section 4
     min_points: int = 12  # samples without outliers of a usable mask; chosen
     min_voxels: int = 3  # of a mask that starts an instance; chosen
     min_score: float = 0.2  # of a detection, 0..1; chosen
     captions: int = 16  # pairs of label and caption per instance; chosen
-    batch: int = 64  # instances that a frame measures again (RoboAtlas eq. 7); chosen
-    recent: float = 1.0  # seconds since the last observation of a recent instance (RoboAtlas eq. 7); chosen
-    round_robin: int = 8  # instances of the batch that are taken in turn (RoboAtlas eq. 7); chosen
+    batch: int = 64  # instances that a frame measures again (RoboAtlas eq. 7); value chosen
+    recent: float = (
+        1.0  # seconds since the last observation of a recent instance (RoboAtlas eq. 7); value chosen
+    )
+    round_robin: int = 8  # instances of the batch that are taken in turn (RoboAtlas eq. 7); value chosen
     # An absence of a confirmed instance of at least `absence_voxels` voxels is reported if a share `absence_inside` of
     # them is in the image and not hidden, and a share `absence_free` of those was seen empty. Chosen.
     absence_free: float = 0.6

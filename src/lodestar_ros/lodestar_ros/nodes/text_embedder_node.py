@@ -21,7 +21,7 @@ class TextEmbedderConfig:
     """Model, device and limits of the text embedder."""
 
     model: str = ""  # folder of a SentenceTransformer; empty = the packaged all-MiniLM-L6-v2
-    device: str = "cpu"  # of torch; chosen: phrases are short
+    device: str = "cpu"  # as torch names it; chosen
     max_phrases: int = 512  # per request; chosen
     cached_phrases: int = 20_000  # vectors kept; chosen
 

@@ -75,11 +75,6 @@ class Nav2Client:
         """Return whether a navigator is running."""
         return self._client.server_is_ready()
 
-    @property
-    def active(self) -> bool:
-        """Return whether a goal is in progress."""
-        return self._goal is not None
-
     def send(self, epoch: int, goal: np.ndarray, stamp: float) -> None:
         """Send the robot to goal (3,) x, y, yaw in map; replaces the goal before it."""
         if not self.available:

@@ -52,10 +52,6 @@ class DescriptionMemory:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def clear(self) -> None:
-        """Forget all descriptions."""
-        self._kept.clear()
-
     def add(self, description: SceneDescription) -> None:
         """Store a description; it replaces the one of the same view."""
         pose = description.map_from_camera

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -232,18 +230,13 @@ def read(ids, weights, errors, other, places, prior):
     candidates = np.zeros((len(places), CANDIDATES), np.int32)
     probability = np.zeros((len(places), CANDIDATES), np.float32)
     remaining = np.ones(len(places), np.float32)
-    entropy = np.full(len(places), np.nan, np.float32)
     for n in range(len(places)):
         i = places[n]
-        if i < 0:
-            continue
-        remaining[n] = posterior.read(ids, weights, errors, other, i, prior, candidates[n], probability[n])
-        total = -remaining[n] * math.log(remaining[n]) if remaining[n] > 0.0 else 0.0
-        for share in probability[n]:
-            if share > 0.0:
-                total -= share * math.log(share)
-        entropy[n] = total
-    return candidates, probability, remaining, entropy
+        if i >= 0:
+            remaining[n] = posterior.read(
+                ids, weights, errors, other, i, prior, candidates[n], probability[n]
+            )
+    return candidates, probability, remaining
 
 
 @njit(cache=True, nogil=True)

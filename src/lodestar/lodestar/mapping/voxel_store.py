@@ -111,11 +111,7 @@ class VoxelStore:
         Returns candidates by falling probability, ids (N, 4) int32, 0 = none, and probability (N, 4) float32, and
         the remaining mass (N,) float32: background, other instances and the prior (1 without a voxel).
         """
-        return kernels.read(*self._votes, self.places(points), self.prior)[:3]
-
-    def entropy(self, points: np.ndarray) -> np.ndarray:
-        """Return (N,) float32, nats: entropy of the candidates and the remaining mass as one; NaN = no voxel."""
-        return kernels.read(*self._votes, self.places(points), self.prior)[3]
+        return kernels.read(*self._votes, self.places(points), self.prior)
 
     def carve(
         self, depth: np.ndarray, camera: tuple, camera_from_voxels: np.ndarray, near: float, far: float,

@@ -176,10 +176,6 @@ class World:
         walking = any(e.kind == "walk" and e.time <= time < e.end for e in self.events)
         return time if walking else min(ahead, default=math.inf)
 
-    def walking(self, time: float) -> frozenset[int]:
-        """Return the ids of objects that walk at `time`."""
-        return frozenset(e.object_id for e in self.events if e.kind == "walk" and e.time <= time < e.end)
-
     def labels(self, time: float = 0.0) -> dict[int, dict[str, str]]:
         """Return the labels of each id in the geometry: {"class", "caption"}."""
         things: tuple[WorldObject | Decal, ...] = (*self.objects_at(time), *self.decals)

@@ -53,7 +53,6 @@ def test_a_walk_follows_its_path_at_its_speed(world):
     assert poses[12.0][:2] == pytest.approx((1.0, 0.0)) and poses[12.0][3] == pytest.approx(0.0)
     assert poses[15.0][:2] == pytest.approx((2.0, 0.5)) and poses[15.0][3] == pytest.approx(math.pi / 2)
     assert poses[40.0][:2] == pytest.approx((2.0, 1.0))
-    assert changed.walking(9.0) == frozenset() and changed.walking(11.0) == frozenset({thing.id})
 
 
 def test_when_the_next_change_comes(world):

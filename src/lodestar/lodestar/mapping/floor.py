@@ -282,7 +282,7 @@ def _spread(mask: np.ndarray, through: np.ndarray, reach: float, resolution: flo
     """The mask and cells that are no farther from it than `reach` on a way through the cells of `through`."""
     spread, cells = mask.astype(np.uint8), through.astype(np.uint8)
     for _ in range(math.floor(reach / resolution + 1e-6)):
-        spread = cv2.dilate(spread, _NEIGHBOURS) & cells
+        spread = np.minimum(cv2.dilate(spread, _NEIGHBOURS), cells)
     return spread > 0
 
 

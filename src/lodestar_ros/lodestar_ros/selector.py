@@ -27,6 +27,7 @@ from lodestar.selection.policy import Policy
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_agent import decision_to_msg
+from lodestar_ros.conversions_questions import question_to_msg
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.expert_clients import ExpertClients
@@ -84,6 +85,7 @@ class CommandDispatcher:
     def carry_out(self, command: Command, now: float) -> None:
         """Carry out one command. now: seconds of the node's clock."""
         if isinstance(command, RequestProposals):
+            self.recorder.asked(command)
             self.experts.ask(command)
         elif isinstance(command, SendGoal):
             self.navigator.send(command.epoch, command.goal, now)
@@ -99,10 +101,11 @@ class CommandDispatcher:
 
 
 class DecisionRecorder:
-    """Publish ``~/decision`` and ``~/markers``; append decisions to the log on a thread of its own."""
+    """Publish ``~/question``, ``~/decision`` and ``~/markers``; append decisions to the log on a thread of its own."""
 
     def __init__(self, node: LodestarNode, log: str) -> None:
         self._publisher = node.create_publisher(msg.Decision, "~/decision", qos.EVENT)
+        self._questions = node.create_publisher(msg.Question, "~/question", qos.EVENT)
         self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         self._last: Decision | None = None
         self._trail: deque[np.ndarray] = deque(maxlen=2000)
@@ -110,6 +113,10 @@ class DecisionRecorder:
         if log:
             self._writer = QueueWorker("decision_log", DecisionLog(log).write, node.diagnostics.error)
             node.on_close(self._writer.close)
+
+    def asked(self, command: RequestProposals) -> None:
+        """Publish a question to the experts."""
+        self._questions.publish(question_to_msg(command.request, command.experts))
 
     def record(self, decision: Decision) -> None:
         """Record a new decision, or one whose outcome is known."""

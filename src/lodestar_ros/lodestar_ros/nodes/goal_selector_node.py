@@ -33,8 +33,8 @@ class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
-    ``~/decision``, ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client
-    of ``<expert>_expert/propose`` and ``navigate_to_pose``.
+    ``~/question``, ``~/decision``, ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action:
+    ``follow_directive``; it is a client of ``<expert>_expert/propose`` and ``navigate_to_pose``.
     """
 
     def __init__(self, **kwargs):

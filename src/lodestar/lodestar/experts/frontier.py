@@ -15,7 +15,7 @@ from lodestar.experts.frontier_tracker import (
     FrontierTrackerConfig,
     find_pieces,
 )
-from lodestar.experts.heights import Lens, SurfaceConfig
+from lodestar.experts.heights import Lens, SurfaceConfig, view_heading
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
@@ -115,18 +115,24 @@ class FrontierExpert:
         """Record a view: the cells and heights in it count as looked at."""
         self.add_view(frame.map_from_camera, frame.camera)
 
-    def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int = 0) -> None:
+    def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera) -> None:
         """Record a view from this (4, 4) pose (optical frame). Without any view, only geometry counts."""
-        ahead = map_from_camera[:3, 2]
-        if math.hypot(ahead[0], ahead[1]) < 0.2 or not np.isfinite(map_from_camera).all():
-            return  # the camera points at the floor or the ceiling
-        heading = math.atan2(ahead[1], ahead[0])
-        lens = Lens.of(map_from_camera, camera)
-        self._fov = lens.fov
-        self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens)
-        if keyframe_id:
-            x, y = float(map_from_camera[0, 3]), float(map_from_camera[1, 3])
-            self._tracker.images.add(keyframe_id, x, y, heading, self._fov)
+        heading = view_heading(map_from_camera)
+        if heading is not None:
+            lens = Lens.of(map_from_camera, camera)
+            self._fov = lens.fov
+            self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens)
+
+    def add_image(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int) -> None:
+        """Register a kept image that was taken from this pose. It is no view besides those of `add_view`."""
+        heading = view_heading(map_from_camera)
+        if heading is not None:
+            x, y = (float(value) for value in map_from_camera[:2, 3])
+            self._tracker.images.add(keyframe_id, x, y, heading, Lens.of(map_from_camera, camera).fov)
+
+    def take_up(self, goal: np.ndarray) -> None:
+        """Make this goal (3,) the last one, as if this expert had proposed it."""
+        self._last_goal = np.array(goal, np.float64)
 
     def frontiers(self) -> tuple[FrontierRecord, ...]:
         """Return the frontier pieces of the newest request; an id lasts as long as its piece."""

@@ -122,3 +122,9 @@ def _cover(owner, inside, low, high, origin, resolution):
                 x = origin[0] + (column + 0.5) * resolution
                 owner[row, column] = k
                 inside[row, column] = min(x - low[k, 0], high[k, 0] - x, y - low[k, 1], high[k, 1] - y)
+
+
+def view_heading(map_from_camera: np.ndarray) -> float | None:
+    """Radians in plan of a (4, 4) camera pose; None where it looks at the floor or the ceiling, or is not finite."""
+    x, y = map_from_camera[:2, 2]
+    return math.atan2(y, x) if np.isfinite(map_from_camera).all() and math.hypot(x, y) >= 0.2 else None

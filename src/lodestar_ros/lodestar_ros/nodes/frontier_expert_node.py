@@ -10,6 +10,7 @@ from visualization_msgs.msg import MarkerArray
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import FrontierExpertConfig
+from lodestar.assembly.plan_chain import Phased
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
@@ -47,8 +48,7 @@ class FrontierExpertNode(LodestarNode):
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._view_period = config.view_period
-        self._next_view = -float("inf")
+        self._view_due = Phased(config.view_period)
         self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.images)
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
@@ -66,16 +66,14 @@ class FrontierExpertNode(LodestarNode):
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
-        self._next_view = -float("inf")
+        self._view_due.reset()
 
     def _on_camera_info(self, message: CameraInfo) -> None:
-        stamp = stamp_from_msg(message.header.stamp)
-        if stamp >= self._next_view:
-            self._next_view = stamp + self._view_period
+        if self._view_due.due(stamp_from_msg(message.header.stamp)):
             self._queue.add(message)
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
-        self._keyframes.append(keyframe_from_msg(message))  # all are kept; views may be dropped
+        self._keyframes.append(keyframe_from_msg(message))
 
     def _resolve(self, message: CameraInfo) -> tuple[np.ndarray, PinholeCamera]:
         stamp, frames = stamp_from_msg(message.header.stamp), self._frames
@@ -93,7 +91,7 @@ class FrontierExpertNode(LodestarNode):
         """On the worker, before each request."""
         while self._keyframes:
             keyframe = self._keyframes.popleft()
-            self._expert.add_view(keyframe.map_from_camera, keyframe.camera, keyframe.id)
+            self._expert.add_image(keyframe.map_from_camera, keyframe.camera, keyframe.id)
         self._expert.set_scene(self._scene.snapshot())
 
     def _publish(self) -> None:

@@ -24,8 +24,9 @@ class Pass:
 class Progress:
     """Area shown and distance driven in each pass of one directive.
 
-    A pass is over after `barren_way` metres that showed nothing new. If the first stop since the last new area is
-    farther away, as at the other end of a known building, the limit is the path to it plus half of `barren_way`.
+    A pass is over after `barren_way` metres that showed nothing new. If a stop that is chosen within them, once the way
+    to the stop before is driven, is farther away, as at the other end of a known building, the limit is the path to it
+    plus half of `barren_way`.
     """
 
     def __init__(self, barren_way: float, barren_area: float) -> None:
@@ -35,7 +36,7 @@ class Progress:
         self._driven = 0.0
         self._passes: dict[Pass, tuple[float, float]] = {}  # most m^2 seen, and metres driven until then
         self._over: set[Pass] = set()
-        self._aims: dict[Pass, float] = {}  # metres to the first stop since the last new area
+        self._aims: dict[Pass, float] = {}  # metres driven from the last new area to such a stop
 
     @property
     def is_given_up(self) -> bool:
@@ -54,7 +55,9 @@ class Progress:
 
     def aim(self, look: Pass, length: float) -> None:
         """Record that this pass has chosen a stop at the given path length, metres."""
-        self._aims.setdefault(look, length)
+        driven = self._driven - self._passes.get(look, (0.0, self._driven))[1]
+        if self._aims.get(look, 0.0) <= driven <= self._barren_way:
+            self._aims[look] = driven + length
 
     def barren(self, grid: OccupancyGrid2D, looked: LookedAt, look: Pass) -> bool:
         """Return whether this pass is over because a long drive showed at most `barren_area`."""

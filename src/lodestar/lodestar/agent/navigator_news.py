@@ -11,7 +11,7 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import ASIDE, CHARGER, HOME
 from lodestar.agent.retreat import retreat
 from lodestar.agent.return_trip import ReturnTrip
-from lodestar.agent.run import UNREACHABLE, Navigation, Run
+from lodestar.agent.run import UNREACHABLE, UNSURE, Navigation, Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import faced_entity
@@ -78,7 +78,7 @@ class NavigatorNews:
         run.goals.exclude(navigation.proposal.goal, why, facts.grid)
         entity = facts.entity(navigation.proposal.entity_id)
         if entity is not None:
-            run.spend_viewpoint(entity.id, UNREACHABLE)
+            run.spend_viewpoint(entity.id, UNREACHABLE if view.is_accepted(entity.id) else UNSURE)
         if run.failures >= config.max_navigation_failures:
             self._give_up(run, navigation, why)
             return

@@ -11,7 +11,7 @@ from lodestar_eval.machine import describe_machine
 from lodestar_eval.registry import BadOptions, Benchmark, all_benchmarks
 from lodestar_eval.report import number, write_report
 
-REPORTS = Path("out/bench")  # one folder per benchmark, where no other is named
+REPORTS = Path("out/bench")  # default: one folder per benchmark below it
 
 ALL = "all"
 
@@ -22,7 +22,7 @@ EXIT_INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status: 0 all bars hold, 1 a bar is missed, 2 bad usage, 130 interrupted."""
+    """Return the exit status: 0 all bars hold, 1 a bar is missed, 2 bad usage, 130 interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
     benchmarks = all_benchmarks()
     if not arguments or arguments[0] in ("-h", "--help"):
@@ -48,9 +48,9 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
     parser.add_argument("--out", type=Path, default=default, metavar="FOLDER", help=where)
     try:
         options = parser.parse_args(arguments)
-    except SystemExit as stop:  # argparse has said what is wrong, or shown its help
+    except SystemExit as stop:  # argparse has printed the error or its help
         return int(stop.code or 0)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cleans up as Ctrl-C does
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cleans up like Ctrl-C
     try:
         options.out.mkdir(parents=True, exist_ok=True)
         result = benchmark.run(options, options.out, lambda line: print(line, flush=True))
@@ -71,7 +71,7 @@ def _run(benchmark: Benchmark, arguments: list[str]) -> int:
 
 
 def _run_all(benchmarks: dict[str, Benchmark], arguments: list[str]) -> int:
-    """Each with its defaults, one after the other; one that needs something named, such as a log, is left out."""
+    """Run each benchmark with its defaults, except those with a required argument, such as a log."""
     if arguments:
         print(f"lodestar_eval: {ALL} takes no options; each benchmark by its name does", file=sys.stderr)
         return EXIT_USAGE

@@ -1,4 +1,4 @@
-"""What a policy did and what came of it, from its decisions (RoboAtlas tables II, III, IV and VIII)."""
+"""Choices of a policy and their rewards, from its decisions (RoboAtlas tables II, III, IV and VIII)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STAGES = ("low", "mid", "high")
 
 @dataclass(frozen=True)
 class Pick:
-    """One decision whose outcome is known. reward: by component, with "total". contested: every arm might have
+    """One decision with a known outcome. reward: by component, with "total". contested: every arm could have
     been picked. coverage: known free area as a share of the building's reachable floor. run: number of the run.
     """
 
@@ -28,10 +28,10 @@ class Pick:
 
 
 def picks_of(decisions: Iterable[Decision], floor: float, run: int = 0) -> list[Pick]:
-    """The last record of every epoch of one run, without those that have no outcome. floor: reachable, m^2.
+    """Return the last record of every epoch of one run that has an outcome. floor: reachable, m^2.
 
-    The context's own coverage grows with square metres, because nobody knows how large an unknown building is; stages
-    by it would be small and large buildings.
+    The context's own coverage grows with the area in m^2, because the size of an unknown building is unknown; stages
+    by it would separate small from large buildings.
     """
     last = {decision.epoch: decision for decision in decisions}
     return [
@@ -48,7 +48,7 @@ def picks_of(decisions: Iterable[Decision], floor: float, run: int = 0) -> list[
 
 
 def stages_of(picks: Sequence[Pick]) -> list[int]:
-    """Stage 0, 1 or 2 of every pick: thirds of all picks by coverage; equal coverage is the same stage."""
+    """Return the stage 0, 1 or 2 of every pick: thirds of all picks by coverage; equal coverage is one stage."""
     coverage = np.array([pick.coverage for pick in picks], np.float64)
     if not len(coverage):
         return []
@@ -57,7 +57,7 @@ def stages_of(picks: Sequence[Pick]) -> list[int]:
 
 
 def distribution(picks: Sequence[Pick], arms: Sequence[str], contested: bool = False) -> np.ndarray:
-    """(3, A) share of every arm by stage, NaN where a stage has no pick (table II).
+    """Return (3, A), the share of every arm by stage; NaN for a stage without picks (table II).
 
     contested: only picks count where every arm was admissible; the stages stay those of all picks.
     """
@@ -70,12 +70,12 @@ def distribution(picks: Sequence[Pick], arms: Sequence[str], contested: bool = F
 
 
 def fall(picks: Sequence[Pick], arm: str, rng: np.random.Generator, resamples: int = 10_000) -> np.ndarray:
-    """(3,) by how much the arm's share of the contested picks falls from the low to the high stage: 1 - high / low, and
-    its 95 % interval over runs, whose picks depend on each other.
+    """Return (3,): the decrease of the arm's share of contested picks from the low to the high stage, 1 - high / low,
+    and its 95 % interval over runs, whose picks depend on each other.
 
-    A share that rises from nothing is a fall of -inf, in a draw as in all runs. Where neither stage has any of the arm,
-    or one has no contested pick, there is none: NaN, and such draws are left out. The ends are draws themselves, the
-    outer of two: between -inf and a number there is nothing to interpolate.
+    A share that rises from 0 is a decrease of -inf, in a draw as in all runs. If neither stage has any of the arm, or
+    one has no contested pick, the value is NaN, and such draws are left out. The ends of the interval are draws, the
+    outer of two, because -inf and a number cannot be interpolated.
     """
     stages = np.array(stages_of(picks), np.int64)
     runs = {run: row for row, run in enumerate(dict.fromkeys(pick.run for pick in picks))}
@@ -112,7 +112,7 @@ def stage_rewards(picks: Sequence[Pick], arms: Sequence[str]) -> tuple[np.ndarra
 
 
 def normalized(means: np.ndarray, spreads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means scaled to [0, 1] over all stages and arms, deviations by the same factor, as table III prints them."""
+    """Return means scaled to [0, 1] over all stages and arms, and deviations by the same factor, as in table III."""
     if not np.isfinite(means).any():
         return means, spreads
     low, high = np.nanmin(means), np.nanmax(means)
@@ -121,7 +121,7 @@ def normalized(means: np.ndarray, spreads: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def components(picks: Sequence[Pick]) -> dict[str, tuple[float, float, float]]:
-    """Mean, standard deviation and share of the total of every part of the reward, "total" last (table IV)."""
+    """Return mean, standard deviation and share of the total of every part of the reward, "total" last (table IV)."""
     if not picks:
         return {}
     names = [*dict.fromkeys(name for pick in picks for name in pick.reward if name != "total"), "total"]
@@ -136,7 +136,7 @@ def components(picks: Sequence[Pick]) -> dict[str, tuple[float, float, float]]:
 def allocation(
     picks: Mapping[str, int], driven: Mapping[str, float], arms: Sequence[str]
 ) -> dict[str, tuple[int, float, float, float]]:
-    """Picks, their share, metres, their share of every arm (table VIII); what no arm drove is no part of it."""
+    """Return picks, their share, metres and their share of every arm (table VIII), without metres driven by no arm."""
     decisions, metres = sum(picks.get(arm, 0) for arm in arms), sum(driven.get(arm, 0.0) for arm in arms)
     return {
         arm: (

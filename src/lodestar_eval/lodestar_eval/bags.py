@@ -21,7 +21,7 @@ from lodestar_ros.transforms import TransformBuffer
 _IMAGE, _COMPRESSED = "sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"
 _INFO, _TF = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
 _TOGETHER = 0.05  # s between a depth image and its colour image at most
-_ROOTS = ("map", "odom")  # frames that a map may be built in, the first that there is
+_ROOTS = ("map", "odom")  # frames of the map, in order of preference
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class _Topics:
 class BagRecording:
     """Depth registered to colour, its camera info and TF; topics are chosen by type and name.
 
-    A folder with metadata.yaml, or a single .mcap or .db3 file. Raises BadRecording, which says what is missing.
+    A folder with metadata.yaml, or a single .mcap or .db3 file. Raises BadRecording with what is missing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,11 +51,11 @@ class BagRecording:
         return self._count
 
     def frames(self) -> Iterator[RgbdFrame]:
-        """Frames whose camera and pose are known at their stamps; the others are counted in `skipped`."""
+        """Yield the frames with a known camera and pose at their stamps; the others are counted in `skipped`."""
         self.skipped.clear()
         topics = self._topics
         camera, colors = None, deque(maxlen=8)  # type: ignore[var-annotated]
-        waiting: deque[Any] = deque()  # a depth image's colour may come after it
+        waiting: deque[Any] = deque()  # depth images; their colour may follow
         with self._open() as reader:
             wanted = [c for c in reader.connections if c.topic in (topics.depth, topics.info, topics.color)]
             for connection, _, raw in reader.messages(connections=wanted):
@@ -92,7 +92,7 @@ class BagRecording:
         yield RgbdFrame(stamp, camera, image, *poses, rgb)
 
     def _poses(self, frame: str, stamp: float) -> tuple[np.ndarray, np.ndarray]:
-        """(odom <- camera, map <- odom); where there is one root only, it counts as both."""
+        """Return (odom <- camera, map <- odom); a single root frame counts as both."""
         last: TransformUnavailable | None = None
         for root in _ROOTS:
             try:
@@ -118,14 +118,14 @@ class BagRecording:
         try:
             reader = AnyReader([self._path], default_typestore=get_typestore(Stores.LATEST))
             reader.open()
-        except Exception as error:  # of a torn or foreign file it says so in many ways
+        except Exception as error:  # rosbags raises many types for damaged or foreign files
             raise BadRecording(f"{self._path} is no bag that can be read: {error}") from error
         with closing(reader):
             yield reader
 
 
 def _choose(kinds: dict[str, str]) -> _Topics:
-    """Topics of depth, its camera info, and colour; registered ("aligned") depth before other depth."""
+    """Return the topics of depth, its camera info, and colour; registered ("aligned") depth is preferred."""
 
     def of(*types: str) -> list[str]:
         return sorted(topic for topic, kind in kinds.items() if kind in types)
@@ -148,13 +148,13 @@ def _choose(kinds: dict[str, str]) -> _Topics:
 
 
 def _shared(a: str, b: str) -> int:
-    """Parts that two topics share from the front."""
+    """Return the number of leading parts that two topics share."""
     parts = [first == second for first, second in zip(a.split("/"), b.split("/"))]
     return parts.index(False) if False in parts else len(parts)
 
 
 def _read_transforms(reader: Any) -> TransformBuffer:
-    recorded = 0.0  # s, of the message that is read: the clock of the recording
+    recorded = 0.0  # s, time of the current message: the clock of the recording
     tree = FrameTree(restart=float("inf"), clock=lambda: recorded)
     transforms = TransformBuffer(history=float("inf"), tree=tree)
     for connection, moment, raw in reader.messages(
@@ -171,12 +171,12 @@ def _read_transforms(reader: Any) -> TransformBuffer:
 
 
 def _is_past(colors: deque, depth: Any) -> bool:
-    """Whether colour has come that is not older than this depth."""
+    """Return whether a colour image not older than this depth has been read."""
     return bool(colors) and stamp_from_msg(colors[-1].header.stamp) >= stamp_from_msg(depth.header.stamp)
 
 
 def _color_at(colors: deque, stamp: float, shape: tuple[int, int]) -> np.ndarray | None:
-    """The colour image nearest to the stamp, None where there is none of that shape."""
+    """Return the colour image nearest to the stamp; None if there is none of that shape."""
     near = min(colors, key=lambda message: abs(stamp_from_msg(message.header.stamp) - stamp), default=None)
     if near is None or abs(stamp_from_msg(near.header.stamp) - stamp) > _TOGETHER:
         return None

@@ -1,4 +1,4 @@
-"""How much of a building's floor a run has seen, by ground truth."""
+"""Coverage of a building's floor by ground truth."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FINE = 0.02  # m, cell of the raster of the true geometry
 
 
 def reachable_floor(world: World, start: Sequence[float] | np.ndarray) -> np.ndarray:
-    """Centres (N, 2), metres, of the free cells of 0.1 m that hang together with the start (x, y, ...)."""
+    """Return centres (N, 2), metres, of the free cells of 0.1 m connected with the start (x, y, ...)."""
     geometry = world.geometry()
     raster = CollisionRaster(geometry.vertices, geometry.triangles, RobotConfig(), _FINE)
     factor = round(CELL / _FINE)
@@ -34,7 +34,7 @@ def reachable_floor(world: World, start: Sequence[float] | np.ndarray) -> np.nda
 
 
 def known_share(floor: np.ndarray, grid: OccupancyGrid2D | None) -> float:
-    """Share in [0, 1] of the cells of `reachable_floor` that the grid knows; 0 without a grid."""
+    """Return the share in [0, 1] of the cells of `reachable_floor` that the grid knows; 0 without a grid."""
     if grid is None or not len(floor):
         return 0.0
     cells = grid.cells_of(floor)

@@ -1,4 +1,4 @@
-"""Scenes with as many things as one likes, at the density of a furnished building."""
+"""Scenes with any number of objects, at the density of a furnished building."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.perception.frames import Detection, ImageBox, RgbdFrame, Segmented
 from lodestar.scene.captions import attributes_of
 from lodestar.scene.records import Entity
 
-#: A camera above the things; 3.2 x 2.4 m of floor lie in its image.
+#: A camera above the objects; 3.2 x 2.4 m of floor are in its image.
 CAMERA = PinholeCamera(320, 240, 200.0, 200.0, 159.5, 119.5)
 _HEIGHT, _TOP = 2.0, 0.2  # m, of the camera and of the things
 _PITCH = 30  # pixels from one thing to the next, 0.27 m at their tops
@@ -36,14 +36,14 @@ def labels() -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class TableTop:
-    """Tiles of things side by side, each seen from above by a camera of its own. count: things in all."""
+    """Tiles of adjacent objects, each seen from above by a camera of its own. count: all objects."""
 
     count: int
     period: float = 0.25  # s between images
 
     @property
     def tiles(self) -> int:
-        """Images that show everything once."""
+        """Return the number of images that show everything once."""
         return math.ceil(self.count / PER_TILE)
 
     def frame(self, tile: int, stamp: float) -> tuple[RgbdFrame, SegmentedFrame]:
@@ -64,13 +64,13 @@ class TableTop:
         return RgbdFrame(stamp, CAMERA, depth, pose), SegmentedFrame(stamp, image, tuple(detections))
 
     def tour(self, looks: int, start: float = 1.0) -> Iterator[tuple[RgbdFrame, SegmentedFrame]]:
-        """Every tile after the other, each seen `looks` times in a row."""
+        """Yield every tile in turn, each `looks` times in a row."""
         for step in range(self.tiles * looks):
             yield self.frame(step // looks, start + step * self.period)
 
 
 def crowd(count: int, kinds: int, rng: np.random.Generator) -> dict[int, Entity]:
-    """Entities of `kinds` different captions, 8 to the square metre of a square plan."""
+    """Return entities of `kinds` different captions, 8 per m^2 of a square plan."""
     names, colors = labels(), ("red", "blue", "green", "white", "black", "brown", "yellow", "gray")
     side = math.sqrt(count / 8.0)
     centers = np.column_stack([rng.uniform(0.0, side, (count, 2)), rng.uniform(0.1, 1.5, count)])

@@ -1,4 +1,4 @@
-"""What a reasoner's thinking costs in simulated time: rows with the delay against the same rows without."""
+"""Cost of a reasoner's delay in simulated time: rows with the delay against the same rows without."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def delay_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, flo
 
 
 def delay_bars(metrics: Mapping[str, float], reasoner_delay: float, answer_delay: float) -> tuple[Bar, ...]:
-    """The issue's bar: of the bandit, where the reasoner is slow and no expert keeps its answer back."""
+    """Return the issue's bar of the bandit, if the reasoner is slow and no expert delays its answer."""
     if reasoner_delay <= 0.0 or answer_delay > 0.0:
         return ()
     names = [name for name in metrics if name.startswith("time_ratio.") and name.endswith(".bandit")]
@@ -41,7 +41,7 @@ def delay_bars(metrics: Mapping[str, float], reasoner_delay: float, answer_delay
 
 
 def delay_tables(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[str, float]) -> list[Table]:
-    """Simulated time of every pair of rows, and how many of each were found; nothing where nothing was paired."""
+    """Return simulated time and finds of every pair of rows; no table without pairs."""
     lines = []
     for (setting, policy), times in _pairs(rows).items():
         key = f"{setting}.{policy}"
@@ -59,7 +59,7 @@ def delay_tables(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[
 
 
 def _pairs(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[Row, np.ndarray]:
-    """(N, 2) seconds with and without the delay in each building that both rows were in, by setting and policy."""
+    """Return (N, 2) seconds with and without the delay in each building of both rows, by setting and policy."""
     pairs: dict[Row, np.ndarray] = {}
     for (setting, policy), found in rows.items():
         if (other := (setting, f"{policy}{UNDELAYED}")) in rows:
@@ -70,6 +70,6 @@ def _pairs(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[Row, np.ndarray
 
 
 def _ratio(drawn: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """(R,) ratio of the sums of times (N, 2) over the buildings `drawn` (R, N) by their numbers."""
+    """Return (R,), the ratio of the sums of times (N, 2) over the buildings `drawn`, (R, N) indices."""
     sums = times[drawn.astype(int)].sum(axis=1)
     return sums[:, 0] / sums[:, 1]

@@ -1,4 +1,4 @@
-"""The offline reasoner as a slow model beside the robot: what it thinks takes simulated time."""
+"""The offline reasoner with a delay in simulated time, as a slow model would have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.scene.records import Entity
 
 @dataclass(frozen=True)
 class _Thought:
-    """What is thought about a question; ready: seconds of simulated time at which it is known."""
+    """An answer to a question. ready: seconds of simulated time at which it is available."""
 
     topic: Any
     value: Any
@@ -24,10 +24,10 @@ class _Thought:
 
 
 class DelayedReasoner:
-    """Does as `language.thinking.BackgroundReasoner` does around a model that takes `seconds` for each answer.
+    """Imitates `language.thinking.BackgroundReasoner` around a model that takes `seconds` for each answer.
 
-    Whoever asks gets at once what was thought of the same task while that is fresh, and the offline reasoner's word
-    on the rest. One question is thought about at a time; of those that come meanwhile, the newest is next.
+    A request returns at once: with the last answer about the same task while that is fresh, otherwise with the offline
+    reasoner's. One question is processed at a time; the newest of the waiting ones is next.
     now: seconds of simulated time.
     """
 
@@ -48,7 +48,7 @@ class DelayedReasoner:
         self._known: _Thought | None = None
 
     def begin_task(self) -> None:
-        """Answers for the last task are void."""
+        """Drop the answers for the last task."""
         self._busy = self._waiting = self._known = None
         self._inner.begin_task()
 
@@ -78,7 +78,7 @@ class DelayedReasoner:
         return self._inner.describe(entities, budget)
 
     def _think(self, topic: Any, value: Any, age: float) -> Any:
-        """Have the value thought out, and what is known of the topic by now; None where that is nothing fresh."""
+        """Queue the value as the topic's question; return the topic's available answer, None if it is not fresh."""
         now = self._now()
         if self._busy is not None and self._busy.ready <= now:
             self._known, self._busy = self._busy, None

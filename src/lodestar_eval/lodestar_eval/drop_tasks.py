@@ -1,4 +1,4 @@
-"""Tasks beside and beyond a place where the floor ends."""
+"""Tasks beside and beyond a drop-off."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import numpy as np
 
 from lodestar_sim.tasks import MAX_PATH, MIN_PATH, Task, described
 from lodestar_sim.worlds import World, WorldError, WorldObject
+from lodestar_sim.worlds.truth import truth_of
 
 PLACES = ("beside", "beyond")
 BESIDE = 1.5  # m between the boxes of a thing and of the opening
-_CLEAR = 0.5  # m, of a start from everything
+_CLEAR = 0.5  # m of a start from all obstacles
 
 
 def opening_box(world: World) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest corner (2,) of where a world's floor ends. Raises WorldError where it does not."""
+    """Return the lowest and highest corner (2,) of a world's opening. Raises WorldError if there is none."""
     terrain = world.terrain
     if terrain is None or not terrain.drops.any():
         raise WorldError(f"{world.name}: its floor ends nowhere; ask for ?stairs=1 or ?hole=1")
@@ -25,9 +26,9 @@ def opening_box(world: World) -> tuple[np.ndarray, np.ndarray]:
 
 
 def drop_task(world: World, seed: int, place: str) -> Task:
-    """A thing beside the opening, or one that lies beyond it as the crow flies, with a way around.
+    """Return a task with an object beside the opening, or beyond it on the straight line, with a path around.
 
-    Raises WorldError where the world has no such task.
+    Raises WorldError if the world has no such task.
     """
     low, high = opening_box(world)
     rng = np.random.default_rng([seed, 0xD20B])
@@ -41,7 +42,7 @@ def drop_task(world: World, seed: int, place: str) -> Task:
 
 
 def _gap(world: World, thing: WorldObject, low: np.ndarray, high: np.ndarray) -> float:
-    """Metres in plan between a thing's box and the opening."""
+    """Return the distance in plan, metres, between an object's box and the opening."""
     first, last = world.box(thing)
     apart = np.maximum(np.maximum(first[:2] - high, low - last[:2]), 0.0)
     return float(np.hypot(*apart))
@@ -55,7 +56,7 @@ def _start(
     place: str,
     rng: np.random.Generator,
 ) -> tuple[float, float, float] | None:
-    truth = world.truth
+    truth = truth_of(world)
     lengths = truth.lengths(world.start[:2])
     roomy = np.argwhere(np.isfinite(lengths) & (truth.clearance >= _CLEAR) & ~truth.covered)
     places = truth.grid.points_of(roomy[rng.permutation(len(roomy))[:600]])
@@ -69,7 +70,7 @@ def _start(
 
 
 def _crosses(starts: np.ndarray, end: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """(N,) bool: whether the straight way from starts (N, 2) to an end (2,) leads over a rectangle."""
+    """Return (N,) bool: whether the straight line from starts (N, 2) to an end (2,) crosses a rectangle."""
     shares = np.linspace(0.0, 1.0, 60)[:, None, None]
     points = starts + shares * (end - starts)
     return ((points > low) & (points < high)).all(axis=2).any(axis=0)

@@ -1,4 +1,4 @@
-"""Headless episodes: the classes of the nodes, stepped by the simulator's clock, with no ROS."""
+"""Headless episodes: the nodes' algorithms, stepped by the simulator's clock, without ROS."""
 
 from __future__ import annotations
 
@@ -56,14 +56,14 @@ _DEFAULTS = EpisodeSettings()
 
 
 def selector_of(settings: EpisodeSettings) -> PolicyFactory:
-    """Makes the policy of the goal_selector node with these settings' `selection`, fresh."""
+    """Return a factory of new policies as in the goal_selector node, with these settings' `selection`."""
     return lambda rng: parts.policy(settings.robot.goal_selector, rng)
 
 
 @dataclass(frozen=True)
 class EpisodeRun:
-    """Everything of one episode. path: true poses, (N, 4) stamp, x, y, yaw; drivers: whose goal was driven to at
-    each of them, "" = nobody's.
+    """Data of one episode. path: true poses, (N, 4) stamp, x, y, yaw; drivers: the expert whose goal was pursued at
+    each of them, "" = none.
     """
 
     world: World
@@ -77,24 +77,23 @@ class EpisodeRun:
     drivers: tuple[str, ...] = ()
 
     def save_decisions(self, file: Path) -> None:
-        """`file` holds the decision log."""
+        """Write the decision log."""
         file.unlink(missing_ok=True)
         log = DecisionLog(file)
         for decision in self.decisions:
             log.write(decision)
 
     def save_path(self, file: Path) -> None:
-        """`file` holds path (N, 4) and drivers (N,), npz."""
+        """Write path (N, 4) and drivers (N,) as npz."""
         file.parent.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(file, path=self.path, drivers=np.array(self.drivers, dtype="U16"))
 
 
 class EpisodeRunner:
-    """Runs episodes one after the other; only the phrase book, which is a cache, passes from one to the next.
+    """Run episodes in sequence; they share only the phrase book, which is a cache.
 
-    policy: makes the selector of each episode, by default that of the settings; one that learns across episodes is
-    returned every time.
-    observer: called with the episode after every control step.
+    policy: creates the selector of each episode, by default that of the settings; a policy that learns across
+    episodes is returned every time. observer: called with the episode after every control step.
     """
 
     def __init__(
@@ -110,16 +109,16 @@ class EpisodeRunner:
         self._observer = observer
 
     def run(self, world: World, task: Task, seed: int, saved: SavedMap | None = None) -> EpisodeRun:
-        """The episode of one task from its start; the same seed gives the same run if `thinking` is set.
+        """Run one task from its start; the same seed gives the same run if `thinking` is set.
 
-        saved: the map that the robot goes on from; none by default.
+        saved: the map that the robot continues; none by default.
         """
         began = time.process_time()
         episode = Episode(world, task, seed, self.settings, self.phrases, self.policy, saved)
         return self.follow(episode, time.process_time() - began)
 
     def follow(self, episode: Episode, setup: float = 0.0) -> EpisodeRun:
-        """The task that the episode has begun, to its end."""
+        """Run the episode's current task to its end."""
         began = time.process_time()
         watcher = WayWatcher(episode)
         shortest = shortest_path_length(
@@ -137,7 +136,7 @@ class EpisodeRunner:
 
 
 class Episode:
-    """One episode under way: a robot in a building that follows one task, or one after the other (`begin`)."""
+    """A running episode: a robot in a building that follows one task or several in sequence (`begin`)."""
 
     def __init__(
         self,
@@ -166,12 +165,12 @@ class Episode:
         self.begin(task, directive)
 
     def begin(self, task: Task, directive: Directive | None = None) -> None:
-        """From now on the robot follows this task; `directive` stands for its words. Raises DirectiveError."""
+        """Start this task; `directive` replaces its words. Raises DirectiveError."""
         self.task = task
         self.result: DirectiveResult | None = None
         self.decisions: list[Decision] = []
         self.frames = 0
-        self.driven: defaultdict[str, float] = defaultdict(float)  # metres by whose goal it was
+        self.driven: defaultdict[str, float] = defaultdict(float)  # metres by the expert of the goal
         self.drivers: list[str] = []
         self.began = self.simulator.time
         self.driven_before = self.simulator.path_length
@@ -188,27 +187,27 @@ class Episode:
         )
 
     def forget(self, seed: int) -> None:
-        """Nothing is known of the building any more; what the policy has learned stays."""
+        """Forget the building; the policy keeps its state."""
         self.robot.forget(np.random.default_rng((seed, self.seed, 2)))
         self._next_frame = self.simulator.time
 
     @property
     def path_length(self) -> float:
-        """Metres really driven for this task."""
+        """Return the metres driven for this task."""
         return self.simulator.path_length - self.driven_before
 
     @property
     def world_now(self) -> World:
-        """The world as it stands."""
+        """Return the current world."""
         return self.world.at(self.simulator.time) if self.world.events else self.world
 
     @property
     def map(self) -> MapChain:
-        """What the robot knows."""
+        """Return the robot's map."""
         return self.robot.headless.map
 
     def step(self) -> None:
-        """One control interval passes: the world moves, what is due is perceived, the loop decides."""
+        """Advance one control interval: move the world, perceive if due, and let the loop decide."""
         settings, simulator = self.settings, self.simulator
         before = simulator.path_length
         with self._stage("physics"):
@@ -280,7 +279,7 @@ class Episode:
             self.result = command.result
 
     def _ask(self, command: RequestProposals, now: float) -> None:
-        """Every expert answers from what is known now; its answer arrives when it has thought."""
+        """Ask every expert with the current facts; its answer arrives after its thinking time."""
         for name in command.experts:
             began = time.thread_time()
             answer = self.robot.headless.propose(name, command.request)
@@ -291,7 +290,7 @@ class Episode:
             self._pending.append((now + thought + delay, answer))
 
     def finish(self, shortest: float, cpu: float, setup: float, way: WaySplit | None = None) -> EpisodeRun:
-        """What came of it, judged by ground truth."""
+        """Return the run with its outcome, judged by ground truth."""
         assert self.result is not None
         result, simulator = self.result, self.simulator
         path = np.array(self._path, dtype=float).reshape(-1, 4)
@@ -355,9 +354,9 @@ def _by_expert(decisions: list[Decision]) -> dict[str, int]:
 
 @lru_cache(maxsize=1)
 def phrase_book() -> PhraseBook:
-    """The phrase book with the packaged text model and the vectors of everyday words; one per process.
+    """Return the process's phrase book with the packaged text model and the vectors of common words.
 
-    A robot has them from its text embedder before the first question, so that they cost no decision time.
+    A robot gets them from its text embedder before the first request, so that they cost no decision time.
     """
     from lodestar.models.embedder import SentenceTransformerEmbedder
 

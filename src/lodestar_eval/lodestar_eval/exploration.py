@@ -1,4 +1,4 @@
-"""Exploration of a floor on the grid alone: sensors, motion along paths, explorers, and the curve they leave."""
+"""Exploration of a floor on the grid alone: sensors, motion along paths, explorers, and coverage curves."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FULL = 2.0 * math.pi
 
 @dataclass(frozen=True)
 class GridSensor:
-    """What the robot looks with: range in metres, fov in radians about the heading."""
+    """The robot's sensor: range in metres, fov in radians about the heading."""
 
     name: str
     range: float
@@ -39,26 +39,20 @@ class GridSensor:
 
 @dataclass(frozen=True)
 class ExplorationConfig:
-    """How the robot moves; the same for every explorer.
+    """Motion of the robot; the same for every explorer."""
 
-    step: metres between two looks. review: metres driven between two reviews of a goal (the decision loop's
-    2 s at 0.5 m/s). turn: radians between two looks while it turns. barren: m^2; a goal that shows less is not
-    gone to again until the map changes. enough: share of the floor that ends a run. longest: metres per m^2 of
-    floor after which a run is given up.
-    """
-
-    step: float = 0.2
-    review: float = 1.0
-    turn: float = math.radians(30.0)
-    barren: float = 0.05
-    enough: float = 0.999
-    longest: float = 1.5
+    step: float = 0.2  # metres between two views; chosen
+    review: float = 1.0  # metres driven between two reviews of a goal; the decision loop's 2 s at 0.5 m/s
+    turn: float = math.radians(30.0)  # radians between two views while turning; chosen
+    barren: float = 0.05  # m^2; a goal that shows less is excluded until the map changes; chosen
+    enough: float = 0.999  # share of the floor, 0..1, that ends a run; chosen
+    longest: float = 1.5  # metres per m^2 of floor after which a run is aborted; chosen
     travel: TravelConfig = field(default_factory=TravelConfig)
     loop: LoopConfig = field(default_factory=LoopConfig)
 
 
 class Explorer(Protocol):
-    """Says where to look next; `reviews`: whether it is asked again on the way."""
+    """Chooses the next goal. `reviews`: whether it is asked again on the way."""
 
     name: str
     reviews: bool
@@ -66,12 +60,12 @@ class Explorer(Protocol):
     def next_goal(
         self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]
     ) -> np.ndarray | None:
-        """(3,) x, y, yaw, or None where nothing is left."""
+        """Return the goal (3,) x, y, yaw; None if nothing is left."""
         ...
 
 
 class ExpertExplorer:
-    """`FrontierExpert`, asked as the decision loop asks it; `times` are the seconds of its answers."""
+    """`FrontierExpert` with requests as of the decision loop. `times`: seconds of its answers."""
 
     reviews = True
 
@@ -84,7 +78,7 @@ class ExpertExplorer:
     def next_goal(
         self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]
     ) -> np.ndarray | None:
-        """The expert's goal."""
+        """Return the expert's goal."""
         epoch = len(self.times) + 1
         request = ProposalRequest(epoch, float(epoch), self._directive, 0, pose, excluded_goals=excluded)
         began = time.thread_time()
@@ -95,7 +89,7 @@ class ExpertExplorer:
 
 
 class NearestFrontier:
-    """The rival (Yamauchi 1997): the nearest frontier by path, decided anew on arrival.
+    """The baseline (Yamauchi 1997): the nearest frontier by path, chosen again on arrival.
 
     A frontier is an 8-connected cluster of at least `min_cells` free cells that border on unknown ones. Its goal
     is the cell nearest by path from which a cell of it is at most `near` metres away; the robot arrives facing
@@ -111,7 +105,7 @@ class NearestFrontier:
     def next_goal(
         self, grid: OccupancyGrid2D, pose: np.ndarray, excluded: tuple[tuple[float, float, float], ...]
     ) -> np.ndarray | None:
-        """The nearest cell from which a frontier is reached."""
+        """Return the nearest cell from which a frontier is reached."""
         border = ndimage.binary_dilation(grid.unknown, _EIGHT) & grid.free
         labels, count = ndimage.label(border, _EIGHT)
         large = np.bincount(labels.ravel(), minlength=count + 1) >= self._min_cells
@@ -134,7 +128,7 @@ class NearestFrontier:
 
 
 def _unknown_beside(grid: OccupancyGrid2D, cell: np.ndarray) -> np.ndarray:
-    """(2,) metres, the middle of the unknown cells around a frontier cell."""
+    """Return the middle (2,), metres, of the unknown cells around a frontier cell."""
     top, left = np.maximum(cell - 3, 0)
     around = np.argwhere(grid.unknown[top : cell[0] + 4, left : cell[1] + 4]) + np.array([top, left])
     return grid.points_of(around.mean(axis=0))
@@ -143,7 +137,7 @@ def _unknown_beside(grid: OccupancyGrid2D, cell: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class Exploration:
     """A run. distance: (N,) metres driven; covered: (N,) share of the reachable floor known by then;
-    path: (N, 2) metres. finished: whether the explorer said that nothing is left.
+    path: (N, 2) metres. finished: whether the explorer had no goal left.
     """
 
     explorer: str
@@ -156,12 +150,12 @@ class Exploration:
     known: OccupancyGrid2D
 
     def distance_at(self, share: float) -> float:
-        """Metres after which this share was covered, inf where it never was."""
+        """Return the metres after which this share was covered; inf if it never was."""
         reached = np.flatnonzero(self.covered >= share)
         return float(self.distance[reached[0]]) if len(reached) else math.inf
 
     def area_under(self, end: float) -> float:
-        """Mean covered share over the first `end` metres; the last share holds on after the run."""
+        """Return the mean covered share over the first `end` metres; after the run the last share is used."""
         if end <= 0.0:
             return float(self.covered[-1])
         inside = self.distance <= end
@@ -193,17 +187,17 @@ class Run:
 
     @property
     def grid(self) -> OccupancyGrid2D:
-        """What is known now."""
+        """Return the current grid."""
         truth = self.floor.grid
         return OccupancyGrid2D(self._cells.copy(), truth.resolution, truth.origin, float(len(self._curve)))
 
     @property
     def covered(self) -> float:
-        """Share of the reachable floor that is known."""
+        """Return the known share of the reachable floor."""
         return float(((self._cells == 0) & self.floor.reachable).sum() / self.floor.reachable.sum())
 
     def explore(self) -> Exploration:
-        """The whole run; it starts with one turn in place, as every explorer's does."""
+        """Run to the end, starting with one turn in place."""
         self._turn_to(self.pose[2] + _FULL, full=True)
         goals = failed = 0
         finished = False
@@ -226,7 +220,7 @@ class Run:
         return self.explorer.next_goal(grid, self.pose.copy(), self._goals.active())
 
     def _pursue(self, goal: np.ndarray) -> bool:
-        """Drive to the goal, or to the ones that reviews put in its place; False where there is no way."""
+        """Drive to the goal, or to those that reviews replace it by; return False if there is no path."""
         before, since = self._known(), 0.0
         path: list[np.ndarray] = []
         while True:
@@ -249,12 +243,12 @@ class Run:
                     return True
 
     def _moved(self, goal: np.ndarray, news: np.ndarray) -> bool:
-        """As `DecisionLoop` tells whether a reviewed goal is another one."""
+        """Return whether a reviewed goal is a new one, by the rule of `DecisionLoop`."""
         far = math.hypot(*(news - goal)[:2]) > self.config.loop.review_distance
         return far or abs(float(wrap_angle(news[2] - goal[2]))) > math.pi / 2.0
 
     def _open(self, path: list[np.ndarray]) -> bool:
-        """Whether the next metres of the path keep their clearance from what is known by now."""
+        """Return whether the next metres of the path keep their clearance from known obstacles."""
         grid, travel = self.floor.grid, self.config.travel
         cells = grid.cells_of(np.array(path[: round(self._AHEAD / self.config.step)]))
         margin = math.ceil(travel.clearance / grid.resolution) + 1
@@ -265,7 +259,7 @@ class Run:
         return bool(passable[cells[1:, 0] - top, cells[1:, 1] - left].all())
 
     def _fine(self, points: np.ndarray) -> list[np.ndarray]:
-        """Points at most one step apart, without the start."""
+        """Return points at most one step apart, without the start."""
         lengths = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
         count = max(math.ceil(lengths[-1] / self.config.step), 1)
         at = np.linspace(0.0, lengths[-1], count + 1)[1:]

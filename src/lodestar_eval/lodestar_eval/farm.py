@@ -1,4 +1,4 @@
-"""The eight queries of FARM's robot trial (table 10), asked of a perceived map of a world built for them."""
+"""The eight queries of FARM's robot trial (table 10) on a perceived map of a world built for them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ WORLD = "laboratory"
 
 @dataclass(frozen=True)
 class FarmQuery:
-    """A sentence of table 10, the relation that it exercises, and the objects of the world that it is true of."""
+    """A sentence of table 10, its relation, and the objects of the world that it describes."""
 
     text: str
     relation: str
     targets: tuple[int, ...]
 
 
-#: Every one has look-alikes: four doors, nine boxes of which one is of plastic and one lies on the white table, four
+#: Each has similar objects: four doors, nine boxes of which one is of plastic and one lies on the white table, four
 #: chairs of which three are gray, two purple office chairs and a black one that is nearer to a package.
 QUERIES = (
     FarmQuery("door to the right of the sofa", "RightOf", (1,)),
@@ -40,7 +40,7 @@ QUERIES = (
 
 
 def run_farm(tours: int, progress: Callable[[str], None]) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Metrics over tours of seeds 1-`tours`, and a row per query and tour. `farm.right` is of the worst tour."""
+    """Return metrics over tours of seeds 1-`tours`, and a row per query and tour. `farm.right` is of the worst tour."""
     book, world, settings = phrase_book(), world_from_spec(WORLD), EpisodeSettings()
     rows: list[dict[str, Any]] = []
     right: list[int] = []

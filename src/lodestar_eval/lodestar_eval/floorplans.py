@@ -1,4 +1,4 @@
-"""Floors of real buildings as grids, and where a robot starts on them."""
+"""Floors of real buildings as grids, with starts for a robot."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from lodestar_sim.worlds.plan import CELL
 
 @dataclass(frozen=True)
 class Floor:
-    """grid: the truth, without unknown cells. reachable: (rows, columns) bool, free cells that hang together
-    with where the robot may stand. places: (N, 2) metres, where it may stand.
+    """grid: ground truth, without unknown cells. reachable: (rows, columns) bool, free cells connected
+    with the places. places: (N, 2) metres, where the robot may stand.
     """
 
     name: str
@@ -27,20 +27,20 @@ class Floor:
 
     @property
     def area(self) -> float:
-        """Reachable floor, m^2."""
+        """Return the reachable floor in m^2."""
         return float(self.reachable.sum()) * self.grid.resolution**2
 
     def starts(self, count: int, seed: int) -> np.ndarray:
-        """(count, 3) poses x, y, yaw, spread evenly at random; the same for one seed."""
+        """Return poses (count, 3) x, y, yaw, uniformly at random; the same for one seed."""
         rng = np.random.default_rng(seed)
         chosen = self.places[rng.integers(0, len(self.places), count)]
         return np.column_stack([chosen, rng.uniform(-np.pi, np.pi, count)])
 
 
 def make_floor(name: str, free: np.ndarray, resolution: float, clearance: float) -> Floor:
-    """The largest part of a plan (`free`: (rows, columns) bool) that a robot of this clearance can drive on.
+    """Return the largest part of a plan (`free`: (rows, columns) bool) on which a robot of this clearance can drive.
 
-    Raises ValueError where it fits nowhere.
+    Raises ValueError if it fits nowhere.
     """
     padded = np.pad(free, 1)
     clear = distance_to(~padded, resolution) >= clearance
@@ -55,7 +55,7 @@ def make_floor(name: str, free: np.ndarray, resolution: float, clearance: float)
 
 
 def load_floors(folder: Path, clearance: float) -> list[Floor]:
-    """The floors of `floorplans_kth`, by name. Raises FileNotFoundError where there are none."""
+    """Return the floors of `floorplans_kth`, by name. Raises FileNotFoundError if there are none."""
     plans = sorted(file.parent for file in folder.glob("*/occ_map.npy"))
     if not plans:
         raise FileNotFoundError(f"no floor plans in {folder}")

@@ -1,4 +1,4 @@
-"""How well a map's instances agree with the objects that were there."""
+"""Agreement of a map's instances with the true objects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar_eval.instance_truth import TrueInstances
 
 THRESHOLDS = (0.25, 0.5)  # 3D box IoU
-THINNEST = 0.05  # m; boxes, true or not, count as at least so thick along each axis: a picture has no volume
+THINNEST = 0.05  # m, least side of compared boxes along each axis; flat objects would have no volume
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Counts:
     seconds: float = 0.0  # processor time of the map
 
     def add(self, other: Counts) -> None:
-        """Take in another world's."""
+        """Add the counts of another world."""
         for name, value in vars(other).items():
             if isinstance(value, Counter):
                 getattr(self, name).update(value)
@@ -51,7 +51,7 @@ class Counts:
                 setattr(self, name, getattr(self, name) + value)
 
     def metrics(self) -> dict[str, float]:
-        """Shares and means, NaN where there is nothing to share."""
+        """Return shares and means; NaN without data."""
         nan = float("nan")
         result: dict[str, float] = {}
         for prefix, found, spurious, missed in (
@@ -75,13 +75,13 @@ class Counts:
 
 
 def f1(found: int, spurious: int, missed: int) -> float:
-    """Harmonic mean of precision and recall, NaN where there is nothing to find and nothing found."""
+    """Return the harmonic mean of precision and recall; NaN without true and found objects."""
     total = 2 * found + spurious + missed
     return 2 * found / total if total else float("nan")
 
 
 def masks_of(segmented: SegmentedFrame, ids: np.ndarray) -> list[int]:
-    """The object, 0 = none, that most pixels of each detection show. ids: (H, W) int32 of the same frame."""
+    """Return the object, 0 = none, of most pixels of each detection. ids: (H, W) int32 of the same frame."""
     size = int(ids.max(initial=0)) + 1
     place = np.zeros(int(segmented.labels.max(initial=0)) + 1, np.int64)
     for index, detection in enumerate(segmented.detections, 1):
@@ -92,7 +92,7 @@ def masks_of(segmented: SegmentedFrame, ids: np.ndarray) -> list[int]:
 
 
 class IdentityWatch:
-    """Follows which instances an object is given, and which objects an instance is given."""
+    """Record the instances assigned to each object, and the objects assigned to each instance."""
 
     def __init__(self) -> None:
         self.switches = 0
@@ -107,7 +107,7 @@ class IdentityWatch:
         shown: list[int],
         resolve: Callable[[int], int],
     ) -> None:
-        """Take in a frame. shown: the object of each detection, 0 = none."""
+        """Add a frame. shown: the object of each detection, 0 = none."""
         by_key = {(d.box, d.pixel_count, d.caption): which for d, which in zip(detections, shown)}
         largest: dict[int, tuple[int, int]] = {}
         for seen in delta.observations:
@@ -122,7 +122,7 @@ class IdentityWatch:
             self._last[which] = instance
 
     def objects_of(self, instances: Iterable[int], resolve: Callable[[int], int]) -> dict[int, int]:
-        """The object that each of these instances was seen as most, 0 = none."""
+        """Return the most frequent object of each of these instances, 0 = none."""
         total: dict[int, Counter] = defaultdict(Counter)
         for instance, pixels in self._pixels.items():
             total[resolve(instance)].update(pixels)
@@ -132,9 +132,9 @@ class IdentityWatch:
 def score(
     instances: list[Instance], objects: dict[int, int], truth: TrueInstances, labels: dict[int, str]
 ) -> Counts:
-    """Counts of one world without switches and time.
+    """Return the counts of one world without switches and time.
 
-    objects: instance id -> the object that it was mostly seen as. labels: true label by object. An instance of an
+    objects: instance id -> its most frequent object. labels: true label by object. An instance of an
     object that was not seen well enough to count is neither right nor wrong; one of a small object counts in the
     row of those.
     """
@@ -170,6 +170,6 @@ def score(
 
 
 def _thick(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Boxes (..., 3) grown about their middles to at least THINNEST along each axis."""
+    """Return boxes (..., 3) grown about their middles to at least THINNEST along each axis."""
     grow = np.maximum(THINNEST - (high - low), 0.0) / 2.0
     return low - grow, high + grow

@@ -1,4 +1,4 @@
-"""Tours on which several maps, one per rule and scenario, see the same frames."""
+"""Tours with several maps, one per rule and scenario, that process the same frames."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ JUMP = (0.3, 0.4, float(np.radians(5.0)))  # m, m, rad: 0.5 m and 5 degrees, tak
 
 @dataclass(frozen=True)
 class Noise:
-    """What goes wrong on the way from the sensors to the map (the issue's noise model).
+    """Errors between the sensors and the map (the issue's noise model).
 
     miss, split, wrong_label: shares of masks. score_std: of detections' confidence. drift, yaw_drift: m and rad
-    per sqrt(m) driven by which map <- base wanders. closed: seconds between the loop closures that take it back.
+    per sqrt(m) driven, the random walk of map <- base. closed: seconds between loop closures that correct it.
     """
 
     miss: float = 0.10
@@ -42,12 +42,12 @@ class Noise:
     closed: float = 30.0
 
     def tour(self) -> TourConfig:
-        """A tour whose localisation errs so."""
+        """Return a tour with these localisation errors."""
         walk = LocalizationConfig(self.drift, self.yaw_drift, self.closed)
         return TourConfig(simulator=SimConfig(robot=NARROW, localization=walk))
 
     def detector(self, rng: np.random.Generator) -> GroundTruthDetector:
-        """A detector that errs so."""
+        """Return a detector with these errors."""
         config = NoiseConfig(
             miss=self.miss, split=self.split, wrong_label=self.wrong_label, score_std=self.score_std
         )
@@ -63,7 +63,7 @@ class Variant:
 
 
 class _Map:
-    """One map under test and what is watched of it."""
+    """One map under test with its measurements."""
 
     def __init__(self, variant: Variant):
         self.variant = variant
@@ -75,7 +75,7 @@ class _Map:
         began = time.thread_time()
         try:
             delta = self.voxels.fuse(frame, segmented)
-        except FrameRejected:  # the camera stands too near a wall to measure anything
+        except FrameRejected:  # the camera is too near a wall to measure anything
             return
         finally:
             self.seconds += time.thread_time() - began
@@ -86,7 +86,7 @@ class _Map:
 
 
 class Building:
-    """One building, toured once; every variant's map sees it at the same time."""
+    """One building, toured once for all variants' maps."""
 
     def __init__(self, world: World, seed: int, noise: Noise, variants: list[Variant]):
         self.world = world
@@ -101,13 +101,15 @@ class Building:
         self._error = self._jump()
 
     def _jump(self) -> np.ndarray:
-        """(4, 4), error of map <- odom until the correction: a turn about the stop where it comes, and a shift."""
+        """Return (4, 4), the error of map <- odom until the correction: a turn about the correction's stop, and a
+        shift.
+        """
         stops = self.tour.stops
         x, y = stops[self._middle - 1] if self._middle else self.world.start[:2]
         return planar_transform(x + JUMP[0], y + JUMP[1], JUMP[2]) @ planar_transform(-x, -y, 0.0)
 
     def run(self) -> dict[Variant, Counts]:
-        """What became of each variant."""
+        """Run the tour; return the counts of each variant."""
         for frame in self.tour.frames():
             self._take(frame)
         truth = self.parts.result()
@@ -137,7 +139,7 @@ class Building:
             each.take(images[scenario], *seen[scenario])
 
     def _segment(self, frame: TourFrame, detector: GroundTruthDetector) -> tuple[SegmentedFrame, list[int]]:
-        """What the detector says, each caption's vector as its appearance, and the object of each mask."""
+        """Return the detections, with each caption's vector as appearance, and the object of each mask."""
         segmented = detector.segment(frame.image.stamp, frame.image.labels, frame.image.label_table)
         vectors = phrase_book().vectors([d.caption for d in segmented.detections])
         detections = tuple(replace(d, feature=v) for d, v in zip(segmented.detections, vectors))

@@ -1,4 +1,4 @@
-"""What a camera could know of the objects of a world: the part of each that it saw, without error."""
+"""Ground truth for a camera's map: the part of each object that the camera saw, without error."""
 
 from __future__ import annotations
 
@@ -12,22 +12,18 @@ from lodestar_eval.tour import TourFrame
 
 @dataclass(frozen=True)
 class TruthConfig:
-    """near, far: metres of depth within which a pixel counts as seen (DESIGN section 4).
+    """Which objects count as seen."""
 
-    pixels, frames: an object counts where it showed with so many pixels in so many frames. smallest: metres,
-    longest side of what was seen of it, below which an object is a small one.
-    """
-
-    near: float = 0.1
-    far: float = 5.0
-    pixels: int = 200
-    frames: int = 3
-    smallest: float = 0.2
+    near: float = 0.1  # metres of depth from which a pixel counts as seen (DESIGN section 4)
+    far: float = 5.0  # metres of depth up to which a pixel counts as seen (DESIGN section 4)
+    pixels: int = 200  # of an object in a frame that counts; chosen
+    frames: int = 3  # that count, from which an object was seen; chosen
+    smallest: float = 0.2  # metres, longest side of the seen part below which an object is small; chosen
 
 
 @dataclass(frozen=True)
 class TrueInstances:
-    """Objects that were seen well enough, N of them. ids: (N,). low, high: (N, 3) metres, world. small: (N,) bool."""
+    """N objects that were seen well enough. ids: (N,). low, high: (N, 3) metres, world. small: (N,) bool."""
 
     ids: np.ndarray
     low: np.ndarray
@@ -54,7 +50,7 @@ def _extend(ids, depth, camera, rotation, offset, near, far, low, high, count):
 
 
 class SeenParts:
-    """Collects, frame by frame, the box of the part of each object that showed."""
+    """Collect the box of each object's visible parts over frames."""
 
     def __init__(self, largest_id: int, config: TruthConfig = TruthConfig()):
         self.config = config
@@ -63,7 +59,7 @@ class SeenParts:
         self._frames = np.zeros(largest_id + 1, np.int64)
 
     def add(self, frame: TourFrame) -> None:
-        """Take in one frame."""
+        """Add one frame."""
         camera, pose = frame.image.camera, frame.world_from_camera
         count = np.zeros(len(self._low), np.int64)
         _extend(
@@ -74,7 +70,7 @@ class SeenParts:
         self._frames += count >= self.config.pixels
 
     def result(self) -> TrueInstances:
-        """The objects that were seen well enough so far."""
+        """Return the objects that were seen well enough so far."""
         ids = np.flatnonzero(self._frames >= self.config.frames)
         low, high = self._low[ids], self._high[ids]
         small = (high - low).max(axis=1, initial=0.0) < self.config.smallest

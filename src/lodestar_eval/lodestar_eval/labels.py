@@ -1,4 +1,4 @@
-"""Labels on a plot that cover neither each other nor what they name: greedy, most important first."""
+"""Placement of labels on a plot without overlaps: greedy, most important first."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEADER = {"arrowstyle": "-", "color": "#7b8794", "linewidth": 0.6, "shrinkA": 0
 
 
 class LabelLayout:
-    """Places labels on finished axes; sizes and places are in the pixels of the figure as it stands."""
+    """Place labels on finished axes; sizes and places are in pixels of the current figure."""
 
     def __init__(self, axes: Axes) -> None:
         self._axes = axes
@@ -25,21 +25,21 @@ class LabelLayout:
         self._taken: list[Bbox] = []
 
     def keep_disc(self, point: np.ndarray, radius: float) -> None:
-        """No label covers a disc of `radius` pixels about a point (2,) of the data."""
+        """Keep a disc of `radius` pixels about a point (2,) of the data free of labels."""
         x, y = self._axes.transData.transform(point)
         self._taken.append(Bbox([[x - radius, y - radius], [x + radius, y + radius]]))
 
     def keep_box(self, low: np.ndarray, high: np.ndarray) -> None:
-        """No label covers the rectangle between two points (2,) of the data."""
+        """Keep the rectangle between two points (2,) of the data free of labels."""
         self._taken.append(Bbox(self._axes.transData.transform([low, high])))
 
     def place(
         self, text: str, point: np.ndarray, *, over: bool = False, required: bool = False, **style: Any
     ) -> bool:
-        """The label stands on or near the point (2,) of the data where it covers nothing; returns whether it does.
+        """Place a label on or near the point (2,) of the data where it covers nothing; return whether it was placed.
 
-        over: it may stand on the point itself. required: where there is no free place it stands where it covers
-        least; otherwise it is left out. style: of the text, as `Axes.annotate` takes it.
+        over: it may cover the point itself. required: without a free place it is placed where it covers
+        least; otherwise it is left out. style: of the text, for `Axes.annotate`.
         """
         label = self._axes.annotate(
             text, tuple(point[:2]), (0, 0), textcoords="offset pixels", ha="center", va="center", **style
@@ -59,7 +59,7 @@ class LabelLayout:
         return True
 
     def _leader(self, anchor: np.ndarray, near: np.ndarray) -> None:
-        """A thin line from a point to the edge of its label, both in pixels."""
+        """Draw a thin line from a point to the edge of its label, both in pixels."""
         to_data = self._axes.transData.inverted()
         self._axes.annotate(
             "",
@@ -70,7 +70,7 @@ class LabelLayout:
         )
 
     def _covered(self, middle: np.ndarray, size: np.ndarray) -> float:
-        """Square pixels of other things under a label; what lies outside the axes counts tenfold."""
+        """Return the covered area under a label, square pixels; area outside the axes counts tenfold."""
         box = _box(middle, size)
         inside = Bbox.intersection(box, self._frame)
         outside = box.width * box.height - (inside.width * inside.height if inside is not None else 0.0)
@@ -78,7 +78,7 @@ class LabelLayout:
 
 
 def _offsets(size: np.ndarray, over: bool) -> list[tuple[np.ndarray, float]]:
-    """(Offset of a label's middle from its point, gap between them), pixels, nearest first."""
+    """Return (offset of a label's middle from its point, gap between them), pixels, nearest first."""
     offsets = [(np.zeros(2), 0.0)] if over else []
     for gap in _GAPS:
         for angle in _DIRECTIONS:
@@ -93,14 +93,14 @@ def _box(middle: np.ndarray, size: np.ndarray) -> Bbox:
 
 
 def _common(a: Bbox, b: Bbox) -> float:
-    """Area that two boxes share."""
+    """Return the area of two boxes' intersection."""
     width = min(a.x1, b.x1) - max(a.x0, b.x0)
     height = min(a.y1, b.y1) - max(a.y0, b.y0)
     return float(width * height) if width > 0.0 and height > 0.0 else 0.0
 
 
 def runs_of(numbers: Sequence[int]) -> str:
-    """Ascending numbers in short: 1, 4–7, 9."""
+    """Return ascending numbers in short form: 1, 4–7, 9."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and number == runs[-1][-1] + 1:

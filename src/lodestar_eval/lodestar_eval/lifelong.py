@@ -1,4 +1,4 @@
-"""One robot that is asked for one thing after the other in one building (GOAT-Bench's protocol)."""
+"""Successive tasks of one robot in one building (GOAT-Bench's protocol)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar_sim.worlds.world import World
 
 @dataclass(frozen=True)
 class SubtaskOutcome:
-    """One subtask, counted from 1. remembers: whether the map was kept from the subtasks before."""
+    """One subtask, counted from 1. remembers: whether the map was kept from earlier subtasks."""
 
     number: int
     modality: str
@@ -25,9 +25,10 @@ class SubtaskOutcome:
 
 
 def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -> list[SubtaskOutcome]:
-    """Every subtask of a building from where the one before ended, done or not; `settings.time_limit` is of each.
+    """Run every subtask of a building from the end of the one before, successful or not. `settings.time_limit` is per
+    subtask.
 
-    The bandit goes on learning through all of them. Without memory, the map is forgotten between them.
+    The bandit keeps learning. Without memory, the map is forgotten between subtasks.
     """
     world = world_from_spec(spec, seed)
     asked = subtasks_of(world, seed, settings.robot.perception.noise)
@@ -37,7 +38,7 @@ def lifelong(spec: str, seed: int, settings: EpisodeSettings, remembers: bool) -
 def follow_all(
     world: World, asked: Sequence[Asked], seed: int, runner: EpisodeRunner, remembers: bool, name: str = ""
 ) -> list[SubtaskOutcome]:
-    """What came of every one of these subtasks in a world that goes by this name."""
+    """Return the outcome of each of these subtasks in a world of this name."""
     episode: Episode | None = None
     outcomes = []
     for number, one in enumerate(asked, start=1):

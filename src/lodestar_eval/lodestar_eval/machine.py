@@ -1,4 +1,4 @@
-"""What a number was measured on."""
+"""Description of the machine of a measurement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LIBRARIES = ("numpy", "numba", "open3d", "torch", "sentence-transformers")
 
 
 def describe_machine() -> dict[str, Any]:
-    """Processor, cores this process may use, memory, system and the libraries' versions."""
+    """Return processor, usable cores, memory, system and the libraries' versions."""
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),

@@ -1,4 +1,4 @@
-"""The building that benchmarks of the map's size are run in: a real floor of 1,800 m2, furnished."""
+"""The building of the map-size benchmarks: a real floor of 1,800 m2, furnished."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FLOOR = "50052751"  # of floorplans_kth
 
 
 def add_building_options(parser: argparse.ArgumentParser) -> None:
-    """`--world` and `--seed`, which `open_building` reads."""
+    """Add `--world` and `--seed`, which `open_building` reads."""
     parser.add_argument(
         "--world",
         default=None,
@@ -26,7 +26,7 @@ def add_building_options(parser: argparse.ArgumentParser) -> None:
 
 
 def open_building(options: argparse.Namespace) -> tuple[str, World]:
-    """What was asked for and the world. Raises BadOptions."""
+    """Return the world's spec and the world. Raises BadOptions."""
     from lodestar_sim.worlds import WorldError, world_from_spec
 
     if options.world is None and not os.environ.get("LODESTAR_DATA"):

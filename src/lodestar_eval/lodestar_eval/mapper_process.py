@@ -1,4 +1,4 @@
-"""The voxel map alone in a process, so that its memory can be told from everything else's."""
+"""The voxel map in a process of its own, so that its memory can be measured separately."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one frame: seconds that passed and seconds of the processor (the map works on one thread).
+    """Cost of one frame: seconds of wall time and of the processor (the map works on one thread).
 
     After it: bytes in RAM above those before the map, now and at most so far.
     """
@@ -25,7 +25,9 @@ class Cost:
 
 @dataclass(frozen=True)
 class Totals:
-    """Of the map: surface voxels, blocks of geometry, voted voxels, confirmed instances, frames refused by reason."""
+    """Totals of the map: surface voxels, geometry blocks, voted voxels, confirmed instances, rejected frames by
+    reason.
+    """
 
     surface_voxels: int
     blocks: int
@@ -35,7 +37,7 @@ class Totals:
 
 
 class MapperProcess:
-    """A map in a process of its own; `warm_up` frames go to another one that is thrown away, to settle the memory."""
+    """A map in a process of its own; `warm_up` frames go to a discarded map first, so that memory settles."""
 
     def __init__(self, warm_up: list[tuple[RgbdFrame, SegmentedFrame]]):
         context = multiprocessing.get_context("spawn")
@@ -49,14 +51,14 @@ class MapperProcess:
         self._ask("begin")
 
     def take(self, frame: RgbdFrame, segmented: SegmentedFrame) -> Cost | None:
-        """The frame is in the map, under a stamp 0.25 s after the one before; None where the map refused it."""
+        """Integrate the frame with a stamp 0.25 s after the previous one; return None if the map rejected it."""
         self._stamp += 0.25
         answer = self._ask((replace(frame, stamp=self._stamp), replace(segmented, stamp=self._stamp)))
         assert answer is None or isinstance(answer, Cost)
         return answer
 
     def close(self) -> Totals:
-        """What is in the map; the process has ended."""
+        """End the process and return the map's totals."""
         answer = self._ask("end")
         self._process.join(30.0)
         assert isinstance(answer, Totals)
@@ -74,7 +76,7 @@ def _serve(connection: Connection) -> None:
     try:
         _answer(connection)
     except EOFError:
-        return  # whoever asked has ended
+        return  # the parent has ended
     except Exception as error:
         connection.send(error)
 
@@ -106,7 +108,7 @@ def _answer(connection: Connection) -> None:
             try:
                 voxels.integrate_depth(frame)
                 voxels.fuse(frame, segmented)
-            except FrameRejected:  # counted by the map, and told at the end
+            except FrameRejected:  # counted by the map and reported at the end
                 connection.send(None)
                 continue
             seconds, cpu_seconds = time.perf_counter() - began, time.thread_time() - began_cpu

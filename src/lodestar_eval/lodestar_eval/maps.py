@@ -1,4 +1,4 @@
-"""Draws what a run knew and did: grid, path, entities with their names, goals."""
+"""Pictures of a run's map: grid, path, named entities and goals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EXPERT_COLORS = {"frontier": "#3e7cb1", "semantic_map": "#7d4fb3", "ego_vlm": "#
 
 @dataclass(frozen=True)
 class MapEntity:
-    """A thing with a name. box_min, box_max: (2+,) metres in map."""
+    """A named object. box_min, box_max: (2+,) metres in map."""
 
     name: str
     box_min: np.ndarray
@@ -41,7 +41,7 @@ class MapEntity:
 
     @property
     def center(self) -> np.ndarray:
-        """(2,) metres."""
+        """Return the centre (2,), metres."""
         return (np.asarray(self.box_min)[:2] + np.asarray(self.box_max)[:2]) / 2.0
 
 
@@ -55,7 +55,7 @@ class MapGoal:
 
 @dataclass(frozen=True)
 class MapPicture:
-    """What a map shows. path: (N, 2+) metres. targets: true boxes of what was asked for."""
+    """Contents of a map's picture. path: (N, 2+) metres. targets: true boxes of the targets."""
 
     grid: OccupancyGrid2D | None
     path: np.ndarray
@@ -69,7 +69,7 @@ class MapPicture:
 
 
 def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) -> None:
-    """`file` is a PNG of the known part of the building, at most 2600 pixels wide and high."""
+    """Write a PNG of the known part of the building, at most 2600 pixels wide and high."""
     low, high = _extent(picture)
     size = high - low
     scale = float(min(pixels_per_metre, 2400.0 / max(size)))
@@ -98,7 +98,7 @@ def save_map(picture: MapPicture, file: Path, pixels_per_metre: float = 80.0) ->
 def draw_map(
     axes: Axes, picture: MapPicture, low: np.ndarray | None = None, high: np.ndarray | None = None
 ) -> None:
-    """`axes` show the picture between the corners `low` and `high` (2,), by default all that is known."""
+    """Draw the picture on `axes` between the corners `low` and `high` (2,), by default the whole known part."""
     if low is None or high is None:
         low, high = _extent(picture)
     axes.set_facecolor(_UNKNOWN)
@@ -121,7 +121,7 @@ def draw_map(
 
 
 def _extent(picture: MapPicture) -> tuple[np.ndarray, np.ndarray]:
-    """Corners of what is worth showing, with a margin that has room for the scale below."""
+    """Return the corners of the drawn area, with a margin for the scale below."""
     points = [np.atleast_2d(np.asarray(picture.start, dtype=float)[:2])]
     if len(picture.path):
         points.append(np.asarray(picture.path)[:, :2])
@@ -216,7 +216,7 @@ def _draw_scale(axes: Axes, low: np.ndarray, high: np.ndarray) -> None:
 
 
 def _draw_labels(axes: Axes, picture: MapPicture) -> None:
-    """Names and numbers of goals; a name of lesser weight without room is left out."""
+    """Draw names and goal numbers; less important names without room are left out."""
     layout = LabelLayout(axes)
     for goal in picture.goals:
         layout.keep_disc(np.asarray(goal.pose)[:2], _GOAL_RADIUS)
@@ -245,7 +245,7 @@ def _draw_labels(axes: Axes, picture: MapPicture) -> None:
 
 
 def _number_goals(axes: Axes, layout: LabelLayout, goals: Sequence[MapGoal]) -> None:
-    """Every goal has its number beside it; goals at one place share a label."""
+    """Draw every goal's number beside it; goals at one place share a label."""
     places: list[tuple[np.ndarray, list[int], set[str]]] = []
     for number, goal in enumerate(goals, 1):
         point = axes.transData.transform(np.asarray(goal.pose, dtype=float)[:2])

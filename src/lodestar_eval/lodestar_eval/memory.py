@@ -1,4 +1,4 @@
-"""What a process holds of the machine's memory, from the kernel."""
+"""Memory of this process, from the kernel."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 
 def resident_bytes() -> int:
-    """Memory of this process that is in RAM now."""
+    """Return the memory of this process in RAM now."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def peak_bytes() -> int:
-    """The most that was in RAM since `reset_peak`."""
+    """Return the largest memory in RAM since `reset_peak`."""
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     found = re.search(r"VmHWM:\s+(\d+) kB", status)
     if found is None:
@@ -25,7 +25,7 @@ def peak_bytes() -> int:
 
 
 def reset_peak() -> None:
-    """The peak is what is in RAM now; memory that was freed has been given back. Raises OSError where that fails."""
+    """Return freed memory to the system and reset the peak to the current value. Raises OSError if that fails."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")

@@ -11,7 +11,7 @@ def spl(success: bool, shortest: float, travelled: float) -> float:
     """Success weighted by path length of one episode (Anderson et al. 2018): S * l / max(p, l).
 
     shortest: l, metres from the start to the nearest pose of success. travelled: p, metres driven.
-    NaN where the start already is a pose of success (l = 0): no path is compared there, succeed or fail, so such
+    NaN if the start already is a success pose (l = 0): there is no path to compare, so such
     episodes are left out of a mean SPL (`defined`). shortest may be infinite for a failure. Raises ValueError for
     other lengths that are not finite, or negative.
     """
@@ -27,7 +27,7 @@ def spl(success: bool, shortest: float, travelled: float) -> float:
 
 
 def defined(values: Sequence[float]) -> list[float]:
-    """The values that are numbers, in their order: NaN stands for an SPL that is not defined."""
+    """Return the values that are not NaN, in their order; NaN is an undefined SPL."""
     return [value for value in values if not np.isnan(value)]
 
 
@@ -38,7 +38,7 @@ def bootstrap_interval(
     level: float = 0.95,
     resamples: int = 10_000,
 ) -> tuple[float, float]:
-    """Percentile interval of a statistic (the mean by default) under resampling with replacement.
+    """Return the percentile interval of a statistic (the mean by default) under resampling with replacement.
 
     values: (N,). `statistic` takes (resamples, N) and returns (resamples,). No values give (nan, nan).
     """
@@ -53,12 +53,12 @@ def bootstrap_interval(
 
 
 def share(part: int, whole: int) -> float:
-    """part / whole, NaN where there is no whole."""
+    """Return part / whole; NaN if whole is 0."""
     return part / whole if whole else float("nan")
 
 
 def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean of the values that are numbers, NaN where there are none."""
+    """Return the arithmetic mean of the values that are not NaN; NaN if there are none."""
     data = np.asarray(values, dtype=np.float64)
     data = data[np.isfinite(data)]
     return float(data.mean()) if data.size else float("nan")
@@ -67,9 +67,9 @@ def mean(values: Sequence[float]) -> float:
 def paired_difference(
     ours: Sequence[float], theirs: Sequence[float], rng: np.random.Generator, resamples: int = 10_000
 ) -> tuple[float, float, float]:
-    """Mean of ours - theirs over the same worlds, and its 95 % bootstrap interval over worlds.
+    """Return the mean of ours - theirs over the same worlds, and its 95 % bootstrap interval over worlds.
 
-    Raises ValueError where they are not pairs.
+    Raises ValueError if they are not pairs.
     """
     if len(ours) != len(theirs):
         raise ValueError(f"{len(ours)} values cannot be paired with {len(theirs)}")
@@ -84,7 +84,7 @@ def cluster_interval(
     level: float = 0.95,
     resamples: int = 10_000,
 ) -> tuple[float, float]:
-    """Percentile interval of the mean over all values where those of a cluster depend on each other: whole
+    """Return the percentile interval of the mean over all values if those of a cluster are dependent: whole
     clusters are drawn with replacement. No values give (nan, nan).
     """
     full = [np.asarray(values, np.float64) for values in clusters if len(values)]

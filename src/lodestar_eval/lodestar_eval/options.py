@@ -1,4 +1,4 @@
-"""Types of command-line options; each raises ArgumentTypeError that says what to write instead."""
+"""Types of command-line options; each raises ArgumentTypeError with what to write instead."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lodestar.selection.reward import REWARDS
 
 @dataclass(frozen=True)
 class SeedList:
-    """Seeds in the order given, each once; `text` is how they were written."""
+    """Seeds in the given order, each once. `text`: as written."""
 
     text: str
     values: tuple[int, ...]
 
     @property
     def first(self) -> int:
-        """The first seed."""
+        """Return the first seed."""
         return self.values[0]
 
     def __str__(self) -> str:
@@ -28,7 +28,7 @@ class SeedList:
 
 
 def seed_list(text: str) -> SeedList:
-    """Seeds of "1-30" or "1,4,9-12"."""
+    """Return the seeds of "1-30" or "1,4,9-12"."""
     seeds: dict[int, None] = {}
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
@@ -46,7 +46,7 @@ def seed_list(text: str) -> SeedList:
 
 
 def positive_int(text: str) -> int:
-    """A whole number of at least 1."""
+    """Return a whole number of at least 1."""
     try:
         value = int(text)
     except ValueError:
@@ -57,7 +57,7 @@ def positive_int(text: str) -> int:
 
 
 def positive_seconds(text: str) -> float:
-    """A finite time above 0, seconds."""
+    """Return a finite time above 0, seconds."""
     try:
         value = float(text)
     except ValueError:
@@ -68,7 +68,7 @@ def positive_seconds(text: str) -> float:
 
 
 def add_selection_options(parser: argparse.ArgumentParser) -> None:
-    """`--features` and `--reward`, named as the parameters of goal_selector, with its defaults."""
+    """Add `--features` and `--reward`, with names and defaults of goal_selector's parameters."""
     default = SelectionConfig()
     parser.add_argument(
         "--features", choices=FEATURE_SETS, default=default.features,
@@ -81,5 +81,5 @@ def add_selection_options(parser: argparse.ArgumentParser) -> None:
 
 
 def selection_of(options: argparse.Namespace) -> SelectionConfig:
-    """What `add_selection_options` asked for."""
+    """Return the configuration of the options of `add_selection_options`."""
     return SelectionConfig(features=options.features, reward=options.reward)

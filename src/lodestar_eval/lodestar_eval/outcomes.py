@@ -1,4 +1,4 @@
-"""How an episode ended, as plain numbers that cross processes."""
+"""Outcome of an episode as plain numbers that can be sent between processes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from lodestar_eval.metrics import spl
 class EpisodeOutcome:
     """One episode. Times in seconds (duration simulated, cpu of this process), lengths in metres.
 
-    success: claimed, and true. reached: by ground truth. claimed: by the loop. failure: why it failed, empty on
-    success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map refused, by reason.
+    success: claimed and true. reached: by ground truth. claimed: by the loop. failure: the reason, empty on
+    success. coverage: share of the reachable floor, floor_m2. rejected: frames that the map rejected, by reason.
     stages: seconds of the main thread and calls by stage. epoch_seconds: processor time of each decision epoch.
-    driven: metres by the expert whose goal it was, "" = none.
-    way: where the way went, by `path_split.WaySplit`. setting, policy: under which it ran.
+    driven: metres by the expert of the goal, "" = none.
+    way: the path's parts, by `path_split.WaySplit`. setting, policy: of the run.
     """
 
     world: str
@@ -52,23 +52,23 @@ class EpisodeOutcome:
     policy: str = "bandit"
 
     def under(self, setting: str, policy: str, world: str, setup_cpu: float = 0.0) -> EpisodeOutcome:
-        """The same, of the world by the name under which it was asked for; `setup_cpu` is added to its own."""
+        """Return a copy with setting, policy and the world's requested name; `setup_cpu` is added to its own."""
         return replace(
             self, setting=setting, policy=policy, world=world, setup_cpu=self.setup_cpu + setup_cpu
         )
 
     @property
     def spl(self) -> float:
-        """Success weighted by path length; NaN where the episode began on a pose of success."""
+        """Return success weighted by path length; NaN if the episode began at a success pose."""
         return spl(self.success, self.shortest, self.path_length)
 
     @property
     def speed(self) -> float:
-        """Simulated seconds per processor second."""
+        """Return simulated seconds per processor second."""
         return self.duration / self.cpu if self.cpu > 0.0 else float("nan")
 
     def row(self) -> dict[str, Any]:
-        """One flat row of a table."""
+        """Return one flat row of a table."""
         row = {key: value for key, value in vars(self).items() if not isinstance(value, dict | tuple)}
         row |= {"spl": "" if np.isnan(self.spl) else round(self.spl, 4), "speed": round(self.speed, 2)}
         row |= {f"decisions_{name}": count for name, count in sorted(self.decisions.items())}

@@ -1,4 +1,4 @@
-"""Where the way of a search went, by ground truth: until the target showed, was mapped, was known, was faced."""
+"""Parts of a search's path by ground truth: until the target was visible, mapped, recognised and faced."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.sensors import CameraConfig
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task
+from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World, WorldObject
 
 SHOWS = 0.1  # share of an object's points in view from which it counts as visible
 SIGHT = 8.0  # m, the depth camera's range
-_BOX_MARGIN = 0.30  # m by which a mapped thing may lie off its true box
-_BESIDE = 1.3  # m from the footprint at a goal to the box: the goal is one of this thing's
+_BOX_MARGIN = 0.30  # m, largest distance of a mapped object from its true box
+_BESIDE = 1.3  # m from the footprint at a goal to the box of the object that the goal belongs to
 _CAMERA = CameraConfig()
 
 
 @dataclass(frozen=True)
 class WaySplit:
-    """Metres of an episode's path; the first five add up to its length. NaN never; 0 where nothing was driven.
+    """Metres of an episode's path; the first five add up to its length. Never NaN; 0 if nothing was driven.
 
-    unseen: before the target first showed to the camera. unmapped: from there until the map held it; unknown: until
-    it met the query; elsewhere: until it was headed for the last time; approach: from there to the end. A goal beside
-    a target that has not shown yet is luck and no approach. wrong: of all that, towards things that were not meant.
-    direct: shortest way from where the approach began. after_seen: shortest way from where the target first showed,
-    -1 where it never did.
+    unseen: before the target was first visible to the camera. unmapped: from there until it was in the map; unknown:
+    until it matched the query; elsewhere: until the robot last headed for it; approach: from there to the end. A goal
+    beside a target that was not visible yet is chance, not an approach. wrong: part of all that, towards other objects.
+    direct: shortest path from the start of the approach. after_seen: shortest path from where the target was first
+    visible, -1 = never.
     """
 
     unseen: float = 0.0
@@ -49,20 +50,20 @@ class WaySplit:
     after_seen: float = -1.0
 
     def row(self) -> dict[str, float]:
-        """By name, rounded to centimetres."""
+        """Return the parts by name, rounded to centimetres."""
         return {f"way_{name}": round(value, 2) for name, value in asdict(self).items()}
 
 
 class Sight:
-    """Whether the robot's camera has an object in view, by the world's own shapes."""
+    """Visibility of objects to the robot's camera, by the world's shapes."""
 
     def __init__(self, world: World, reach: float = SIGHT) -> None:
-        self._truth = world.truth
+        self._truth = truth_of(world)
         self._reach = reach
         self._pinhole: PinholeCamera = _CAMERA.pinhole()
 
     def share(self, thing: WorldObject, pose: np.ndarray) -> float:
-        """Share of the object's points that show from the robot's pose (3,), 0 beyond the camera's range."""
+        """Return the share of the object's points visible from the robot's pose (3,), 0 beyond the camera's range."""
         points = self._truth.points_of(thing)
         if np.hypot(*(points[:, :2].mean(axis=0) - pose[:2])) > self._reach + max(thing.size[:2]):
             return 0.0
@@ -82,14 +83,14 @@ class Sight:
 
 
 class WatchedEpisode(Protocol):
-    """What a watcher reads of a running episode. path_length: metres so far; frames: images so far."""
+    """A watcher's view of a running episode. path_length: metres so far; frames: images so far."""
 
     task: Task
     settings: EpisodeSettings
     phrases: PhraseBook
     simulator: Simulator
     loop: DecisionLoop
-    robot: Any  # its `mirror` is read
+    robot: Any  # used for its `mirror`
     frames: int
 
     @property
@@ -100,7 +101,7 @@ class WatchedEpisode(Protocol):
 
 
 class WayWatcher:
-    """Follows one episode; `split` says where its way went. Reads ground truth, and decides nothing."""
+    """Follow one episode; `split` returns the parts of its path. Uses ground truth, and affects nothing."""
 
     def __init__(self, episode: WatchedEpisode) -> None:
         world = episode.world_now
@@ -112,11 +113,13 @@ class WayWatcher:
         self._frames = -1
         self._marks: dict[str, float] = {}
         self._seen_from: np.ndarray | None = None
-        self._headed: tuple[float, np.ndarray] | None = None  # since when it heads for the target, from where
+        self._headed: tuple[float, np.ndarray] | None = (
+            None  # path length and pose at the start of the approach
+        )
         self._wrong = self._before = 0.0  # metres
 
     def observe(self, episode: WatchedEpisode) -> None:
-        """One control interval has passed."""
+        """Record one control interval."""
         way = episode.path_length
         step, self._before = way - self._before, way
         self._follow_goal(episode, way, step)
@@ -170,7 +173,7 @@ class WayWatcher:
         return any(self._is_target(mirror.entities[c.entity_id]) for c in view.accepted)
 
     def split(self, episode: WatchedEpisode) -> WaySplit:
-        """How the way so far divides."""
+        """Return the parts of the path so far."""
         whole = episode.path_length
         headed, start = self._headed if self._headed is not None else (whole, None)
         seen = self._marks.get("seen", whole)
@@ -194,6 +197,6 @@ class WayWatcher:
         )
 
     def _shortest(self, pose: np.ndarray) -> float:
-        lengths = [self._world.truth.shortest_path((pose[0], pose[1]), thing) for thing in self._things]
+        lengths = [truth_of(self._world).shortest_path((pose[0], pose[1]), thing) for thing in self._things]
         shortest = min(lengths, default=np.inf)
         return float(shortest) if np.isfinite(shortest) else -1.0

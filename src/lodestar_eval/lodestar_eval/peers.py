@@ -1,4 +1,4 @@
-"""Other people's mappers, to be measured beside ours."""
+"""Mappers of other projects, measured beside ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Open3dVolume:
         self._truncation = config.truncation / config.voxel
 
     def convert(self, frame: RgbdFrame) -> tuple[o3d.t.geometry.Image, o3c.Tensor, o3c.Tensor]:
-        """What `integrate` takes: the depth image in metres, intrinsics, extrinsics."""
+        """Return the arguments of `integrate`: the depth image in metres, intrinsics, extrinsics."""
         camera = frame.camera
         depth = np.nan_to_num(frame.depth, nan=0.0, posinf=0.0, neginf=0.0)
         matrix = np.array([[camera.fx, 0, camera.cx], [0, camera.fy, camera.cy], [0, 0, 1.0]])
@@ -35,11 +35,11 @@ class Open3dVolume:
         return o3d.t.geometry.Image(o3c.Tensor(depth)), o3c.Tensor(matrix), o3c.Tensor(extrinsic)
 
     def integrate(self, depth: o3d.t.geometry.Image, intrinsic: o3c.Tensor, extrinsic: o3c.Tensor) -> None:
-        """The frame is in the volume."""
+        """Integrate the frame."""
         near = (depth, intrinsic, extrinsic, 1.0, self.config.far, self._truncation)
         blocks = self._grid.compute_unique_block_coordinates(*near)
         self._grid.integrate(blocks, *near)
 
     def surface(self) -> np.ndarray:
-        """(N, 3) float32 points on the surfaces, metres."""
+        """Return points (N, 3) float32 on the surfaces, metres."""
         return self._grid.extract_point_cloud(weight_threshold=1.0).point.positions.numpy()

@@ -20,17 +20,18 @@ from lodestar_eval.settings import EpisodeSettings
 from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds import world_from_spec
+from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
 
 WORLDS = ("apartment", "office", "warehouse")
 STATION = 1.6  # m between places where the tour looks around
-TURNS = 10  # directions it looks in at each
-_SAME = 0.1  # IoU from which a perceived box is of a true one
+TURNS = 10  # directions that it looks in at each station
+_SAME = 0.1  # IoU from which a perceived box matches a true one
 
 
 @dataclass(frozen=True)
 class PerceivedMap:
-    """The entities of a map, and which true object each is of; those of none are left out of `truth`."""
+    """The entities of a map. truth: entity id -> true object, for those that match one."""
 
     entities: dict[int, Entity]
     regions: dict[int, Region]
@@ -38,9 +39,9 @@ class PerceivedMap:
 
 
 def stations(world: World) -> np.ndarray:
-    """(S, 2) places of a tour, one after the other by what is nearest."""
-    grid, clearance = world.truth.grid, world.truth.clearance
-    lengths = world.truth.lengths((float(world.start[0]), float(world.start[1])))
+    """Return the places (S, 2) of a tour, each the nearest to the one before."""
+    grid, clearance = truth_of(world).grid, truth_of(world).clearance
+    lengths = truth_of(world).lengths((float(world.start[0]), float(world.start[1])))
     free = np.argwhere((clearance > 0.35) & np.isfinite(lengths))
     xy = grid.origin + (free[:, ::-1] + 0.5) * grid.resolution
     cell = np.floor(xy / STATION).astype(int)
@@ -57,7 +58,7 @@ def stations(world: World) -> np.ndarray:
 
 
 def perceive(world: World, seed: int, phrases: PhraseBook, settings: EpisodeSettings) -> PerceivedMap:
-    """The map of a tour that looks around at every station; nothing of the truth enters but what is seen."""
+    """Return the map of a tour that looks around at every station; it uses sensor data only."""
     rng = np.random.default_rng([seed, 7])
     simulator = Simulator(world, settings.simulator, seed)
     robot = SimulatedRobot(simulator, settings, phrases, rng)
@@ -83,7 +84,9 @@ def _matched(entities: dict[int, Entity], world: World) -> dict[int, int]:
 
 
 def by_embedding(text: str, entities: dict[int, Entity], phrases: PhraseBook) -> list[int]:
-    """Entity ids by the cosine of the sentence and their captions (FARM table 2b's retrieval without relations)."""
+    """Return entity ids by the cosine of the sentence and their captions (FARM table 2b, retrieval without
+    relations).
+    """
     ids = sorted(entities)
     vectors = phrases.vectors([text, *(entities[i].caption or entities[i].label for i in ids)])
     order = np.argsort(-(vectors[1:] @ vectors[0]), kind="stable")
@@ -93,7 +96,7 @@ def by_embedding(text: str, entities: dict[int, Entity], phrases: PhraseBook) ->
 def run_worlds(
     count: int, sentences: int, progress: Callable[[str], None]
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Metrics over worlds of seeds 1-`count`, kinds of building in turn, and a row per sentence."""
+    """Return metrics over worlds of seeds 1-`count`, kinds of building in turn, and a row per sentence."""
     book, settings = phrase_book(), EpisodeSettings()
     rows: list[dict[str, Any]] = []
     for seed in range(1, count + 1):
@@ -111,7 +114,7 @@ def run_worlds(
 def ask(
     world: str, text: str, relation: str, targets: Collection[int], perceived: PerceivedMap, book: PhraseBook
 ) -> dict[str, Any]:
-    """A sentence's row: where the first entity of any true object among `targets` ranks, 0 = nowhere."""
+    """Return a sentence's row with the rank of the first entity of any object in `targets`, 0 = none."""
     entities = perceived.entities
     ranked = score_query(parse_query(text), entities, book, regions=perceived.regions)
     baseline = by_embedding(text, entities, book)
@@ -125,7 +128,7 @@ def ask(
 
 
 def _rank(ranked: list[int], right: set[int]) -> int:
-    """Place of the first right one, 0 = none."""
+    """Return the rank of the first right entity, 0 = none."""
     return next((k + 1 for k, i in enumerate(ranked) if i in right), 0)
 
 

@@ -1,4 +1,4 @@
-"""The map of a headless episode."""
+"""Map picture of a headless episode."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lodestar_eval.report import number
 
 
 def picture_of(run: EpisodeRun, file: Path) -> None:
-    """`file` is a PNG of the grid, the path, entities, goals and the true targets of an episode."""
+    """Write a PNG of the grid, the path, entities, goals and the true targets of an episode."""
     entities = [
         MapEntity(
             entity.caption or entity.label, entity.box_min, entity.box_max, entity.id in run.result.entity_ids
@@ -44,7 +44,7 @@ def picture_of(run: EpisodeRun, file: Path) -> None:
 
 
 def true_targets(run: EpisodeRun) -> list[MapEntity]:
-    """True boxes of what was asked for, as it stood at the end."""
+    """Return the true boxes of the targets at the end."""
     world = run.world.at(run.outcome.duration)
     things = {thing.id: thing for thing in world.objects}
     return [MapEntity(things[i].caption, *world.box(things[i])) for i in run.task.target_ids if i in things]

@@ -16,12 +16,13 @@ from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.stages import StageClock
 from lodestar_eval.tasks import Prepared, prepare
 from lodestar_eval.trials import REFERENCE, Building, Plan
+from lodestar_sim.worlds.truth import truth_of
 
 _INK, _MUTED, _FOUND, _FAILED, _BAR = "#1f2933", "#7b8794", "#0b7a75", "#d64545", "#3e7cb1"
 
 
 def save_overview(outcomes: Sequence[EpisodeOutcome], file: Path) -> None:
-    """`file` is a PNG: way driven against the shortest way, success over time, and time by stage."""
+    """Write a PNG: path length against the shortest path, success over time, and time by stage."""
     figure = Figure(figsize=(14.0, 4.2), dpi=110, facecolor="white", layout="constrained")
     FigureCanvasAgg(figure)
     ways, times, stages = figure.subplots(1, 3)
@@ -73,7 +74,7 @@ def _draw_stages(axes: Axes, outcomes: Sequence[EpisodeOutcome]) -> None:
 
 
 def save_paths(plan: Plan, buildings: Sequence[Building], file: Path) -> None:
-    """`file` is a PNG: a row per building and setting, a column per policy, on the true floor plan."""
+    """Write a PNG with a row per building and setting and a column per policy, on the true floor plan."""
     policies = [policy for policy in plan.policies if policy != REFERENCE]
     lines = [(building, setting) for building in buildings for setting in plan.settings]
     figure = Figure(
@@ -105,7 +106,7 @@ def save_paths(plan: Plan, buildings: Sequence[Building], file: Path) -> None:
 
 
 def _draw_plan(axes: Axes, prepared: Prepared) -> None:
-    grid = prepared.world.truth.grid
+    grid = truth_of(prepared.world).grid
     (x, y), (rows, columns) = grid.origin, grid.cells.shape
     extent = (x, x + columns * grid.resolution, y, y + rows * grid.resolution)
     axes.imshow(grid.occupied, origin="lower", extent=extent, cmap="Greys", vmin=0.0, vmax=2.0)
@@ -120,7 +121,7 @@ def _draw_plan(axes: Axes, prepared: Prepared) -> None:
 
 
 def _draw_path(axes: Axes, path: np.ndarray, drivers: np.ndarray) -> None:
-    """Pieces of the path by whose goal was driven to."""
+    """Draw the path, coloured by the expert of the goal."""
     cuts = np.flatnonzero(drivers[1:] != drivers[:-1]) + 1
     for piece in np.split(np.arange(len(path)), cuts):
         span = slice(max(piece[0] - 1, 0), piece[-1] + 1) if len(piece) else slice(0, 0)

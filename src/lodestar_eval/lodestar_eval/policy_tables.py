@@ -17,13 +17,15 @@ from lodestar_eval.trials import COLD_ROWS, LED, SINGLES
 
 Row = tuple[str, str]  # setting, policy
 _BOUNDS = {"unexplored": (0.95, 0.70), "pre_explored": (0.97, 0.85)}  # SR, SPL of the bandit; issue's bars
-_FALL_BOUND = 0.5  # of the frontier's share of contested picks, low to high coverage, of who begins cold
+_FALL_BOUND = (
+    0.5  # decrease of the frontier's share of contested picks, low to high coverage, of a cold start
+)
 _ABOVE_ZERO = 1e-6  # a difference has to be above 0
 WAYS = ("unseen", "unmapped", "unknown", "elsewhere", "approach")
 
 
 def rows_of(outcomes: Sequence[EpisodeOutcome]) -> dict[Row, list[EpisodeOutcome]]:
-    """Outcomes by setting and policy in the order of their first, each by world and seed."""
+    """Return outcomes by setting and policy in the order of their first, each by world and seed."""
     rows: dict[Row, list[EpisodeOutcome]] = {}
     for outcome in outcomes:
         rows.setdefault((outcome.setting, outcome.policy), []).append(outcome)
@@ -31,7 +33,9 @@ def rows_of(outcomes: Sequence[EpisodeOutcome]) -> dict[Row, list[EpisodeOutcome
 
 
 def row_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float]:
-    """`sr.SETTING.POLICY` and so on, with 95 % intervals, and the bandit's SPL minus each rival's over worlds."""
+    """Return `sr.SETTING.POLICY` and so on, with 95 % intervals, and the bandit's SPL minus each rival's over
+    worlds.
+    """
     metrics: dict[str, float] = {}
     for (setting, policy), found in rows.items():
         key, rng = f"{setting}.{policy}", np.random.default_rng(0)
@@ -47,7 +51,7 @@ def row_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float
 
 
 def kind_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, float]:
-    """`sr.SETTING.POLICY.KIND` and so on, where a row was run in buildings of several kinds."""
+    """Return `sr.SETTING.POLICY.KIND` and so on, for rows with several kinds of buildings."""
     metrics: dict[str, float] = {}
     for (setting, policy), found in rows.items():
         kinds = sorted({o.world for o in found})
@@ -63,14 +67,14 @@ def kind_metrics(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> dict[str, floa
 
 
 def _spls(found: Sequence[EpisodeOutcome]) -> list[float]:
-    """SPL of each episode that has one; those that began on a pose of success have none."""
+    """Return the SPL of each episode that did not begin at a success pose."""
     return defined([o.spl for o in found])
 
 
 def _against(
     setting: str, policy: str, ours: Sequence[EpisodeOutcome], theirs: Sequence[EpisodeOutcome]
 ) -> dict[str, float]:
-    """The bandit's SPL minus a rival's in the worlds where both have one."""
+    """Return the bandit's SPL minus a rival's in the worlds where both are defined."""
     mine, other = ({(o.world, o.seed): o.spl for o in found} for found in (ours, theirs))
     both = [key for key in mine if key in other and len(defined([mine[key], other[key]])) == 2]
     pairs = [mine[k] for k in both], [other[k] for k in both]
@@ -80,8 +84,8 @@ def _against(
 
 
 def row_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
-    """The issue's bars on whatever was run. Of the rivals, only LED also goes to what it has found; in a building that
-    is known both do nothing else.
+    """Return the issue's bars on the rows that were run. Of the rivals, only LED also drives to objects it has found;
+    in a known building both do nothing else.
     """
     bars = []
     for setting, bounds in _BOUNDS.items():
@@ -129,7 +133,7 @@ def main_table(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[st
 
 
 def kind_tables(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[str, float]) -> list[Table]:
-    """SR and SPL by kind of building; nothing where there was one kind only."""
+    """Return SR and SPL by kind of building; no table for a single kind."""
     lines = []
     for (setting, policy), found in rows.items():
         for kind in sorted({o.world for o in found}):
@@ -145,7 +149,7 @@ def kind_tables(rows: Mapping[Row, Sequence[EpisodeOutcome]], metrics: Mapping[s
 
 
 def allocation_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
-    """Picks and metres of every expert (RoboAtlas table VIII)."""
+    """Return picks and metres of every expert (RoboAtlas table VIII)."""
     lines = []
     for (setting, policy), found in rows.items():
         picks: Counter[str] = sum((Counter(o.decisions) for o in found), Counter())
@@ -161,7 +165,7 @@ def allocation_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
 
 
 def way_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
-    """Where the metres of an episode go, on average over its row."""
+    """Return the mean metres of an episode's parts by row."""
     lines = []
     for (setting, policy), found in rows.items():
         ways = [o.way for o in found if o.way]
@@ -177,7 +181,7 @@ def way_table(rows: Mapping[Row, Sequence[EpisodeOutcome]]) -> Table:
 
 
 def stage_tables(picks: Mapping[Row, Sequence[Pick]]) -> list[Table]:
-    """RoboAtlas tables II, III and IV for every row that has decisions."""
+    """Return RoboAtlas tables II, III and IV for every row with decisions."""
     second, third, fourth = [], [], []
     for (setting, policy), found in picks.items():
         shares, contested = (arms.distribution(found, SINGLES, only) for only in (False, True))
@@ -210,9 +214,9 @@ def stage_tables(picks: Mapping[Row, Sequence[Pick]]) -> list[Table]:
 
 
 def learning_metrics(picks: Mapping[Row, Sequence[Pick]]) -> dict[str, float]:
-    """Of every row that begins without a prior: `frontier_share.SETTING.POLICY.STAGE`, the share of the frontier among
-    the decisions in which every expert might have been picked; `contested...`, how many these are; and
-    `frontier_fall.SETTING.POLICY`, by how much it falls from the low to the high stage, with a 95 % interval over runs.
+    """Return, for every row that begins without a prior: `frontier_share.SETTING.POLICY.STAGE`, the frontier's share of
+    the decisions in which every expert could have been picked; `contested...`, their number; and
+    `frontier_fall.SETTING.POLICY`, the decrease from the low to the high stage, with a 95 % interval over runs.
     """
     metrics: dict[str, float] = {}
     for (setting, policy), found in picks.items():
@@ -232,13 +236,13 @@ def learning_metrics(picks: Mapping[Row, Sequence[Pick]]) -> dict[str, float]:
 
 
 def learning_bars(metrics: Mapping[str, float]) -> tuple[Bar, ...]:
-    """The issue's bar on every row that begins cold; one whose picks say nothing does not hold."""
+    """Return the issue's bar on every row that begins cold; a bar without data fails."""
     keys = [f"frontier_fall.unexplored.{policy}" for policy in COLD_ROWS]
     return tuple(Bar(key, metrics[key], _FALL_BOUND) for key in keys if key in metrics)
 
 
 def learning_tables(metrics: Mapping[str, float]) -> list[Table]:
-    """What `learning_metrics` gave; nothing where no row begins cold."""
+    """Return the table of `learning_metrics`; no table if no row begins cold."""
     lines = []
     for name in metrics:
         if not name.startswith("frontier_fall."):

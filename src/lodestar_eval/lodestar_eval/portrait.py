@@ -1,4 +1,4 @@
-"""A picture of a mapped place: what one camera saw, and the map from near that camera and from above."""
+"""Picture of a mapped place: one camera's image, and the map from near that camera and from above."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _PAPER = (255, 255, 255)
 
 
 def instance_colors(owners: np.ndarray, others: np.ndarray | None = None) -> np.ndarray:
-    """(N, 3) uint8 that stay with ids (N,); what belongs to nobody is a pale gray version of `others` (N, 3)."""
+    """Return colours (N, 3) uint8 of ids (N,); points without an instance get a pale gray version of `others` (N,
+    3).
+    """
     import colorsys
 
     nobody = np.full((len(owners), 3), _NOBODY, np.uint8)
@@ -39,7 +41,7 @@ def instance_colors(owners: np.ndarray, others: np.ndarray | None = None) -> np.
 def save_portrait(
     file: Path, mesh: Mesh, owners: np.ndarray, frame: RgbdFrame, segmented: SegmentedFrame, title: str
 ) -> None:
-    """`file` is a PNG of four panels: segments in the image, the map in colour and by instance, and from above."""
+    """Write a PNG of four panels: segments in the image, the map in colour and by instance, and from above."""
     colors = instance_colors(owners, mesh.colors)
     behind = frame.map_from_camera.copy()
     behind[:3, 3] -= 0.5 * behind[:3, 2]  # half a metre back: more of the map is in view than in the image
@@ -74,7 +76,7 @@ def _overlay(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
 
 
 def _view(mesh: Mesh, colors: np.ndarray, map_from_camera: np.ndarray, frame: RgbdFrame) -> np.ndarray:
-    """The mesh seen by the frame's camera from another pose, shaded."""
+    """Return the shaded mesh seen by the frame's camera from another pose."""
     camera = frame.camera
     matrix = np.array([[camera.fx, 0, camera.cx], [0, camera.fy, camera.cy], [0, 0, 1.0]])
     rays = o3d.t.geometry.RaycastingScene.create_rays_pinhole(
@@ -84,7 +86,7 @@ def _view(mesh: Mesh, colors: np.ndarray, map_from_camera: np.ndarray, frame: Rg
 
 
 def _above(mesh: Mesh, colors: np.ndarray) -> np.ndarray:
-    """The mesh from above without its highest parts, north (y) up."""
+    """Return the mesh from above without its highest parts, north (y) up."""
     if not len(mesh.vertices):
         return np.full((10, 10, 3), 255, np.uint8)
     low, high = np.percentile(mesh.vertices, (0.5, 99.5), axis=0)
@@ -97,7 +99,7 @@ def _above(mesh: Mesh, colors: np.ndarray) -> np.ndarray:
 
 
 def _cast(mesh: Mesh, colors: np.ndarray, rays: o3d.core.Tensor) -> np.ndarray:
-    """(H, W, 3) uint8 of rays (H, W, 6) against the mesh."""
+    """Return the image (H, W, 3) uint8 of rays (H, W, 6) against the mesh."""
     if not len(mesh.faces):
         return np.full((*rays.shape[:2], 3), 255, np.uint8)
     scene = o3d.t.geometry.RaycastingScene()

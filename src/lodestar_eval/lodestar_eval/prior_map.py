@@ -1,4 +1,4 @@
-"""What a robot knows of a building that it has been shown round before."""
+"""Map of a building that the robot has toured before."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lodestar_eval.simulated_robot import SimulatedRobot
 from lodestar_eval.tour import Tour, TourConfig
 from lodestar_sim.worlds.world import World
 
-#: Every room is stood in and looked round in; 0.6 s between frames see a thing twice in a turn.
+#: The tour stops and looks around in every room; 0.6 s between frames show an object twice in a turn.
 ROUND = TourConfig(frame_interval=0.6, turn_rate=0.8)
 
 
 def explored(
     world: World, seed: int, settings: EpisodeSettings, phrases: PhraseBook, tour: TourConfig = ROUND
 ) -> SavedMap:
-    """The map after a tour of the building, made by the classes that run later; many episodes may go on from it."""
+    """Return the map after a tour of the building, made by the robot's own classes; many episodes may continue it."""
     guide = Tour(world, seed, tour)
     robot = SimulatedRobot(guide.simulator, settings, phrases, np.random.default_rng((seed, 3)))
     for frame in guide.frames():

@@ -1,4 +1,4 @@
-"""The simulator's LiDAR and scanner as the mapping node hears them; what nobody takes in is not simulated."""
+"""The simulator's LiDAR and scanner for a map chain; turns that the chain skips are not simulated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar_sim.simulator import Simulator
 
 
 class RangeSensors:
-    """Gives a chain the sensor that its configuration names, by the robot's own idea of where it is."""
+    """Feed a chain with the sensor of its configuration, at the robot's estimated pose."""
 
     def __init__(self, simulator: Simulator, config: MappingConfig, stages: Stages = unmeasured) -> None:
         self._simulator, self._stages = simulator, stages
@@ -20,7 +20,7 @@ class RangeSensors:
         self._base_from_sensor = simulator.base_from_ground @ planar_transform(0.0, 0.0, 0.0, height)
 
     def give(self, chain: MapChain | PlanChain) -> None:
-        """One turn of now, if the chain wants it."""
+        """Pass the current turn to the chain, if it wants one."""
         simulator, now = self._simulator, self._simulator.time
         if not chain.wants_turn(now, simulator.map_from_base @ self._base_from_sensor):
             return

@@ -8,12 +8,12 @@ from lodestar_eval.recordings import BadRecording, FolderRecording, Recording
 
 
 def open_recording(path: Path) -> Recording:
-    """The recording in a folder of numbered images, or in a rosbag2 or MCAP bag. Raises BadRecording."""
+    """Return the recording in a folder of numbered images, or in a rosbag2 or MCAP bag. Raises BadRecording."""
     path = Path(path).expanduser()
     if not path.exists():
         raise BadRecording(f"{path}: there is nothing")
     if path.suffix in (".mcap", ".db3", ".bag") or (path / "metadata.yaml").exists():
-        from lodestar_eval.bags import BagRecording  # speaks ROS messages, which folders do not need
+        from lodestar_eval.bags import BagRecording  # needs ROS messages, which folders do not
 
         return BagRecording(path)
     return FolderRecording(path)

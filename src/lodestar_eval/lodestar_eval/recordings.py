@@ -17,25 +17,25 @@ from lodestar.geometry.poses import BODY_FROM_OPTICAL, inverse
 from lodestar.perception.frames import RgbdFrame
 
 _FRAME = re.compile(r"frame-(\d+)\.depth\.png$")
-_INVALID_MM = 65535  # 7-Scenes writes it where nothing was measured
+_INVALID_MM = 65535  # 7-Scenes' value of pixels without a measurement
 
 
 class BadRecording(ValueError):
-    """A path holds no recording that can be read; the message says what is missing."""
+    """A path has no readable recording; the message says what is missing."""
 
 
 class Recording(Protocol):
-    """`skipped` counts, while frames are read, those that could not be used, by reason."""
+    """A sequence of frames. skipped: unusable frames so far, by reason."""
 
     name: str
     skipped: Counter[str]
 
     def __len__(self) -> int:
-        """Frames at most."""
+        """Return the largest number of frames."""
         ...
 
     def frames(self) -> Iterator[RgbdFrame]:
-        """Frames in order of their stamps; z of the map is up if the first camera is level."""
+        """Yield the frames in the order of stamps; z of the map is up if the first camera is level."""
         ...
 
 
@@ -63,7 +63,7 @@ class FolderRecording:
         return len(self._numbers)
 
     def frames(self) -> Iterator[RgbdFrame]:
-        """Frames whose files are whole; the others are counted in `skipped`."""
+        """Yield the frames with complete files; the others are counted in `skipped`."""
         self.skipped.clear()
         map_from_world: np.ndarray | None = None
         for number in self._numbers:

@@ -1,10 +1,9 @@
-"""The searcher that the others are held against: nearest frontier, with eyes that never err.
+"""The baseline searcher: nearest frontier with perfect perception.
 
-Its rules: the same robot, scan and grid; it looks with the camera's field of view and range. It drives to the
-reachable place nearest by path from which something not yet looked at is in view, and chooses anew on arrival, when
-that is looked at on the way, or when the goal fails. Once everything has been looked at from the camera's range, it
-looks from nearer. As soon as the target shows to the camera by ground truth, it takes the shortest true way to a
-pose of success.
+It has the same robot, scan and grid, and the camera's field of view and range. It drives to the reachable place
+nearest by path that shows space not yet looked at. It chooses again on arrival, when that space was seen on the way,
+or when the goal fails. After everything was looked at from the camera's range, it looks from nearer. As soon as the
+target is visible to the camera by ground truth, it takes the shortest true path to a success pose.
 """
 
 from __future__ import annotations
@@ -38,21 +37,18 @@ _EIGHT = np.ones((3, 3), bool)
 
 @dataclass(frozen=True)
 class ReferenceConfig:
-    """Metres, seconds. look_ranges: from which a cell counts as looked at, one pass after the other.
+    """Parameters of the reference searcher."""
 
-    smallest: cells of the smallest piece of frontier. clearance: of a goal from obstacles. ahead: how far from its
-    goal it turns to what is not looked at. excluded: radius about a goal that failed or showed nothing.
-    """
-
-    time_limit: float = 600.0
-    frame_interval: float = 0.25
-    control_interval: float = 0.1
+    time_limit: float = 600.0  # simulated seconds; that of an episode
+    frame_interval: float = 0.25  # simulated seconds between images; that of an episode
+    control_interval: float = 0.1  # simulated seconds between steps; that of an episode
+    # metres from which a cell counts as looked at, one per pass: the camera's range, then as FrontierConfig
     look_ranges: tuple[float, ...] = (SIGHT, 4.5, 2.5)
-    smallest: int = 8
-    clearance: float = 0.40
-    ahead: float = 1.5
-    excluded: float = 0.5
-    cruise: float = 0.5  # m/s, of the last way, which is not simulated
+    smallest: int = 8  # cells of the smallest piece of frontier; as FrontierTrackerConfig
+    clearance: float = 0.40  # metres of a goal from obstacles; chosen
+    ahead: float = 1.5  # metres from the goal to the point that the robot turns to; chosen
+    excluded: float = 0.5  # metres around a goal that failed or showed nothing; chosen
+    cruise: float = 0.5  # m/s on the last path, which is not simulated; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
     mapping: MappingConfig = field(default_factory=MappingConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)
@@ -71,12 +67,12 @@ class ReferenceOutcome:
 
     @property
     def spl(self) -> float:
-        """Success weighted by path length; NaN where the search began on a pose of success."""
+        """Return success weighted by path length; NaN if the search began at a success pose."""
         return spl(self.success, self.shortest, self.path_length)
 
 
 class ReferenceSearcher:
-    """One search of one task; `run` gives what came of it, the same for the same seed."""
+    """One search of one task; `run` returns the outcome, the same for the same seed."""
 
     def __init__(
         self, world: World, task: Task, seed: int, config: ReferenceConfig = ReferenceConfig()
@@ -99,7 +95,7 @@ class ReferenceSearcher:
         self.goals = 0
 
     def run(self) -> ReferenceOutcome:
-        """The search from the start to the target, or to where nothing is left to look at."""
+        """Search from the start to the target, or until nothing is left to look at."""
         config, simulator = self.config, self._simulator
         path, next_frame, found, lost = [simulator.true_pose.copy()], 0.0, False, False
         while simulator.time <= config.time_limit and not found and not lost:
@@ -128,7 +124,7 @@ class ReferenceSearcher:
         return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
 
     def _perceive(self) -> bool:
-        """Scan and look; whether the target shows."""
+        """Scan and look; return whether the target is visible."""
         base = self._simulator.map_from_base
         self._ranges.give(self._plan)
         self._grid = self._plan.grid
@@ -147,7 +143,7 @@ class ReferenceSearcher:
             self._aim = None
 
     def _decide(self) -> bool:
-        """A goal is pursued; False where nothing is left to look at."""
+        """Choose a goal; return False if nothing is left to look at."""
         assert self._grid is not None
         if self._aim is not None:
             within = self.config.look_ranges[self._level]
@@ -166,7 +162,7 @@ class ReferenceSearcher:
         return False
 
     def _nearest(self, lengths: np.ndarray, level: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """The goal (3,) nearest by path beside a piece of frontier, and that piece's unseen points (n, 2)."""
+        """Return the goal (3,) nearest by path beside a piece of frontier, and that piece's unseen points (n, 2)."""
         grid, config = self._grid, self.config
         assert grid is not None
         unseen = self._looked.unseen(config.look_ranges[level])

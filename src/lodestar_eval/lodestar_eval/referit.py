@@ -1,4 +1,4 @@
-"""Human sentences over annotated rooms, as ReferIt3D has them: a folder with `utterances.csv` and `objects.json`."""
+"""Human sentences over annotated rooms in ReferIt3D's format: `utterances.csv` and `objects.json` in a folder."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ HALVES = ("fit", "report", "all")
 
 
 class BadData(ValueError):
-    """The folder does not hold what is needed; the message says what."""
+    """The folder lacks required data; the message names it."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One referring expression. `target`, `kind`, `hard` and `view_dependent` are for judging, never for solving."""
+    """One referring expression. `target`, `kind`, `hard` and `view_dependent` are for the evaluation only."""
 
     scan: str
     text: str
@@ -34,7 +34,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Rooms:
-    """Sentences and, by scan, the objects that they are about."""
+    """Sentences and, by scan, the objects that they describe."""
 
     sentences: tuple[Sentence, ...]
     entities: dict[str, dict[int, Entity]]
@@ -46,7 +46,7 @@ def half_of(scan: str) -> str:
 
 
 def load_rooms(folder: Path, half: str = "all") -> Rooms:
-    """The sentences of a half and their rooms. Raises BadData."""
+    """Return the sentences of a half and their rooms. Raises BadData."""
     if half not in HALVES:
         raise BadData(f"{half!r} is no half; there are {', '.join(HALVES)}")
     try:

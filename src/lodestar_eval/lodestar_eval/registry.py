@@ -1,4 +1,4 @@
-"""Which benchmarks there are and what each hands back."""
+"""Registry of benchmarks and their results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar_eval import benchmarks
 
 @dataclass(frozen=True)
 class Bar:
-    """A bound that a metric has to keep; `at_least` says on which side."""
+    """A bound of a metric. `at_least`: lower bound, otherwise upper."""
 
     name: str
     value: float
@@ -24,12 +24,12 @@ class Bar:
 
     @property
     def holds(self) -> bool:
-        """Whether the value keeps the bound; NaN never does."""
+        """Return whether the value keeps the bound; NaN never does."""
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     @property
     def rule(self) -> str:
-        """The bound as a person reads it."""
+        """Return the bound as text."""
         return f"{'≥' if self.at_least else '≤'} {self.bound:g}"
 
 
@@ -52,14 +52,14 @@ class Plot:
 
 @dataclass(frozen=True)
 class Result:
-    """What a benchmark measured. metrics: flat name -> number, NaN where there is none."""
+    """Result of a benchmark. metrics: flat name -> number, NaN = no value."""
 
     metrics: dict[str, float]
     bars: tuple[Bar, ...] = ()
     tables: tuple[Table, ...] = ()
     plots: tuple[Plot, ...] = ()
     notes: tuple[str, ...] = ()
-    config: dict[str, Any] = field(default_factory=dict)  # what the options left to defaults
+    config: dict[str, Any] = field(default_factory=dict)  # values of defaults that no option sets
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,11 @@ class Benchmark:
 
 
 class BadOptions(ValueError):
-    """Options that parse but make no sense together; the message says what to write instead."""
+    """Options that parse but are inconsistent; the message says what to write instead."""
 
 
 def all_benchmarks() -> dict[str, Benchmark]:
-    """Every benchmark of `lodestar_eval.benchmarks` by name, in alphabetical order."""
+    """Return every benchmark of `lodestar_eval.benchmarks` by name, in alphabetical order."""
     found: dict[str, Benchmark] = {}
     for info in sorted(pkgutil.iter_modules(benchmarks.__path__), key=lambda module: module.name):
         if info.name.startswith("_"):

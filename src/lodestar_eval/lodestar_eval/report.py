@@ -21,9 +21,9 @@ def write_report(
     machine: dict[str, Any],
     result: Result,
 ) -> tuple[Path, Path]:
-    """NAME.json and NAME.md lie in `folder`. NaN and infinity become null, so that the JSON is strict.
+    """Write NAME.json and NAME.md to `folder`. NaN and infinity become null, so that the JSON is strict.
 
-    arguments: as they were typed, for the page; options: all that were in force, for the JSON.
+    arguments: as typed, for the page; options: all values, for the JSON.
     """
     folder.mkdir(parents=True, exist_ok=True)
     data = {
@@ -46,7 +46,7 @@ def write_report(
 def markdown(
     name: str, summary: str, arguments: Sequence[str], machine: dict[str, Any], result: Result
 ) -> str:
-    """The page for a person: the command to paste, bars, then metrics, tables and pictures."""
+    """Return the page for a person: the command, bars, metrics, tables and pictures."""
     command = shlex.join(["python", "-m", "lodestar_eval", name, *arguments])
     lines = [f"# {name}", "", summary, "", "```", command, "```", ""]
     if result.bars:
@@ -72,7 +72,7 @@ def markdown(
 
 
 def markdown_table(table: Table) -> list[str]:
-    """The lines of one table under its heading."""
+    """Return the lines of one table under its heading."""
     escaped = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in table.rows]
     return [
         f"## {table.title}",
@@ -85,7 +85,7 @@ def markdown_table(table: Table) -> list[str]:
 
 
 def number(value: float) -> str:
-    """A number with four significant figures, a dash for none."""
+    """Return a number with four significant figures, a dash for NaN."""
     if value is None or math.isnan(value):
         return "–"
     if math.isinf(value):
@@ -96,6 +96,6 @@ def number(value: float) -> str:
 
 
 def finite_or_none(value: float) -> float | int | None:
-    """The value as a plain number; None for NaN and infinity, which JSON does not have."""
+    """Return the value as a plain number; None for NaN and infinity, which JSON lacks."""
     value = value.item() if hasattr(value, "item") else value
     return value if math.isfinite(value) else None

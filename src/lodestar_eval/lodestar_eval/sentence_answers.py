@@ -1,4 +1,4 @@
-"""Answers to human sentences, and what went wrong where they are wrong."""
+"""Answers to human sentences, and the causes of wrong ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OF_CLASS = 0.5
 
 @dataclass(frozen=True)
 class SentenceAnswer:
-    """One sentence with its answer; cause is "" where it is right."""
+    """One sentence with its answer. cause: "" if it is right."""
 
     sentence: Sentence
     answer: int | None
@@ -40,7 +40,7 @@ class SentenceAnswer:
 def solve_rooms(
     rooms: Rooms, phrases: PhraseBook, table: PredicateTable | None = None, config: QueryConfig | None = None
 ) -> list[SentenceAnswer]:
-    """Every sentence of the rooms, solved from its text and the objects of its room."""
+    """Return the answer to every sentence of the rooms, from its text and the objects of its room."""
     pools = {
         scan: prepare(entities, phrases, config, table=table) for scan, entities in rooms.entities.items()
     }
@@ -61,8 +61,8 @@ def solve_rooms(
 
 
 def _cause(sentence: Sentence, graphs: Sequence[QueryGraph], candidates: Sequence[Candidate]) -> str:
-    """The first thing that went wrong: no reading, the target is not of the class that was read, nothing tells it
-    from the answer, a side does not hold of it, or another predicate does not.
+    """Return the first error: no reading, the target is not of the class that was read, nothing distinguishes it
+    from the answer, a side predicate fails for it, or another predicate does.
     """
     if not graphs:
         return "parse"
@@ -81,7 +81,7 @@ def _cause(sentence: Sentence, graphs: Sequence[QueryGraph], candidates: Sequenc
 
 
 def accuracies(solved: Sequence[SentenceAnswer]) -> dict[str, float]:
-    """acc and its parts, NaN where a part is empty."""
+    """Return acc and its parts; NaN for an empty part."""
     parts = {
         "acc": solved,
         "acc.easy": [s for s in solved if not s.sentence.hard],
@@ -94,7 +94,7 @@ def accuracies(solved: Sequence[SentenceAnswer]) -> dict[str, float]:
 
 
 def mcnemar(one: Sequence[bool], other: Sequence[bool]) -> tuple[int, int, float]:
-    """How many only the one, and only the other, got right, and the exact two-sided p-value of that."""
+    """Return the counts that only one, and only the other, got right, and their exact two-sided p-value."""
     first, second = np.asarray(one, bool), np.asarray(other, bool)
     gained, lost = int((first & ~second).sum()), int((~first & second).sum())
     count, fewer = gained + lost, min(gained, lost)

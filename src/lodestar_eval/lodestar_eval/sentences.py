@@ -1,4 +1,4 @@
-"""Referring sentences made from a world, each true of one object alone by ground truth."""
+"""Referring sentences generated from a world, each true of exactly one object by ground truth."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _WORDS = {
     "Closest": "closest to", "Farthest": "farthest from",
 }  # fmt: skip
 _MIN_SIZE = 0.10  # m, longest side of a target
-_MARGIN = 0.8  # m by which the closest one is closer than the next
-_TOGETHER, _APART = 0.4, 2.3  # m between boxes where "next to" surely holds, and surely does not
+_MARGIN = 0.8  # m by which the closest object is closer than the next
+_TOGETHER, _APART = 0.4, 2.3  # m between boxes at which "next to" surely holds, and surely does not
 
 
 @dataclass(frozen=True)
 class Made:
-    """A sentence, the object that it means, and the relation that it needs ("" for a colour)."""
+    """A sentence, its target, and its relation ("" for a colour)."""
 
     text: str
     target: int
@@ -31,7 +31,7 @@ class Made:
 
 
 def make_sentences(world: World, count: int, rng: np.random.Generator) -> list[Made]:
-    """At most `count` sentences, no two alike, kinds of relation in turn."""
+    """Return at most `count` different sentences, kinds of relation in turn."""
     maker = _Maker(world, rng)
     kinds = {name: maker.of_kind(name) for name in ("color", *_WORDS, "Between", "nested")}
     made: dict[str, Made] = {}
@@ -61,7 +61,7 @@ class _Maker:
         return [t for t in self.scene.things if t.id != thing.id and confusable(t.category, thing.category)]
 
     def of_kind(self, name: str) -> Iterator[Made]:
-        """Sentences of one kind, for one target after the other."""
+        """Yield sentences of one kind, for each target in turn."""
         for target in self.targets:
             found = self._color(target) if name == "color" else self._related(target, name)
             if found is not None:
@@ -89,7 +89,9 @@ class _Maker:
         return None
 
     def _surely(self, name: str, target: WorldObject, anchor: WorldObject) -> bool:
-        """Whether the relation holds by a margin, and of no rival to anything like the anchor by the same."""
+        """Return whether the relation holds by a margin, and for no rival of the target with any object like the
+        anchor.
+        """
         scene, rivals = self.scene, self._rivals(target)
         anchors = [t for t in scene.things if confusable(t.category, anchor.category)]
         if name in ("Closest", "Farthest"):
@@ -131,7 +133,7 @@ class _Maker:
         return None
 
     def _nested(self, target: WorldObject, anchor: WorldObject) -> Made | None:
-        """ "The mug on the desk next to the bed": the anchor too is told from its like by a relation."""
+        """Return a sentence whose anchor needs a relation too: "the mug on the desk next to the bed"."""
         if not self.scene.holds("On", (target, anchor)):
             return None
         for further in self.things:

@@ -1,4 +1,4 @@
-"""What a headless episode runs with."""
+"""Settings of headless episodes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from lodestar_sim.simulator import SimConfig
 
 __all__ = ["EXPERTS", "NOISES", "REASONERS", "EpisodeSettings", "robot_config"]
 
-REASONERS = ("semantic_map", "ego_vlm")  # those that ask the reasoner before they answer
+REASONERS = ("semantic_map", "ego_vlm")  # experts that use the reasoner
 
-#: How perception errs, by name; "mild" is about what a good open-vocabulary detector does to large things.
+#: Errors of perception by name; "mild" is about those of a good open-vocabulary detector on large objects.
 NOISES = {
     "none": NoiseConfig(),
     "mild": NoiseConfig(miss=0.10, split=0.02, merge=0.02, wrong_label=0.02, erode_px=1, score_std=0.05),
@@ -25,7 +25,7 @@ NOISES = {
 
 
 def robot_config(noise: NoiseConfig = NOISES["mild"]) -> RobotConfig:
-    """The robot of the simulator's own profile, whose perception errs like this."""
+    """Return the robot of the simulator's profile with these errors of perception."""
     return changed(_profile(), perception__noise=noise)
 
 
@@ -36,26 +36,18 @@ def _profile() -> RobotConfig:
 
 @dataclass(frozen=True)
 class EpisodeSettings:
-    """What an episode runs with. Times in simulated seconds, image size in pixels.
+    """Parameters of a headless episode. The robot's own policy is ignored if rows have policies of their own."""
 
-    robot: the parts of the robot, as its nodes have them. frame_interval, width, height: of the images that are
-    rendered and segmented.
-    thinking: seconds that every expert takes to answer, None = what it was measured to take.
-    reasoner_delay: seconds that the reasoner takes for an answer, while it thinks beside the experts as a model does.
-    answer_delay: seconds for which experts that ask the reasoner keep their answer back, as if it thought within them.
-    patience: how long the loop may go on after its own time limit before the episode is called stuck.
-    Where rows have policies of their own, the robot's own policy does not count.
-    """
-
-    robot: RobotConfig = field(default_factory=robot_config)
-    time_limit: float = 600.0
-    frame_interval: float = 0.25
-    control_interval: float = 0.1
-    width: int = 320
-    height: int = 240
-    thinking: float | None = None
-    reasoner_delay: float = 0.0
+    robot: RobotConfig = field(default_factory=robot_config)  # configuration of the robot's parts
+    time_limit: float = 600.0  # simulated seconds of a task; chosen
+    frame_interval: float = 0.25  # simulated seconds between images; chosen
+    control_interval: float = 0.1  # simulated seconds between steps; chosen
+    width: int = 320  # pixels of the images that are rendered and segmented; chosen
+    height: int = 240  # pixels, likewise
+    thinking: float | None = None  # simulated seconds of an expert's answer; None = its measured time
+    reasoner_delay: float = 0.0  # simulated seconds of a reasoner's answer, in parallel with the experts
+    # simulated seconds by which experts that use the reasoner delay their answers, as if it ran within them
     answer_delay: float = 0.0
-    patience: float = 30.0
+    patience: float = 30.0  # simulated seconds after the time limit until the episode fails as stuck; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
     navigator: NavigatorConfig = field(default_factory=NavigatorConfig)

@@ -1,4 +1,4 @@
-"""The headless robot in a simulated building: what the simulator measures goes in as the sensor records of a robot."""
+"""The headless robot in a simulated building, fed with the simulator's sensor records."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from lodestar_sim.simulator import Simulator
 
 
 class SimulatedRobot:
-    """Feeds a HeadlessRobot from a simulator. rng: of the detector's noise."""
+    """Feed a HeadlessRobot from a simulator. rng: of the detector's noise."""
 
     def __init__(
         self,
@@ -43,33 +43,33 @@ class SimulatedRobot:
         )
 
     def _reasoner(self) -> Reasoner:
-        """Offline, at once or as slow as the settings say; one for each expert, as each node has its own."""
+        """Return an offline reasoner with the settings' delay; one per expert, as each node has its own."""
         delay = self.settings.reasoner_delay
         return DelayedReasoner(delay, lambda: self.simulator.time) if delay > 0.0 else OfflineReasoner()
 
     def forget(self, rng: np.random.Generator) -> None:
-        """Nothing is known of the building any more; the detector errs anew."""
+        """Forget the building and reset the detector's noise."""
         self.detector = parts.ground_truth_detector(self.settings.robot.perception, rng)
         self.headless.forget()
 
     @property
     def grid(self) -> OccupancyGrid2D:
-        """The plan with the keep-out zones."""
+        """Return the plan with the keep-out zones."""
         return self.headless.grid
 
     @property
     def mirror(self) -> SceneMirror:
-        """What the experts know of the scene."""
+        """Return the experts' mirror of the scene."""
         return self.headless.map.mirror
 
     @property
     def pose(self) -> np.ndarray:
-        """(3,), where the robot believes it is."""
+        """Return the estimated pose (3,)."""
         map_from_base = self.simulator.map_from_base
         return np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
 
     def look(self) -> CameraFrame:
-        """Take in a turn of the LiDAR and an image of this moment; returns the image."""
+        """Process a turn of the LiDAR and an image of this moment; return the image."""
         settings = self.settings
         with self._stages("render"):
             image = self.simulator.render(rgb=False, width=settings.width, height=settings.height)
@@ -78,11 +78,11 @@ class SimulatedRobot:
         return image
 
     def turn(self) -> None:
-        """Take in a turn of the LiDAR, or a planar scan, where the map wants one; else none is simulated."""
+        """Process a turn of the LiDAR, or a planar scan, if the map wants one; otherwise none is simulated."""
         self._ranges.give(self.headless.map)
 
     def see(self, image: CameraFrame) -> None:
-        """Take in an image."""
+        """Process an image."""
         frame = RgbdFrame(
             image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, image.rgb
         )

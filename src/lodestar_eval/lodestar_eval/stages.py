@@ -1,4 +1,4 @@
-"""Where the time of a run goes."""
+"""Processor time of a run by stage."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import contextmanager
 
 
 class StageClock:
-    """Adds up processor time of the calling thread per named stage, seconds.
+    """Sum of the calling thread's processor time per named stage, seconds.
 
-    What other threads do for a stage is missing; asking for the whole process's time would cost up to 0.2 ms a call,
-    a quarter of what is measured.
+    Work of other threads is not included; reading the whole process's time would cost up to 0.2 ms a call, a quarter
+    of the measured time.
     """
 
     def __init__(self) -> None:
@@ -20,7 +20,7 @@ class StageClock:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
-        """Count what runs inside for `name`. Stages do not nest."""
+        """Count the block's time for `name`. Stages do not nest."""
         begin = time.thread_time()
         try:
             yield
@@ -33,12 +33,12 @@ class StageClock:
         self.calls[name] = self.calls.get(name, 0) + calls
 
     def milliseconds_per_call(self) -> dict[str, float]:
-        """Mean processor time of one call by stage, ms."""
+        """Return the mean processor time of one call by stage, ms."""
         return {name: 1e3 * total / self.calls[name] for name, total in self.seconds.items()}
 
     @staticmethod
     def total(clocks: list[Mapping[str, tuple[float, int]]]) -> StageClock:
-        """One clock that holds the sum of several `totals()`."""
+        """Return one clock with the sum of several `totals()`."""
         whole = StageClock()
         for clock in clocks:
             for name, (seconds, calls) in clock.items():
@@ -46,5 +46,5 @@ class StageClock:
         return whole
 
     def totals(self) -> dict[str, tuple[float, int]]:
-        """Seconds and calls by stage; small and picklable."""
+        """Return seconds and calls by stage; small and picklable."""
         return {name: (self.seconds[name], self.calls[name]) for name in self.seconds}

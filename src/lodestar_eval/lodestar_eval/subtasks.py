@@ -1,4 +1,4 @@
-"""What a robot is asked for one after the other in one building: by category, by description, by picture."""
+"""Successive subtasks in one building: by category, by description, by picture."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ from lodestar.perception.pictures import BadPicture
 from lodestar_sim.judge import shortest_path_length, valid_targets
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import described
+from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World, WorldObject
 
 MODALITIES = ("category", "description", "image")
 FEWEST, MOST = 5, 10  # subtasks of an episode, as in GOAT-Bench
-APART = 2.0  # m of path at least from the start, or from before the last target, to the next one
-PICTURE_DISTANCE = 1.8  # m at most from the thing to who takes its picture
+APART = 2.0  # m, least path from the start, or from the last target's view, to the next target
+PICTURE_DISTANCE = 1.8  # m, largest distance of the camera from the object
 PICTURE_SHARE = 0.35  # of its points that show on the picture
 MIDDLE_SHARE = 0.5  # of the middle ninth of the picture that it fills
-_PICTURE = (160, 120)  # pixels on which that is looked at
-_PLACES = 10  # that are tried
+_PICTURE = (160, 120)  # pixels of the picture for these checks
+_PLACES = 10  # camera places that are tried
 
 
 @dataclass(frozen=True)
 class Asked:
-    """One subtask. target_ids: every thing that counts. directive: None = what the words say."""
+    """One subtask. target_ids: all valid targets. directive: None = parsed from the words."""
 
     modality: str
     words: str
@@ -40,9 +41,9 @@ class Asked:
 
 
 def subtasks_of(world: World, seed: int, noise: NoiseConfig) -> list[Asked]:
-    """5 to 10 subtasks of different things, the same for the same seed; fewer where the building has no more.
+    """Return 5 to 10 subtasks of different objects, the same for the same seed; fewer if the building has no more.
 
-    Each is of a kind drawn anew. A picture is taken in the simulator and read by the perception that the robot has.
+    Each kind is drawn independently. A picture is taken in the simulator and read by the robot's perception.
     """
     rng = np.random.default_rng((seed, 0x60A7))
     wanted = int(rng.integers(FEWEST, MOST + 1))
@@ -68,7 +69,7 @@ def subtasks_of(world: World, seed: int, noise: NoiseConfig) -> list[Asked]:
         thing, phrase = pools[modality].pop(0)
         made = makers[modality](thing, phrase) if thing.id not in used else None
         if made is None or not APART <= shortest_path_length(world, where, made.target_ids) < math.inf:
-            continue  # another thing of the same kind
+            continue  # another object of the same kind
         asked.append(made)
         used.update(made.target_ids)
         where, modality = _before(world, thing), ""
@@ -76,8 +77,8 @@ def subtasks_of(world: World, seed: int, noise: NoiseConfig) -> list[Asked]:
 
 
 def _before(world: World, thing: WorldObject) -> tuple[float, float]:
-    """About where a robot stands that has found it."""
-    poses = world.truth.views(thing)
+    """Return an approximate place of a robot that has found the object."""
+    poses = truth_of(world).views(thing)
     x, y = poses[0, :2] if len(poses) else thing.xy
     return float(x), float(y)
 
@@ -92,14 +93,14 @@ def _by_category(world: World, thing: WorldObject) -> Asked | None:
 
 
 class _Photographer:
-    """Takes pictures in the simulator as a person would: with the thing in the middle."""
+    """Take pictures in the simulator as a person would, with the object in the middle."""
 
     def __init__(self, world: World, seed: int, noise: NoiseConfig, rng: np.random.Generator) -> None:
         self._world, self._noise, self._rng = world, noise, rng
         self._simulator = Simulator(world, seed=seed)
 
     def ask(self, thing: WorldObject, _: str) -> Asked | None:
-        """To find the thing by a picture; None where none can be taken or nothing on it has a name."""
+        """Return a subtask to find the object by a picture; None if there is no picture or nothing in it has a name."""
         pose = self._place(thing)
         if pose is None:
             return None
@@ -116,8 +117,8 @@ class _Photographer:
         return Asked("image", f"find what the picture shows: {thing.caption}", (thing.id,), directive)
 
     def _place(self, thing: WorldObject) -> np.ndarray | None:
-        """A pose (3,) from which the thing fills most of the middle of the picture."""
-        truth = self._world.truth
+        """Return a pose (3,) from which the object fills most of the middle of the picture."""
+        truth = truth_of(self._world)
         poses, _ = truth.facing_poses(thing, self._world.start[:2], PICTURE_DISTANCE, most=48)
         if not len(poses):
             return None

@@ -1,4 +1,4 @@
-"""Views that sweep a simulated building: from stops all over its floor, all around."""
+"""Views that cover a simulated building, all around from stops all over its floor."""
 
 from __future__ import annotations
 
@@ -14,29 +14,27 @@ from lodestar.geometry.poses import planar_transform
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_sim.simulator import Simulator
+from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World
 
 
 @dataclass(frozen=True)
 class SweepConfig:
-    """spacing: metres between stops at most. clearance: metres from a stop to obstacles. views: per stop.
+    """Stops and images of a sweep."""
 
-    interval: seconds of stamps between views. width, height: pixels.
-    """
-
-    spacing: float = 3.0
-    clearance: float = 0.45
-    views: int = 6
-    interval: float = 0.25
-    width: int = 640
-    height: int = 480
+    spacing: float = 3.0  # metres between stops at most; chosen
+    clearance: float = 0.45  # metres of a stop from obstacles; chosen
+    views: int = 6  # per stop; chosen
+    interval: float = 0.25  # seconds of stamps between views; chosen
+    width: int = 640  # pixels; DESIGN section 6
+    height: int = 480  # pixels; DESIGN section 6
 
 
 _DEFAULTS, _NO_NOISE = SweepConfig(), NoiseConfig()
 
 
 class Sweep:
-    """Frames of a world with true poses, the sensors' noise and mildly wrong segments; the same for one seed."""
+    """Frames of a world with true poses, sensor noise and mild segmentation errors; the same for one seed."""
 
     def __init__(
         self, world: World, seed: int, config: SweepConfig = _DEFAULTS, noise: NoiseConfig = _NO_NOISE
@@ -47,11 +45,11 @@ class Sweep:
         self._detector = parts.ground_truth_detector(PerceptionConfig(noise=noise, seed=seed))
 
     def __len__(self) -> int:
-        """Frames at most."""
+        """Return the largest number of frames."""
         return len(self.stops) * self.config.views
 
     def frames(self) -> Iterator[tuple[RgbdFrame, SegmentedFrame]]:
-        """A depth frame without colour and its segments, stop by stop."""
+        """Yield depth frames without colour and their segments, stop by stop."""
         config, robot = self.config, self._simulator.robot
         base_from_optical = self._simulator.config.sensors.camera.base_from_optical
         number = 0
@@ -62,7 +60,7 @@ class Sweep:
                 robot.pose = np.array([x, y, yaw])
                 image = self._simulator.render(rgb=False, width=config.width, height=config.height)
                 if not (image.depth > 0.0).any():
-                    continue  # the camera, ahead of the robot, is too near to a wall
+                    continue  # the camera is too near a wall
                 stamp = number * config.interval
                 pose = planar_transform(x, y, yaw) @ base_from_optical
                 frame = RgbdFrame(stamp, image.camera, image.depth, pose)
@@ -70,8 +68,8 @@ class Sweep:
 
 
 def plan_stops(world: World, config: SweepConfig) -> np.ndarray:
-    """Stops (N, 2), metres, from which no reachable floor is farther than `spacing`; each near the one before."""
-    grid, truth = world.truth.grid, world.truth
+    """Return stops (N, 2), metres, with all reachable floor within `spacing`; each near the one before."""
+    grid, truth = truth_of(world).grid, truth_of(world)
     reachable = np.isfinite(truth.lengths(world.start[:2])) & (truth.clearance >= config.clearance)
     places = grid.points_of(np.argwhere(reachable))
     gap = np.linalg.norm(places - np.asarray(world.start[:2]), axis=1)

@@ -1,4 +1,4 @@
-"""A building and what is to be found in it."""
+"""A building and its task."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar_sim.worlds import World, world_from_spec
 
 @dataclass(frozen=True)
 class Prepared:
-    """A world and a task in it; `task.target_ids` is empty where nothing in the building is meant."""
+    """A world and a task in it; `task.target_ids` is empty if the building has no target."""
 
     world: World
     task: Task
@@ -24,14 +24,14 @@ class Prepared:
 
     @property
     def start(self) -> np.ndarray:
-        """(3,) x, y, yaw."""
+        """Return the start (3,) x, y, yaw."""
         return np.asarray(self.task.start, dtype=float)
 
 
 def prepare(spec: str, seed: int, directive: str | None) -> Prepared:
-    """The world of `spec` with the seed's own task, or with the given directive from where that task starts.
+    """Return the world of `spec` with the seed's own task, or with the given directive from that task's start.
 
-    Raises WorldError for an unusable world, or one without a task of its own where no directive is given, and
+    Raises WorldError for an unusable world, or one without its own task if no directive is given, and
     DirectiveError for a directive that cannot be understood.
     """
     world = world_from_spec(spec, seed)

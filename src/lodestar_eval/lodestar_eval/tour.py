@@ -1,4 +1,4 @@
-"""A scripted tour of a building: the robot stops all over the reachable floor and turns round at each stop."""
+"""Scripted tour of a building: the robot stops all over the reachable floor and turns around at each stop."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from lodestar.grid.paths import TravelConfig, path_lengths, plan_path
 from lodestar_sim.robot import RobotConfig
 from lodestar_sim.sensors import CameraFrame
 from lodestar_sim.simulator import SimConfig, Simulator
-from lodestar_sim.worlds.truth import INFLATION
+from lodestar_sim.worlds.truth import INFLATION, truth_of
 from lodestar_sim.worlds.world import World
 
 _TRAVEL = TravelConfig(clearance=INFLATION)
-#: Carries the camera where the robot's would be, and passes wherever a path leads.
+#: A narrow robot with the camera of the real one, which fits through every path.
 NARROW = RobotConfig(length=0.2, width=0.2, max_lateral=0.8)
 
 
 @dataclass(frozen=True)
 class TourConfig:
-    """How a building is toured. Metres, seconds, pixels, rad/s."""
+    """Stops, motion and images of a tour."""
 
-    spacing: float = 3.0  # no floor that the robot can reach is farther from a stop
-    clearance: float = 0.45  # of a stop from obstacles
-    speed: float = 0.5
-    turn_rate: float = 1.0  # on the spot
-    frame_interval: float = 0.4
-    control_interval: float = 0.1
-    most_stops: int = 18
-    limit: float = 400.0  # simulated time, after which the tour ends
-    width: int = 320
-    height: int = 240
+    spacing: float = 3.0  # metres, largest distance of reachable floor from a stop; chosen
+    clearance: float = 0.45  # metres of a stop from obstacles; chosen
+    speed: float = 0.5  # m/s; chosen
+    turn_rate: float = 1.0  # rad/s at a stop; chosen
+    frame_interval: float = 0.4  # simulated seconds between images; chosen
+    control_interval: float = 0.1  # simulated seconds between steps; that of an episode
+    most_stops: int = 18  # chosen
+    limit: float = 400.0  # simulated seconds after which the tour ends; chosen
+    width: int = 320  # pixels; that of an episode
+    height: int = 240  # pixels; that of an episode
     simulator: SimConfig = field(default_factory=lambda: SimConfig(robot=NARROW))
 
 
 @dataclass(frozen=True)
 class TourFrame:
-    """One image of a tour with the truth about it.
+    """One image of a tour with its ground truth.
 
-    image: what the sensors say. ids: (H, W) int32, the objects that show, 0 = none. depth: (H, W) float32,
-    metres, without error, inf = nothing. world_from_camera: (4, 4), true. stops: done so far.
+    image: sensor data. ids: (H, W) int32, the visible objects, 0 = none. depth: (H, W) float32,
+    metres, without error, inf = nothing. world_from_camera: (4, 4), true. stops: completed so far.
     """
 
     image: CameraFrame
@@ -63,7 +63,7 @@ class Tour:
         self._next_frame = 0.0
 
     def frames(self) -> Iterator[TourFrame]:
-        """What the camera sees on the way, until the stops or the time run out."""
+        """Yield the camera's frames on the way, until the stops or the time run out."""
         yield self._look(0)
         yield from self._turn(0)
         for done, stop in enumerate(self.stops):
@@ -71,9 +71,9 @@ class Tour:
             yield from self._turn(done + 1)
 
     def _go(self, stop: np.ndarray, done: int) -> Iterator[TourFrame]:
-        """Along the planned path, looking ahead."""
+        """Drive along the planned path, looking ahead."""
         config, simulator = self.config, self.simulator
-        path = plan_path(self.world.truth.grid, simulator.true_pose[:2], stop, _TRAVEL)
+        path = plan_path(truth_of(self.world).grid, simulator.true_pose[:2], stop, _TRAVEL)
         marks = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
         along = 0.0
         while along < marks[-1] and simulator.time < config.limit:
@@ -114,8 +114,8 @@ class Tour:
 
 
 def plan_stops(world: World, config: TourConfig) -> np.ndarray:
-    """Stops (N, 2), spread evenly over the floor that can be reached, each the nearest to the one before."""
-    grid, truth = world.truth.grid, world.truth
+    """Return stops (N, 2), spread evenly over the reachable floor, each the nearest to the one before."""
+    grid, truth = truth_of(world).grid, truth_of(world)
     open_floor = np.isfinite(truth.lengths(world.start[:2])) & (truth.clearance >= config.clearance)
     cells = np.argwhere(open_floor)
     if not len(cells):

@@ -1,4 +1,4 @@
-"""Runs the same tasks under several policies and settings: one building after the other, or several at once."""
+"""Runs of the same tasks under several policies and settings, in sequence or in several processes."""
 
 from __future__ import annotations
 
@@ -25,25 +25,27 @@ if TYPE_CHECKING:
     from lodestar_eval.tasks import Prepared
 
 SETTINGS = {"unexplored": "unexplored", "pre-explored": "pre_explored"}  # as written -> as keys
-SINGLES = ("frontier", "semantic_map", "ego_vlm")  # nobody else is asked, nobody stands in (RoboAtlas Fig. 6)
-LED = "frontier_led"  # geometry alone decides where to look; what is known is gone to
-REFERENCE = "reference"  # nearest frontier with eyes that never err; no policy
-COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with what it learned in other buildings
+SINGLES = ("frontier", "semantic_map", "ego_vlm")  # one expert only, without fallback (RoboAtlas Fig. 6)
+LED = "frontier_led"  # explores by geometry alone, and drives to known targets
+REFERENCE = "reference"  # nearest frontier with perfect perception; not a policy
+COLD, WARM = "bandit_cold", "bandit_warm"  # without a prior or rule; with state learned in other buildings
 CONTINUAL = (
     "bandit_continual"  # begins as COLD in the first building, and keeps what it learns from one to the next
 )
 COLD_ROWS = (COLD, CONTINUAL)
-COLD_ALPHA = 1.0  # who knows nothing has to try: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
+COLD_ALPHA = (
+    1.0  # a bandit without a prior must explore: Li et al. 2010 have alpha = 1 + sqrt(ln(2 / delta) / 2)
+)
 CORE = ("bandit", *SINGLES, LED, REFERENCE)
-UNDELAYED = "_undelayed"  # ends the name of a row that is its policy's without a delay of reasoner or experts
+UNDELAYED = "_undelayed"  # suffix of a policy's row without delays of reasoner and experts
 ALL = (*CORE, COLD, CONTINUAL, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is run in every building. settings, policies: keys. folder: where maps and decision logs go.
+    """Runs in every building. settings, policies: keys. folder: of maps and decision logs.
 
-    learned: state of the bandit that WARM begins with. log: decision logs go there as well, one file per row.
+    learned: state of the bandit that WARM begins with. log: further place of decision logs, one file per row.
     """
 
     episode: EpisodeSettings
@@ -55,21 +57,21 @@ class Plan:
 
     @property
     def is_plain(self) -> bool:
-        """Whether this is one row only, whose files need no folders of their own."""
+        """Return whether there is one row only, whose files need no folders of their own."""
         return len(self.settings) == len(self.policies) == 1
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Policies that begin anew in every building."""
+        """Return the policies that begin anew in every building."""
         return tuple(name for name in self.policies if not _continual(name))
 
     @property
     def chains(self) -> tuple[tuple[str, str], ...]:
-        """Setting and policy of every row that keeps what it learns from one building to the next."""
+        """Return setting and policy of every row that keeps its state between buildings."""
         return tuple((s, name) for s in self.settings for name in self.policies if _continual(name))
 
     def file(self, kind: str, world: str, setting: str, policy: str, seed: int, suffix: str) -> Path:
-        """Where a run's map or log lies."""
+        """Return the file of a run's map or log."""
         where = self.folder / kind
         if not self.is_plain:
             where = where / setting / policy
@@ -82,7 +84,7 @@ def _continual(policy: str) -> bool:
 
 @dataclass(frozen=True)
 class Building:
-    """One building in which all of a plan is run. tag: tells worlds of several kinds apart in file names."""
+    """One building of a plan. tag: distinguishes worlds of several kinds in file names."""
 
     world: str
     seed: int
@@ -90,8 +92,8 @@ class Building:
 
 
 def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Iterator[list[EpisodeOutcome]]:
-    """Outcomes of a building as they come: first of the rows that begin anew in each, then, or beside them, of every
-    row that keeps what it learns, which has to see the buildings one after the other.
+    """Yield outcomes by building as they are finished: of the rows that begin anew in each, and, in parallel, of every
+    row that keeps its state, which must process the buildings in sequence.
     """
     anew = buildings if plan.apart else ()
     if jobs == 1:
@@ -103,7 +105,7 @@ def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Itera
     with worker_pool(jobs) as pool:
         chains = [
             pool.submit(_whole_chain, plan, buildings, *row) for row in plan.chains
-        ]  # first: they take longest
+        ]  # submitted first, because they take longest
         single = [pool.submit(run_building, plan, building) for building in anew]
         several: dict[Future[Any], bool] = dict.fromkeys(chains, True)
         several.update((future, False) for future in single)
@@ -116,7 +118,7 @@ def run_buildings(plan: Plan, buildings: Sequence[Building], jobs: int) -> Itera
 
 @contextmanager
 def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that end with this one; what has not begun when an error leaves the block never begins."""
+    """Provide processes that end with this one; an error in the block cancels jobs that have not begun."""
     context = multiprocessing.get_context("spawn")  # threads of Open3D and torch do not survive a fork
     with ProcessPoolExecutor(jobs, context, initializer=_end_with_parent) as pool:
         try:
@@ -127,14 +129,14 @@ def worker_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _end_with_parent() -> None:
-    """This worker ends when the benchmark is killed: a pool's workers would wait for ever for another job."""
+    """End this worker when the benchmark is killed; otherwise it would wait for another job for ever."""
     pr_set_pdeathsig = 1  # prctl(2)
     ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
 
 
 def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:
-    """Every setting and every policy that begins anew, in one building; it is made, and toured, only once. Nothing
-    where the building has no task of its own and none is given.
+    """Run every setting and every policy that begins anew in one building, which is built and toured only once.
+    Returns nothing if the building has no task of its own and none is given.
     """
     return _run_rows(plan, building, plan.settings, plan.apart)
 
@@ -142,7 +144,7 @@ def run_building(plan: Plan, building: Building) -> list[EpisodeOutcome]:
 def run_chain(
     plan: Plan, buildings: Sequence[Building], setting: str, policy: str
 ) -> Iterator[list[EpisodeOutcome]]:
-    """Outcomes of a row whose selector goes from one building to the next with what it has learned."""
+    """Yield the outcomes of a row whose selector keeps its state between buildings."""
     kept = policy_named(CONTINUAL, plan.learned, plan.episode.robot.goal_selector.selection)(
         np.random.default_rng(0)
     )
@@ -163,7 +165,7 @@ def _run_rows(
     policies: Sequence[str],
     selector: PolicyFactory | None = None,
 ) -> list[EpisodeOutcome]:
-    """selector: makes that of every episode, by default what its policy's name says."""
+    """Run the rows of one building. selector: creates that of every episode, by default by its policy's name."""
     from lodestar_eval.episode import phrase_book
     from lodestar_eval.prior_map import explored
     from lodestar_eval.tasks import prepare
@@ -185,7 +187,7 @@ def _run_rows(
                 outcomes += [_reference(prepared, building)] if saved is None else []
                 continue
             outcomes.append(_one(plan, building, prepared, setting, policy, saved, toured, selector))
-            toured = 0.0  # shared by all
+            toured = 0.0  # the first row pays for the tour
     return outcomes
 
 
@@ -206,7 +208,7 @@ def _one(
     if row.endswith(UNDELAYED):
         policy = row.removesuffix(UNDELAYED)
         settings = replace(settings, reasoner_delay=0.0, answer_delay=0.0)
-    if policy in COLD_ROWS:  # they are not told either that a known target comes first
+    if policy in COLD_ROWS:  # without the rule that a known target comes first
         settings = changed(settings, robot__goal_selector__loop__known_first=False)
     elif policy in SINGLES:
         settings = changed(settings, robot__goal_selector__experts=(policy,))
@@ -242,8 +244,8 @@ def _reference(prepared: Prepared, building: Building) -> EpisodeOutcome:
 def policy_named(
     name: str, learned: dict[str, Any], selection: SelectionConfig | None = None
 ) -> PolicyFactory:
-    """Makes the selector of one episode over the features of `selection`, by default goal_selector's. WARM begins with
-    `learned`, which stays as it is.
+    """Return a factory of one episode's selector over the features of `selection`, by default goal_selector's. WARM
+    begins with `learned`, which is not changed.
     """
     from lodestar.selection.config import SelectionConfig
     from lodestar.selection.context import feature_names
@@ -269,9 +271,9 @@ def policy_named(
 
 
 def learn(plan: Plan, buildings: Sequence[Building]) -> dict[str, Any]:
-    """State of a bandit that has worked in these buildings, one after the other, from a map that is empty.
+    """Return the state of a bandit after these buildings in sequence, each from an empty map.
 
-    Those in which nothing makes a task are left out, as in `run_building`.
+    Buildings without a task are left out, as in `run_building`.
     """
     from lodestar.selection.linucb import LinUcb
     from lodestar_eval.episode import EpisodeRunner, phrase_book

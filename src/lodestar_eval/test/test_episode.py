@@ -21,6 +21,7 @@ from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import Room, Wall, World, WorldObject, world_from_spec
 from lodestar_sim.worlds.elements import Slab
+from lodestar_sim.worlds.truth import truth_of
 
 SEED = 3
 NOISE = NoiseConfig(miss=0.05, split=0.02, wrong_label=0.02, erode_px=1, score_std=0.05)
@@ -180,7 +181,7 @@ def shut_off(thing: WorldObject) -> World:
 
 def _before(world, puddle) -> tuple[float, float, float]:
     """A reachable pose that looks at a puddle from about 2.2 m."""
-    truth, center = world.truth, np.array(puddle.center)
+    truth, center = truth_of(world), np.array(puddle.center)
     places = truth.grid.points_of(np.argwhere(np.isfinite(truth.lengths(tuple(world.start[:2])))))
     away = np.hypot(*(places - center).T)
     places = places[np.argsort(np.abs(away - 2.2), kind="stable")[:400]]

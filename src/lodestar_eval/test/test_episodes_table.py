@@ -8,7 +8,8 @@ import math
 
 import pytest
 
-from lodestar_eval.benchmarks.episodes import NOISE_NAMES, _result, _write_rows, metrics_of
+from lodestar_eval.benchmarks.episodes import NOISE_NAMES, _result, _write_rows
+from lodestar_eval.episode_metrics import metrics_of
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.plots import save_overview
 

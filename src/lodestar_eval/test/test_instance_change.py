@@ -194,7 +194,7 @@ def test_everything_moves_together_when_the_map_is_corrected(noise):
     before = {e.id: e for e in watcher.scene.entities().values()}
     regions, grid = dict(watcher.scene.regions), watcher.robot.grid
     map_before = watcher.simulator.map_from_base
-    watcher.simulator.inject_correction(0.5, -0.2, math.radians(5.0))
+    watcher.simulator.robot.shift_belief(0.5, -0.2, math.radians(5.0))
     jump = watcher.simulator.map_from_base @ inverse(map_before)
     watcher.look()
     for identity, entity in before.items():

@@ -14,6 +14,7 @@ from lodestar_eval.reference import ReferenceConfig, ReferenceSearcher
 from lodestar_eval.settings import EpisodeSettings
 from lodestar_sim.tasks import default_task
 from lodestar_sim.worlds import world_from_spec
+from lodestar_sim.worlds.truth import truth_of
 
 SEED = 3
 
@@ -43,7 +44,7 @@ def test_the_reference_gives_up_at_its_time_limit(world, task):
 
 def test_sight_has_a_direction_a_range_and_walls(world, task):
     thing = next(t for t in world.objects if t.id == task.target_ids[0])
-    view = world.truth.views(thing, 0.2)[0]
+    view = truth_of(world).views(thing, 0.2)[0]
     assert Sight(world).share(thing, view) >= 0.1
     assert Sight(world).share(thing, view + np.array([0.0, 0.0, np.pi])) == 0.0
     assert Sight(world, reach=0.2).share(thing, view) == 0.0
@@ -64,7 +65,7 @@ def test_the_way_of_an_episode_adds_up(world, task):
 
 def test_a_goal_beside_what_has_not_shown_yet_is_no_approach(world, task):
     thing = next(t for t in world.objects if t.id == task.target_ids[0])
-    view = world.truth.views(thing, 0.2)[0]
+    view = truth_of(world).views(thing, 0.2)[0]
     away = view + np.array([0.0, 0.0, np.pi])
     episode = SimpleNamespace(
         world_now=world, task=task, settings=EpisodeSettings(), phrases=phrase_book(), path_length=0.0, frames=0,

@@ -1,4 +1,4 @@
-"""The battery's state as metres that the robot can still drive."""
+"""Energy budget from the battery's state."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from lodestar_ros.node import LodestarNode
 
 @dataclass(frozen=True)
 class BatteryConfig:
-    """full_range: metres that a full battery drives, 0 = energy is never a reason. reserve: metres that are never
-    planned with. charger_x, charger_y: metres in map, not a number = where the robot was first.
-    """
+    """Range of the battery and place of the charger."""
 
-    full_range: float = 0.0
-    reserve: float = 5.0
-    charger_x: float = math.nan
-    charger_y: float = math.nan
+    full_range: float = 0.0  # metres that a full battery drives, 0 = no energy limit; to be set for the robot
+    reserve: float = 5.0  # metres that are never planned with; chosen
+    charger_x: float = math.nan  # metres in map, NaN = the robot's first position
+    charger_y: float = math.nan  # likewise
 
 
 def budget_of(percentage: float, config: BatteryConfig) -> EnergyBudget | None:
-    """What a charge in [0, 1] affords; None where it is no charge (not measured, or out of range)."""
+    """Return the budget of a charge in [0, 1]; None for an invalid charge (not measured, or out of range)."""
     if not (math.isfinite(percentage) and 0.0 <= percentage <= 1.0):
         return None
     known = math.isfinite(config.charger_x) and math.isfinite(config.charger_y)
@@ -35,7 +33,7 @@ def budget_of(percentage: float, config: BatteryConfig) -> EnergyBudget | None:
 
 
 class BatteryInput:
-    """Budgets from a battery's messages. Subscribes: ``battery``, where a full battery's range is configured."""
+    """Budgets from a battery's messages. Subscribes: ``battery``, if a full battery's range is configured."""
 
     def __init__(
         self, node: LodestarNode, config: BatteryConfig, on_budget: Callable[[EnergyBudget], None]

@@ -1,4 +1,4 @@
-"""Checkpoints of a node's part while it runs, and what is said when a node that died is back."""
+"""Checkpoints of a node's part while it runs, and notices of a node's restart."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from lodestar_ros.parameters import ParameterError
 from lodestar_ros.workers import LatestWorker
 
 NOTICE = 60.0  # s for which diagnostics warn of a restart
-POLL = 0.5  # s between two looks whether a checkpoint is due
+POLL = 0.5  # s between two checks whether a checkpoint is due
 
 T = TypeVar("T")
 Part = tuple[Mapping[str, Any], Mapping[str, np.ndarray]]
 
 
 class Checkpointer:
-    """Keeps a node's part for its successor in the same run, on a worker of its own.
+    """Save a node's part for its successor in the same run, on a worker of its own.
 
-    Publishes ``restarts`` (latched) where this process is such a successor. Raises ParameterError for a folder that is
+    Publishes ``restarts`` (latched) if this process is such a successor. Raises ParameterError for a folder that is
     not private.
     """
 
@@ -48,17 +48,17 @@ class Checkpointer:
 
     @property
     def notes(self) -> Mapping[str, Any]:
-        """Small facts that this process and those before it have noted."""
+        """Return the facts noted by this process and its predecessors."""
         return self._files.notes
 
     def note(self, **values: Any) -> None:
-        """Note facts that a successor has to know, whenever it was that this process died."""
+        """Note facts for a successor; they are written at once."""
         self._files.note(**values)
 
     def restore(self, build: Callable[[Archive], T]) -> T | None:
-        """Return what `build` makes of the predecessor's part; None where there is none or it cannot be used.
+        """Return the result of `build` on the predecessor's part; None if there is none or it cannot be used.
 
-        Says that the node is back, where it was there before in this run.
+        Announces the restart if the node has run before in this run.
         """
         if not self._files.restarted:
             return None
@@ -74,7 +74,7 @@ class Checkpointer:
         return made
 
     def say_back(self, with_what: str, *, restored: bool, age: float = 0.0) -> None:
-        """Everybody hears that this node died and came back, where it did."""
+        """Publish that this node died and was restarted, if it did."""
         if not self._files.restarted:
             return
         name = self._node.get_name()
@@ -87,7 +87,7 @@ class Checkpointer:
         self._node.diagnostics.value("restarted", lambda: with_what)
 
     def keep(self, collect: Callable[[], Part], changed: Callable[[], object]) -> None:
-        """From now on keep what `collect` returns, where `changed` returns another value than at the last checkpoint.
+        """Save the result of `collect` whenever `changed` returns another value than at the last checkpoint.
 
         collect: called on a worker; meta and arrays. changed: called on the executor, cheap.
         """
@@ -109,7 +109,7 @@ class Checkpointer:
         self._node.diagnostics.value("checkpoint.latency_s", lambda: self._seconds)
 
     def take_now(self) -> None:
-        """A checkpoint is taken before this returns: the part is another one, such as a loaded map. On a worker."""
+        """Take a checkpoint before returning, after the part was replaced, as by a loaded map. On a worker."""
         if self._collect is not None:
             self._take(None)
 

@@ -1,4 +1,4 @@
-"""The clock of decisions, which goes on where the node's clock has died."""
+"""The decision loop's clock, which continues after the node's clock has stopped."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 
 class PatientClock:
-    """The node's clock, which counts as running again when it has stood for `patience` seconds of real time.
+    """The node's clock; after it has stood for `patience` seconds of real time, real time is added.
 
-    A simulator that is overloaded slows the clock and is waited for; one that was killed must not keep a directive
-    open for ever. Once the clock has stood for longer, this time is ahead of the node's for good: it is for deadlines
-    and patience alone. Facts carry stamps of the node's clock and are compared with stamps. Any thread may read it.
+    An overloaded simulator slows the clock, and the loop waits for it; a killed simulator must not keep a directive
+    open for ever. After such a stop this time stays ahead of the node's clock: use it for deadlines and timeouts
+    only. Facts carry stamps of the node's clock and are compared with stamps. Any thread may read it.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class PatientClock:
         self._ahead = 0.0  # s by which this time is ahead of the node's clock
 
     def now(self) -> float:
-        """Seconds; never goes back by more than the node's clock does."""
+        """Return seconds; the value never goes back by more than the node's clock does."""
         with self._lock:
             value, real = self._read(), self._steady()
             standing = max(0.0, real - self._moved - self._patience)

@@ -1,7 +1,7 @@
-"""Stamps, poses, boxes, images and clouds: messages there and back.
+"""Conversion of stamps, poses, boxes, images and clouds from and to messages.
 
-Numbers travel as the bytes of images (`tobytes`), never element by element. Reading is a view on the message's
-bytes; the arrays are read-only where the message's buffer is.
+Arrays are copied as bytes (`tobytes`), never element by element. Reading returns a view of the message's
+bytes, which is read-only if the message's buffer is.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ DTYPES = {
 CHANNELS = {"rgb8": 3, "bgr8": 3, "rgba8": 4, "bgra8": 4}
 
 
-#: What a message may say at most. Beyond it a driver is broken, and arithmetic on its numbers fails far from here.
+#: Limits on values in messages. Values beyond come from a broken driver and would cause errors elsewhere.
 GRID_RESOLUTION = (1e-3, 10.0)  # m per cell
 MAX_GRID_CELLS = 2**26
 MAX_COORDINATE = 1e6  # m, of an origin, a position or a point
@@ -55,14 +55,14 @@ MAX_VELOCITY = 100.0  # m/s and rad/s
 
 
 class BadMessage(ValueError):
-    """A message contradicts itself, or no sensor can say so; it is dropped and counted."""
+    """A message is inconsistent or has impossible values; it is dropped and counted."""
 
 
 # --- time ----------------------------------------------------------------------------------------------
 
 
 def stamp_from_msg(stamp: Time) -> float:
-    """Seconds; the nearest double, so that going back gives the same double again."""
+    """Return seconds as the nearest double, so that the conversion is reversible."""
     return (stamp.sec * 1_000_000_000 + stamp.nanosec) / 1_000_000_000
 
 
@@ -105,7 +105,7 @@ def pose_to_msg(transform: np.ndarray) -> Pose:
 
 
 def pose_from_msg(pose: Pose) -> np.ndarray:
-    """(4, 4) float64. Raises BadMessage where it is not a pose."""
+    """Return (4, 4) float64. Raises BadMessage for an invalid pose."""
     return _rigid(pose.position, pose.orientation)
 
 
@@ -239,7 +239,7 @@ def depth_from_msg(message: Image) -> np.ndarray:
 
 
 def camera_from_msg(message: CameraInfo) -> PinholeCamera:
-    """Raises BadMessage where the calibration is empty, which drivers do until they are calibrated."""
+    """Raises BadMessage for an empty calibration, which drivers send until they are calibrated."""
     fx, fy, cx, cy = message.k[0], message.k[4], message.k[2], message.k[5]
     width, height, (low, high) = message.width, message.height, FOCAL_LENGTH
     sizes = 0 < width <= MAX_IMAGE_SIDE and 0 < height <= MAX_IMAGE_SIDE
@@ -339,7 +339,7 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
 def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:
     """Ranges (N,) float32, metres, first angle, step, rad, and the greatest range, metres.
 
-    inf: the driver says that nothing came back; NaN: the beam tells nothing, as it does out of the message's range.
+    inf: the driver reports no return; NaN: invalid beam, as for a range outside the message's limits.
     Raises BadMessage for a scan without angles.
     """
     step, first = float(message.angle_increment), float(message.angle_min)
@@ -355,7 +355,7 @@ def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:
 
 
 def map_info(shape: tuple[int, ...], resolution: float, origin: Any, stamp: float = 0.0) -> MapMetaData:
-    """Where the (rows, columns) cells of a grid lie; origin: (x, y) of the outer corner of cell (0, 0)."""
+    """Return the metadata of a grid of (rows, columns) cells. origin: (x, y) of the outer corner of cell (0, 0)."""
     info = MapMetaData(map_load_time=stamp_to_msg(stamp), resolution=float(resolution))
     info.height, info.width = int(shape[0]), int(shape[1])
     info.origin.position.x, info.origin.position.y = float(origin[0]), float(origin[1])
@@ -372,7 +372,7 @@ def grid_to_msg(grid: OccupancyGrid2D) -> OccupancyGrid:
 
 
 def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
-    """Raises BadMessage for a grid that is turned, lies nowhere, has no sane resolution or not the cells it says."""
+    """Raises BadMessage for a rotated grid or one with an invalid origin, resolution or number of cells."""
     info, (low, high) = message.info, GRID_RESOLUTION
     rows, columns = info.height, info.width
     cells = np.frombuffer(message.data, np.int8)
@@ -389,7 +389,7 @@ def grid_from_msg(message: OccupancyGrid) -> OccupancyGrid2D:
         raise BadMessage(
             "the grid's origin is rotated; only grids along the axes of their frame are supported"
         )
-    # MapMetaData has float32: 0.1 m must not become 0.10000000149 m, a metre is then off after 10 km only
+    # MapMetaData has float32: round, so that 0.1 m does not become 0.10000000149 m
     resolution = round(float(info.resolution), 6)
     return OccupancyGrid2D(
         cells.reshape(rows, columns),

@@ -38,7 +38,7 @@ MAP = "map"
 
 
 def request_to_goal(request: ProposalRequest) -> action.ProposeGoal.Goal:
-    """No deadline travels as the zero stamp."""
+    """The zero stamp means no deadline."""
     deadline = request.deadline if math.isfinite(request.deadline) else 0.0
     return action.ProposeGoal.Goal(
         epoch=request.epoch,
@@ -57,7 +57,7 @@ def _planar(pose: Any) -> tuple[float, float, float]:
 
 
 def request_from_goal(goal: action.ProposeGoal.Goal) -> ProposalRequest:
-    """Raises BadMessage, also for a subtask that the directive does not have."""
+    """Raises BadMessage, also for a subtask that the directive lacks."""
     directive = directive_from_msg(goal.directive)
     if goal.subtask >= len(directive.steps):
         raise BadMessage(f"subtask {goal.subtask} does not exist; the directive has {len(directive.steps)}")
@@ -121,7 +121,7 @@ def answer_to_result(answer: Proposal | Rejection) -> action.ProposeGoal.Result:
 
 
 def answer_from_result(result: action.ProposeGoal.Result, expert: str, epoch: int) -> Proposal | Rejection:
-    """What the expert answered; nonsense is a rejection too."""
+    """Return the expert's answer; a malformed result becomes a rejection."""
     try:
         if result.error_code == 0:
             return proposal_from_msg(result.proposal)
@@ -132,7 +132,7 @@ def answer_from_result(result: action.ProposeGoal.Result, expert: str, epoch: in
 
 
 def frontiers_to_msg(frontiers: Any, stamp: float) -> msg.FrontierArray:
-    """Frontiers of the expert; one that cannot be looked into keeps its place and its reason."""
+    """Return the expert's frontiers as a message; an unreachable one has its place and its reason."""
     return msg.FrontierArray(
         header=header(stamp, MAP),
         frontiers=[

@@ -1,4 +1,4 @@
-"""Pillars, regions, similarity fields and octrees: messages there and back."""
+"""Conversion of pillars, regions, similarity fields and octrees from and to messages."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def pillars_from_msg(message: msg.PillarMap) -> PillarMap:
 def regions_to_msg(
     mask: np.ndarray, grid: OccupancyGrid2D, regions: Any, revision: int = 0
 ) -> msg.RegionArray:
-    """Regions whose ids are the values of the mask, (rows, columns) uint16 over the grid's cells."""
+    """Return the message of regions whose ids are the values of the mask, (rows, columns) uint16 over the grid's
+    cells.
+    """
     message = msg.RegionArray(header=header(grid.stamp, grid.frame), revision=revision)
     message.info = map_info(mask.shape, grid.resolution, grid.origin, grid.stamp)
     message.mask = image_to_msg(mask, "mono16", grid.stamp, grid.frame)
@@ -79,7 +81,7 @@ def region_to_msg(region: Region) -> msg.Region:
 
 
 def regions_from_msg(message: msg.RegionArray) -> tuple[list[Region], RegionMap]:
-    """The regions, and which of them a place belongs to. Raises BadMessage."""
+    """Return the regions and the map from places to them. Raises BadMessage."""
     mask, info = image_from_msg(message.mask), message.info
     if mask.shape != (info.height, info.width) or not info.resolution > 0.0:
         raise BadMessage(f"the region mask is {mask.shape}, expected {(info.height, info.width)} cells")
@@ -101,7 +103,7 @@ def regions_from_msg(message: msg.RegionArray) -> tuple[list[Region], RegionMap]
 
 
 def similarity_to_msg(field: np.ndarray, resolution: float, origin: Any, stamp: float) -> OccupancyGrid:
-    """OccupancyGrid of a similarity field (rows, columns) in [0, 1]: 0..100, and -1 where nothing is known."""
+    """Return an OccupancyGrid of a similarity field (rows, columns) in [0, 1]: 0..100, -1 = unknown."""
     values = np.where(np.isfinite(field), np.clip(field, 0.0, 1.0) * 100.0, -1.0)
     cells = np.round(values).astype(np.int8)
     return grid_to_msg(OccupancyGrid2D(cells, resolution, (float(origin[0]), float(origin[1])), stamp))

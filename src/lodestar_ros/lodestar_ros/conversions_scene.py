@@ -1,4 +1,4 @@
-"""Segmented frames, instances, entities, keyframes, pillars and regions: messages there and back."""
+"""Conversion of segmented frames, instances, entities and keyframes from and to messages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class _Rows:
         self.vectors: list[np.ndarray] = []
 
     def add(self, vector: np.ndarray | None) -> int:
-        """The row of a vector, -1 where there is none."""
+        """Add a vector and return its row; -1 for None."""
         if vector is None:
             return -1
         self.vectors.append(vector)
@@ -249,7 +249,7 @@ def _weighted_to_msg(weights: dict[int, float]) -> list[msg.WeightedId]:
 
 
 def entity_to_msg(entity: Entity, rows: _Rows | None = None) -> msg.Entity:
-    """Embeddings go into `rows` where given; else only their names travel."""
+    """Return the message of an entity. Embeddings go into `rows`; without it the message has only their names."""
     return msg.Entity(
         id=entity.id,
         map_id=entity.map_id,
@@ -339,7 +339,7 @@ def entity_from_msg(message: msg.Entity, rows: np.ndarray | None = None) -> Enti
 
 
 def scene_to_msg(delta: SceneDelta, vectors: bool = False) -> tuple[msg.SceneDelta, Image]:
-    """The delta, and its vectors as rows of an image (empty unless asked for)."""
+    """Return the delta and its vectors as rows of an image (empty unless `vectors` is set)."""
     rows = _Rows() if vectors else None
     message = msg.SceneDelta(
         header=header(delta.stamp, MAP),

@@ -21,14 +21,14 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True)
 class InputConfig:
-    """When a stamped message is not worth having."""
+    """When a stamped message is dropped."""
 
-    max_age: float = 5.0  # s behind the node's clock; older is late
-    restart_after: int = 10  # ascending stamps below the newest: the source has started again
+    max_age: float = 5.0  # s behind the node's clock; an older message is late; chosen
+    restart_after: int = 10  # ascending stamps below the newest, after which the source was restarted; chosen
 
 
 class InputMonitor:
-    """Counts a stream and says which of its messages to drop: late, duplicate, or older than one before."""
+    """Count a stream and tell which of its messages to drop: late, duplicate, or older than one before."""
 
     def __init__(self, name: str, config: InputConfig = InputConfig()) -> None:
         self.name = name
@@ -41,7 +41,7 @@ class InputMonitor:
         self._arrivals: deque[float] = deque(maxlen=50)
 
     def accept(self, stamp: float, now: float) -> bool:
-        """Whether to use a message; stamp and now in seconds of the node's clock."""
+        """Return whether to use a message; stamp and now in seconds of the node's clock."""
         self.arrived()
         self.age = now - stamp
         if self._newest is not None and stamp == self._newest:
@@ -61,17 +61,17 @@ class InputMonitor:
         return True
 
     def arrived(self) -> None:
-        """Count a message that has no stamp worth checking."""
+        """Count a message whose stamp is not checked."""
         self.received += 1
         self._arrivals.append(time.monotonic())
 
     def drop(self, reason: str) -> bool:
-        """Count a message that is not used; False, so that it can be returned."""
+        """Count a dropped message; return False for the caller to return."""
         self.drops[reason] += 1
         return False
 
     def restart(self) -> None:
-        """The clock has jumped: stamps start anew."""
+        """Reset the stamps after a jump of the clock."""
         self._newest = None
         self._regressed = []
 
@@ -91,7 +91,7 @@ class InputMonitor:
 
 
 class Diagnostics:
-    """Publishes one DiagnosticStatus per second of wall time, also while the simulated clock stands.
+    """Publish one DiagnosticStatus per second of wall time, also while the simulated clock stands.
 
     identity: returns the `hardware_id` to publish; see twins.py.
     """
@@ -102,30 +102,30 @@ class Diagnostics:
         self._values: dict[str, Callable[[], object]] = {}
         self._errors: Counter[str] = Counter()
         self._status: tuple[int, str] = (DiagnosticStatus.OK, "running")
-        self._notice: tuple[float, str] = (0.0, "")  # until when, monotonic, and what
+        self._notice: tuple[float, str] = (0.0, "")  # end (monotonic) and text
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", qos.EVENT)
         self._timer = node.create_timer(PERIOD, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def input(self, name: str, config: InputConfig = InputConfig()) -> InputMonitor:
-        """The monitor of an input; made on first use."""
+        """Return the monitor of an input, created on first use."""
         if name not in self._inputs:
             self._inputs[name] = InputMonitor(name, config)
         return self._inputs[name]
 
     def value(self, name: str, read: Callable[[], object]) -> None:
-        """Report what `read` returns; it is called on the executor and must not block."""
+        """Report the value of `read`, which is called on the executor and must not block."""
         self._values[name] = read
 
     def status(self, text: str, *, ok: bool = True) -> None:
-        """Set what the node is doing, in words; not ok makes it a warning."""
+        """Set the node's status in words; not ok makes it a warning."""
         self._status = (DiagnosticStatus.OK if ok else DiagnosticStatus.WARN, text)
 
     def notice(self, text: str, seconds: float) -> None:
-        """Warn of something that has happened, for so long, beside the status."""
+        """Show a warning beside the status for so many seconds."""
         self._notice = (time.monotonic() + seconds, text)
 
     def error(self, error: Exception) -> None:
-        """Log and count something that went wrong; the node goes on."""
+        """Log and count an error; the node keeps running."""
         text = f"{error.__class__.__name__}: {error}"
         self._errors[text[:200]] += 1
         self._node.get_logger().error(text, throttle_duration_sec=1.0)
@@ -161,7 +161,7 @@ def _text(value: object) -> str:
 
 
 def resident_mib() -> float:
-    """Resident memory of this process, MiB; 0 where the system does not tell."""
+    """Return the resident memory of this process, MiB; 0 if unknown."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * PAGE / 2**20

@@ -1,4 +1,4 @@
-"""The `follow_directive` action server: one directive at a time, and an error code for every refusal."""
+"""The `follow_directive` action server: one directive at a time, and an error code for every rejection."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ from lodestar_ros.pictures import PictureDesk, PicturesConfig, pictures_of
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What came of the attempt to begin a directive: it runs, waits for its pictures (both None), or has a result."""
+    """Outcome of starting a directive: it runs, waits for its pictures (both None), or has a result."""
 
     directive: Directive | None = None
     result: FollowDirective.Result | None = None
-    stops: bool = False  # somebody said "stop"
+    stops: bool = False  # the directive was "stop"
 
 
 class DirectiveServer:
-    """Starts, cancels and concludes directives; parsing and starting happen on the loop's thread.
+    """Start, cancel and conclude directives; parsing and starting happen on the loop's thread.
 
-    Publishes ``~/directive``: what is followed, and one without text and steps from its end on.
+    Publishes ``~/directive``: the current directive, and after its end an empty one.
     parse(text) returns the directive. now: the loop's time. on_started(directive) and on_stop() let the node act at
-    once. pictures: describes the pictures that come with a directive. watch: says when its client is gone; None = the
-    directive goes on without.
+    once. pictures: describes a directive's pictures. watch: tells when its client is gone; None = the directive
+    continues without a client.
     """
 
     def __init__(
@@ -73,21 +73,23 @@ class DirectiveServer:
         self._on_started, self._on_stop = on_started, on_stop
         self._said = node.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
         self._current: Any = None
-        self._begun: Any = None  # the handle whose directive the loop follows; the thread's
-        self._attempts = 0  # under way on the thread
-        self._early: list[Any] = []  # came before the clock's first second: their time could not be counted
+        self._begun: Any = None  # handle of the directive that the loop follows; used on the loop's thread
+        self._attempts = 0  # starts in progress on the thread
+        self._early: list[
+            Any
+        ] = []  # goals before the clock's first message, whose time cannot be measured yet
         self._server = ActionServer(
             node,
             FollowDirective,
             "follow_directive",
             execute_callback=lambda handle: FollowDirective.Result(),
-            goal_callback=lambda request: GoalResponse.ACCEPT,  # a refusal needs a result to carry its code
+            goal_callback=lambda request: GoalResponse.ACCEPT,  # a rejection's error code needs a result
             handle_accepted_callback=self._on_accepted,
             cancel_callback=self._on_cancel,
         )
 
     def finish(self, result: DirectiveResult) -> None:
-        """The current directive is over."""
+        """Conclude the current directive."""
         handle, self._current = self._current, None
         self._said.publish(msg.Directive())
         if handle is not None:
@@ -98,18 +100,18 @@ class DirectiveServer:
         self._said.publish(directive_to_msg(directive))
 
     def feedback(self, feedback: Feedback) -> None:
-        """Tell the client how it goes."""
+        """Send the loop's feedback to the client."""
         if self._current is not None:
             self._current.publish_feedback(feedback_to_msg(feedback, self._stamp()))
 
     def _stamp(self) -> float:
-        """Seconds of the node's clock, for headers; the loop's time is ahead of it once the clock has stood."""
+        """Return seconds of the node's clock, for headers; the loop's time may be ahead of it."""
         return self._node.get_clock().now().nanoseconds * 1e-9
 
     def check(self) -> None:
-        """Begin what came before there was a clock, and what has been described; end a directive without a client.
+        """Start goals that waited for the clock or for their pictures; end a directive without a client.
 
-        To be called a few times a second.
+        Call this a few times a second.
         """
         gone = self._watch.gone_for() if self._watch is not None and self._current is not None else 0.0
         if gone:
@@ -130,7 +132,7 @@ class DirectiveServer:
             self._early.append(handle)
 
     def _attempt(self, handle: Any, begin: Callable[[Any], Directive | None]) -> None:
-        """Do what may begin a directive, on the thread; whatever keeps it from that is its result."""
+        """Try to start a directive on the thread; a failure becomes its result."""
         self._attempts += 1
         self._thread.ask(lambda: self._try(handle, begin), lambda outcome: self._tried(handle, outcome))
 
@@ -168,7 +170,7 @@ class DirectiveServer:
             self._announce(handle, outcome.directive)
 
     def _announce(self, handle: Any, directive: Directive) -> None:
-        """The loop has begun it: everybody is told; what cannot be told is not followed."""
+        """Publish a directive that the loop has started; end it if it cannot be published."""
         try:
             self._said.publish(directive_to_msg(directive))
         except Exception as error:
@@ -196,7 +198,7 @@ class DirectiveServer:
         return directive
 
     def _read_and_start(self, handle: Any) -> Directive | None:
-        """The directive that has begun; None where its pictures have to be described first."""
+        """Return the started directive; None if its pictures must be described first."""
         request = handle.request
         if request.question_id:
             return self._answer(handle)
@@ -222,7 +224,9 @@ class DirectiveServer:
         return directive
 
     def _read(self, request: Any) -> Directive:
-        """The text where there is one; else the structure, whose targets are words where they bring no graph."""
+        """Return the directive of the text, or else of the structure; its targets without a graph are parsed from
+        words.
+        """
         message = request.directive
         if request.text.strip() or not message.subtasks:
             return (
@@ -245,13 +249,13 @@ class DirectiveServer:
         self._conclude(handle, result)
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
-        """Nothing may refuse the halt."""
+        """Accept every cancel request."""
         if self._attempts or (self._current is not None and handle == self._current):
             self._stop(lambda: self._cancel(handle))
         return CancelResponse.ACCEPT
 
     def _cancel(self, handle: Any) -> None:
-        """On the thread: end the directive of this handle, and no other."""
+        """End the directive of this handle only. On the thread."""
         if self._begun is not None and handle == self._begun:
             self._loop.cancel(self._now())
 

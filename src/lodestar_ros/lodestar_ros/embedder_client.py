@@ -1,4 +1,4 @@
-"""Fills a phrase book from the text embedder; asks again until its model is there."""
+"""Fills a phrase book from the text embedder; retries until the model is loaded."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from lodestar_ros.conversions import BadMessage, vectors_from_msg
 
 BATCH = 128  # phrases per request
 RETRY = 0.1  # s between two tries
-ANSWER_TIMEOUT = 10.0  # s after which a request is taken for lost
+ANSWER_TIMEOUT = 10.0  # s after which a request counts as lost
 
 
 class EmbedderClient:
-    """One request at a time, nothing waits; `on_filled` is called on the executor when phrases have been added."""
+    """Send one request at a time without waiting; `on_filled` is called on the executor after phrases were added."""
 
     def __init__(
         self,
@@ -41,18 +41,18 @@ class EmbedderClient:
 
     @property
     def pending(self) -> int:
-        """Phrases that have been asked for and have no vector yet."""
+        """Return the number of requested phrases without a vector."""
         return len(self._wanted)
 
     def request(self, phrases: Iterable[str]) -> None:
-        """Have the phrases in the book soon; those that are there are not asked for. Executor only."""
+        """Request the phrases that the book lacks. Executor only."""
         missing = self._book.missing(phrases)
         self._wanted.update(dict.fromkeys(missing))
         if missing:
             self._ask()
 
     def want(self, phrases: Iterable[str]) -> None:
-        """As `request`, but from any thread; the phrases are asked for within `RETRY` seconds."""
+        """As `request`, but from any thread; the phrases are requested within `RETRY` seconds."""
         self._wanted.update(dict.fromkeys(phrases))
 
     def _ask(self) -> None:
@@ -71,7 +71,7 @@ class EmbedderClient:
         self._asked = ()
         response = future.result() if future.exception() is None else None
         if response is None or response.error_code == EmbedTexts.Response.MODEL_UNAVAILABLE:
-            return  # the timer asks again
+            return  # the timer retries
         for phrase in asked:
             self._wanted.pop(phrase, None)
         if response.error_code != 0:
@@ -88,10 +88,10 @@ class EmbedderClient:
 
 
 class RemotePhraseBook(PhraseBook):
-    """A phrase book that fetches what it lacks, for worker threads only: `vectors` waits for up to `patience` seconds
+    """A phrase book that fetches missing vectors, for worker threads only: `vectors` waits for up to `patience` seconds
     (0 = not at all).
 
-    It raises MissingPhrases where the embedder does not answer in that time; the phrases still come later.
+    It raises MissingPhrases if the embedder does not answer in that time; the phrases still arrive later.
     """
 
     def __init__(self, patience: float = 0.8) -> None:
@@ -100,7 +100,7 @@ class RemotePhraseBook(PhraseBook):
         self._client: EmbedderClient | None = None
 
     def connect(self, node: Node) -> EmbedderClient:
-        """Fetch through this node's client."""
+        """Create the client on this node."""
         self._client = EmbedderClient(node, self)
         return self._client
 

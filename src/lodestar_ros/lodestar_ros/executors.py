@@ -1,4 +1,6 @@
-"""How every node runs: one executor, a clean end on a signal, a message in place of a traceback for bad parameters."""
+"""Main function of nodes: executor, clean shutdown on a signal, and a message instead of a traceback for bad
+parameters.
+"""
 
 from __future__ import annotations
 
@@ -20,16 +22,16 @@ try:
 except ImportError:  # Humble and Jazzy have none
     EventsExecutor = None
 
-#: Seconds after which a spin looks around. It must be finite: without a deadline the events executor of the
+#: Timeout of one spin, seconds. It must be finite: without a deadline the events executor of the
 #: ROS 2 wheels never leaves its wait.
 SPIN_TIMEOUT = 0.2
 
 
 def make_executor(threads: int = 1, events: bool = True) -> Executor:
-    """The cheapest executor there is for so many threads.
+    """Return the cheapest executor for the number of threads.
 
-    events: the events executor is the cheapest, but one run ended in it with a segmentation fault after an action's
-    answer that was not asked for (a second server of that action was there). A node with action clients does without.
+    events: the events executor is the cheapest, but it crashed once with a segmentation fault after an unexpected
+    answer of an action (from a second server of that action). Nodes with action clients do not use it.
     """
     if threads > 1:
         return MultiThreadedExecutor(num_threads=threads)
@@ -37,7 +39,7 @@ def make_executor(threads: int = 1, events: bool = True) -> Executor:
 
 
 def spin(node: Node, threads: int = 1, events: bool = True, stop: threading.Event | None = None) -> None:
-    """Run the node's callbacks until its context ends, `stop` is set or the node refuses to go on."""
+    """Run the node's callbacks until its context ends, `stop` is set or the node refuses to continue."""
     executor = make_executor(threads, events)
     executor.add_node(node)
     try:
@@ -50,7 +52,7 @@ def spin(node: Node, threads: int = 1, events: bool = True, stop: threading.Even
 
 
 def _refusal(node: Node) -> str:
-    """Why a node ends itself, "" where it goes on."""
+    """Return why a node ends itself; "" while it continues."""
     return getattr(node, "refusal", "")
 
 
@@ -59,7 +61,7 @@ def run(
 ) -> int:
     """Make a node, run it until it is interrupted, and return the process's exit status.
 
-    A signal only ends the spinning: what the node says at its close (the gate: zero velocity) is still heard.
+    A signal only ends the spinning: messages at the node's close (the gate's zero velocity) are still sent.
     A parameter that is unknown or does not fit, or an older node of the same name, ends the process with status 2 and
     one line that says which. A crash below Python leaves every thread's stack on stderr.
     """
@@ -93,7 +95,7 @@ def run(
 
 
 def main_of(make_node: Callable[[], Node], threads: int = 1, events: bool = True) -> Callable[[], None]:
-    """The `main` of a node's executable; a node whose service takes its time has a thread for it."""
+    """Return the `main` of a node's executable. threads: more than one for a node with a slow service."""
 
     def main() -> None:
         sys.exit(run(make_node, threads=threads, events=events))

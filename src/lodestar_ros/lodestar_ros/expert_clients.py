@@ -1,4 +1,4 @@
-"""Clients of the experts' `propose` actions, asked all at once and without waiting."""
+"""Clients of the experts' `propose` actions, called in parallel and without waiting."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ ACCEPT_PATIENCE = 5.0
 class ExpertClients:
     """One action client per expert; `on_answer` is called on the executor with each answer.
 
-    For an expert that is not up, a rejection is reported at once. One that is asked anew is told to drop the question
-    before. One that was killed stays in the graph for a while: `check` reports a rejection for a question that it does
-    not accept, or had accepted when it went away, so that its successor is asked.
+    An expert that is not running is reported as a rejection at once. A new request cancels the expert's previous one.
+    A killed expert stays in the graph for a while: `check` reports a rejection for a request that it does not accept,
+    or had accepted before it disappeared, so that its successor is asked.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class ExpertClients:
         self._on_answer = on_answer
         self._clients = {name: ActionClient(node, ProposeGoal, f"{name}_expert/propose") for name in experts}
         self._open: dict[str, Any] = {}
-        self._untaken: dict[str, tuple[int, float]] = {}  # epoch and when it was sent
-        self._epochs: dict[str, int] = {}  # of what was taken
+        self._untaken: dict[str, tuple[int, float]] = {}  # epoch and send time of unaccepted requests
+        self._epochs: dict[str, int] = {}  # of accepted requests
 
     def ask(self, command: RequestProposals) -> None:
-        """Send the request to every expert that it names."""
+        """Send the request to every expert in it."""
         epoch = command.request.epoch
         goal = request_to_goal(command.request)
         for name in command.experts:
@@ -51,7 +51,7 @@ class ExpertClients:
             future.add_done_callback(lambda done, name=name: self._on_accepted(name, epoch, done))
 
     def check(self) -> None:
-        """Answer for those who do not take their question or have gone away with it; to be called now and then."""
+        """Report rejections for experts that did not accept or have disappeared; call this regularly."""
         now = time.monotonic()
         for name, (epoch, sent) in list(self._untaken.items()):
             if now - sent > ACCEPT_PATIENCE:
@@ -65,7 +65,7 @@ class ExpertClients:
         handle = future.result() if future.exception() is None else None
         if handle is not None and not handle.accepted:
             handle = None
-        if self._untaken.get(name, (0, 0.0))[0] != epoch:  # it was answered for, or something newer was asked
+        if self._untaken.get(name, (0, 0.0))[0] != epoch:  # a rejection or a newer request has replaced it
             if handle is not None:
                 handle.cancel_goal_async()
             return

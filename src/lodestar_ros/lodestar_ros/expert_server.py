@@ -1,4 +1,4 @@
-"""The `propose` action around an expert, which is asked on a worker thread with the newest facts."""
+"""The `propose` action of an expert, which runs on a worker thread with the newest facts."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class GridExpert(Expert, Protocol):
 
 
 class ExpertServer:
-    """Serves ``~/propose``. Subscribes: ``grid``, ``costmap_filter_info`` and its mask.
+    """Serve ``~/propose``. Subscribes: ``grid``, ``costmap_filter_info`` and its mask.
 
-    refresh(): called on the worker before each question, to hand the expert its facts; `lock` guards the expert
+    refresh(): called on the worker before each request, to set the expert's facts; `lock` guards the expert
     against other threads that do so. after(): called on the worker after each answer.
     """
 
@@ -87,7 +87,7 @@ class ExpertServer:
         return answer_to_result(answer)
 
     def update_grid(self) -> None:
-        """Give the expert the newest grid; to be called with the lock held."""
+        """Give the expert the newest grid. Requires the lock."""
         grid = self._keep_out.apply(self._grid)
         if grid is not None and grid is not self._given:
             self._given = grid

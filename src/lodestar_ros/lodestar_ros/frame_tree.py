@@ -1,4 +1,4 @@
-"""Which frame hangs on which: a tree that refuses what would break it, and says what stands against a look-up."""
+"""Tree of frames that rejects transforms which would break it, and explains failed look-ups."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-_MAX_PAIRS = 100  # that are told apart: names are what others publish
+_MAX_PAIRS = 100  # counted separately; names come from other nodes
 
 
 class Cause(Enum):
-    """Why a transform is not there; only FUTURE is worth waiting for."""
+    """Reason for a missing transform; waiting helps only with FUTURE."""
 
     NO_FRAME = "no frame"
     NOT_CONNECTED = "not connected"
@@ -30,7 +30,7 @@ class TransformUnavailable(LookupError):
 
 
 class Admission(Enum):
-    """What becomes of a transform that was received."""
+    """Outcome of a received transform."""
 
     KEPT = "kept"
     REPLACED = "kept in place of others, which are no longer in the tree"
@@ -40,7 +40,7 @@ class Admission(Enum):
 
 @dataclass
 class _Edge:
-    """parent of a frame. newest: of its stamps (s). heard: when it came last (s of the tree's clock)."""
+    """Parent of a frame. newest: largest stamp (s). heard: time of the last transform (s of the tree's clock)."""
 
     parent: str
     static: bool
@@ -50,7 +50,7 @@ class _Edge:
 
 @dataclass
 class _Rival:
-    """A refused pair: when it was heard first without a pause, when last, how often."""
+    """A rejected pair: first time without a pause since, last time, and count."""
 
     first: float
     last: float
@@ -60,13 +60,13 @@ class _Rival:
 class FrameTree:
     """The parent of every frame. Not safe for threads: its buffer holds the lock.
 
-    A transform that would close a loop, or give a frame a second parent, is refused while what it contradicts holds.
-    A moving frame's parent holds for `takeover` seconds (of `clock`) after it was heard last. A static one holds until
-    a moving rival has been heard for that long, at least `insistence` times. So a transform that is published once by
-    mistake changes nothing, and one that came first gives way to what is published all the time. `loops` and `fights`
-    count the refused pairs by name.
+    A transform that would close a loop, or give a frame a second parent, is rejected while the contradicted one is
+    valid. A moving frame's parent is valid for `takeover` seconds (of `clock`) after its last transform. A static one
+    is valid until a moving rival has been received for that long, at least `insistence` times. So a transform that is
+    published once by mistake changes nothing, and an early mistake yields to a transform that is published
+    continuously. `loops` and `fights` count the rejected pairs by name.
 
-    A moving frame whose stamps fall back by more than `restart` seconds belongs to a world that started again.
+    A moving frame whose stamps fall back by more than `restart` seconds belongs to a restarted simulator or replay.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class FrameTree:
         self._rivals: dict[tuple[str, str], _Rival] = {}
 
     def admit(self, parent: str, child: str, stamp: float, static: bool) -> Admission:
-        """Hang the child on the parent, or refuse to. stamp: seconds."""
+        """Attach the child to the parent, or reject the transform. stamp: seconds."""
         now, edge = self._clock(), self._edges.get(child)
         if edge is not None and edge.parent == parent and edge.static == static:
             edge.heard = now
@@ -99,7 +99,9 @@ class FrameTree:
         if loop or second:
             insists_since = self._insists_since(parent, child, static, now)
             open_at = [f for f in loop if self._gives_way(self._edges[f], insists_since, now)]
-            replaces = static and edge is not None and edge.static  # a driver with another description
+            replaces = (
+                static and edge is not None and edge.static
+            )  # a driver was restarted with another description
             free = not second or replaces or self._gives_way(self._edges[child], insists_since, now)
             if (loop and not open_at) or not free:
                 self._count(parent, child, bool(loop))
@@ -112,7 +114,7 @@ class FrameTree:
         return Admission.KEPT if edge is None and not loop else Admission.REPLACED
 
     def _insists_since(self, parent: str, child: str, static: bool, now: float) -> float:
-        """Since when a moving pair that was refused has been heard without a pause; infinity where not for long."""
+        """Return the start of a rejected moving pair's uninterrupted reception; infinity if it is too short."""
         rival = self._rivals.get((parent, child))
         if rival is None or now - rival.last > self._takeover:
             if len(self._rivals) >= _MAX_PAIRS:
@@ -123,7 +125,7 @@ class FrameTree:
         return rival.first if insists else math.inf
 
     def _gives_way(self, edge: _Edge, insists_since: float, now: float) -> bool:
-        """Whether a parent no longer holds against a rival that insists since then."""
+        """Return whether a parent yields to a rival received since then."""
         if edge.static:
             return insists_since < math.inf and edge.heard <= insists_since
         return now - edge.heard > self._takeover
@@ -135,24 +137,24 @@ class FrameTree:
         counts[pair if pair in counts or len(counts) < _MAX_PAIRS else "others"] += 1
 
     def forget_moving(self) -> None:
-        """Forget everything that moves; static frames hold for ever."""
+        """Forget all moving frames; static ones stay."""
         self._edges = {child: edge for child, edge in self._edges.items() if edge.static}
         self._rivals.clear()
 
     def parent(self, child: str) -> str | None:
-        """What a frame hangs on, None for a root."""
+        """Return a frame's parent; None for a root."""
         edge = self._edges.get(child)
         return None if edge is None else edge.parent
 
     def chain(self, frame: str) -> list[str]:
-        """The frame and its ancestors, up to the root."""
+        """Return the frame and its ancestors, up to the root."""
         chain = [frame]
         while (edge := self._edges.get(chain[-1])) is not None:
             chain.append(edge.parent)
         return chain
 
     def common(self, target: str, source: str) -> str:
-        """The first frame that both hang on. Raises TransformUnavailable."""
+        """Return the nearest common ancestor. Raises TransformUnavailable."""
         target_chain, source_chain = self.chain(target), self.chain(source)
         found = next((frame for frame in source_chain if frame in target_chain), None)
         if found is None:
@@ -160,10 +162,10 @@ class FrameTree:
         return found
 
     def check_fresh(self, target: str, source: str, now: float, max_age: float) -> None:
-        """Raises TransformUnavailable where a frame between the two is older than max_age seconds at `now`.
+        """Raise TransformUnavailable if a frame between the two is older than max_age seconds at `now`.
 
-        A frame right below the target (odom in map) is excepted where others lie between: localisation corrects it
-        in its own time.
+        A frame directly below the target (odom in map) is exempt if others follow: localisation corrects it
+        at its own rate.
         """
         edges = {child: self._edges[child] for child in self.chain(source) if child in self._edges}
         moving = {child: edge for child, edge in edges.items() if not edge.static}
@@ -177,7 +179,7 @@ class FrameTree:
             )
 
     def problems(self) -> str:
-        """The refused pairs in words with their counts, "" where none was refused."""
+        """Return the rejected pairs in words with their counts; "" if there are none."""
         said = [f"{pair} would close a loop ({count} times)" for pair, count in self.loops.most_common(3)]
         said += [
             f"{pair}: two parents of one frame ({count} times)" for pair, count in self.fights.most_common(3)

@@ -24,9 +24,9 @@ from lodestar_ros.workers import Job
 
 
 class GridFiles:
-    """Serves ``~/save`` and ``~/load`` of the plan grid and what it is made of, and keeps checkpoints.
+    """Serve ``~/save`` and ``~/load`` of the plan grid and its mapper, and take checkpoints.
 
-    current() is the mapper; replace(mapper) goes on with another, at once where a predecessor in this run has kept one;
+    current() is the mapper; replace(mapper) continues with another, at once if a predecessor in this run has saved one;
     both are called with the lock held. changed(): see `Checkpointer.keep`.
     """
 
@@ -54,7 +54,7 @@ class GridFiles:
         serve(node, LoadMap, "~/load", self._load)
 
     def _part(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return the meta and the arrays of the mapper as it is now."""
+        """Return meta and arrays of the current mapper."""
         with self._lock:
             mapper = self._current()
             meta: dict[str, Any] = {"free_m2": mapper.project(self._node.now).free_area}
@@ -63,7 +63,7 @@ class GridFiles:
             return meta, mapper.to_arrays()
 
     def _resumed(self, archive: Archive) -> OctoMapper | ScanGridMapper:
-        """Return the predecessor's mapper; the odometry is the same, so a jump since then is followed."""
+        """Return the predecessor's mapper; the odometry is the same, so a jump since then is applied."""
         mapper = parts.plan_mapper_from(self._config, self._kind, archive.arrays)
         if "map_from_odom" in archive.meta:
             mapper.resume_odometry(np.array(archive.meta["map_from_odom"], np.float64).reshape(4, 4))
@@ -74,7 +74,7 @@ class GridFiles:
         return {"bytes_written": write_archive(path_of(job), self._kind, self._version, *self._part())}
 
     def _load(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action; the old map stays where the file is refused."""
+        """On the worker of the action; the old map stays if the file is rejected."""
         path = path_of(job)
         kind, archive = read_grid(path)
         try:

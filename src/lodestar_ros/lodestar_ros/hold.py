@@ -11,12 +11,12 @@ from std_srvs.srv import SetBool
 
 from lodestar_ros.terminal import not_heard, parse, terminal_node
 
-#: Both are told: the gate stops the base at once, the goal selector also cancels the navigator.
+#: Both are called: the gate stops the base at once, the goal selector also cancels the navigator.
 SERVERS = ("motion_gate/hold", "goal_selector/hold")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status 0 when the gate took it: then no velocity passes (or may pass again after `off`)."""
+    """Return exit status 0 if the gate accepted: then no velocity passes (or may pass again after `off`)."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_ros.hold", description=__doc__)
     parser.add_argument("state", choices=("on", "off"))
     parser.add_argument("--timeout", type=float, default=5.0, help="seconds to wait for each of the two")

@@ -1,7 +1,7 @@
-"""Full garbage collections at times of the node's own choice.
+"""Full garbage collections while the robot stands.
 
-A full collection stops every thread, and takes as long as there are objects: 0.2 to 0.4 s at 30,000 entities, in which
-no heartbeat leaves. Collections of the younger generations take milliseconds and stay automatic.
+A full collection stops every thread for a time proportional to the objects: 0.2 to 0.4 s at 30,000 entities, in which
+no heartbeat is sent. Collections of the younger generations take milliseconds and stay automatic.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PERIOD = 60.0  # s between two full collections
 
 
 class IdleCollector:
-    """Takes full collections over from Python until `close`."""
+    """Replace Python's full collections until `close`."""
 
     def __init__(self, steady: Callable[[], float] = time.monotonic) -> None:
         self._steady, self._before = steady, gc.get_threshold()
@@ -23,11 +23,11 @@ class IdleCollector:
         self._collected = steady()
 
     def rest(self) -> None:
-        """To be called while a pause harms nobody: collects if the last full collection is `PERIOD` ago."""
+        """Collect if the last full collection is `PERIOD` ago; call this while a pause is harmless."""
         if self._steady() - self._collected >= PERIOD:
             gc.collect()
             self._collected = self._steady()
 
     def close(self) -> None:
-        """Give full collections back."""
+        """Restore Python's full collections."""
         gc.set_threshold(*self._before)

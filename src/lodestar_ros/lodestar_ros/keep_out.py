@@ -1,4 +1,4 @@
-"""Keep-out zones as Nav2 has them: a mask, and a message that says how to read it."""
+"""Keep-out zones in Nav2's format: a mask, and a message with its interpretation."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class KeepOutPublisher:
         self._infos.publish(info)
 
     def publish(self, zones: OccupancyGrid2D) -> None:
-        """zones: occupied where the robot may not go. The first ones make Nav2's filter active."""
+        """Publish zones: occupied = forbidden. The first message activates Nav2's filter."""
         self._masks.publish(grid_to_msg(zones))
 
 
 class KeepOutInput:
-    """Zones that a costmap filter's mask names, put onto grids.
+    """Apply the zones of a costmap filter's mask to grids.
 
     Subscribes: ``costmap_filter_info``, and the mask that it names. on_change is called on the executor.
     """
@@ -47,7 +47,7 @@ class KeepOutInput:
         node.listen(CostmapFilterInfo, "costmap_filter_info", self._on_info, qos.LATCHED)
 
     def apply(self, grid: OccupancyGrid2D | None) -> OccupancyGrid2D | None:
-        """The grid, if any, with the zones there are now; the same object for the same grid and zones."""
+        """Return the grid with the current zones, or None; the same object for the same grid and zones."""
         if grid is None:
             return None
         last = self._last

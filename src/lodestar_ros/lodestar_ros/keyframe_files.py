@@ -1,4 +1,4 @@
-"""Where the images of keyframes lie: in a private folder that goes on with the run of the stack."""
+"""Files of keyframes: a private folder that persists over a run of the stack."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ KIND, VERSION = "keyframes", 1
 
 
 class KeyframeFiles:
-    """Opens the store and serves its ``~/save`` and ``~/load``.
+    """Open the store and serve its ``~/save`` and ``~/load``.
 
-    config.folder: where images go; empty = a private folder of this run of the stack, with which a node that is started
-    again goes on. The store's own files are its checkpoint. Raises ParameterError for a folder that is not private.
+    config.folder: of the images; empty = a private folder of this run of the stack, which a restarted node
+    continues. The store's own files are its checkpoint. Raises ParameterError for a folder that is not private.
     """
 
     def __init__(self, node: LodestarNode, config: KeyframesConfig, checkpoints: CheckpointConfig) -> None:

@@ -1,4 +1,4 @@
-"""Label tables that come beside a simulator's label images."""
+"""Label tables of a simulator's label images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BACKGROUND = ("background", "unlabelled", "unlabeled")
 
 
 def parse_table(text: str) -> tuple[float, Table]:
-    """Stamp in seconds, and label value -> {"class", "caption"}.
+    """Return the stamp in seconds, and label value -> {"class", "caption"}.
 
     Reads the embedded simulator's {"stamp": [sec, nanosec], "labels": {"17": {"class", "caption"}}} and Isaac Sim's
     {"17": {"class"}, "time_stamp": {"sec", "nanosec"}}. Classes that mean "nothing" are left out.

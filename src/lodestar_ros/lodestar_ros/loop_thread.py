@@ -1,8 +1,8 @@
 """The thread on which the decision loop runs, so that the executor can always send heartbeats and stop the robot.
 
-Scoring targets, applying entities and everything else that grows with the scene happens on this thread. The executor
-hands it work and gets commands back; it never waits for it. Full garbage collections happen while the robot stands. The
-headless robot needs no thread: it calls the loop.
+All work that grows with the scene, such as scoring targets and applying entities, happens on this thread. The executor
+posts work and receives commands; it never waits for the thread. Full garbage collections happen while the robot
+stands. The headless robot needs no thread: it calls the loop.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Work = Callable[[], Any]
 
 @dataclass(frozen=True)
 class LoopStatus:
-    """The loop as it stood after its newest work. epoch_seconds: from a question to its decision."""
+    """State of the loop after its newest work. epoch_seconds: from a request to its decision."""
 
     state: State
     motion_allowed: bool
@@ -36,14 +36,15 @@ class LoopStatus:
 
 @dataclass(frozen=True)
 class _StopDone:
-    """The stop that the executor asked for has been carried out by the loop."""
+    """Message that the loop has carried out the executor's stop."""
 
 
 class LoopThread:
-    """Works in the order of posting and ticks every `period` seconds; all methods but `run` are the executor's.
+    """Run posted work in order and tick every `period` seconds; all methods but `run` belong to the executor.
 
     now: the loop's time. carry_out: called by `deliver` with each command. patience: seconds without finished work
-    after which motion is refused, because nobody is at the wheel. on_error: called on the thread; the thread goes on.
+    after which motion is refused, because nothing supervises the robot. on_error: called on the thread, which
+    continues.
     """
 
     def __init__(
@@ -55,7 +56,7 @@ class LoopThread:
         patience: float,
         on_error: Callable[[Exception], None],
     ) -> None:
-        self.held = False  # the latch as it was last asked for
+        self.held = False  # the latch as last requested
         self._loop, self._now, self._carry_out = loop, now, carry_out
         self._period, self._patience, self._on_error = period, patience, on_error
         self._inbox: dict[Any, Work] = {}
@@ -63,18 +64,18 @@ class LoopThread:
         self._condition = threading.Condition()
         self._halts: deque[Work] = deque()
         self._closing = False
-        self._stops = 0  # asked for and not carried out yet
+        self._stops = 0  # requested and not carried out yet
         self._finished_at = time.monotonic()
         self.status = self._read()
         self._collector = IdleCollector()
         self._thread = threading.Thread(target=self._run, name="decision_loop", daemon=True)
 
     def start(self) -> None:
-        """Begin; to be called when everything is composed."""
+        """Start the thread; call this after everything is connected."""
         self._thread.start()
 
     def close(self, timeout: float = 2.0) -> None:
-        """End the thread after the work it is at."""
+        """End the thread after its current work."""
         with self._condition:
             self._closing = True
             self._condition.notify()
@@ -85,7 +86,7 @@ class LoopThread:
     # --- the executor's side --------------------------------------------------------------------------------
 
     def post(self, work: Work, slot: str = "") -> None:
-        """Have work done. slot: work that waits in the same slot is overtaken by this (latest wins); "" = keep all."""
+        """Post work. slot: this replaces waiting work of the same slot (latest wins); "" = keep all."""
         with self._condition:
             key: Any = slot or object()
             self._inbox.pop(key, None)
@@ -93,7 +94,7 @@ class LoopThread:
             self._condition.notify()
 
     def ask(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
-        """Have work done, and `then` called with what it returns, by `deliver`. work must not raise."""
+        """Post work; `deliver` calls `then` with its result. work must not raise."""
 
         def answer() -> None:
             result = work()
@@ -102,7 +103,7 @@ class LoopThread:
         self.post(answer)
 
     def stop(self, work: Work) -> None:
-        """Have work done before all other that ends a directive: motion is refused from now on, until it is done."""
+        """Post work that ends a directive, ahead of all other; motion is refused until it is done."""
         self._stops += 1
 
         def halt() -> None:
@@ -117,7 +118,7 @@ class LoopThread:
             self._condition.notify()
 
     def stop_all(self) -> None:
-        """The clock went back: a directive that runs is over, and time begins anew."""
+        """End the current directive and restart time, after the clock went back."""
         self.stop(lambda: self._loop.restart_clock(self._now()))
 
     def hold(self, held: bool) -> None:
@@ -126,28 +127,28 @@ class LoopThread:
         if held:
             self.stop(lambda: self._loop.hold(True, self._now()))
         else:
-            # as the latch is then: a hold that came after this release has overtaken it
+            # read the latch when the work runs: a later hold has replaced this release
             self.post(lambda: self._loop.hold(self.held, self._now()))
 
     @property
     def motion_allowed(self) -> bool:
-        """Whether the robot may move now: the loop says so, no stop is under way, and the thread works."""
+        """Return whether the robot may move: the loop allows it, no stop is pending, and the thread works."""
         return self.status.motion_allowed and not self.held and self._stops == 0 and not self.hangs
 
     @property
     def state(self) -> State:
-        """The loop's state; HELD and IDLE as soon as they were asked for."""
+        """Return the loop's state; HELD and IDLE as soon as they are requested."""
         if self.held:
             return State.HELD
         return State.IDLE if self._stops or self.status.state is State.HELD else self.status.state
 
     @property
     def backlog(self) -> int:
-        """How much work waits."""
+        """Return the number of waiting items."""
         return len(self._inbox)
 
     def report(self, diagnostics: Diagnostics) -> None:
-        """Say how the thread is."""
+        """Report the thread's state."""
         if self.hangs:
             silent = time.monotonic() - self._finished_at
             diagnostics.status(
@@ -158,11 +159,11 @@ class LoopThread:
 
     @property
     def hangs(self) -> bool:
-        """Whether the thread has finished nothing for longer than the patience."""
+        """Return whether the thread has finished no work for longer than the patience."""
         return time.monotonic() - self._finished_at > self._patience
 
     def deliver(self) -> None:
-        """Call and carry out what the thread has put out. While a stop is under way, nothing is set in motion."""
+        """Run the thread's callbacks and carry out its commands. No motion starts while a stop is pending."""
         while self._outbox:
             item = self._outbox.popleft()
             try:
@@ -172,9 +173,7 @@ class LoopThread:
                     item()
                 elif self._stops == 0 or not isinstance(item, SendGoal | RequestProposals):
                     self._carry_out(item)
-            except (
-                Exception
-            ) as error:  # one that fails keeps no other from its turn, and the halt least of all
+            except Exception as error:  # a failure must not block the others, least of all a halt
                 self._on_error(error)
 
     # --- the thread's side ----------------------------------------------------------------------------------
@@ -187,7 +186,7 @@ class LoopThread:
                     self._condition.wait(max(due - time.monotonic(), 0.0))
                 if self._closing:
                     return
-                if self._halts:  # what follows from a halt is not kept waiting
+                if self._halts:  # results of a halt are delivered at once
                     works = [self._halts.popleft(), self._tick]
                 elif time.monotonic() >= due:
                     works = [self._tick]
@@ -196,7 +195,7 @@ class LoopThread:
             began = time.monotonic()
             for work in works:
                 self._do(work)
-            if self._tick in works:  # what waits in the inbox gets at least as much time as the ticks
+            if self._tick in works:  # posted work gets at least as much time as the ticks
                 took = time.monotonic() - began
                 due = began + took + max(self._period - took, took)
 

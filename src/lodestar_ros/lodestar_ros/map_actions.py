@@ -1,4 +1,4 @@
-"""Save, load and export as actions: one table of error codes, and calls from one node's worker to another node."""
+"""Save, load and export as actions: error codes, and calls from one node's worker to another node."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from lodestar_ros.workers import Job, action
 
 Codes = SaveMap.Result  # LoadMap and ExportMap have the same ones
 POLL = 0.02  # s
-SETTLING = 10.0  # s after a node's start, in which others that are up may still have to be discovered
-PULSE = 0.5  # s between two signs of life of a server that is at work
-SILENCE = 4.0  # s without one, after which a server has died or hangs
-RETURN = 20.0  # s that a silent server gets to come back: it is started again after 2 s
+SETTLING = 10.0  # s after a node's start, in which running nodes may not be discovered yet
+PULSE = 0.5  # s between two feedback messages of a busy server
+SILENCE = 4.0  # s without feedback, after which a server has died or hangs
+RETURN = 20.0  # s for a silent server to return: it is restarted after 2 s
 
 
 class MapError(Exception):
-    """A map cannot be saved, loaded or exported, for the reason of `code`."""
+    """A map cannot be saved, loaded or exported; `code` is the reason."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class MapError(Exception):
 
 
 def code_of(error: Exception, writes: bool) -> int:
-    """Return the error code of whatever went wrong with a file."""
+    """Return the error code of a file's error."""
     if isinstance(error, MapError):
         return error.code
     if isinstance(error, FileExistsError):
@@ -52,9 +52,9 @@ def code_of(error: Exception, writes: bool) -> int:
 
 
 def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job], dict[str, Any]]) -> None:
-    """Serve an action on a worker of its own. work(job) returns fields of the result; what it raises becomes a code.
+    """Serve an action on a worker of its own. work(job) returns fields of the result; its errors become codes.
 
-    While it works, feedback goes out twice a second: a client knows by it that the server has not died.
+    During the work, feedback is published twice a second, which tells the client that the server is alive.
     """
     writes = action_type.__name__ != "LoadMap"
     pulse = _Pulse(node, action_type)
@@ -80,7 +80,7 @@ def serve(node: LodestarNode, action_type: Any, name: str, work: Callable[[Job],
 
 
 class _Pulse:
-    """Repeats the feedback of the job that is being worked on."""
+    """Repeat the feedback of the current job."""
 
     def __init__(self, node: LodestarNode, action_type: Any) -> None:
         self._type = action_type
@@ -89,7 +89,7 @@ class _Pulse:
 
     @contextmanager
     def of(self, job: Job) -> Iterator[None]:
-        """The job's client hears that it is worked on."""
+        """Publish feedback of the job during the block."""
         self._job = job
         try:
             yield
@@ -103,7 +103,7 @@ class _Pulse:
 
 
 class RemoteAction:
-    """An action of another node, called from a worker that is busy with a job of its own.
+    """An action of another node, called from the worker of a job.
 
     owner: the node that serves it, for messages.
     """
@@ -115,8 +115,8 @@ class RemoteAction:
         self._made = time.monotonic()
 
     def is_there(self, job: Job, patience: float = 0.0) -> bool:
-        """Return whether somebody serves it. Just after the start, and for `patience` seconds, it is waited for: a
-        server that is up is discovered late.
+        """Return whether a server exists. Waits just after the start, and for `patience` seconds, because a running
+        server may be discovered late.
         """
         end = max(self._made + SETTLING, time.monotonic() + patience)
         while not self._client.server_is_ready():
@@ -128,9 +128,9 @@ class RemoteAction:
     def call(self, job: Job, timeout: float, *, undoes: bool = False, **goal: Any) -> Any:
         """Return the result of a goal with these fields.
 
-        A server that falls silent has died or hangs: it is asked again until it is back, for `RETURN` seconds at most.
-        Raises MapError where the goal fails, is refused or takes too long, NODE_LOST where the server stays silent.
-        undoes: it is waited for although the job was cancelled.
+        A silent server has died or hangs: the goal is sent again until it returns, for `RETURN` seconds at most.
+        Raises MapError if the goal fails, is rejected or takes too long, with NODE_LOST if the server stays silent.
+        undoes: the result is awaited although the job was cancelled.
         """
         end, lost = time.monotonic() + timeout, 0.0
         while True:
@@ -164,7 +164,7 @@ class RemoteAction:
 
 
 class _Attempt:
-    """One goal on its way to a server that may die with it."""
+    """One goal sent to a server that may die."""
 
     def __init__(self, client: ActionClient, goal: Any, job: Job) -> None:
         self.done = threading.Event()
@@ -177,11 +177,11 @@ class _Attempt:
 
     @property
     def silent(self) -> float:
-        """Seconds since the server was last heard of."""
+        """Return the seconds since the server's last message."""
         return time.monotonic() - self._heard
 
     def give_up(self) -> None:
-        """The server, should it live, need not go on."""
+        """Cancel the goal, in case the server is alive."""
         handle = self._handle
         if handle is not None:
             self._job.post(handle.cancel_goal_async)
@@ -209,7 +209,7 @@ class _Attempt:
 
 
 def path_of(job: Job) -> Path:
-    """Return the absolute path that a goal names. Raises MapError where it names none."""
+    """Return the absolute path of a goal. Raises MapError without a path."""
     if not job.request.path.strip():
         raise MapError(Codes.BAD_PATH, "no path was given")
     return Path(job.request.path).expanduser().absolute()

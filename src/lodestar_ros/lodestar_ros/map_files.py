@@ -1,4 +1,4 @@
-"""The whole map to a folder and back: the scene's own part, and those of grid, voxels and keyframes by their nodes."""
+"""Saving and loading of the whole map: the scene's own part, and those of grid, voxels and keyframes by their nodes."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job
 
 TIMEOUT = 120.0  # s for another node's part
-PATIENCE = 3.0  # s for a node that must be there
+PATIENCE = 3.0  # s to wait for a required node
 
 
 class MapFiles:
-    """Serves ``~/save``, ``~/load`` and ``~/export``, and keeps checkpoints of the scene's own part.
+    """Serve ``~/save``, ``~/load`` and ``~/export``, and take checkpoints of the scene's own part.
 
-    Calls: ``save_voxels``, ``load_voxels``, ``export_voxels``; where they are served, ``save_grid``, ``load_grid``,
+    Calls: ``save_voxels``, ``load_voxels``, ``export_voxels``; if they are served, ``save_grid``, ``load_grid``,
     ``save_keyframes``, ``load_keyframes``.
-    on_worker(function): has it called on the thread that updates the scene. loaded(): called there after a load.
+    on_worker(function): calls it on the thread that updates the scene. loaded(): called there after a load.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class MapFiles:
         self._save_voxels = RemoteAction(node, SaveMap, "save_voxels", "semantic_voxels")
         self._load_voxels = RemoteAction(node, LoadMap, "load_voxels", "semantic_voxels")
         self._export_voxels = RemoteAction(node, ExportMap, "export_voxels", "semantic_voxels")
-        self._others = {  # parts that a map may lack: how they are saved and loaded
+        self._others = {  # optional parts of a map: their save and load actions
             GRID: (
                 RemoteAction(node, SaveMap, "save_grid", "mapping"),
                 RemoteAction(node, LoadMap, "load_grid", "mapping"),
@@ -78,7 +78,7 @@ class MapFiles:
             ),
         }
         self._busy = threading.Lock()
-        self._doing = ""  # the request that is under way
+        self._doing = ""  # the current request
         for action_type, name, work in (
             (SaveMap, "save", self._save),
             (LoadMap, "load", self._load),
@@ -87,7 +87,7 @@ class MapFiles:
             serve(node, action_type, f"~/{name}", partial(self._alone, name, work))
 
     def _resume(self, archive: Archive) -> bool:
-        """Go on with what a predecessor in this run has kept."""
+        """Continue with a predecessor's checkpoint of this run."""
         meta = archive.meta
         state = scene_from_arrays(meta, archive.arrays, self._scene.config, math.inf, resumes=True)
         restore_rooms(self._rooms, archive)
@@ -132,7 +132,7 @@ class MapFiles:
         return {"bytes_written": written, "entity_count": meta["entities"]}
 
     def _refuse_loss(self, folder: SnapshotFolder, before: dict[str, Any], known: dict[str, Any]) -> None:
-        """Raise MapError where much of what was saved before is missing in what is known now."""
+        """Raise MapError if the current map lacks much of the saved one."""
         less = shrinkage(before, known, self._saving)
         if less:
             raise MapError(
@@ -152,7 +152,7 @@ class MapFiles:
         return meta
 
     def _load(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action. What cannot be loaded is found out before anything changes."""
+        """On the worker of the action. Checks all parts before anything changes."""
         part, _ = SnapshotFolder(job.request.path).open()
         archive = read_archive(part / SCENE, KIND, VERSION)
         meta = archive.meta
@@ -183,7 +183,7 @@ class MapFiles:
 
     @contextmanager
     def _others_loaded(self, job: Job, part: Path) -> Iterator[None]:
-        """Grid and keyframes are those of the folder; they are again what they were where the block fails."""
+        """Load grid and keyframes of the folder; restore the previous ones if the block fails."""
         undo: list[tuple[RemoteAction, Path]] = []
         with tempfile.TemporaryDirectory(prefix="lodestar_load_") as kept:
             try:
@@ -195,7 +195,7 @@ class MapFiles:
                             load.call(job, TIMEOUT, path=str(part / name))
                         except MapError as error:
                             if error.code not in (Codes.CANCELLED, Codes.UNKNOWN, Codes.NODE_LOST):
-                                undo.pop()  # it was refused: nothing has changed
+                                undo.pop()  # the load was rejected without a change
                             raise
                 yield
             except BaseException:

@@ -1,4 +1,4 @@
-"""The mapper of the mapping node and what it listens to."""
+"""The mapping node's mapper and its sensor inputs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TOPICS = {"depth": (Image, "depth"), "scan": (LaserScan, "scan")}  # of other s
 def listen_to_source(
     node: LodestarNode, config: MappingConfig, callback: Callable[[Any], None]
 ) -> InputMonitor:
-    """Subscribe to the sensor of the configuration; returns its monitor."""
+    """Subscribe to the configured sensor and return its monitor."""
     message_type, topic = _TOPICS.get(config.source, (PointCloud2, "points"))
     node.listen(message_type, topic, callback, qos.SENSOR, stamped=True)
     return node.diagnostics.input(topic)
@@ -39,7 +39,7 @@ def listen_to_source(
 
 @dataclass(frozen=True)
 class PosedMessage:
-    """A message of a sensor with poses (4, 4) at its stamp; without a floor layer nobody asks where the base was."""
+    """A sensor's message with poses (4, 4) at its stamp; the base's pose is set only for a floor layer."""
 
     message: Any
     stamp: float
@@ -54,12 +54,12 @@ class PosedMessage:
 
     @property
     def map_from_base(self) -> np.ndarray | None:
-        """(4, 4), None where nobody asked."""
+        """(4, 4); None without a floor layer."""
         return None if self.odom_from_base is None else self.map_from_odom @ self.odom_from_base
 
 
 def posed(message: Any, buffer: Transforms, frames: FrameNames, config: MappingConfig) -> PosedMessage:
-    """The message with the poses that its mapper needs. Raises TransformUnavailable."""
+    """Return the message with the poses that its mapper needs. Raises TransformUnavailable."""
     stamp = stamp_from_msg(message.header.stamp)
     sensor = buffer.lookup(frames.odom, message.header.frame_id, stamp)
     wanted = config.octomap.floor.enabled and config.source != "scan"
@@ -70,7 +70,7 @@ def posed(message: Any, buffer: Transforms, frames: FrameNames, config: MappingC
 
 
 def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper) -> str:
-    """What the map says of places where the floor ends, for the diagnostics."""
+    """Return for the diagnostics whether the map detects drop-offs."""
     if not isinstance(mapper, OctoMapper):
         return (
             _NOT_SEEN
@@ -86,6 +86,6 @@ def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper) -> str
 def on_slam(
     slam: OccupancyGrid2D, points: OccupancyGrid2D, mapper: OctoMapper | ScanGridMapper
 ) -> OccupancyGrid2D:
-    """SLAM's map with the obstacles that the points show; with a floor layer, free only where they show floor."""
+    """Return SLAM's map with the obstacles in the points; with a floor layer, free only where they show floor."""
     seen = isinstance(mapper, OctoMapper) and mapper.sees_drop_offs
     return confirmed_by(slam, points) if seen else overlay_obstacles(slam, points)

@@ -18,13 +18,13 @@ from lodestar_ros.terminal import not_heard, parse, terminal_node
 SERVER = "scene_dictionary"
 # Seconds of wall time.
 _SERVER_TIMEOUT = 15.0
-_SILENCE = 8.0  # signs of life come twice a second
+_SILENCE = 8.0  # feedback comes twice a second
 _POLL = 0.25
 EXIT_FAILED, EXIT_NO_SERVER = 1, 3
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Exit status 0 when it was done, 1 when it was refused, 2 for bad usage, 3 when no server was there or it died."""
+    """Return the exit status: 0 done, 1 refused, 2 bad usage, 3 no server or a dead one."""
     parser = argparse.ArgumentParser(prog="python -m lodestar_ros.maps", description=__doc__)
     parser.add_argument("what", choices=("save", "load", "export"))
     parser.add_argument(
@@ -80,7 +80,7 @@ def _run(node: Node, what: str, action_type: Any, goal: Any) -> int:
 
 
 def _done(node: Node, future: Any, heard: list[float]) -> bool:
-    """Wait for a future; False where the server falls silent. heard: when it was heard, the latest last."""
+    """Wait for a future; return False if the server falls silent. heard: times of its feedback, latest last."""
     heard.append(time.monotonic())
     while not future.done():
         rclpy.spin_until_future_complete(node, future, timeout_sec=_POLL)

@@ -1,4 +1,4 @@
-"""What RViz shows beside the maps: entities, goals, proposals, frontiers."""
+"""Markers for RViz: entities, goals, proposals, frontiers."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def _text(
 
 
 def _fresh(markers: list[Marker]) -> MarkerArray:
-    """The markers in place of all that were there before."""
+    """Return the markers as a replacement of all previous ones."""
     return MarkerArray(markers=[Marker(action=Marker.DELETEALL), *markers])
 
 
 def entity_markers(entities: Iterable[Entity], stamp: float, regions: Iterable[Region] = ()) -> MarkerArray:
-    """A box in its instance's colour and a caption in its state's per entity; archived ones are gone, uncertain ones
-    pale. Rooms that have a name show it on the floor.
+    """Return a box in the instance's colour and a caption in the state's per entity; archived ones are omitted,
+    uncertain ones pale. Room names are shown on the floor.
     """
     markers = [
         _text(
@@ -102,7 +102,7 @@ def _arrow(
 def decision_markers(
     goal: Any, proposals: Iterable[tuple[Proposal, bool]], trail: Iterable[Any], stamp: float
 ) -> MarkerArray:
-    """The goal, the way so far, and what the experts proposed at the last decision (pale: not chosen)."""
+    """Return the goal, the path so far, and the experts' last proposals (pale: not chosen)."""
     markers = []
     if goal is not None:
         markers.append(_arrow("goal", 0, stamp, goal, rgba(1.0, 0.1, 0.1), 0.8))
@@ -123,7 +123,7 @@ def decision_markers(
 
 
 def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
-    """A sphere per frontier, as large as its gain, and an arrow where it is looked into from; grey with its reason:
+    """Return a sphere per frontier, sized by its gain, and an arrow at its viewpoint; grey with its reason:
     out of reach.
     """
     markers = []

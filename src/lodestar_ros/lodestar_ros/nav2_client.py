@@ -1,4 +1,4 @@
-"""Asynchronous client of `navigate_to_pose`; what differs between Nav2's versions stays in here.
+"""Asynchronous client of `navigate_to_pose`, independent of Nav2's version.
 
 Humble's result is empty, Jazzy's has `error_code` and `error_msg`, Kilted's knows more codes; the goal is the same.
 """
@@ -24,16 +24,16 @@ from lodestar_ros.sent_goal import SentGoal
 
 @dataclass(frozen=True)
 class Nav2Config:
-    """Patience with a navigator that says nothing, in seconds of real time: a dead one has no clock."""
+    """Timeouts of a silent navigator, in seconds of real time, because a dead navigator has no clock."""
 
-    answer_timeout: float = 5.0  # to a goal
-    silence_timeout: float = 15.0  # of feedback while a goal is under way
-    behavior_tree: str = ""  # empty = the navigator's default
+    answer_timeout: float = 5.0  # seconds to the answer to a goal; chosen
+    silence_timeout: float = 15.0  # seconds without feedback during a goal; chosen
+    behavior_tree: str = ""  # path of a file; empty = the navigator's default
 
 
 @dataclass
 class _Goal:
-    """One goal on its way; the newest is the one that counts."""
+    """One goal and its state; only the newest counts."""
 
     epoch: int
     heard: float
@@ -50,9 +50,9 @@ _ENDINGS = {
 
 
 class Nav2Client:
-    """Sends one goal at a time and reports what becomes of it; nothing here waits.
+    """Send one goal at a time and report its outcome, without waiting.
 
-    on_event is called on the executor. News of a goal that a newer one has replaced is swallowed.
+    on_event is called on the executor. Events of a replaced goal are dropped.
     """
 
     def __init__(
@@ -67,18 +67,13 @@ class Nav2Client:
         self._config = config
         self._client = ActionClient(node, NavigateToPose, name)
         self._cancel_all = node.create_client(CancelGoal, f"{name}/_action/cancel_goal")
-        self._clearing = False  # all goals are to be cancelled
+        self._clearing = False  # all goals must be cancelled
         self._goal: _Goal | None = None
 
     @property
     def available(self) -> bool:
-        """Whether a navigator is up."""
+        """Return whether a navigator is running."""
         return self._client.server_is_ready()
-
-    @property
-    def active(self) -> bool:
-        """Whether a goal is under way."""
-        return self._goal is not None
 
     def send(self, epoch: int, goal: np.ndarray, stamp: float) -> None:
         """Send the robot to goal (3,) x, y, yaw in map; replaces the goal before it."""
@@ -101,26 +96,26 @@ class Nav2Client:
         current.sent.answer.add_done_callback(lambda done: self._on_answer(current, done))
 
     def cancel(self) -> None:
-        """Take the goal back, also one whose acceptance is still under way.
+        """Cancel the goal, also before it is accepted.
 
-        Without a goal of this client all goals of the navigator are, as soon as it is discovered: a predecessor that
-        died may have left one.
+        Without a goal of this client, all goals of the navigator are cancelled as soon as it is discovered: a dead
+        predecessor may have left one.
         """
         if self._goal is None:
             self._clearing = True
             self._clear()
             return
-        self._goal.cancel = True  # once more when it is accepted: the navigator may not know it yet
+        self._goal.cancel = True  # cancelled again on acceptance: the navigator may not know the goal yet
         if self._goal.sent is not None:
             self._goal.sent.cancel()
 
     def _clear(self) -> None:
         if self._clearing and self._cancel_all.service_is_ready():
             self._clearing = False
-            self._cancel_all.call_async(CancelGoal.Request())  # without id and stamp it means every goal
+            self._cancel_all.call_async(CancelGoal.Request())  # without id and stamp: every goal
 
     def check(self) -> None:
-        """Give up a navigator that went silent; to be called a few times a second."""
+        """Give up a silent navigator; call this a few times a second."""
         self._clear()
         goal = self._goal
         if goal is None:
@@ -129,13 +124,13 @@ class Nav2Client:
         if goal.handle is None and silent > self._config.answer_timeout:
             self._goal = None
             if goal.sent is not None:
-                goal.sent.cancel()  # it may be on its way, though nothing is heard of it
+                goal.sent.cancel()  # the goal may still reach the navigator
             self._report(
                 NavigationKind.UNAVAILABLE, goal.epoch, message=f"no answer to the goal in {silent:.1f} s"
             )
         elif goal.handle is not None and silent > self._config.silence_timeout:
             self._goal = None
-            goal.handle.cancel_goal_async()  # it may only be slow
+            goal.handle.cancel_goal_async()  # the navigator may only be slow
             self._report(
                 NavigationKind.ABORTED, goal.epoch, message=f"the navigator is silent for {silent:.1f} s"
             )

@@ -1,4 +1,4 @@
-"""The base of all nodes: checked inputs, steady timers, workers that end with the node."""
+"""Base class of all nodes: checked inputs, steady timers, workers that end with the node."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class FrameNames:
 class LodestarNode(Node):
     """A node whose inputs are checked and counted, and whose workers end with it.
 
-    shared: the parameters that parts have in common; every node declares them, so that one section sets them for all.
+    shared: the parameters of several parts; every node declares them, so that one section sets them for all.
     """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
@@ -42,7 +42,7 @@ class LodestarNode(Node):
         self.shared = declare_config(self, SharedConfig, "shared.")
         presence = Presence(self.get_fully_qualified_name())
         self.diagnostics = Diagnostics(self, lambda: presence.me.text())
-        self.refusal = ""  # why it ends itself; see executors.run
+        self.refusal = ""  # reason for ending itself; see executors.run
         self._twins = TwinWatch(self, presence, self._on_twin)
         self._closers: list[Callable[[], None]] = []
         threshold = JumpThreshold(
@@ -57,11 +57,11 @@ class LodestarNode(Node):
 
     @property
     def now(self) -> float:
-        """Seconds of the node's clock."""
+        """Return seconds of the node's clock."""
         return self.get_clock().now().nanoseconds * 1e-9
 
     def on_clock_jump(self) -> None:
-        """The clock went back: a simulator or a replay has started again."""
+        """Handle a clock that went back: a simulator or a replay was restarted."""
         self.diagnostics.restart()
 
     def listen(
@@ -74,7 +74,7 @@ class LodestarNode(Node):
         stamped: bool = False,
         inputs: InputConfig | None = None,
     ) -> None:
-        """Subscribe; a message that is late, repeated or broken is counted and dropped, and no error ends the node.
+        """Subscribe; late, repeated or malformed messages are counted and dropped, and no error ends the node.
 
         stamped: the header's stamp must ascend.
         """
@@ -90,7 +90,7 @@ class LodestarNode(Node):
         self.create_subscription(message_type, topic, receive, profile)
 
     def _guarded(self, topic: str, call: Callable[[], None]) -> None:
-        """Call what a message sets off; what it raises is counted with the topic's input, and does not end the node."""
+        """Call a message's handler; errors are counted with the topic's input and do not end the node."""
         monitor = self.diagnostics.input(topic)
         try:
             call()
@@ -105,7 +105,7 @@ class LodestarNode(Node):
             self.diagnostics.error(error)
 
     def steady_timer(self, period: float, callback: Callable[[], None]) -> Any:
-        """A timer that also runs while the simulated clock stands; no error in it ends the node."""
+        """Create a timer that also runs while the simulated clock stands; no error in it ends the node."""
 
         def fire() -> None:
             try:
@@ -118,26 +118,26 @@ class LodestarNode(Node):
     def transforms(
         self, on_change: Callable[[], None] | None = None, *, newest: bool = False
     ) -> TransformListener:
-        """A listener to /tf and /tf_static; `on_change` is called after each message.
+        """Create a listener to /tf and /tf_static; `on_change` is called after each message.
 
-        newest: only the newest transforms are asked for, none at a stamp of the past.
+        newest: only the newest transforms are looked up, none at a past stamp.
         """
         notify = None if on_change is None else lambda: self._guarded("/tf", on_change)
         listener = TransformListener(
             self, notify, qos.TF_NEWEST if newest else qos.TF, self._on_refused_transform
         )
-        self.diagnostics.value("tf.refused", lambda: listener.buffer.tree.problems() or "none")
-        self.diagnostics.value("tf.rejected", lambda: listener.buffer.rejected)
+        self.diagnostics.value("tf.refused", lambda: listener.buffer.intake.tree.problems() or "none")
+        self.diagnostics.value("tf.rejected", lambda: listener.buffer.intake.rejected)
         return listener
 
     def _on_refused_transform(self, problems: str) -> None:
         self.get_logger().warning(f"/tf: {problems}", throttle_duration_sec=5.0)
 
     def on_close(self, close: Callable[[], None]) -> None:
-        """Have something ended with the node."""
+        """Register a function that is called when the node closes."""
         self._closers.append(close)
 
     def close(self) -> None:
-        """End the workers."""
+        """Call the registered functions."""
         while self._closers:
             self._closers.pop()()

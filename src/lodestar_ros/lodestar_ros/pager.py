@@ -11,12 +11,12 @@ from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
 RETRY = 0.5  # s
-ANSWER_TIMEOUT = 2.0  # s after which a page is taken for lost
+ANSWER_TIMEOUT = 2.0  # s after which a page counts as lost
 PAGE_SIZE = 256
 
 
 class Pager:
-    """Fetches every page since a revision, again from the start where the revision changes meanwhile.
+    """Fetch all pages since a revision, from the start again if the revision changes meanwhile.
 
     read(response) returns the page as a record with a `revision`. on_pages gets them all at once, on the executor.
     """
@@ -44,12 +44,12 @@ class Pager:
         node.create_timer(RETRY, self._page, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def fill(self) -> None:
-        """Fetch what is missing; does nothing while that is under way."""
+        """Start fetching the missing pages, unless that is in progress."""
         self._wanted = True
         self._page()
 
     def want(self) -> None:
-        """As `fill`, but from any thread: fetched within `RETRY` seconds."""
+        """As `fill`, but from any thread; starts within `RETRY` seconds."""
         self._wanted = True
 
     def _page(self) -> None:
@@ -72,7 +72,7 @@ class Pager:
         self._waiting = None
         response = future.result() if future.exception() is None else None
         if response is None or response.error_code != 0:
-            self._pages = []  # the timer starts over
+            self._pages = []  # the timer restarts the fetch
             return
         try:
             page = self._read(response)
@@ -81,7 +81,7 @@ class Pager:
             self._node.get_logger().error(f"bad page from the service: {error}", throttle_duration_sec=5.0)
             return
         if self._pages and page.revision != self._pages[0].revision:
-            self._pages = []  # it changed between two pages
+            self._pages = []  # the revision changed between two pages
             self._page()
             return
         self._pages.append(page)

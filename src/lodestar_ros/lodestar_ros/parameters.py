@@ -1,7 +1,7 @@
 """Parameters from the core's frozen dataclasses: declared with their defaults, read once, checked.
 
-A nested dataclass gives nested names ("fusion.voxel_size"), or those that its field's metadata say ("prefix"). What
-a part shares with others is declared once, under "shared" (`lodestar.assembly.shared`).
+A nested dataclass gives nested names ("fusion.voxel_size"), or those of its field's metadata ("prefix"). Parameters
+that several parts share are declared once, under "shared" (`lodestar.assembly.shared`).
 Parameters are read-only after the start: a frozen configuration cannot change under a running map.
 """
 
@@ -27,15 +27,15 @@ ROS_PARAMETERS = ("use_sim_time", "start_type_description_service", "qos_overrid
 
 
 class ParameterError(ValueError):
-    """A parameter is unknown or has a value that does not fit; the message says which and what would."""
+    """A parameter is unknown or has an invalid value; the message names it and what is valid."""
 
 
 def declare_config(
     node: Node, config_type: type[Config], prefix: str = "", defaults: Config | None = None
 ) -> Config:
-    """The dataclass with the node's parameters where given and its own defaults elsewhere.
+    """Return the dataclass with the node's parameters where given and its own defaults elsewhere.
 
-    defaults: whose values stand in for the type's own, as for a field whose default differs from its type's.
+    defaults: replaces the type's defaults, as for a field whose default differs from its type's.
     Raises ParameterError for a value of the wrong type or one that the dataclass refuses.
     """
     hints = get_type_hints(config_type)
@@ -52,7 +52,7 @@ def declare_config(
         elif expressible(hint):
             values[item.name] = declare(node, name, hint, default)
         elif defaults is not None:
-            values[item.name] = default  # what a profile cannot say keeps its default
+            values[item.name] = default  # a value that no profile can express keeps its default
     try:
         return config_type(**values)
     except (TypeError, ValueError) as error:
@@ -60,13 +60,13 @@ def declare_config(
 
 
 class SharingNode(Protocol):
-    """A node that has declared what the parts share."""
+    """A node that has declared the shared parameters."""
 
     shared: SharedConfig
 
 
 def declare_part(node: SharingNode, part_type: type[Config]) -> Config:
-    """A part of the robot's configuration with the node's parameters, and the shared ones where it reads them.
+    """Return a part of the robot's configuration with the node's parameters and the shared ones that it reads.
 
     Raises ParameterError as `declare_config` does.
     """
@@ -74,7 +74,7 @@ def declare_part(node: SharingNode, part_type: type[Config]) -> Config:
 
 
 def declare(node: Node, name: str, hint: Any, default: Any) -> Any:
-    """One read-only parameter of a Python type. Raises ParameterError where the given value is of another."""
+    """Declare one read-only parameter and return its value. Raises ParameterError for a value of another type."""
     descriptor = ParameterDescriptor(read_only=True, dynamic_typing=True, description=describe(hint))
     plain = _to_parameter(default)
     try:
@@ -91,7 +91,7 @@ def declare(node: Node, name: str, hint: Any, default: Any) -> Any:
 
 
 def reject_unknown(node: Node) -> None:
-    """Raise ParameterError where the node was given a parameter that it does not have."""
+    """Raise ParameterError if the node was given an unknown parameter."""
     known = set(node._parameters)
     given = getattr(node, "_parameter_overrides", {})
     unknown = sorted(name for name in given if name not in known and name.split(".")[0] not in ROS_PARAMETERS)

@@ -1,4 +1,4 @@
-"""Pictures that come with a directive are described on a worker; the executor fetches what is done."""
+"""Describes a directive's pictures on a worker; the executor fetches the results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lodestar_ros.workers import QueueWorker
 
 ADAPTERS = ("none", "detector", "model")
 
-#: Detectors of perception that cannot look at a picture file, and why.
+#: Detectors of perception that cannot read a picture file, and why.
 _BLIND = {
     "ground_truth": "it knows only the label images of a simulator",
     "geometric": "it needs depth, and names nothing",
@@ -28,10 +28,10 @@ _BLIND = {
 
 @dataclass(frozen=True)
 class PictureDetectorConfig:
-    """The detector that reads pictures, as `perception` is told its own. model: path of weights."""
+    """The detector that reads pictures, configured like that of `perception`."""
 
-    adapter: str = "ultralytics"
-    model: str = ""
+    adapter: str = "ultralytics"  # the only detector that reads picture files
+    model: str = ""  # path of weights; required by PicturesConfig.adapter detector
     ultralytics: UltralyticsConfig = field(default_factory=UltralyticsConfig)
 
     def __post_init__(self) -> None:
@@ -41,11 +41,11 @@ class PictureDetectorConfig:
 
 @dataclass(frozen=True)
 class PicturesConfig:
-    """Who says what a picture of the target shows. limit: pictures of one directive at most."""
+    """The describer of pictures of the target."""
 
-    # none: pictures are refused with a reason; detector: one such as perception's; model: a vision model behind `chat`
+    # none: pictures are rejected with a reason; detector: as in perception; model: a vision model behind `chat`
     adapter: str = "none"
-    limit: int = 5
+    limit: int = 5  # pictures of one directive; chosen
     file: PictureConfig = field(default_factory=PictureConfig)
     detector: PictureDetectorConfig = field(default_factory=PictureDetectorConfig)
     chat: ChatConfig = field(default_factory=ChatConfig)
@@ -90,7 +90,7 @@ def pictures_of(directive: Directive) -> tuple[bytes, ...]:
 
 
 class PictureDesk:
-    """Takes directives with pictures, and gives them back with words instead."""
+    """Replace the pictures of directives by words."""
 
     def __init__(self, config: PicturesConfig, read: PictureReader | None = None) -> None:
         self._config = config
@@ -108,7 +108,7 @@ class PictureDesk:
         self._worker.submit((ticket, directive, images))
 
     def take(self) -> list[tuple[Any, Directive | BadPicture]]:
-        """What is done since the last call: tickets with their directive, or with what is wrong."""
+        """Return the tickets done since the last call, with their directive or the error."""
         done = []
         while True:
             try:
@@ -128,6 +128,6 @@ class PictureDesk:
             outcome = error
         except ChatUnavailable as error:
             outcome = BadPicture(f"the vision model cannot be asked what the picture shows: {error}")
-        except Exception as error:  # the client waits for a result, whatever it is
+        except Exception as error:  # the client needs a result in every case
             outcome = BadPicture(f"the picture could not be described: {error.__class__.__name__}")
         self._done.put((ticket, outcome))

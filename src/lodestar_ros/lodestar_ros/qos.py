@@ -15,14 +15,14 @@ def _profile(depth: int, *, reliable: bool, latched: bool = False) -> QoSProfile
 
 
 SENSOR = _profile(5, reliable=False)
-#: Streams of which nothing may be lost in transit, but of which only the newest matter.
+#: Streams that are delivered reliably, but of which only the newest messages matter.
 RELIABLE = _profile(5, reliable=True)
 COMMAND = _profile(1, reliable=True)
 LATCHED = _profile(1, reliable=True, latched=True)
 EVENT = _profile(10, reliable=True)
 #: tf2's own profiles: a listener that joins late needs every static transform, each publisher latches its own.
 TF = _profile(100, reliable=True)
-#: For who asks for the newest only: what waits behind it must not make it old when the machine is busy.
+#: For listeners that need the newest only: a queue would delay it on a busy machine.
 TF_NEWEST = _profile(10, reliable=True)
 TF_STATIC = _profile(100, reliable=True, latched=True)
 

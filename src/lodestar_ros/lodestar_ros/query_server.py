@@ -1,4 +1,4 @@
-"""The `query` action over a scene: which entity is meant?"""
+"""The `query` action over a scene: the entity that a text describes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Result = QueryScene.Result
 
 
 class QueryServer:
-    """Serves ``~/query`` on a worker. entities() and regions() return what the scene holds now."""
+    """Serve ``~/query`` on a worker. entities() and regions() return the current scene."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a directive's feedback says of nodes that died and came back."""
+"""Notices of restarted nodes in a directive's feedback."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from lodestar_interfaces.msg import NodeRestart
 from lodestar_ros import qos
 from lodestar_ros.node import LodestarNode
 
-SHOWN = 15.0  # s of real time for which feedback names a restart
+SHOWN = 15.0  # s of real time for which feedback mentions a restart
 
 
 class RestartNotices:
-    """Keeps what nodes said of their restarts. Subscribes: ``restarts``."""
+    """Collect nodes' restarts. Subscribes: ``restarts``."""
 
     def __init__(self, node: LodestarNode) -> None:
         self._heard: dict[str, tuple[float, str]] = {}
@@ -24,7 +24,7 @@ class RestartNotices:
         self._heard[message.node] = (time.monotonic(), message.text)
 
     def beside(self, feedback: Feedback) -> Feedback:
-        """Return the feedback with the restarts of the last seconds in front of its text."""
+        """Return the feedback with recent restarts in front of its text."""
         now = time.monotonic()
         texts = [text for at, text in self._heard.values() if now - at < SHOWN]
         if not texts:

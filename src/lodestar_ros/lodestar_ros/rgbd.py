@@ -23,12 +23,12 @@ from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.sync import Companions, PoseQueue, StampPairer
 from lodestar_ros.transforms import Transforms
 
-#: Seconds for which the last map <- odom holds: SLAM corrects it in steps, at its own rate.
+#: Seconds for which the last map <- odom is valid: SLAM corrects it in steps, at its own rate.
 MAP_HOLDS = 1.0
 
 
 class CameraPoses:
-    """Where the camera was, in odom and in map, and what it is."""
+    """Poses of the camera in odom and in map, and its intrinsics."""
 
     def __init__(self, node: LodestarNode, buffer: Transforms, frames: FrameNames) -> None:
         self._buffer = buffer
@@ -40,7 +40,9 @@ class CameraPoses:
         self._camera = camera_from_msg(message)
 
     def camera(self, height: int, width: int) -> PinholeCamera:
-        """Intrinsics for images of this size. Raises BadMessage before the first camera info, or for another shape."""
+        """Return the intrinsics for images of this size. Raises BadMessage before the first camera info, or for
+        another size.
+        """
         camera = self._camera
         if camera is None:
             raise BadMessage("no camera_info received yet")
@@ -68,7 +70,7 @@ class CameraPoses:
 
 
 class RecentColors:
-    """The newest colour images by their stamps, unread until one is wanted. Subscribes: ``image``."""
+    """The newest colour images by stamp, decoded on demand. Subscribes: ``image``."""
 
     def __init__(self, node: LodestarNode, capacity: int = 8) -> None:
         self._kept: deque[tuple[float, Image]] = deque(maxlen=capacity)
@@ -78,7 +80,7 @@ class RecentColors:
         self._kept.append((stamp_from_msg(message.header.stamp), message))
 
     def at(self, stamp: float, tolerance: float = 0.1) -> np.ndarray | None:
-        """(H, W, 3) uint8 of the image nearest to a stamp; None where there is none within `tolerance` seconds."""
+        """Return (H, W, 3) uint8 of the image nearest to a stamp; None if there is none within `tolerance` seconds."""
         near = min(tuple(self._kept), key=lambda kept: abs(kept[0] - stamp), default=None)
         if near is None or abs(near[0] - stamp) > tolerance:
             return None
@@ -89,7 +91,7 @@ class RecentColors:
 
 
 class SegmentedRgbd:
-    """Delivers pairs (RgbdFrame, SegmentedFrame) of one moment on the executor; reading costs a copy, no more.
+    """Deliver pairs (RgbdFrame, SegmentedFrame) of one stamp on the executor, at the cost of a copy.
 
     Subscribes: ``depth``, ``camera_info``, ``segmented``, TF. on_depth gets every posed depth frame, paired or not.
     """
@@ -148,13 +150,13 @@ class SegmentedRgbd:
             return
         if (
             segmented.stamp != frame.stamp
-        ):  # within the tolerance: the same moment, told apart by a driver's clock
+        ):  # within the tolerance: the same moment with different stamps of a driver
             segmented = replace(segmented, stamp=frame.stamp)
         self._on_pair(frame, segmented)
 
 
 class ColorBeside:
-    """Hands posed depth frames on with the colour of their moment, where it comes; no frame waits long or is lost.
+    """Pass posed depth frames on with the colour of their stamp, if it arrives; no frame waits long or is lost.
 
     Subscribes: ``image``.
     """
@@ -169,11 +171,11 @@ class ColorBeside:
         node.diagnostics.value("geometry.without_color", lambda: self._frames.alone)
 
     def add(self, frame: RgbdFrame) -> None:
-        """Have a frame handed on, now or soon."""
+        """Pass a frame on, now or soon."""
         self._frames.add(frame.stamp, frame)
 
     def clear(self) -> None:
-        """Forget what waits: the clock has jumped."""
+        """Drop waiting frames after a jump of the clock."""
         self._frames.clear()
 
     def _on_image(self, message: Image) -> None:

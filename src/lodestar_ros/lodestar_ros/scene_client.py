@@ -1,4 +1,4 @@
-"""Followers of the scene dictionary and of the instances: apply deltas, page what they missed."""
+"""Followers of the scene dictionary and of the instances: apply deltas and page gaps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _at_once(work: Callable[[], None]) -> None:
 
 @dataclass(frozen=True)
 class _Page:
-    """A page as it came; it is converted where the mirror is filled."""
+    """A received page, converted when the mirror is filled."""
 
     response: GetEntities.Response
 
@@ -38,9 +38,9 @@ class _Page:
 
 
 class SceneClient:
-    """Keeps a mirror of the scene. A late start and a gap are filled by paging, without waiting.
+    """Keep a mirror of the scene. A late start and gaps are filled by paging, without waiting.
 
-    Subscribes: ``entities``, ``regions``. Calls: ``get_entities``. run: has work done that grows with the scene
+    Subscribes: ``entities``, ``regions``. Calls: ``get_entities``. run: runs work that grows with the scene
     (conversion, application), in the order given: at once on the executor, or on a thread. on_change is called there.
     """
 
@@ -70,7 +70,7 @@ class SceneClient:
         node.diagnostics.value("scene.entities", lambda: len(self.mirror.entities))
         node.diagnostics.value("scene.pagings", lambda: self._pager.fills)
         self._refill = self._pager.fill if run is _at_once else self._pager.want
-        self._pager.fill()  # nobody knows what was before
+        self._pager.fill()  # earlier deltas are unknown
 
     def snapshot(self) -> SceneMirror:
         """A copy for another thread."""
@@ -105,7 +105,7 @@ class SceneClient:
         self._changed()
 
     def _converted(self, convert: Callable[[], T], topic: str) -> T | None:
-        """What the conversion returns; None where the message is malformed, which is counted."""
+        """Return the conversion's result; None for a malformed message, which is counted."""
         try:
             return convert()
         except (BadMessage, ValueError) as error:
@@ -119,9 +119,9 @@ class SceneClient:
 
 
 class InstanceClient:
-    """Hands every delta of the instances on, and the pages that fill a gap, on the executor.
+    """Pass on every delta of the instances, and the pages that fill a gap, on the executor.
 
-    on_whole(session, ids): called after pages that held all instances there are. Subscribes: ``instances``.
+    on_whole(session, ids): called after pages with all instances. Subscribes: ``instances``.
     Calls: ``get_instances``.
     """
 
@@ -134,7 +134,7 @@ class InstanceClient:
         self._on_delta, self._on_whole = on_delta, on_whole
         self._revision = 0
         self._session = ("", 0)
-        self._all_due = True  # a session has begun of which not all instances were paged yet
+        self._all_due = True  # not all instances of the current session were paged yet
         self._pager = Pager(
             node,
             GetInstances,
@@ -148,7 +148,7 @@ class InstanceClient:
         self._pager.fill()
 
     def restart(self) -> None:
-        """Hand everything on once more, from the next delta on; from any thread."""
+        """Page everything again after the next delta; from any thread."""
         self._revision, self._all_due = 0, True
 
     def _on_message(self, message: msg.InstanceArray) -> None:
@@ -159,10 +159,10 @@ class InstanceClient:
             self._pager.fill()
         gap = delta.previous_revision > self._revision
         if gap:
-            self._pager.fill()  # from what was known before the gap
+            self._pager.fill()  # from the revision before the gap
         else:
             self._revision = max(self._revision, delta.revision)
-        self._on_delta(delta)  # what it says is whole for what it names
+        self._on_delta(delta)  # a delta is complete for the instances in it
 
     def _on_pages(self, pages: list[InstanceDelta]) -> None:
         for page in pages:

@@ -1,4 +1,4 @@
-"""What RViz shows of the scene."""
+"""Markers of the scene for RViz."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar_ros.workers import LatestWorker
 
 
 class SceneDisplay:
-    """Publishes ``~/markers`` at most once per `period` seconds, on a worker, while somebody looks."""
+    """Publish ``~/markers`` at most once per `period` seconds, on a worker, while it has subscribers."""
 
     def __init__(self, node: LodestarNode, scene: SceneDictionary, period: float) -> None:
         self._node, self._scene = node, scene

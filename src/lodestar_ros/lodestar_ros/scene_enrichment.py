@@ -1,4 +1,4 @@
-"""Works off the scene's queue of enrichments on a thread of its own; images come from the keyframes."""
+"""Processes the scene's queue of enrichments on a thread of its own; images come from the keyframes."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from lodestar_ros.workers import LatestWorker
 
 RETRY = 0.05  # s between two requests for an image
 PATIENCE = 1.0  # s that a captioner waits for images
-IMAGES = 16  # kept decoded
-VIEWS = 3  # looked at per entity
-MARGIN = 0.15  # of a view's sides, around what a vision model sees
+IMAGES = 16  # decoded images in the cache
+VIEWS = 3  # views used per entity
+MARGIN = 0.15  # share of a view's sides added around a crop for a vision model
 
 
 class KeyframeImages:
-    """Images of keyframes by id: a worker asks for them and waits, the executor fetches one at a time."""
+    """Images of keyframes by id: a worker requests them and waits, the executor fetches one at a time."""
 
     def __init__(self, node: Node, name: str = "get_keyframe") -> None:
         self._client = node.create_client(GetKeyframe, name)
         self._wanted: OrderedDict[int, None] = OrderedDict()
-        self._images: OrderedDict[int, np.ndarray | None] = OrderedDict()  # None: it is gone
+        self._images: OrderedDict[int, np.ndarray | None] = OrderedDict()  # None: no longer stored
         self._asked: Any = None
         self._asked_at = 0.0
         node.create_timer(RETRY, self._ask, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def crops(self, task: EnrichmentTask, margin: float = 0.0) -> list[np.ndarray]:
-        """Crops of the task's best views of which images were kept. Waits up to PATIENCE; on a worker only.
+        """Return crops of the task's best views with stored images. Waits up to PATIENCE; on a worker only.
 
-        margin: around what a view shows, as a share of its sides.
+        margin: added around a view, as a share of its sides.
         """
         views = [view for view in task.views if view.keyframe_id][:VIEWS]
         missing = {view.keyframe_id for view in views} - self._images.keys()
@@ -80,10 +80,10 @@ class KeyframeImages:
 
 
 class SceneEnrichment:
-    """Enriches entities as they come, at most one batch per `period` seconds.
+    """Enrich entities as they arrive, at most one batch per `period` seconds.
 
     Calls: ``get_keyframe``, and ``embed`` through the phrase book. A vision model is asked on a thread of its own,
-    about one entity at a time; captions of the template stand in until it has answered.
+    about one entity at a time; the template's captions are used until it has answered.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class SceneEnrichment:
         node.steady_timer(config.enrich_period, self._wake)
 
     def _vision(self, config: SceneDictionaryConfig) -> VisionCaptioner:
-        """A captioner whose questions are asked on a worker; they end with the node."""
+        """Return a captioner that asks the model on a worker, which ends with the node."""
         node = self._node
         captioner, chat = parts.vision_captioner(
             config, self._scene, lambda task: self._images.crops(task, MARGIN)

@@ -1,4 +1,4 @@
-"""Similarity layers and keep-out zones of the directive, drawn anew when something changed."""
+"""Similarity layers and keep-out zones of the directive, updated on changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lodestar_ros.workers import LatestWorker
 
 
 class SceneFields:
-    """Refreshes at most once per `period` seconds, on a worker, and only what has changed.
+    """Update changed layers at most once per `period` seconds, on a worker.
 
     Subscribes: ``pillars``, ``directive``. Publishes: ``~/similarity/{target,neighbor,constraint}``,
     ``~/keep_out_mask``, ``~/costmap_filter_info``. grid(): the newest grid, None before the first.

@@ -1,4 +1,4 @@
-"""The parts of the goal selector: the loop from its parameters, the dispatcher of its commands, its records."""
+"""Parts of the goal selector: the loop from its parameters, the dispatcher of its commands, its records."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from lodestar.selection.policy import Policy
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_agent import decision_to_msg
+from lodestar_ros.conversions_questions import question_to_msg
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.expert_clients import ExpertClients
@@ -42,9 +43,9 @@ from lodestar_ros.workers import QueueWorker
 def make_loop(
     node: LodestarNode, config: GoalSelectorConfig, book: PhraseBook
 ) -> tuple[DecisionLoop, PolicyKeeper]:
-    """The decision loop, and the keeper of what its policy learns.
+    """Return the decision loop and the keeper of its policy's state.
 
-    Raises ParameterError where `selection.policy_state` is a file that is not for this policy.
+    Raises ParameterError if `selection.policy_state` is a file of another policy.
     """
     try:
         policy = parts.policy(config)
@@ -55,7 +56,7 @@ def make_loop(
 
 
 class PolicyKeeper:
-    """Writes what the policy has learned after each directive, on a thread of its own."""
+    """Save the policy's state after each directive, on a thread of its own."""
 
     def __init__(self, node: LodestarNode, policy: Policy, file: str) -> None:
         self._policy = policy
@@ -67,14 +68,14 @@ class PolicyKeeper:
             node.on_close(self._writer.close)
 
     def directive_over(self) -> None:
-        """What is known now will be in the file."""
+        """Queue the policy's current state for writing."""
         if self._writer is not None and isinstance(self._policy, LinUcb):
             self._writer.submit(self._policy.state())
 
 
 @dataclass
 class CommandDispatcher:
-    """Carries out what the loop asks for; nothing here waits."""
+    """Carry out the loop's commands without waiting."""
 
     experts: ExpertClients
     navigator: Nav2Client
@@ -84,8 +85,9 @@ class CommandDispatcher:
     keeper: PolicyKeeper
 
     def carry_out(self, command: Command, now: float) -> None:
-        """now: seconds of the node's clock."""
+        """Carry out one command. now: seconds of the node's clock."""
         if isinstance(command, RequestProposals):
+            self.recorder.asked(command)
             self.experts.ask(command)
         elif isinstance(command, SendGoal):
             self.navigator.send(command.epoch, command.goal, now)
@@ -103,10 +105,11 @@ class CommandDispatcher:
 
 
 class DecisionRecorder:
-    """Publishes ``~/decision`` and ``~/markers``; appends decisions to the log on a thread of its own."""
+    """Publish ``~/question``, ``~/decision`` and ``~/markers``; append decisions to the log on a thread of its own."""
 
     def __init__(self, node: LodestarNode, log: str) -> None:
         self._publisher = node.create_publisher(msg.Decision, "~/decision", qos.EVENT)
+        self._questions = node.create_publisher(msg.Question, "~/question", qos.EVENT)
         self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         self._last: Decision | None = None
         self._trail: deque[np.ndarray] = deque(maxlen=2000)
@@ -115,20 +118,24 @@ class DecisionRecorder:
             self._writer = QueueWorker("decision_log", DecisionLog(log).write, node.diagnostics.error)
             node.on_close(self._writer.close)
 
+    def asked(self, command: RequestProposals) -> None:
+        """Publish a question to the experts."""
+        self._questions.publish(question_to_msg(command.request, command.experts))
+
     def record(self, decision: Decision) -> None:
-        """A decision was made, or its outcome is known."""
+        """Record a new decision, or one whose outcome is known."""
         self._last = decision
         self._publisher.publish(decision_to_msg(decision))
         if self._writer is not None:
             self._writer.submit(decision)
 
     def passed(self, pose: np.ndarray) -> None:
-        """The robot is at pose (3,)."""
+        """Add the robot's pose (3,) to the path."""
         if not self._trail or np.hypot(*(pose[:2] - self._trail[-1][:2])) > 0.1:
             self._trail.append(pose)
 
     def show(self, goal: np.ndarray | None, stamp: float) -> None:
-        """Publish the markers, if somebody looks."""
+        """Publish the markers, if they have subscribers."""
         if self._markers.get_subscription_count() == 0:
             return
         last = self._last

@@ -1,4 +1,4 @@
-"""Inputs of the goal selector that go to the loop's thread: pose and grid, of which only the newest counts."""
+"""Inputs of the goal selector for the loop's thread: the newest pose and grid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar_ros.keep_out import KeepOutInput
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import FrameNames, LodestarNode
 
-POSE_HOLDS = 1.0  # s for which the newest transform says where the robot is
+POSE_HOLDS = 1.0  # s for which the newest transform is valid
 
 
 class PoseInput:
@@ -27,10 +27,8 @@ class PoseInput:
         self._buffer = node.transforms(newest=True).buffer
 
     def observe(self) -> np.ndarray:
-        """The pose (3,) x, y, yaw in map, which the loop is told too. Raises TransformUnavailable."""
-        stamp = (
-            self._node.now
-        )  # the transforms' clock; the loop's own is ahead of it once the clock has stood
+        """Return the pose (3,) x, y, yaw in map, and post it to the loop. Raises TransformUnavailable."""
+        stamp = self._node.now  # the transforms' clock; the loop's time may be ahead of it
         map_from_base = self._buffer.lookup_fresh(self._frames.map, self._frames.base, stamp, POSE_HOLDS)
         pose = np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
         self._thread.post(lambda: self._loop.on_pose(pose, stamp), slot="pose")
@@ -38,7 +36,7 @@ class PoseInput:
 
 
 class GridInput:
-    """The grid with the keep-out zones on it. Subscribes: ``grid``, ``costmap_filter_info`` and its mask."""
+    """The grid with the keep-out zones. Subscribes: ``grid``, ``costmap_filter_info`` and its mask."""
 
     def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
         self._loop, self._thread = loop, thread

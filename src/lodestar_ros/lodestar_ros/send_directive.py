@@ -29,14 +29,14 @@ from lodestar_ros.terminal import not_heard, parse, terminal_node
 _SERVER_TIMEOUT = 15.0
 _ANSWER_TIMEOUT = 10.0
 _CANCEL_TIMEOUT = 5.0
-_RETURN_TIMEOUT = 8.0  # for a goal selector that is started again after 2 s
+_RETURN_TIMEOUT = 8.0  # for a goal selector that is restarted after 2 s
 _SILENCE_TIMEOUT = 4.0  # feedback comes every 0.5 s, heartbeats ten times a second
 _POLL = 0.25
 EXIT_FAILED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Send it and wait for its end; see the module for the exit status."""
+    """Send the directive and wait for its end; return the exit status (see the module)."""
     parser = argparse.ArgumentParser(
         prog="python -m lodestar_ros.send_directive",
         description=__doc__,
@@ -71,7 +71,7 @@ def main(arguments: list[str] | None = None) -> int:
         ]
     except OSError as error:
         parser.error(f"the picture cannot be read: {error}")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cancels as Ctrl-C does
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cancels like Ctrl-C
     with terminal_node("send_directive", options.namespace, given) as node:
         goal = FollowDirective.Goal(
             text=options.directive, images=images, question_id=question, choice=int(choice)
@@ -81,14 +81,14 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 class _Sender:
-    """One directive, and whether its goal selector still lives."""
+    """One directive, with a check that its goal selector is alive."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._client = ActionClient(node, FollowDirective, "follow_directive")
         self._heard = time.monotonic()
         self._followed = False
-        self._start_id = ""  # of the goal selector that took the directive
+        self._start_id = ""  # of the goal selector that accepted the directive
         self._came_back_held = False
         self._text = ""
         node.create_subscription(Heartbeat, "goal_selector/heartbeat", self._on_heartbeat, qos.COMMAND)
@@ -107,7 +107,7 @@ class _Sender:
             if not sent.answer.done():
                 self._wait(
                     sent.cancel(), _POLL
-                )  # it may have heard the directive though nothing is heard of it
+                )  # it may have received the directive although its answer is missing
                 return _complain(
                     f"The goal selector is gone: it did not answer within {_ANSWER_TIMEOUT:.0f} s. "
                     f"{not_heard(self._node)}"
@@ -127,7 +127,7 @@ class _Sender:
             self._wait(finished, _POLL)
             silent = time.monotonic() - self._heard
             if not finished.done() and silent > _SILENCE_TIMEOUT:
-                handle.cancel_goal_async()  # should it live and only be cut off one way
+                handle.cancel_goal_async()  # it may be alive with a connection in one direction only
                 self._wait(finished, _POLL)
                 return self._lost(silent)
         result = finished.result().result
@@ -142,7 +142,7 @@ class _Sender:
         return 0 if result.success else EXIT_FAILED
 
     def _lost(self, silent: float) -> int:
-        """Say what became of a goal selector from which no feedback comes any more."""
+        """Report why a goal selector sends no feedback any more."""
         end = time.monotonic() + _RETURN_TIMEOUT
         while not self._came_back_held and time.monotonic() < end:
             rclpy.spin_once(self._node, timeout_sec=_POLL)
@@ -173,7 +173,7 @@ class _Sender:
         rclpy.spin_until_future_complete(self._node, future, timeout_sec=seconds)
 
     def _on_heartbeat(self, beat: Heartbeat) -> None:
-        """A sign of life until feedback comes; a selector that has started again beats without the directive."""
+        """Count heartbeats until feedback comes; a restarted selector sends them without the directive."""
         self._start_id = self._start_id or beat.start_id
         self._came_back_held = beat.held and beat.start_id != self._start_id
         if not self._followed:

@@ -1,8 +1,9 @@
-"""A goal of an action that is held from the moment it is sent.
+"""A goal of an action that can be cancelled from the moment it is sent.
 
-A server may know a client's requests seconds before it knows where to send its answers, and what it answers in between
-is lost ("client will not receive response"). The goal runs then, and who waits for the answer could not cancel it. So
-the goal's id is made here: who hears feedback of it knows that it was accepted, and can cancel it without an answer.
+A server may receive a client's requests seconds before it discovers the client's reader, and answers in between are
+lost ("client will not receive response"). The goal then runs, and a client that waits for the answer could not cancel
+it. So the goal's id is created here: feedback with this id proves the acceptance, and the goal can be cancelled
+without an answer.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from unique_identifier_msgs.msg import UUID
 
 
 class SentGoal:
-    """`answer` is done with the goal's handle as soon as the server has answered, or shows by feedback that it works on
-    the goal. Everything happens on the executor.
+    """`answer` completes with the goal's handle as soon as the server has answered or sent feedback of the goal.
+    Everything happens on the executor.
 
     on_feedback: called with every feedback message of this goal.
     """
@@ -39,7 +40,7 @@ class SentGoal:
         sent.add_done_callback(self._answered)
 
     def cancel(self) -> Future:
-        """Take the goal back, whether it was answered or not."""
+        """Cancel the goal, whether it was answered or not."""
         return self._handle.cancel_goal_async()
 
     def _hear(self, message: Any) -> None:

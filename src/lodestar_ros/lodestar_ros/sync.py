@@ -1,4 +1,4 @@
-"""Messages of one moment, brought together by their stamps; and frames that wait for their pose."""
+"""Synchronization of messages by stamp, and frames that wait for their pose."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from lodestar_ros.frame_tree import Cause, TransformUnavailable
 
 T = TypeVar("T")
 
-TOLERANCE = 0.02  # s between two stamps of one moment
+TOLERANCE = 0.02  # s between the stamps of one moment
 
 
 class StampPairer:
-    """Collects one message per name and hands them over together.
+    """Collect one message per name and pass them on together.
 
-    Stamps may differ by `tolerance` seconds. What finds no partner among the `capacity` newest moments is dropped
+    Stamps may differ by `tolerance` seconds. A message without partners among the `capacity` newest moments is dropped
     and counted per name in `unmatched`.
     """
 
@@ -35,7 +35,7 @@ class StampPairer:
         self._moments: OrderedDict[float, dict[str, Any]] = OrderedDict()
 
     def add(self, name: str, stamp: float, item: Any) -> None:
-        """Take in one message. The moment has the stamp of the first that came."""
+        """Add one message. A moment has the stamp of its first message."""
         key = min(
             (
                 k
@@ -48,7 +48,7 @@ class StampPairer:
         if key is None:
             key = stamp
             if key in self._moments:
-                return  # the same message again
+                return  # a repeated message
             self._moments[key] = {}
         parts = self._moments[key]
         parts[name] = item
@@ -60,11 +60,11 @@ class StampPairer:
             self._give_up(lambda other: other == oldest)
 
     def clear(self) -> None:
-        """Forget what waits."""
+        """Drop all waiting messages."""
         self._moments.clear()
 
     def _give_up(self, which: Callable[[float], bool]) -> None:
-        """Drop moments; what is complete is not counted."""
+        """Drop moments; complete ones are not counted."""
         for key in [key for key in self._moments if which(key)]:
             parts = self._moments.pop(key)
             if len(parts) < len(self._names):
@@ -73,11 +73,11 @@ class StampPairer:
 
 
 class Companions(Generic[T]):
-    """Hands every item on, in order, with the companion of its moment where that comes in time; none is lost.
+    """Pass every item on, in order, with the companion of its moment if that arrives in time; no item is lost.
 
-    deliver(item, companion or None). An item waits only while companions are coming (the newest is less than `gap`
-    seconds of stamps older), until one comes that is of a later moment, `patience` seconds of `clock` have passed
-    (`expire` is to be called now and then), or more than `capacity` items wait. joined, alone: how many went which way.
+    deliver(item, companion or None). An item waits only while companions arrive (the newest is less than `gap`
+    seconds of stamps older), until a companion of a later moment arrives, `patience` seconds of `clock` have passed
+    (call `expire` regularly), or more than `capacity` items wait. joined, alone: items with and without a companion.
     """
 
     def __init__(
@@ -96,19 +96,19 @@ class Companions(Generic[T]):
         self._waiting: deque[tuple[float, float, T]] = deque()  # stamp, deadline, item
 
     def add(self, stamp: float, item: T) -> None:
-        """Take in an item; stamps ascend."""
+        """Add an item; stamps ascend."""
         self._waiting.append((stamp, self._clock() + self._patience, item))
         self.expire()
 
     def add_companion(self, stamp: float, companion: Any) -> None:
-        """Take in a companion; stamps ascend."""
+        """Add a companion; stamps ascend."""
         self._companions[stamp] = companion
         while len(self._companions) > self._capacity:
             self._companions.popitem(last=False)
         self.expire()
 
     def expire(self) -> None:
-        """Hand on what need not wait any longer."""
+        """Pass on the items that need not wait any longer."""
         while self._waiting:
             stamp, deadline, item = self._waiting[0]
             near = min(self._companions, key=lambda other: abs(other - stamp), default=None)
@@ -122,17 +122,17 @@ class Companions(Generic[T]):
             self._deliver(item, self._companions[near] if found and near is not None else None)
 
     def clear(self) -> None:
-        """Forget what waits and what came."""
+        """Drop all items and companions."""
         self._waiting.clear()
         self._companions.clear()
 
 
 class PoseQueue(Generic[T]):
-    """Frames that wait, for a short while, until the transform at their stamp has come.
+    """Frames that wait for a short time until the transform at their stamp arrives.
 
-    resolve(item) raises TransformUnavailable while it has not. Only a transform that lies in the future is worth
-    waiting for; any other cause, or more than `capacity` frames waiting, drops the frame through `on_drop`. What else
-    resolve raises drops the frame too, and passes on to the caller of `add` or `retry`.
+    resolve(item) raises TransformUnavailable until then. A frame waits only for a transform in the future; any other
+    cause, or more than `capacity` waiting frames, drops the frame through `on_drop`. Other errors of resolve also drop
+    the frame and are raised to the caller of `add` or `retry`.
     """
 
     def __init__(
@@ -149,12 +149,12 @@ class PoseQueue(Generic[T]):
         self._waiting: deque[T] = deque()
 
     def add(self, item: T) -> None:
-        """Deliver the frame now if its pose is known, else when it is."""
+        """Deliver the frame as soon as its pose is known."""
         self._waiting.append(item)
         self.retry()
 
     def retry(self) -> None:
-        """To be called when transforms have come."""
+        """Deliver frames whose pose is known now; call this after transforms have arrived."""
         while self._waiting:
             try:
                 resolved = self._resolve(self._waiting[0])
@@ -165,7 +165,7 @@ class PoseQueue(Generic[T]):
                 self._on_drop(error)
                 continue
             except Exception:
-                self._waiting.popleft()  # it would stand in the way of all others
+                self._waiting.popleft()  # it would block all others
                 raise
             self._waiting.popleft()
             self._deliver(resolved)

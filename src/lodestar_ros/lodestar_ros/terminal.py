@@ -1,4 +1,4 @@
-"""What the commands for a terminal share: their node, their ROS arguments, and advice where nobody answers."""
+"""Common parts of the terminal commands: node, ROS arguments, and advice if no server answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rclpy.utilities import remove_ros_args
 def parse(
     parser: argparse.ArgumentParser, arguments: list[str] | None
 ) -> tuple[argparse.Namespace, list[str]]:
-    """The parser's options with `namespace` among them, and all arguments with those for ROS among them."""
+    """Return the parsed options, including `namespace`, and all arguments, including those for ROS."""
     parser.add_argument("--namespace", default="", help="namespace that the stack was started in")
     parser.epilog = "ROS arguments may follow: --ros-args -r __ns:=/robot1"
     given = sys.argv[1:] if arguments is None else arguments
@@ -26,7 +26,7 @@ def parse(
 
 @contextmanager
 def terminal_node(name: str, namespace: str, arguments: list[str]) -> Iterator[Node]:
-    """A node for as long as the context; Ctrl-C stays Python's."""
+    """Provide a node during the context; Ctrl-C keeps raising KeyboardInterrupt."""
     rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     node = rclpy.create_node(name, namespace=namespace.strip("/"), start_parameter_services=False)
     try:
@@ -37,7 +37,7 @@ def terminal_node(name: str, namespace: str, arguments: list[str]) -> Iterator[N
 
 
 def not_heard(node: Node) -> str:
-    """Why a stack that runs may not be heard from here, with what stands here."""
+    """Return possible reasons why a running stack is not found, with the current settings."""
     domain = os.environ.get("ROS_DOMAIN_ID") or "0"
     if os.environ.get("ROS_DISTRO") == "humble":
         reach = f"ROS_LOCALHOST_ONLY={os.environ.get('ROS_LOCALHOST_ONLY') or '0'}, on another machine it must be 0"

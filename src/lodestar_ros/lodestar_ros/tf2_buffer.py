@@ -1,4 +1,4 @@
-"""tf2_ros' buffer behind the port `Transforms`, with our check of the tree before it."""
+"""tf2_ros' buffer behind the port `Transforms`, with a check of the tree before it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rclpy.time import Time
 from lodestar.geometry.poses import make_transform, rotation_from_quaternion
 from lodestar_ros.conversions import stamp_to_msg
 from lodestar_ros.frame_tree import Admission, Cause, FrameTree, TransformUnavailable
-from lodestar_ros.transforms import checked_pose
+from lodestar_ros.transforms import Sample, TransformIntake
 
 _AUTHORITY = "lodestar"
 
@@ -22,35 +22,26 @@ _AUTHORITY = "lodestar"
 class Tf2Buffer:
     """See `transforms.Transforms`. tf2: the module `tf2_ros`.
 
-    tf2 lets every transform change the tree, so what the tree refuses is kept from it.
+    tf2 lets every transform change the tree, so transforms that `FrameTree` rejects are not passed to it.
     """
 
     def __init__(self, tf2: Any, history: float = 30.0, tree: FrameTree | None = None) -> None:
-        self.restarts = 0
-        self.rejected = 0
-        self.tree = tree or FrameTree()
+        self.intake = TransformIntake(tree)
         self._tf2 = tf2
         self._buffer = tf2.Buffer(cache_time=Duration(seconds=history))
-        self._newest: dict[str, tuple[TransformStamped, bool]] = {}  # by child, and whether it is static
+        self._newest: dict[str, tuple[TransformStamped, bool]] = {}  # by child; True = static
         self._lock = threading.Lock()
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
         """See `Transforms`."""
-        parent, child = parent.lstrip("/"), child.lstrip("/")
-        pose = checked_pose(parent, child, translation, quaternion)
-        if pose is None:
-            self.rejected += 1
-            return Admission.REFUSED
         with self._lock:
-            admission = self.tree.admit(parent, child, stamp, static)
-            if admission is Admission.REFUSED:
+            admission, sample = self.intake.admit(parent, child, stamp, translation, quaternion, static)
+            if sample is None:
                 return admission
-            self._newest[child] = (_stamped(parent, child, stamp_to_msg(stamp), *pose), static)
-            if admission is Admission.RESTARTED:
-                self.restarts += 1
+            self._newest[sample.child] = (_stamped(sample, stamp_to_msg(stamp)), static)
             if admission is Admission.KEPT:
-                self._set(*self._newest[child])
+                self._set(*self._newest[sample.child])
             else:
                 self._fill_anew()  # tf2 cannot forget a single frame
         return admission
@@ -58,14 +49,14 @@ class Tf2Buffer:
     def clear(self) -> None:
         """See `Transforms`."""
         with self._lock:
-            self.tree.forget_moving()
+            self.intake.tree.forget_moving()
             self._fill_anew()
 
     def _fill_anew(self) -> None:
-        """Give tf2 the newest of what the tree holds, and nothing else."""
+        """Refill tf2 with the newest transform of each frame in the tree."""
         self._buffer.clear()
         for child, (stamped, static) in list(self._newest.items()):
-            if self.tree.parent(child) == stamped.header.frame_id:
+            if self.intake.tree.parent(child) == stamped.header.frame_id:
                 self._set(stamped, static)
             else:
                 del self._newest[child]
@@ -77,10 +68,10 @@ class Tf2Buffer:
     def lookup(
         self, target: str, source: str, stamp: float | None = None, extrapolate: float = 0.0
     ) -> np.ndarray:
-        """See `Transforms`; without a stamp the newest moment that all frames between have."""
+        """See `Transforms`; without a stamp the newest moment common to all frames between."""
         target, source = target.lstrip("/"), source.lstrip("/")
         with self._lock:
-            self.tree.common(target, source)
+            self.intake.tree.common(target, source)
             at = Time() if stamp is None else Time(nanoseconds=round(stamp * 1e9))
             try:
                 return _matrix(self._buffer.lookup_transform_core(target, source, at))
@@ -90,7 +81,7 @@ class Tf2Buffer:
                 raise TransformUnavailable(Cause.NOT_CONNECTED, f"{error}{self._refused()}") from error
 
     def _beyond(self, target: str, source: str, at: Time, extrapolate: float, error: Exception) -> np.ndarray:
-        """The newest transform where it still holds at a moment that was not received."""
+        """Return the newest transform if it is still valid at a stamp that was not received."""
         try:
             newest = self._buffer.get_latest_common_time(target, source)
         except self._tf2.TransformException:
@@ -104,22 +95,20 @@ class Tf2Buffer:
         """See `Transforms`."""
         matrix = self.lookup(target, source)
         with self._lock:
-            self.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
+            self.intake.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
         return matrix
 
     def _refused(self) -> str:
-        problems = self.tree.problems()
+        problems = self.intake.tree.problems()
         return f"; refused: {problems}" if problems else ""
 
 
-def _stamped(
-    parent: str, child: str, stamp: Stamp, translation: np.ndarray, quaternion: np.ndarray
-) -> TransformStamped:
-    stamped = TransformStamped(child_frame_id=child)
-    stamped.header.frame_id, stamped.header.stamp = parent, stamp
+def _stamped(sample: Sample, stamp: Stamp) -> TransformStamped:
+    stamped = TransformStamped(child_frame_id=sample.child)
+    stamped.header.frame_id, stamped.header.stamp = sample.parent, stamp
     t, r = stamped.transform.translation, stamped.transform.rotation
-    t.x, t.y, t.z = map(float, translation)
-    r.x, r.y, r.z, r.w = map(float, quaternion)
+    t.x, t.y, t.z = map(float, sample.translation)
+    r.x, r.y, r.z, r.w = map(float, sample.quaternion)
     return stamped
 
 

@@ -1,4 +1,4 @@
-"""Transforms by stamp from /tf and /tf_static, behind one port: tf2_ros' buffer where it is installed, else our own."""
+"""Transforms by stamp from /tf and /tf_static, behind one port: tf2_ros' buffer if installed, else our own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from rclpy.clock import JumpThreshold
@@ -20,7 +20,7 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import MAX_COORDINATE, stamp_from_msg
 from lodestar_ros.frame_tree import Admission, Cause, FrameTree, TransformUnavailable
 
-_MAX_REFUSED = 100  # static transforms that wait for what stands against them to go
+_MAX_REFUSED = 100  # rejected static transforms that are retried when conflicting ones disappear
 
 
 @dataclass
@@ -43,7 +43,7 @@ class _Samples:
         insort(self.stamps, stamp)
         self.poses.insert(index, (translation, quaternion))
         expired = bisect_left(self.stamps, self.stamps[-1] - history)
-        if expired > 64:  # in lumps, so that an insertion stays cheap
+        if expired > 64:  # in batches, so that an insertion stays cheap
             del self.stamps[:expired]
             del self.poses[:expired]
 
@@ -90,75 +90,105 @@ def _slerp(q0: np.ndarray, q1: np.ndarray, share: float) -> np.ndarray:
     return (np.sin((1.0 - share) * angle) * q0 + np.sin(share * angle) * q1) / np.sin(angle)
 
 
+class Sample(NamedTuple):
+    """A valid transform. translation: (3,). quaternion: (4,), of unit length."""
+
+    parent: str
+    child: str
+    translation: np.ndarray
+    quaternion: np.ndarray
+
+
+class TransformIntake:
+    """Check transforms before a buffer stores them. Not safe for threads: the buffer holds the lock.
+
+    restarts: times that stamps fell back and all moving transforms were forgotten.
+    rejected: transforms without a valid rotation, with a number that is not finite or with equal frames.
+    """
+
+    def __init__(self, tree: FrameTree | None = None) -> None:
+        self.tree = tree or FrameTree()
+        self.restarts = 0
+        self.rejected = 0
+
+    def admit(
+        self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, static: bool
+    ) -> tuple[Admission, Sample | None]:
+        """Return the tree's verdict and the transform to store; None if it is rejected."""
+        parent, child = parent.lstrip("/"), child.lstrip("/")
+        translation = np.asarray(translation, np.float64)
+        quaternion = np.asarray(quaternion, np.float64)
+        norm = float(np.linalg.norm(quaternion))
+        finite = np.isfinite(norm) and (np.abs(translation) <= MAX_COORDINATE).all()
+        if not (finite and norm > 1e-9 and parent and child and parent != child):
+            self.rejected += 1
+            return Admission.REFUSED, None
+        admission = self.tree.admit(parent, child, stamp, static)
+        if admission is Admission.REFUSED:
+            return admission, None
+        self.restarts += admission is Admission.RESTARTED
+        return admission, Sample(parent, child, translation, quaternion / norm)
+
+
 class Transforms(Protocol):
     """Port of a bounded history of transforms; safe for threads. Frames may begin with a slash."""
 
-    restarts: int  # times that stamps fell back and everything that moves was forgotten
-    rejected: int  # transforms without a rotation or with a number that is none
-    tree: FrameTree
+    intake: TransformIntake
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
-        """Keep one sample, or refuse it."""
+        """Store one sample, or reject it."""
         ...
 
     def clear(self) -> None:
-        """Forget everything that moves; static transforms hold for ever."""
+        """Forget all moving transforms; static ones stay."""
         ...
 
     def lookup(
         self, target: str, source: str, stamp: float | None = None, extrapolate: float = 0.0
     ) -> np.ndarray:
-        """target_from_source at the stamp (seconds; None = newest), (4, 4) float64; never waits.
+        """Return target_from_source at the stamp (seconds; None = newest), (4, 4) float64, without waiting.
 
-        extrapolate: seconds for which the last sample still holds. Raises TransformUnavailable.
+        extrapolate: seconds for which the last sample stays valid. Raises TransformUnavailable.
         """
         ...
 
     def lookup_fresh(self, target: str, source: str, now: float, max_age: float) -> np.ndarray:
-        """The newest target_from_source, (4, 4); see `FrameTree.check_fresh`. Raises TransformUnavailable."""
+        """Return the newest target_from_source, (4, 4); see `FrameTree.check_fresh`. Raises TransformUnavailable."""
         ...
 
 
 class TransformBuffer:
-    """Our own history of a tree of frames, for where tf2_ros is not installed. See `Transforms`.
+    """Our own history of a tree of frames, used without tf2_ros. See `Transforms`.
 
-    history: seconds kept per moving frame. tree: decides which frame hangs on which.
+    history: seconds kept per moving frame. tree: decides the parent of each frame.
     """
 
     def __init__(self, history: float = 30.0, tree: FrameTree | None = None) -> None:
-        self.restarts = 0
-        self.rejected = 0
-        self.tree = tree or FrameTree()
+        self.intake = TransformIntake(tree)
         self._history = history
         self._samples: dict[str, _Samples] = {}
         self._lock = threading.Lock()
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
-        """See `Transforms`; a sample that is not finite, has no rotation or joins a frame to itself is refused."""
-        parent, child = parent.lstrip("/"), child.lstrip("/")
-        pose = checked_pose(parent, child, translation, quaternion)
-        if pose is None:
-            self.rejected += 1
-            return Admission.REFUSED
+        """See `Transforms`; a sample that is not finite, has no rotation or joins a frame to itself is rejected."""
         with self._lock:
-            admission = self.tree.admit(parent, child, stamp, static)
-            if admission is Admission.REFUSED:
+            admission, sample = self.intake.admit(parent, child, stamp, translation, quaternion, static)
+            if sample is None:
                 return admission
             if admission is Admission.RESTARTED:
                 self._forget_moving()
-                self.restarts += 1
-            samples = self._samples.get(child)
-            if samples is None or samples.parent != parent or samples.static != static:
-                samples = self._samples[child] = _Samples(parent, static)
-            samples.insert(stamp, *pose, self._history)
+            samples = self._samples.get(sample.child)
+            if samples is None or samples.parent != sample.parent or samples.static != static:
+                samples = self._samples[sample.child] = _Samples(sample.parent, static)
+            samples.insert(stamp, sample.translation, sample.quaternion, self._history)
         return admission
 
     def clear(self) -> None:
         """See `Transforms`."""
         with self._lock:
-            self.tree.forget_moving()
+            self.intake.tree.forget_moving()
             self._forget_moving()
 
     def _forget_moving(self) -> None:
@@ -170,7 +200,7 @@ class TransformBuffer:
         """See `Transforms`; without a stamp the newest sample of each frame."""
         target, source = target.lstrip("/"), source.lstrip("/")
         with self._lock:
-            common = self.tree.common(target, source)
+            common = self.intake.tree.common(target, source)
             common_from_source = self._compose(source, common, stamp, extrapolate)
             common_from_target = self._compose(target, common, stamp, extrapolate)
         return inverse(common_from_target) @ common_from_source
@@ -179,32 +209,19 @@ class TransformBuffer:
         """See `Transforms`."""
         matrix = self.lookup(target, source)
         with self._lock:
-            self.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
+            self.intake.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
         return matrix
 
     def _compose(self, frame: str, common: str, stamp: float | None, extrapolate: float) -> np.ndarray:
         """common_from_frame, (4, 4)."""
-        matrix, chain = np.eye(4), self.tree.chain(frame)
+        matrix, chain = np.eye(4), self.intake.tree.chain(frame)
         for child in chain[: chain.index(common)]:
             matrix = self._samples[child].matrix(stamp, extrapolate, child) @ matrix
         return matrix
 
 
-def checked_pose(
-    parent: str, child: str, translation: Any, quaternion: Any
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Translation (3,) and unit quaternion (4,); None where they are no pose between two frames."""
-    translation = np.asarray(translation, np.float64)
-    quaternion = np.asarray(quaternion, np.float64)
-    norm = float(np.linalg.norm(quaternion))
-    finite = np.isfinite(norm) and (np.abs(translation) <= MAX_COORDINATE).all()
-    if not (finite and norm > 1e-9 and parent and child and parent != child):
-        return None
-    return translation, quaternion / norm
-
-
 def make_buffer() -> Transforms:
-    """tf2_ros' buffer where it is installed, else our own."""
+    """Return tf2_ros' buffer if it is installed, else our own."""
     try:
         import tf2_ros
     except ImportError:
@@ -215,10 +232,10 @@ def make_buffer() -> Transforms:
 
 
 class TransformListener:
-    """Fills a buffer from /tf and /tf_static; a clock that jumps back empties it.
+    """Fill a buffer from /tf and /tf_static; a clock that jumps back empties it.
 
-    on_change() is called after every message. on_refused(text) is called with the pairs of frames that were refused,
-    once for every transform that is.
+    on_change() is called after every message. on_refused(text) is called with the rejected pairs of frames,
+    once per rejected transform.
     """
 
     def __init__(
@@ -249,7 +266,7 @@ class TransformListener:
 
     def _insert(self, transforms: Sequence[Any], *, static: bool) -> None:
         admissions = [self._insert_one(stamped, static) for stamped in transforms]
-        if Admission.REPLACED in admissions:  # what stood against a static one may be gone
+        if Admission.REPLACED in admissions:  # the conflict with a static one may be gone
             waiting, self._refused_static = self._refused_static, {}
             for stamped in waiting.values():
                 self._insert_one(stamped, True)
@@ -265,5 +282,7 @@ class TransformListener:
             if static and len(self._refused_static) < _MAX_REFUSED:
                 self._refused_static[pair] = stamped
             if self._on_refused is not None:
-                self._on_refused(self.buffer.tree.problems() or f"{pair[0]} -> {pair[1]} is no transform")
+                self._on_refused(
+                    self.buffer.intake.tree.problems() or f"{pair[0]} -> {pair[1]} is no transform"
+                )
         return admission

@@ -1,9 +1,8 @@
-"""A second stack in one domain and namespace: nodes of one full name recognise each other, and the later one ends.
+"""Detection of a second stack in one domain and namespace: of two nodes with one full name, the later one ends.
 
-Every node says in its diagnostics once a second who it is (`hardware_id`: full name, host, process, token, seconds
-since its start). A node that was killed says nothing more, although the middleware lists it for a while: so a node
-that is started again has no twin. `python -m lodestar_ros.twins NAME ...` looks for living nodes before a stack is
-started.
+Every node publishes its identity once a second in its diagnostics (`hardware_id`: full name, host, process, token,
+seconds since its start). A killed node publishes nothing more, although the middleware lists it for a while: so a
+restarted node has no twin. `python -m lodestar_ros.twins NAME ...` looks for running nodes before a stack is started.
 
 Exit status of the command: 0 none lives, 3 one does (it is printed with what to do).
 """
@@ -28,18 +27,18 @@ from rclpy.node import Node
 
 from lodestar_ros import qos
 
-#: Seconds after its start in which a node gives way to an older twin; an older one stays.
+#: Seconds after its start in which a node yields to an older twin; an older node stays.
 GIVES_WAY = 10.0
-#: Seconds in which the middleware lists what there is, also on a busy machine.
+#: Seconds in which the middleware discovers all nodes, also on a busy machine.
 LOOK = 4.0
-#: Seconds more for a node that is listed to say who it is: it lives, or it was killed of late.
+#: Further seconds for a listed node to publish its identity: it is alive, or it was killed recently.
 DOUBT = 4.0
 FOUND = 3
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Which process a node is. uptime: seconds since its start, of its own steady clock."""
+    """Identity of a node's process. uptime: seconds since its start, of its own steady clock."""
 
     name: str  # full, with the namespace
     host: str
@@ -48,17 +47,17 @@ class Identity:
     uptime: float = 0.0
 
     def text(self) -> str:
-        """One line, as it travels."""
+        """Return the identity as the text of `hardware_id`."""
         return f"{self.name} {self.host} {self.pid} {self.token} {self.uptime:.2f}"
 
     @property
     def place(self) -> str:
-        """Where it runs, for a person."""
+        """Return host and process for a person."""
         return f"process {self.pid} on {self.host}"
 
 
 def identity_from(text: str) -> Identity | None:
-    """The identity in a `hardware_id`; None where it holds none."""
+    """Return the identity in a `hardware_id`; None if it has none."""
     parts = text.split(" ")
     if len(parts) != 5 or not parts[0].startswith("/"):
         return None
@@ -69,7 +68,7 @@ def identity_from(text: str) -> Identity | None:
 
 
 def advice(other: Identity) -> str:
-    """What to do about a node that lives already."""
+    """Return what to do about a node that is already running."""
     domain = os.environ.get("ROS_DOMAIN_ID", "0")
     return (
         f"{other.name} runs already in ROS domain {domain} ({other.place}): two stacks of one domain and namespace "
@@ -79,7 +78,7 @@ def advice(other: Identity) -> str:
 
 @dataclass
 class Presence:
-    """Who this node is, and whether another of its name is older.
+    """This node's identity, and the check for an older node of its name.
 
     clock: steady seconds.
     """
@@ -94,11 +93,11 @@ class Presence:
 
     @property
     def me(self) -> Identity:
-        """This node, now."""
+        """Return this node's current identity."""
         return Identity(self.name, self.host, os.getpid(), self.token, self.clock() - self._begun)
 
     def older_twin(self, text: str) -> Identity | None:
-        """The twin that a `hardware_id` tells of, where this node is to give way to it."""
+        """Return the twin of a `hardware_id` if this node must yield to it, else None."""
         other, me = identity_from(text), self.me
         if other is None or other.name != me.name or other.token == me.token or me.uptime > GIVES_WAY:
             return None
@@ -106,7 +105,7 @@ class Presence:
 
 
 class TwinWatch:
-    """Calls on_twin(text) where the diagnostics tell of an older node of this one's name.
+    """Call on_twin(text) if the diagnostics show an older node of this one's name.
 
     Subscribes: ``/diagnostics``, for GIVES_WAY seconds.
     """
@@ -131,9 +130,9 @@ class TwinWatch:
 
 
 def living(names: Collection[str], seconds: float = LOOK) -> Identity | None:
-    """A living node of one of the full names, None where none says a word within the seconds of real time.
+    """Return a running node of one of the full names; None if none publishes within the seconds of real time.
 
-    Where the middleware lists one of the names by then it takes DOUBT longer.
+    If the middleware lists one of the names by then, the search takes DOUBT longer.
     """
     context = rclpy.Context()
     rclpy.init(context=context)

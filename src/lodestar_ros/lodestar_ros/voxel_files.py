@@ -1,4 +1,4 @@
-"""The voxel map's own part of a saved map, its checkpoints, and what it exports for other programs."""
+"""The voxel map's part of a saved map, its checkpoints, and its exports."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from lodestar_ros.workers import Job
 
 
 class VoxelFiles:
-    """Serves ``~/save``, ``~/load`` and ``~/export``, and keeps checkpoints.
+    """Serve ``~/save``, ``~/load`` and ``~/export``, and take checkpoints.
 
-    replace(map) is called with a map to go on with: a loaded one on a worker, the one to begin with at once.
+    replace(map) is called with the map to use: the initial one at once, a loaded one on a worker.
     """
 
     def __init__(
@@ -51,12 +51,12 @@ class VoxelFiles:
         self._checkpoints.keep(lambda: map_to_arrays(self._current()), changed)
 
     def note_ids(self) -> None:
-        """The ids given out so far are not used again by a successor; to be called before others hear of them."""
+        """Note the ids assigned so far, so that a successor does not reuse them; call this before publishing them."""
         voxels = self._current()
         self._checkpoints.note(session=_base(voxels.session_id), next_id=voxels.next_id)
 
     def _empty(self) -> SemanticVoxelMap:
-        """Return a map without anything in it; as a successor's, its ids go on where the predecessor's ended."""
+        """Return an empty map; after a restart its ids continue those of the predecessor."""
         notes = self._checkpoints.notes
         session = _next_session(str(notes["session"])) if notes else uuid.uuid4().hex[:12]
         voxels = parts.voxel_map(self._config, self._shared, session)
@@ -81,7 +81,7 @@ class VoxelFiles:
         return {"bytes_written": written, "entity_count": meta["instances"]}
 
     def _load(self, job: Job) -> dict[str, Any]:
-        """On the worker of the action; a session of its own goes on with the file's, so followers start anew."""
+        """On the worker of the action; a new session continues the file's, so followers start anew."""
         archive = read_archive(path_of(job), KIND, VERSION)
         session = _next_session(str(archive.meta.get("session_id", "")))
         loaded = map_from_arrays(archive.meta, archive.arrays, self._config.voxels, session, self._node.now)
@@ -105,5 +105,5 @@ def _base(session: str) -> str:
 
 
 def _next_session(session: str) -> str:
-    """Return the name of a session that goes on with the map of another."""
+    """Return the name of a session that continues another's map."""
     return f"{_base(session)}+{uuid.uuid4().hex[:6]}"

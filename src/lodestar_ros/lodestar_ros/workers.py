@@ -1,4 +1,4 @@
-"""Threads for what would block a callback, and the way back to the node's executor."""
+"""Threads for blocking work, and callbacks to the node's executor."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ T = TypeVar("T")
 
 
 class Mailbox:
-    """Runs functions on the node's executor; anyone may post from any thread.
+    """Run functions on the node's executor, posted from any thread.
 
     A timer empties it while an answer is expected: an executor's `create_task` and guard conditions are not safe
     to use from another thread under rclpy's events executor.
     """
 
-    PERIOD = 0.01  # s, the longest that a letter lies
+    PERIOD = 0.01  # s, longest wait of a posted function
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -38,13 +38,13 @@ class Mailbox:
         self._timer.cancel()
 
     def expect(self) -> None:
-        """Start emptying; to be called on the executor before the work begins. `done` ends it."""
+        """Start the timer; call this on the executor before the work begins. `done` ends it."""
         self._expected += 1
         if self._timer.is_canceled():
             self._timer.reset()
 
     def post(self, function: Callable[[], None], *, done: bool = False) -> None:
-        """Has the function called on the executor soon, in the order of posting; `done` takes back one `expect`."""
+        """Call the function on the executor soon, in the order of posting; `done` reverses one `expect`."""
         self._letters.append(function)
         if done:
             self._letters.append(self._finished)
@@ -63,9 +63,9 @@ class Mailbox:
 
 
 class LatestWorker(Generic[T]):
-    """One thread that works on the newest item; an item that a newer one overtakes is dropped and counted.
+    """One thread that works on the newest item; a waiting item is replaced by a newer one and counted as dropped.
 
-    work: called on the thread. on_error: called on the thread with what `work` raised; the worker goes on.
+    work: called on the thread. on_error: called on the thread with an error of `work`; the worker continues.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class LatestWorker(Generic[T]):
         self._thread.start()
 
     def submit(self, item: T) -> None:
-        """Put the item into the slot; never blocks for longer than a lock."""
+        """Put the item into the slot; blocks for a lock only."""
         with self._condition:
             if self._slot:
                 self.dropped += 1
@@ -93,11 +93,11 @@ class LatestWorker(Generic[T]):
 
     @property
     def busy(self) -> bool:
-        """Whether an item waits in the slot."""
+        """Return whether an item waits in the slot."""
         return bool(self._slot)
 
     def close(self, timeout: float = 2.0) -> None:
-        """End the thread after the item it works on."""
+        """End the thread after its current item."""
         with self._condition:
             self._closing = True
             self._condition.notify()
@@ -123,7 +123,7 @@ class LatestWorker(Generic[T]):
 
 
 class Job:
-    """One accepted goal of an action, as its worker sees it."""
+    """One accepted goal of an action, for its worker."""
 
     def __init__(self, goal_handle: Any, mailbox: Mailbox) -> None:
         self.request = goal_handle.request
@@ -135,19 +135,19 @@ class Job:
 
     @property
     def cancel_requested(self) -> bool:
-        """Whether the client has taken the goal back; the work should end soon."""
+        """Return whether the client has cancelled the goal; the work should end soon."""
         return self._canceled.is_set()
 
     @property
     def age(self) -> float:
-        """Seconds of real time since it was accepted."""
+        """Return the seconds of real time since the acceptance."""
         return time.monotonic() - self.accepted_at
 
     def request_cancel(self) -> None:
         self._canceled.set()
 
     def post(self, function: Callable[[], None]) -> None:
-        """Have a function called on the node's executor soon; from any thread, until the job is finished."""
+        """Call a function on the node's executor soon; from any thread, until the job is finished."""
         self._mailbox.post(function)
 
     def feedback(self, message: Any) -> None:
@@ -156,7 +156,7 @@ class Job:
         self._mailbox.post(lambda: self._publish(message))
 
     def say_again(self, otherwise: Any) -> None:
-        """Publish the last feedback once more, `otherwise` before the first; on the executor."""
+        """Publish the last feedback again, or `otherwise` before the first; on the executor."""
         self._publish(otherwise if self._said is None else self._said)
 
     def _publish(self, message: Any) -> None:
@@ -164,7 +164,7 @@ class Job:
             self._goal_handle.publish_feedback(message)
 
     def finish(self, result: Any) -> None:
-        """End the goal: succeeded where `result.error_code` is 0, canceled where it was taken back, else aborted."""
+        """End the goal: succeeded if `result.error_code` is 0, canceled if it was cancelled, else aborted."""
         self._mailbox.post(
             lambda: self._goal_handle.execute(lambda handle: self._conclude(handle, result)), done=True
         )
@@ -183,7 +183,7 @@ class ActionWorker:
     """Action server whose goals run one after another on one thread, so that no callback ever blocks.
 
     execute(job) returns the action's Result. More than `capacity` goals waiting: the next is rejected.
-    fail(error) returns the Result for what `execute` raised. A goal that is cancelled while it waits gets
+    fail(error) returns the Result for an error of `execute`. A goal that is cancelled while it waits gets
     `cancelled()`.
     """
 
@@ -279,7 +279,7 @@ def _not_called(_handle: Any) -> Any:
 
 
 class QueueWorker(Generic[T]):
-    """One thread that works on every item in order; for small writes of which none may be lost."""
+    """One thread that works on every item in order, for small writes that must not be lost."""
 
     def __init__(
         self, name: str, work: Callable[[T], None], on_error: Callable[[Exception], None] | None = None
@@ -294,7 +294,7 @@ class QueueWorker(Generic[T]):
         self._items.put((item,))
 
     def close(self, timeout: float = 10.0) -> None:
-        """End the thread after everything that was submitted: a disk that syncs may take seconds."""
+        """End the thread after all submitted items; a disk's sync may take seconds."""
         self._items.put(None)
         self._thread.join(timeout)
 
@@ -308,9 +308,9 @@ class QueueWorker(Generic[T]):
 
 
 class ServiceWorker:
-    """Service whose answers are made one after another on a thread, so that the executor never waits for them.
+    """Service whose answers are computed one after another on a thread, so that the executor never waits for them.
 
-    answer(request, response) returns the response; what it raises goes to the log and the response is sent as it
+    answer(request, response) returns the response; an error is logged and the response is sent as it
     is then.
     """
 

@@ -157,14 +157,14 @@ def test_stamps_that_fall_back_begin_a_new_world(bench):
     bench.robot(5.0)
     bench.now = 1.0
     bench.put("odom", "base_link", 2.0)
-    assert bench.buffer.restarts == 1
+    assert bench.buffer.intake.restarts == 1
     assert bench.buffer.lookup("odom", "camera")[0, 3] == pytest.approx(2.3)
 
 
 def test_broken_samples_are_counted(bench):
     assert bench.buffer.insert("a", "b", 0.0, (np.nan, 0, 0), (0, 0, 0, 1)) is Admission.REFUSED
     assert bench.buffer.insert("a", "b", 0.0, (0, 0, 0), (0, 0, 0, 0)) is Admission.REFUSED
-    assert bench.buffer.rejected == 2
+    assert bench.buffer.intake.rejected == 2
 
 
 def test_tf2s_buffer_is_used_where_it_is_installed(monkeypatch):

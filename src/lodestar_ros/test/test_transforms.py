@@ -111,7 +111,7 @@ def test_samples_out_of_order_find_their_place(buffer):
 
 def test_a_restart_forgets_what_moved_and_keeps_what_does_not(buffer):
     put(buffer, "odom", "base_link", 0.5, (0.0, 0.0, 0.0))
-    assert buffer.restarts == 1
+    assert buffer.intake.restarts == 1
     with pytest.raises(TransformUnavailable):
         buffer.lookup("odom", "base_link", 10.5)
     assert buffer.lookup("base_link", "camera", 0.5)[0, 3] == pytest.approx(0.3)
@@ -126,7 +126,7 @@ def test_broken_samples_are_counted_and_left_out(buffer):
         ("", (0, 0, 0), (0, 0, 0, 1)),
     ):
         assert buffer.insert("odom", child, 11.1, translation, quaternion) is Admission.REFUSED
-    assert buffer.rejected == 4
+    assert buffer.intake.rejected == 4
     assert buffer.lookup("odom", "base_link")[0, 3] == pytest.approx(1.0)
 
 

@@ -19,11 +19,11 @@ _AHEAD = np.linspace(0.1, 1.0, 4)  # fractions of the blocked motion at which ob
 class ContactConfig:
     """Detection and memory of contacts."""
 
-    # metres commanded without motion that indicate a contact; chosen: above the pose's delay
+    # metres commanded without motion that indicate a contact; chosen
     driven: float = 0.30
     turned: float = 0.80  # radians, likewise; chosen: as `driven`
-    reach: float = 0.12  # metres beyond the body in which the obstacle is assumed; chosen: about one cell
-    memory: float = 60.0  # seconds for which these cells stay blocked; chosen: the time to drive around it
+    reach: float = 0.12  # metres beyond the body in which the obstacle is assumed; chosen
+    memory: float = 60.0  # seconds for which these cells stay blocked; chosen
 
 
 class Contacts:

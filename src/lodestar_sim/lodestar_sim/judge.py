@@ -1,4 +1,4 @@
-"""Judges by ground truth: whether the robot found it, what was meant, and how short the way could have been."""
+"""Ground-truth judgement of a run: success, targets and shortest path."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lodestar.grid.success_pose import MAX_BEARING, MAX_DISTANCE, bearing_to_box
 from lodestar.language.directive import DirectiveError, Step
 from lodestar.language.grammar import parse_directive
 from lodestar_sim.reference_truth import Scene
-from lodestar_sim.worlds.truth import Truth
+from lodestar_sim.worlds.truth import Truth, truth_of
 from lodestar_sim.worlds.world import World
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Success as DESIGN section 3 defines it, for the target that comes nearest to it.
+    """Success by DESIGN section 3, for the target that is nearest to it.
 
-    distance_m: footprint to box in plan, inf where there is no target. bearing: radians, positive to the left.
-    in_sight: any of the object's sampled points is seen from the camera.
+    distance_m: footprint to box in plan, inf without a target. bearing: radians, positive to the left.
+    in_sight: the camera sees any of the object's sampled points.
     """
 
     success: bool
@@ -34,13 +34,13 @@ class Verdict:
 
 
 def judge_find(world_at_time: World, robot_pose: Iterable[float], target_ids: Iterable[int]) -> Verdict:
-    """Whether a robot at (x, y, yaw) has found one of the targets in a world as it stands."""
+    """Judge whether a robot at (x, y, yaw) has found one of the targets in the current world."""
     pose = np.asarray(list(robot_pose), np.float64)[:3]
     standing = {thing.id: thing for thing in world_at_time.objects}
     targets = [standing[i] for i in target_ids if i in standing]
     if not targets:
         return Verdict(False, math.inf, 0.0, False, "There is no such thing in the building.")
-    truth = world_at_time.truth
+    truth = truth_of(world_at_time)
     verdicts = []
     for thing in targets:
         low, high = world_at_time.box(thing)
@@ -72,9 +72,9 @@ def _say(caption: str, distance: float, bearing: float, in_sight: bool) -> str:
 
 
 def valid_targets(world: World, directive_text: str, time: float = 0.0) -> tuple[int, ...]:
-    """Ids of what the last step of a directive that names something may mean; empty where the building has none.
+    """Return the ids of the possible targets of a directive's last step with a target; empty if the building has none.
 
-    Raises DirectiveError where the text is no directive that names something.
+    Raises DirectiveError for a text that is no directive with a target.
     """
     steps = parse_directive(directive_text).steps
     step = next((step for step in reversed(steps) if step.graphs), None)
@@ -96,9 +96,9 @@ def things_meant(world: World, step: Step, time: float = 0.0) -> tuple[int, ...]
 
 
 def shortest_path_length(world: World, start: Iterable[float], target_ids: Iterable[int]) -> float:
-    """Metres of the shortest way from (x, y, ...) to a pose of success, inf where there is none."""
+    """Return the shortest path from (x, y, ...) to a success pose, metres; inf if there is none."""
     xy = tuple(float(v) for v in list(start)[:2])
     wanted = set(target_ids)
-    truth: Truth = world.truth
+    truth: Truth = truth_of(world)
     lengths = [truth.shortest_path((xy[0], xy[1]), thing) for thing in world.objects if thing.id in wanted]
     return min(lengths, default=math.inf)

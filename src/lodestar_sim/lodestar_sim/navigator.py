@@ -1,4 +1,4 @@
-"""A small navigator that stands in for Nav2: plans on the grid, follows, and gives up with Nav2's codes.
+"""A small navigator that replaces Nav2: plans on the grid, follows the path, and aborts with Nav2's codes.
 
 The same class runs headless and in the `sim_navigator` node.
 """
@@ -39,7 +39,7 @@ class NavigatorError(IntEnum):
 
 
 class NavigatorStatus(Enum):
-    """What became of the goal."""
+    """State of the goal."""
 
     IDLE = "idle"
     ACTIVE = "active"
@@ -50,18 +50,18 @@ class NavigatorStatus(Enum):
 
 @dataclass(frozen=True)
 class NavigatorConfig:
-    """How patiently and how exactly a goal is pursued."""
+    """Timeouts and tolerances of a goal."""
 
-    replan_period: float = 1.0  # s
-    plan_failures: int = 3  # plans in a row that may fail while the robot drives
-    input_patience: float = 3.0  # s without a grid or a pose
-    control_patience: float = 3.0  # s without a motion that is free
-    progress_time: float = 8.0  # s in which the robot must have moved or turned
-    progress_distance: float = 0.15  # m
-    progress_angle: float = 0.3  # rad
-    slowest: float = 0.15  # m/s on average over the longest plan, below which the goal is given up ...
-    grace: float = 60.0  # s ... after this
-    escape_distance: float = 0.8  # m, how far from free space a start may be
+    replan_period: float = 1.0  # s; chosen
+    plan_failures: int = 3  # plans in a row that may fail while the robot drives; chosen
+    input_patience: float = 3.0  # s without a grid or a pose; chosen
+    control_patience: float = 3.0  # s without a free motion; chosen
+    progress_time: float = 8.0  # s in which the robot must have moved or turned; chosen
+    progress_distance: float = 0.15  # m; chosen
+    progress_angle: float = 0.3  # rad; chosen
+    slowest: float = 0.15  # m/s, mean over the longest plan, below which the goal is aborted ...; chosen
+    grace: float = 60.0  # s ... after this time; chosen
+    escape_distance: float = 0.8  # m, largest distance of a start from free space; chosen
     travel: TravelConfig = field(default_factory=TravelConfig)
     follower: FollowerConfig = field(default_factory=FollowerConfig)
     contacts: ContactConfig = field(default_factory=ContactConfig)
@@ -69,8 +69,8 @@ class NavigatorConfig:
 
 @dataclass(frozen=True)
 class NavigatorStep:
-    """What to do now. command: (3,) vx, vy, wz in the body frame; path: (N, 2) metres, frame of the grid.
-    distance_remaining: metres by path, NaN where nothing is followed at this moment.
+    """Result of an update. command: (3,) vx, vy, wz in the body frame; path: (N, 2) metres, frame of the grid.
+    distance_remaining: metres by path, NaN without a path.
     """
 
     command: np.ndarray
@@ -95,13 +95,13 @@ class _Abort(Exception):
 
 
 class Navigator:
-    """Drives to one goal at a time; a new goal takes the place of the old one."""
+    """Drive to one goal at a time; a new goal replaces the current one."""
 
     def __init__(self, config: NavigatorConfig = NavigatorConfig()):
         self.config = config
         self._follower = PathFollower(config.follower)
         self._contacts = Contacts(config.contacts, config.follower)
-        self._goal = np.zeros(3)  # of the last set_goal; `active` says whether it is pursued
+        self._goal = np.zeros(3)  # of the last set_goal; valid while `active`
         self._status = NavigatorStatus.IDLE
         self._error: tuple[int, str] = (0, "")
         self._forget()
@@ -120,18 +120,18 @@ class Navigator:
 
     @property
     def active(self) -> bool:
-        """Whether a goal is pursued."""
+        """Return whether a goal is pursued."""
         return self._status is NavigatorStatus.ACTIVE
 
     def warm_up(self) -> None:
-        """Nothing has to be compiled any more when the first goal comes. To be called where none is pursued."""
+        """Compile everything before the first goal. Call this without an active goal."""
         grid = OccupancyGrid2D(np.zeros((40, 40), np.int8), 0.1, (0.0, 0.0))
         self.set_goal((3.0, 3.0, 0.0))
         self.update(0.0, grid, np.array([1.0, 1.0, 0.0]), np.zeros(3))
         self.cancel()
 
     def set_goal(self, pose: Sequence[float] | np.ndarray) -> None:
-        """Drive to (x, y, yaw) in the grid's frame. Raises ValueError where it is not finite."""
+        """Drive to (x, y, yaw) in the grid's frame. Raises ValueError for a goal that is not finite."""
         goal = np.array(pose, np.float64)
         if goal.shape != (3,) or not np.isfinite(goal).all():
             raise ValueError(f"a goal is three finite numbers (x, y, yaw), not {pose}")
@@ -141,7 +141,7 @@ class Navigator:
         self._forget()
 
     def cancel(self) -> None:
-        """Stop now; the next update says CANCELED. Nothing happens where nothing is pursued."""
+        """Stop now; the next update returns CANCELED. Without an active goal nothing happens."""
         if self.active:
             self._finish(NavigatorStatus.CANCELED)
 
@@ -156,11 +156,11 @@ class Navigator:
         velocity: Sequence[float] | np.ndarray,
         keep_out: np.ndarray | None = None,
     ) -> NavigatorStep:
-        """The command for this moment.
+        """Return the current command.
 
-        pose: (x, y, yaw) in the grid's frame or None where it is not known; velocity: (3,) in the body frame.
-        keep_out: (rows, columns) bool on the grid, cells not to be entered though nothing stands there; those of
-        the grid itself where it is None. A robot that stands in them leaves by the shortest way.
+        pose: (x, y, yaw) in the grid's frame, None = unknown; velocity: (3,) in the body frame.
+        keep_out: (rows, columns) bool on the grid, forbidden cells without obstacles; by default those of
+        the grid itself. A robot in such a cell leaves by the shortest path.
         """
         if not self.active:
             return NavigatorStep(np.zeros(3), self._status, *self._error)
@@ -178,7 +178,7 @@ class Navigator:
             return NavigatorStep(np.zeros(3), self._status, *self._error, path=self._path)
 
     def _wait_for_inputs(self, now: float, grid: OccupancyGrid2D | None) -> None:
-        """Raises _Abort where the grid or the pose has been missing for too long."""
+        """Raise _Abort if the grid or the pose has been missing for too long."""
         self._inputs_at = now if self._inputs_at is None else self._inputs_at
         if now - self._inputs_at > self.config.input_patience:
             if grid is None:
@@ -196,7 +196,7 @@ class Navigator:
             self._plan(now, grid, pose, clearance)
         if grid.keep_out is not None:
             clearance = self._leaving(grid, pose, clearance)
-        if self._path is None:  # the first plans failed, but not often enough
+        if self._path is None:  # the first plans failed, but not yet too often
             return NavigatorStep(np.zeros(3), NavigatorStatus.ACTIVE)
         if self._follower.arrived(pose, self._goal):
             self._finish(NavigatorStatus.SUCCEEDED)
@@ -205,15 +205,15 @@ class Navigator:
         self._watch(now, pose, command is not None)
         if command is None:
             command = np.zeros(3)
-            self._planned_on = None  # what blocks may be on the grid by the next plan
+            self._planned_on = None  # the obstacle may be on the grid by the next plan
         if self._contacts.observe(now, pose, np.asarray(velocity, np.float64), command, grid):
-            self._planned_at, self._planned_on = -math.inf, None  # another way, at once
+            self._planned_at, self._planned_on = -math.inf, None  # plan another path at once
             around = Clearance(self._contacts.on(grid, now), self.config.follower)
             self._follower.break_free(pose, self._contacts.held, around)
         return NavigatorStep(command, NavigatorStatus.ACTIVE, 0, "", remaining, self._path)
 
     def _leaving(self, grid: OccupancyGrid2D, pose: np.ndarray, clearance: Clearance) -> Clearance:
-        """While the robot stands in a keep-out zone, what is free without it: the path leads out."""
+        """Return the grid without the keep-out zone while the robot is inside it, so that a path leads out."""
         beneath = Clearance(replace(grid, keep_out=None), self.config.follower)
         here = pose[None]
         return beneath if clearance.covered(here)[0, 0] > beneath.covered(here)[0, 0] else clearance
@@ -234,7 +234,7 @@ class Navigator:
                 raise NoPath(NoPathReason.GOAL_OCCUPIED, "the robot does not fit there at that heading")
             self._path = plan_path(grid, pose[:2], self._goal[:2], travel)
         except NoPath as error:
-            if self._contacts.forget_places():  # a way that was touched is better than none
+            if self._contacts.forget_places():  # a path through former contacts is better than none
                 self._planned_at, self._planned_on = -math.inf, None
                 return
             error = self._explained(error, grid, pose, travel)
@@ -250,7 +250,7 @@ class Navigator:
     def _explained(
         self, error: NoPath, grid: OccupancyGrid2D, pose: np.ndarray, travel: TravelConfig
     ) -> NoPath:
-        """The error, or one that says that only a keep-out zone is in the way."""
+        """Return the error, or one that tells that only a keep-out zone blocks the path."""
         if grid.keep_out is None:
             return error
         beneath = replace(grid, keep_out=None)
@@ -267,7 +267,7 @@ class Navigator:
         return NoPath(error.reason, text)
 
     def _watch(self, now: float, pose: np.ndarray, has_control: bool) -> None:
-        """Raises where the robot cannot move or does not get anywhere."""
+        """Raise _Abort if the robot cannot move or makes no progress."""
         config = self.config
         if has_control or self._control_at is None:
             self._control_at = now

@@ -32,29 +32,27 @@ class FollowerConfig:
 
     length: float = 0.70  # metres, footprint; Unitree Go2
     width: float = 0.32  # metres, footprint; Unitree Go2
-    # cells by which the footprint grows, as cells are tested at their centre; chosen: slightly below half a cell, for
-    # narrow doors
-    padding: float = 0.4
-    max_forward: float = 0.75  # m/s; chosen: a walking pace indoors
+    padding: float = 0.4  # cells by which the footprint grows, as cells are tested at their centre; chosen
+    max_forward: float = 0.75  # m/s; chosen
     max_lateral: float = 0.35  # m/s; chosen: half of max_forward
-    max_turn: float = 1.0  # rad/s; chosen: the camera's images stay usable
-    deceleration: float = 1.0  # m/s^2, used for planning; chosen: a gentle stop
-    lookahead: float = 0.5  # metres along the path; chosen: most of a body length
-    # metres to an obstacle from which the robot slows ...; chosen: the stopping distance and a margin
+    max_turn: float = 1.0  # rad/s; chosen
+    deceleration: float = 1.0  # m/s^2, used for planning; chosen
+    lookahead: float = 0.5  # metres along the path; chosen
+    # metres to an obstacle from which the robot slows ...; chosen
     slow_from: float = 0.60
-    slow_at: float = 0.25  # metres ... down to `slow_speed`; chosen: half the body and a margin
-    slow_speed: float = 0.30  # m/s; chosen: stops within 5 cm
+    slow_at: float = 0.25  # metres ... down to `slow_speed`; chosen
+    slow_speed: float = 0.30  # m/s; chosen
     unknown_speed: float = 0.30  # m/s while the footprint would cover unknown cells; chosen: as slow_speed
-    # radians off the motion above which the robot only turns; chosen: beyond it walking leads away
+    # radians off the motion above which the robot only turns; chosen
     turn_in_place: float = 1.0
-    # metres before the goal from which the robot takes the final heading; chosen: half a body length and a margin
+    # metres before the goal from which the robot takes the final heading; chosen
     final_distance: float = 0.45
-    # metres to a goal with a similar heading that is reached without turning; chosen: a side step or two
+    # metres to a goal with a similar heading that is reached without turning; chosen
     aside: float = 0.60
-    aside_turn: float = 0.20  # radians, "similar"; chosen: near yaw_tolerance
+    aside_turn: float = 0.20  # radians, "similar"; chosen
     position_tolerance: float = 0.15  # metres; chosen: three cells of 5 cm
     yaw_tolerance: float = 0.15  # radians; chosen: below the 30 degrees of success
-    look_time: float = 0.6  # seconds ahead that must be free; chosen: the time to stop from max_forward
+    look_time: float = 0.6  # seconds ahead that must be free; chosen
 
 
 @nb.njit(cache=True)

@@ -1,4 +1,4 @@
-"""The simulated base: limits, contacts, odometry that drifts and the localisation that corrects it."""
+"""The simulated base: limits, contacts, drifting odometry and its correction by localisation."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from lodestar_sim.worlds.terrain import Terrain
 
 @dataclass(frozen=True)
 class RobotConfig:
-    """A Unitree Go2 that walks in any direction."""
+    """A Unitree Go2 that walks in any direction. Values without a source are chosen."""
 
-    length: float = 0.70  # m, footprint
-    width: float = 0.32  # m
+    length: float = 0.70  # m, footprint; Unitree Go2
+    width: float = 0.32  # m, footprint; Unitree Go2
     body_bottom: float = 0.10  # m, lower things are stepped over (a Go2 climbs 0.16 m)
     body_top: float = 0.55  # m, higher things are walked under
     max_forward: float = 0.8  # m/s
     max_lateral: float = 0.4  # m/s
     max_turn: float = 1.2  # rad/s
     acceleration: float = 1.5  # m/s^2
-    braking: float = 4.0  # m/s^2, while it slows down
+    braking: float = 4.0  # m/s^2, deceleration
     turn_acceleration: float = 3.0  # rad/s^2
-    turn_braking: float = 6.0  # rad/s^2
-    command_timeout: float = 0.5  # s after the last command at which the robot stands
-    contact_gap: float = 0.3  # s of free motion after which a touch is a new contact
-    base_height: float = 0.0  # m, base_link above the ground; 0 = it lies on it, a Go2's driver says 0.32
+    turn_braking: float = 6.0  # rad/s^2, deceleration
+    command_timeout: float = 0.5  # s after the last command at which the robot stops
+    contact_gap: float = 0.3  # s of free motion after which a touch counts as a new contact
+    base_height: float = 0.0  # m, base_link above the ground; a Go2's driver has 0.32
     feet: tuple[float, float] = (0.19, 0.14)  # m, of each foot ahead of and beside the middle (Go2's hips)
 
 
 @dataclass(frozen=True)
 class OdometryConfig:
-    """Drift of leg odometry."""
+    """Drift of leg odometry. All values are chosen."""
 
     scale_sigma: float = 0.01  # systematic share of the distance, one draw per run
     turn_scale_sigma: float = 0.01  # systematic share of the angle turned, one draw per run
@@ -47,16 +47,16 @@ class OdometryConfig:
 
 @dataclass(frozen=True)
 class LocalizationConfig:
-    """Error of map <- odom beyond what undoes the drift; SLAM's while it has not closed a loop."""
+    """Error of map <- odom, as of SLAM between loop closures. By default there is none."""
 
     error_per_meter: float = 0.0  # m per sqrt(m) driven, random walk
     yaw_error_per_meter: float = 0.0  # rad per sqrt(m) driven
-    correction_every: float = 0.0  # s between loop closures, which take the error away at once; 0 = never
+    correction_every: float = 0.0  # s between loop closures, which remove the error at once; 0 = never
 
 
 @nb.njit(cache=True)
 def _clip_to_band(corners, low, high, polygon, scratch):
-    """Plan polygon of a triangle's part with low <= z <= high; returns its number of corners."""
+    """Write the plan polygon of a triangle's part with low <= z <= high; return its number of corners."""
     count = 3
     for i in range(3):
         for k in range(3):
@@ -131,7 +131,7 @@ def _rasterize(vertices, triangles, low, high, origin_x, origin_y, resolution, c
 
 @nb.njit(cache=True)
 def _overlap(cells, origin_x, origin_y, resolution, body, x, y, yaw):
-    """How many of the body's sample points lie in occupied cells."""
+    """Return the number of the body's sample points in occupied cells."""
     c, s = math.cos(yaw), math.sin(yaw)
     count = 0
     for i in range(body.shape[0]):
@@ -143,7 +143,7 @@ def _overlap(cells, origin_x, origin_y, resolution, body, x, y, yaw):
 
 
 class CollisionRaster:
-    """Which places in plan the true geometry fills between the belly and the back of the robot."""
+    """Cells in plan that the true geometry fills between the robot's belly and back."""
 
     def __init__(
         self, vertices: np.ndarray, triangles: np.ndarray, config: RobotConfig, resolution: float = 0.02
@@ -160,12 +160,12 @@ class CollisionRaster:
         )  # fmt: skip
 
     def points(self) -> np.ndarray:
-        """Centres of the filled cells, (N, 2) float64, metres."""
+        """Return the centres of the filled cells, (N, 2) float64, metres."""
         rows, columns = np.nonzero(self.cells)
         return np.stack([columns, rows], axis=1) * self.resolution + self.origin + self.resolution / 2.0
 
     def overlap(self, pose: Sequence[float] | np.ndarray, body: np.ndarray) -> int:
-        """Number of sample points (N, 2) of a body at pose (x, y, yaw) that lie in filled cells."""
+        """Return the number of sample points (N, 2) of a body at pose (x, y, yaw) in filled cells."""
         return int(_overlap(self.cells, *self.origin, self.resolution, body, pose[0], pose[1], pose[2]))
 
 
@@ -175,15 +175,15 @@ def _body_samples(config: RobotConfig, spacing: float) -> np.ndarray:
     return np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
 
 
-#: Rasters of what moves, each in its own frame, with world_from_body (4, 4).
+#: Rasters of moving bodies, each in its own frame, with world_from_body (4, 4).
 Bodies = list[tuple[CollisionRaster, np.ndarray]]
 
 
 class Robot:
     """A holonomic base on the true geometry. pose, odometry: (3,) x, y, yaw; velocity: (3,) body frame.
 
-    terrain: the ground, None where it is level. Where a foot or the middle has no ground below it the robot falls: it
-    lies there for the rest of the run.
+    terrain: the ground, None = level. If a foot or the centre has no ground below it, the robot falls and stays down
+    for the rest of the run.
     """
 
     def __init__(
@@ -202,12 +202,12 @@ class Robot:
         self._turn_scale = 1.0 + rng.normal() * odometry.turn_scale_sigma
         self._veer = rng.normal() * odometry.yaw_per_meter
         self._localization = localization
-        self._error = np.eye(4)  # believed map <- true map
+        self._error = np.eye(4)  # estimated map <- true map
         self._since_correction = 0.0
         self._command = np.zeros(3)
         self._command_age = math.inf
         self._since_contact = math.inf  # s
-        self._overlap = 0  # sample points that something which came to the robot covers: those do not hold it
+        self._overlap = 0  # sample points covered by a mover that came to the robot; they do not block it
         self._body = _body_samples(config, 0.02)
         self._terrain = terrain
         ahead, beside = config.feet
@@ -216,11 +216,11 @@ class Robot:
         )
         self._lift = planar_transform(0.0, 0.0, 0.0, config.base_height)
         self.falls = 0
-        self._stand = np.eye(4)  # ground under the middle, tilted as the feet stand <- the same on z = 0
+        self._stand = np.eye(4)  # ground under the centre, tilted by the feet <- the same on z = 0
         self._follow_ground()
 
     def _follow_ground(self) -> None:
-        """Height, pitch and roll are those of the ground under the feet; where there is none the robot has fallen."""
+        """Set height, pitch and roll by the ground under the feet; without ground the robot falls."""
         if self._terrain is None or self.falls:
             return
         c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
@@ -261,7 +261,7 @@ class Robot:
             self._error = np.eye(4)
 
     def _deserted(self) -> bool:
-        """Whether it must brake now to stand when the last command times out."""
+        """Return whether the robot must brake now to stop when the last command times out."""
         config = self.config
         speed, turn = math.hypot(self.velocity[0], self.velocity[1]), abs(self.velocity[2])
         needed = max(speed / config.braking, turn / config.turn_braking)
@@ -290,7 +290,7 @@ class Robot:
         return count
 
     def _move(self, dt: float, raster: CollisionRaster, bodies: Bodies) -> None:
-        """Go where the velocity leads, or slide along what is in the way."""
+        """Move by the velocity, or slide along an obstacle."""
         if not self.velocity.any():
             return
         c, s = math.cos(self.pose[2]), math.sin(self.pose[2])
@@ -316,7 +316,7 @@ class Robot:
             self.velocity = np.array([c * mx + s * my, -s * mx + c * my, mt])
 
     def _measure(self, before: np.ndarray) -> None:
-        """Odometry and localisation error follow what was driven."""
+        """Update odometry and localisation error by the motion."""
         c, s = math.cos(before[2]), math.sin(before[2])
         dx, dy, turn = self.pose - before
         moved = np.array([c * dx + s * dy, -s * dx + c * dy])
@@ -338,7 +338,7 @@ class Robot:
             self.shift_belief(shift[0], shift[1], draw[5] * walk.yaw_error_per_meter * root)
 
     def shift_belief(self, dx: float, dy: float, dyaw: float) -> None:
-        """The believed pose jumps by this in the map, about itself, as when SLAM corrects map <- odom."""
+        """Move the estimated pose by this in the map, about itself, as when SLAM corrects map <- odom."""
         believed = self._error @ planar_transform(*self.pose)
         x, y = believed[0, 3], believed[1, 3]
         turn = planar_transform(x + dx, y + dy, dyaw) @ planar_transform(-x, -y, 0.0)
@@ -346,17 +346,17 @@ class Robot:
 
     @property
     def world_from_ground(self) -> np.ndarray:
-        """(4, 4), true pose of the frame between the feet, on the ground and tilted with it."""
+        """Return the true pose (4, 4) of the frame between the feet, on the ground and tilted with it."""
         return planar_transform(*self.pose) @ self._stand
 
     @property
     def world_from_base(self) -> np.ndarray:
-        """(4, 4), true pose of base_link."""
+        """Return the true pose (4, 4) of base_link."""
         return self.world_from_ground @ self._lift
 
     @property
     def odom_from_ground(self) -> np.ndarray:
-        """(4, 4), by odometry; the inertial unit and the legs tell of tilt and height without error."""
+        """Return (4, 4) by odometry; tilt and height are without error, as from the inertial unit and the legs."""
         return planar_transform(*self.odometry) @ self._stand
 
     @property
@@ -366,10 +366,10 @@ class Robot:
 
     @property
     def map_from_base(self) -> np.ndarray:
-        """(4, 4), what localisation believes."""
+        """Return the estimated pose (4, 4) of base_link in the map."""
         return self._error @ self.world_from_base
 
     @property
     def map_from_odom(self) -> np.ndarray:
-        """(4, 4): undoes the drift up to the localisation error."""
+        """Return (4, 4), which corrects the drift up to the localisation error."""
         return self._error @ planar_transform(*self.pose) @ inverse(planar_transform(*self.odometry))

@@ -1,4 +1,4 @@
-"""What the robot's sensors measure, with their noise, from the hits of a ray-cast world."""
+"""Sensor data with noise, from the hits of a ray-cast world."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from lodestar_sim.raycast import MISS, Hits, RaycastWorld, rays_from
 
 @dataclass(frozen=True)
 class CameraConfig:
-    """A depth camera whose depth is registered to its colour."""
+    """A depth camera with depth registered to colour. All values are chosen."""
 
     width: int = 640  # pixels
-    height: int = 480
+    height: int = 480  # pixels
     fx: float = 380.0  # pixels at this width
-    fy: float = 380.0
-    cx: float = 319.5
-    cy: float = 239.5
+    fy: float = 380.0  # pixels, likewise
+    cx: float = 319.5  # pixels, the image centre
+    cy: float = 239.5  # pixels, the image centre
     x: float = 0.30  # m, ahead of base_link
     z: float = 0.45  # m, above the ground between the feet
     pitch_up: float = math.radians(10.0)  # rad
 
     def pinhole(self, width: int | None = None, height: int | None = None) -> PinholeCamera:
-        """The intrinsics, read out at this size."""
+        """Return the intrinsics for images of this size."""
         camera = PinholeCamera(self.width, self.height, self.fx, self.fy, self.cx, self.cy)
         return camera if width is None or height is None else camera.scaled(width, height)
 
@@ -49,43 +49,43 @@ class DepthNoiseConfig:
     """Depth error of an active stereo camera: it grows with the square of the range and fails at edges."""
 
     enabled: bool = True
-    near: float = 0.15  # m, nothing nearer
-    far: float = 8.0  # m, nothing farther
+    near: float = 0.15  # m, least depth; chosen
+    far: float = 8.0  # m, largest depth; chosen
     sigma: float = 0.0012  # m at 0.4 m (Nguyen et al. 2012, axial noise)
     sigma_square: float = 0.0019  # 1/m, times (z - 0.4)^2 (same)
-    dropout: float = 0.002  # share of pixels lost anywhere
-    fade_from: float = 5.0  # m, from here to `far` the share lost rises to `fade`
-    fade: float = 0.6
-    edge_step: float = 0.05  # a jump to a neighbour of this share of the depth is an edge
-    edge_dropout: float = 0.5  # share of edge pixels lost
-    grazing: float = 0.17  # cosine of the incidence below which pixels get lost
+    dropout: float = 0.002  # share of pixels lost anywhere; chosen
+    fade_from: float = 5.0  # m, from here to `far` the lost share rises to `fade`; chosen
+    fade: float = 0.6  # share of pixels lost at `far`; chosen
+    edge_step: float = 0.05  # jump to an adjacent pixel, share of the depth, at an edge; chosen
+    edge_dropout: float = 0.5  # share of edge pixels lost; chosen
+    grazing: float = 0.17  # cosine of the incidence below which pixels are lost; chosen
 
 
 @dataclass(frozen=True)
 class LidarConfig:
-    """A spinning LiDAR on the robot's back."""
+    """A spinning LiDAR on the robot's back. All values are chosen."""
 
     rings: int = 24
-    azimuths: int = 360
-    lowest: float = math.radians(-35.0)  # rad
-    highest: float = math.radians(30.0)
+    azimuths: int = 360  # beams per ring
+    lowest: float = math.radians(-35.0)  # rad, elevation of the lowest ring
+    highest: float = math.radians(30.0)  # rad, elevation of the highest ring
     z: float = 0.50  # m, above the ground between the feet
-    near: float = 0.15  # m
-    far: float = 20.0
-    sigma: float = 0.015  # m, range
+    near: float = 0.15  # m, least range
+    far: float = 20.0  # m, largest range
+    sigma: float = 0.015  # m, standard deviation of the range
     dropout: float = 0.01  # share of returns lost
 
 
 @dataclass(frozen=True)
 class ScanConfig:
-    """A planar scan folded from the heights of the body, as a projected LiDAR gives it."""
+    """A planar scan projected from the heights of the body, as from a LiDAR. All values are chosen."""
 
     beams: int = 720
     z: float = 0.28  # m, height of scan_link above the ground between the feet
-    heights: tuple[float, ...] = (0.11, 0.20, 0.32, 0.44, 0.54)  # m, the nearest return of these counts
-    near: float = 0.10  # m
-    far: float = 20.0
-    sigma: float = 0.01  # m, range
+    heights: tuple[float, ...] = (0.11, 0.20, 0.32, 0.44, 0.54)  # m, whose nearest return counts
+    near: float = 0.10  # m, least range
+    far: float = 20.0  # m, largest range
+    sigma: float = 0.01  # m, standard deviation of the range
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class CameraFrame:
     """One reading of the camera.
 
     depth_mm: (H, W) uint16, 0 = invalid; depth: the same in metres, float32. labels: (H, W) uint16,
-    0 = nothing, numbered anew in each frame; label_table: value -> {"class", "caption"} of each in view.
-    odom_from_camera, map_from_odom: (4, 4), what the robot believes at `stamp`. rgb: (H, W, 3) uint8 or None.
+    0 = nothing, numbered per frame; label_table: value -> {"class", "caption"} of each in view.
+    odom_from_camera, map_from_odom: (4, 4), the robot's estimates at `stamp`. rgb: (H, W, 3) uint8 or None.
     """
 
     stamp: float
@@ -214,7 +214,7 @@ def _rename(labels, values):
 def measure_depth(
     hits: Hits, rays: np.ndarray, camera: PinholeCamera, config: DepthNoiseConfig, rng: np.random.Generator
 ) -> np.ndarray:
-    """Depth image (H, W) uint16, mm, 0 = invalid, of hits whose rays have z = 1 in the optical frame."""
+    """Return the depth image (H, W) uint16, mm, 0 = invalid, of hits whose rays have z = 1 in the optical frame."""
     seed = np.uint32(rng.integers(0, 2**32, dtype=np.uint32))
     f = np.float32
     return _measure_depth(
@@ -226,7 +226,7 @@ def measure_depth(
 
 
 class Labeler:
-    """Names what a camera sees, with numbers that mean nothing beyond the frame.
+    """Make label images with numbers that are valid for one frame only.
 
     descriptions: object id -> {"class", "caption"}. The numbers depend on the order in which objects appear
     in the image and on the generator alone, never on an id.
@@ -239,7 +239,7 @@ class Labeler:
     def label(
         self, hits: Hits, world: RaycastWorld, camera: PinholeCamera, rng: np.random.Generator
     ) -> tuple[np.ndarray, dict[int, dict[str, str]]]:
-        """Label image (H, W) uint16 and its table."""
+        """Return the label image (H, W) uint16 and its table."""
         labels = np.empty(hits.triangle.size, np.uint16)
         seen = _objects_in_view(hits.triangle, world.objects, self._ranks, labels)
         values = np.zeros(len(seen) + 1, np.uint16)
@@ -250,7 +250,7 @@ class Labeler:
 
 
 def lidar_directions(config: LidarConfig) -> np.ndarray:
-    """Unit directions (rings * azimuths, 3) float32 in lidar_link, ring by ring from the lowest."""
+    """Return unit directions (rings * azimuths, 3) float32 in lidar_link, ring by ring from the lowest."""
     elevation = np.linspace(config.lowest, config.highest, config.rings)[:, None]
     azimuth = (np.arange(config.azimuths) * (2.0 * np.pi / config.azimuths) - np.pi)[None, :]
     directions = np.empty((config.rings, config.azimuths, 3), np.float32)
@@ -264,7 +264,7 @@ def measure_lidar(
     world: RaycastWorld, world_from_lidar: np.ndarray, directions: np.ndarray, config: LidarConfig,
     rng: np.random.Generator,
 ) -> np.ndarray:  # fmt: skip
-    """Points (N, 3) float32 in lidar_link, metres, of the beams that came back."""
+    """Return the points (N, 3) float32 in lidar_link, metres, of the beams with a return."""
     distance = world.cast(rays_from(directions, world_from_lidar)).distance
     distance = distance + rng.standard_normal(len(distance), np.float32) * np.float32(config.sigma)
     back = (distance >= config.near) & (distance <= config.far)
@@ -273,7 +273,7 @@ def measure_lidar(
 
 
 def scan_directions(config: ScanConfig) -> tuple[np.ndarray, float, float]:
-    """Directions (beams, 3) float32 in the plane, the first angle and the step, rad."""
+    """Return directions (beams, 3) float32 in the plane, the first angle and the step, rad."""
     step = 2.0 * math.pi / config.beams
     angles = -math.pi + np.arange(config.beams) * step
     directions = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1).astype(np.float32)
@@ -284,7 +284,7 @@ def measure_scan(
     world: RaycastWorld, world_from_base: np.ndarray, directions: np.ndarray, config: ScanConfig,
     rng: np.random.Generator,
 ) -> np.ndarray:  # fmt: skip
-    """Ranges (beams,) float32, metres, the nearest over the scan's heights, inf = no return."""
+    """Return ranges (beams,) float32, metres, the nearest over the scan's heights, inf = no return."""
     rays = np.concatenate([rays_from(directions, world_from_base)] * len(config.heights))
     rays[:, 2] = np.repeat(np.asarray(config.heights, np.float32), len(directions)) + world_from_base[2, 3]
     distance = world.cast(rays).distance.reshape(len(config.heights), -1).min(axis=0)

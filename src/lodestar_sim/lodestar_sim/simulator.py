@@ -1,4 +1,4 @@
-"""The embedded simulator: one world, one robot, its sensors and its clock; knows nothing of ROS."""
+"""The embedded simulator: one world, one robot, its sensors and its clock, without ROS."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Pose = Sequence[float] | np.ndarray
 class SimConfig:
     """The simulated robot and its sensors."""
 
-    physics_step: float = 0.02  # s, 50 Hz
-    raster: float = 0.02  # m, cell of the collision raster
+    physics_step: float = 0.02  # s, 50 Hz; chosen
+    raster: float = 0.02  # m, cell of the collision raster; chosen
     robot: RobotConfig = field(default_factory=RobotConfig)
     odometry: OdometryConfig = field(default_factory=OdometryConfig)
     localization: LocalizationConfig = field(default_factory=LocalizationConfig)
@@ -34,10 +34,10 @@ class SimConfig:
 
 
 class Simulator:
-    """Steps the world and the robot, and measures. Same world, seed and commands: same run.
+    """Step the world and the robot, and simulate the sensors. The same world, seed and commands give the same run.
 
     `start` is (x, y, yaw) in the world, the world's own start by default. Every sensor draws from a generator
-    of its own, so that leaving one out does not change what another measures.
+    of its own, so that leaving one out does not change the data of another.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Simulator:
         self._follow_world()
 
     def warm_up(self) -> None:
-        """Nothing has to be compiled any more for the first frame; this run is not touched."""
+        """Compile everything before the first frame, without changing this run."""
         other = Simulator(self.world, self.config, 0, self.robot.pose)
         other.set_command(0.1, 0.0, 0.0)
         other.step()
@@ -78,22 +78,17 @@ class Simulator:
 
     @property
     def time(self) -> float:
-        """Seconds since the start."""
+        """Return seconds since the start."""
         return self._ticks * self.config.physics_step
 
     @property
     def true_pose(self) -> np.ndarray:
-        """(3,) x, y, yaw in the world."""
+        """Return the true pose (3,) x, y, yaw in the world."""
         return self.robot.pose
 
     @property
-    def odom_pose(self) -> np.ndarray:
-        """(3,) x, y, yaw by odometry."""
-        return self.robot.odometry
-
-    @property
     def velocity(self) -> np.ndarray:
-        """(3,) vx, vy, wz in the body frame."""
+        """Return the velocity (3,) vx, vy, wz in the body frame."""
         return self.robot.velocity
 
     @property
@@ -103,41 +98,39 @@ class Simulator:
 
     @property
     def map_from_odom(self) -> np.ndarray:
-        """(4, 4), what localisation says."""
+        """Return (4, 4) by localisation."""
         return self.robot.map_from_odom
 
     @property
     def map_from_base(self) -> np.ndarray:
-        """(4, 4), what localisation and odometry say together."""
+        """Return the pose (4, 4) of base_link by localisation and odometry."""
         return self.robot.map_from_base
 
     @property
     def collisions(self) -> int:
-        """Contacts that the robot drove into, one per touch."""
+        """Return the number of contacts that the robot drove into, one per touch."""
         return self.robot.collisions
 
     @property
     def falls(self) -> int:
-        """Times that the robot put a foot where there is no ground; it never gets up again."""
+        """Return the number of falls, at most 1: a robot without ground under a foot stays down."""
         return self.robot.falls
 
     @property
     def base_from_ground(self) -> np.ndarray:
-        """(4, 4): the sensors' heights are told from the ground between the feet, base_link may lie above it."""
+        """Return (4, 4) of the ground between the feet, to which the sensors' heights refer; base_link may lie
+        above.
+        """
         return planar_transform(0.0, 0.0, 0.0, -self.config.robot.base_height)
 
     @property
     def path_length(self) -> float:
-        """Metres really driven."""
+        """Return the metres driven."""
         return self.robot.path_length
 
     def set_command(self, vx: float, vy: float, wz: float) -> None:
-        """Ask for a body velocity; it holds until the command time-out."""
+        """Command a body velocity; it is valid until the command time-out."""
         self.robot.command((vx, vy, wz))
-
-    def inject_correction(self, dx: float, dy: float, dyaw: float) -> None:
-        """map <- odom jumps so that the believed pose moves by this in the map."""
-        self.robot.shift_belief(dx, dy, dyaw)
 
     def step(self, dt: float | None = None) -> None:
         """Advance by `dt` seconds, one physics step by default; at least one, a whole number of them."""
@@ -148,7 +141,7 @@ class Simulator:
             self.robot.step(self.config.physics_step, self._raster, list(self._bodies.values()))
 
     def _follow_world(self) -> None:
-        """Events up to now have happened; only what they changed is built anew."""
+        """Apply the events up to now; rebuild only what they changed."""
         things = {thing.id: thing for thing in self.world.objects_at(self.time)}
         still = tuple(thing for thing in things.values() if thing.id not in self._walkers)
         standing = (still, self._walkers & things.keys())
@@ -178,9 +171,7 @@ class Simulator:
 
     def _rasterize(self, geometry: Geometry) -> CollisionRaster:
         vertices = geometry.vertices
-        if self._terrain is not None and len(
-            vertices
-        ):  # the body meets what stands as high over the ground as it is
+        if self._terrain is not None and len(vertices):  # the collision raster follows the ground's height
             vertices = vertices.copy()
             vertices[:, 2] -= self._terrain.nearest(vertices).astype(np.float32)
         return CollisionRaster(vertices, geometry.triangles, self.config.robot, self.config.raster)
@@ -192,7 +183,7 @@ class Simulator:
         return rays_from(self._directions[size], world_from_optical)
 
     def render(self, rgb: bool = True, width: int | None = None, height: int | None = None) -> CameraFrame:
-        """What the camera measures now, at its own size by default."""
+        """Return the camera's current frame, at its own size by default."""
         config = self.config.sensors
         camera = config.camera.pinhole(width, height)
         rays = self._camera_rays(camera, self.robot.world_from_ground @ config.camera.base_from_optical)
@@ -220,7 +211,7 @@ class Simulator:
         return ScanFrame(self.time, ranges, self._scan_first, self._scan_step, config.far, config.near)
 
     def lidar(self) -> np.ndarray:
-        """Points (N, 3) float32 of the LiDAR now, in lidar_link, metres."""
+        """Return the LiDAR's current points (N, 3) float32 in lidar_link, metres."""
         config = self.config.sensors.lidar
         world_from_lidar = self.robot.world_from_ground @ planar_transform(0.0, 0.0, 0.0, config.z)
         return sensors.measure_lidar(
@@ -244,7 +235,7 @@ class Simulator:
     def view_truth(
         self, width: int | None = None, height: int | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What the camera looks at now, without error; for reports.
+        """Return the camera's current view without error, for reports.
 
         Object ids (H, W) int32, 0 = structure or nothing; depth (H, W) float32, metres, inf = nothing; and
         world_from_camera (4, 4).
@@ -260,7 +251,7 @@ class Simulator:
     def object_mask(
         self, pose: Pose, object_ids: Iterable[int], width: int | None = None, height: int | None = None
     ) -> np.ndarray:
-        """Where objects of the world show in `render_view` from a base pose, (H, W) bool; for reports."""
+        """Return the pixels of objects in `render_view` from a base pose, (H, W) bool; for reports."""
         hits, _, camera = self._view(pose, width, height)
         mask = np.zeros(len(hits.triangle), bool)
         hit = hits.triangle != MISS
@@ -270,7 +261,7 @@ class Simulator:
     def _view(
         self, pose: Pose, width: int | None, height: int | None
     ) -> tuple[Hits, np.ndarray, PinholeCamera]:
-        """Hits and rays of the camera at a base pose, (x, y, yaw) or (4, 4)."""
+        """Return hits and rays of the camera at a base pose, (x, y, yaw) or (4, 4)."""
         world_from_base = np.asarray(pose, np.float64)
         if world_from_base.shape != (4, 4):
             world_from_base = planar_transform(*world_from_base)

@@ -12,25 +12,29 @@ TASKS = ("default", "none")
 
 @dataclass(frozen=True)
 class SimNodeConfig:
-    """What differs from one start of the simulator to the next."""
+    """Parameters of the simulator's node."""
 
     world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
     seed: int = 1
-    task: str = "default"  # default: start where the world's default task does; none: at the world's start
-    start: tuple[float, float, float] = (0.0, 0.0, 0.0)  # x, y, yaw in the world, where `use_start` is set
+    task: str = "default"  # default: start of the world's default task; none: the world's start
+    start: tuple[float, float, float] = (
+        0.0,
+        0.0,
+        0.0,
+    )  # x, y, yaw in the world (m, m, rad), if `use_start` is set
     use_start: bool = False
-    real_time_factor: float = 1.0  # aimed at; 0 = as fast as possible
+    real_time_factor: float = 1.0  # target; 0 = as fast as possible
     publish_map_to_odom: bool = True  # false under SLAM
     cmd_vel_stamped: bool = False  # listen to TwistStamped
-    silence_timeout: float = 0.5  # s of real time without a command, after which the robot is told to stand
-    camera_rate: float = 10.0  # Hz
+    silence_timeout: float = 0.5  # s of real time without a command, after which the robot is stopped; chosen
+    camera_rate: float = 10.0  # Hz; chosen
     camera_width: int = 0  # pixels, 0 = the camera's own
     camera_height: int = 0
-    lidar_rate: float = 10.0  # Hz, of points and scan
+    lidar_rate: float = 10.0  # Hz, of points and scan; chosen
     simulator: SimConfig = field(default_factory=SimConfig)
 
     def make_simulator(self) -> Simulator:
-        """The simulator at its start. Raises ValueError (WorldError for the world) for what does not fit."""
+        """Return the simulator at its start. Raises ValueError for invalid parameters (WorldError for the world)."""
         world = world_from_spec(self.world, self.seed)
         start = self.start if self.use_start else start_pose(world, self.seed, self.task)
         simulator = Simulator(world, self.simulator, self.seed, start)
@@ -39,7 +43,7 @@ class SimNodeConfig:
 
 
 def start_pose(world: World, seed: int, task: str) -> tuple[float, float, float]:
-    """(x, y, yaw): where the world's default task starts, or the world's own start where it has none.
+    """Return (x, y, yaw) of the start of the world's default task, or the world's own start if it has none.
 
     Raises ValueError for a task that is neither "default" nor "none".
     """
@@ -47,7 +51,7 @@ def start_pose(world: World, seed: int, task: str) -> tuple[float, float, float]
         raise ValueError(f"task is {task!r}; it is one of {', '.join(TASKS)}")
     if task == "none":
         return world.start
-    from lodestar_sim.tasks import default_task  # searches the whole world: only where it is asked for
+    from lodestar_sim.tasks import default_task  # a slow search of the whole world
 
     try:
         return default_task(world, seed).start

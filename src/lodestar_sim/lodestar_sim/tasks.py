@@ -11,7 +11,7 @@ import numpy as np
 from lodestar_sim.reference_truth import Scene, confusable
 from lodestar_sim.worlds.catalogue import CATALOGUE
 from lodestar_sim.worlds.errors import WorldError
-from lodestar_sim.worlds.truth import Truth
+from lodestar_sim.worlds.truth import Truth, truth_of
 from lodestar_sim.worlds.world import World, WorldObject
 
 MIN_PATH = 5.0  # metres from the start to the nearest success pose
@@ -77,7 +77,7 @@ class _TaskFinder:
         self.world = world
         self.rng = np.random.default_rng([seed, 0x7A5C])
         self.scene = Scene(world)
-        self.truth: Truth = world.truth
+        self.truth: Truth = truth_of(world)
         self.things = self.scene.things
 
     def choose(self) -> Task:

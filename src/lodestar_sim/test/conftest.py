@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from lodestar_sim.worlds import world_from_spec
 from lodestar_sim.worlds.elements import Slab, Wall
 from lodestar_sim.worlds.world import Event, Room, World, WorldObject
 
-sys.path.insert(0, str(Path(__file__).parent))  # navigator_drives
+sys.path.insert(0, str(Path(__file__).parent))  # navigator_drives, ground_scenes
 
 RED_CHAIR = WorldObject(
     7, "chair", "red chair", "red", "plastic", (0.5, 0.5, 0.9), "param:chair", (1.5, 0.0, 0.0, 3.14159)
@@ -62,3 +63,13 @@ def eventful_room() -> World:
         Event(4.0, "walk", 40, path=((-2.0, 2.0), (-2.0, -2.0)), speed=1.0),
     )
     return box_room((RED_CHAIR, BLUE_CABINET, PERSON), events)
+
+
+@pytest.fixture(scope="module")
+def ramp():
+    return world_from_spec("ramp")
+
+
+@pytest.fixture(scope="module")
+def stairs():
+    return world_from_spec("apartment?stairs=1", 3)

@@ -7,33 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ground_scenes import BODY, opening, simulator
 
 from lodestar.geometry.poses import planar_transform
-from lodestar_sim.robot import RobotConfig
-from lodestar_sim.simulator import SimConfig, Simulator
 from lodestar_sim.worlds import World, WorldError, world_from_spec
 from lodestar_sim.worlds.checks import check_world
-
-BODY = 0.32  # m, base_link of a standing Go2 above the ground
-
-
-@pytest.fixture(scope="module")
-def ramp():
-    return world_from_spec("ramp")
-
-
-@pytest.fixture(scope="module")
-def stairs():
-    return world_from_spec("apartment?stairs=1", 3)
-
-
-def simulator(world, start, base_height=0.0) -> Simulator:
-    return Simulator(world, SimConfig(robot=RobotConfig(base_height=base_height)), 1, start)
-
-
-def opening(world) -> tuple[np.ndarray, np.ndarray]:
-    cells = np.argwhere(world.terrain.drops)[:, ::-1] * 0.05
-    return cells.min(axis=0) + world.terrain.origin, cells.max(axis=0) + 0.05 + world.terrain.origin
+from lodestar_sim.worlds.truth import truth_of
 
 
 def test_the_robot_pitches_and_rises_on_a_ramp_of_five_degrees(ramp):
@@ -85,7 +64,7 @@ def test_a_robot_that_is_driven_over_the_edge_falls_once_and_lies_there(stairs):
 
 def test_the_shortest_way_leads_around_the_stairs(stairs):
     low, high = opening(stairs)
-    truth = stairs.truth
+    truth = truth_of(stairs)
     middle = (low + high) / 2.0
     assert not np.isfinite(truth.lengths(stairs.start[:2])[tuple(truth.grid.cells_of(middle))])
 

@@ -6,29 +6,12 @@ import math
 
 import numpy as np
 import pytest
+from ground_scenes import BODY, opening, simulator
 
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.floor import FloorConfig
 from lodestar.mapping.octomap import OctoMapConfig, OctoMapper
-from lodestar_sim.robot import RobotConfig
-from lodestar_sim.simulator import SimConfig, Simulator
 from lodestar_sim.worlds import world_from_spec
-
-BODY = 0.32  # m, base_link of a standing Go2 above the ground
-
-
-@pytest.fixture(scope="module")
-def ramp():
-    return world_from_spec("ramp")
-
-
-@pytest.fixture(scope="module")
-def stairs():
-    return world_from_spec("apartment?stairs=1", 3)
-
-
-def simulator(world, start, base_height=0.0) -> Simulator:
-    return Simulator(world, SimConfig(robot=RobotConfig(base_height=base_height)), 1, start)
 
 
 def mapped(sim, poses, base_height=0.0) -> OctoMapper:
@@ -46,11 +29,6 @@ def mapped(sim, poses, base_height=0.0) -> OctoMapper:
 def cells_at(grid, points) -> np.ndarray:
     cells = grid.cells_of(np.asarray(points, float))
     return grid.cells[cells[:, 0], cells[:, 1]]
-
-
-def opening(world) -> tuple[np.ndarray, np.ndarray]:
-    cells = np.argwhere(world.terrain.drops)[:, ::-1] * 0.05
-    return cells.min(axis=0) + world.terrain.origin, cells.max(axis=0) + 0.05 + world.terrain.origin
 
 
 @pytest.mark.parametrize("base_height", [0.0, BODY])

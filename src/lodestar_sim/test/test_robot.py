@@ -95,14 +95,14 @@ def test_furniture_is_an_obstacle_only_between_belly_and_back(furnished_room):
 
 def test_odometry_drifts_and_localisation_undoes_it(empty_room):
     sim = Simulator(empty_room, seed=3, start=(-2.0, 0.5, 0.3))
-    assert sim.odom_pose == pytest.approx([0.0, 0.0, 0.0])
+    assert sim.robot.odometry == pytest.approx([0.0, 0.0, 0.0])
     for _ in range(8):
         _drive(sim, (0.5, 0.0, 0.5), 2.0)
         _drive(sim, (0.5, 0.0, -0.5), 2.0)
         _drive(sim, (-0.5, 0.0, 0.0), 3.0)
     start = np.array([-2.0, 0.5])
     c, s = math.cos(0.3), math.sin(0.3)
-    by_odometry = start + np.array([[c, -s], [s, c]]) @ sim.odom_pose[:2]
+    by_odometry = start + np.array([[c, -s], [s, c]]) @ sim.robot.odometry[:2]
     error = np.hypot(*(by_odometry - sim.true_pose[:2]))
     assert 0.01 < error < 0.2 * sim.path_length
     assert sim.map_from_base[:2, 3] == pytest.approx(sim.true_pose[:2], abs=1e-9)
@@ -114,7 +114,7 @@ def test_a_correction_moves_the_belief_by_what_it_says_and_not_the_robot(empty_r
     sim = Simulator(empty_room, seed=3, start=(1.0, 0.5, 2.0))
     _drive(sim, (0.5, 0.0, 0.2), 1.0)
     before, truth, odometry = sim.map_from_base, sim.true_pose.copy(), sim.odom_from_base
-    sim.inject_correction(0.3, -0.2, 0.1)
+    sim.robot.shift_belief(0.3, -0.2, 0.1)
     after = sim.map_from_base
     assert after[:2, 3] - before[:2, 3] == pytest.approx([0.3, -0.2])
     assert yaw_of(after) - yaw_of(before) == pytest.approx(0.1)

@@ -104,14 +104,21 @@ def test_same_seed_same_run_and_another_seed_another(eventful_room):
             sim.set_command(0.3, 0.1, 0.4 if k % 2 else -0.4)
             sim.step(0.5)
             frame = sim.render(width=160, height=120)
-            parts += [frame.rgb, frame.depth_mm, frame.labels, sim.scan().ranges, sim.lidar(), sim.odom_pose]
+            parts += [
+                frame.rgb,
+                frame.depth_mm,
+                frame.labels,
+                sim.scan().ranges,
+                sim.lidar(),
+                sim.robot.odometry,
+            ]
         return parts, sim
 
     (first, a), (second, b), (third, c) = run(5), run(5), run(6)
     for x, y in zip(first, second):
         np.testing.assert_array_equal(x, y)
     np.testing.assert_array_equal(a.true_pose, b.true_pose)
-    assert not np.array_equal(a.odom_pose, c.odom_pose)
+    assert not np.array_equal(a.robot.odometry, c.robot.odometry)
     assert not np.array_equal(first[1], third[1])
 
 

@@ -22,6 +22,7 @@ from lodestar_sim.judge import judge_find, shortest_path_length, valid_targets
 from lodestar_sim.reference_truth import Scene, confusable, has_attribute, is_class
 from lodestar_sim.tasks import Task, default_task
 from lodestar_sim.worlds import World, WorldError, world_from_spec
+from lodestar_sim.worlds.truth import truth_of
 
 CASES = [("apartment", seed) for seed in range(1, 11)] + [
     ("office", 1),
@@ -68,16 +69,16 @@ def test_the_target_is_not_in_view_from_the_start(case):
     up = np.array([[math.cos(pitch), 0, math.sin(pitch)], [0, 1, 0], [-math.sin(pitch), 0, math.cos(pitch)]])
     camera = PinholeCamera(640, 480, 380.0, 380.0, 319.5, 239.5)
     pose = planar_transform(*task.start) @ make_transform(up, (0.30, 0.0, 0.45)) @ BODY_FROM_OPTICAL
-    points = transform_points(inverse(pose), world.truth.points_of(target).astype(np.float64))
+    points = transform_points(inverse(pose), truth_of(world).points_of(target).astype(np.float64))
     _, inside = camera.project(points)
-    seen = world.truth.seen(target, np.array([task.start]))[0]
+    seen = truth_of(world).seen(target, np.array([task.start]))[0]
     assert seen == 0.0 or not inside.any()
 
 
 def test_the_target_can_be_found(case):
     world, task = case
     target = world.object(task.target_ids[0])
-    views = world.truth.views(target, 0.2, 0.8)
+    views = truth_of(world).views(target, 0.2, 0.8)
     assert len(views)
     for pose in views[:5]:
         assert judge_find(world, pose, task.target_ids).success
@@ -112,8 +113,8 @@ def test_a_world_without_a_task_says_so():
 
 def facing(world: World, target, distance: float) -> np.ndarray:
     """A reachable pose from which the target is seen, as near to `distance` as there is."""
-    poses, _ = world.truth.facing_poses(target, world.start[:2])
-    poses = poses[world.truth.seen(target, poses) > 0.2]
+    poses, _ = truth_of(world).facing_poses(target, world.start[:2])
+    poses = poses[truth_of(world).seen(target, poses) > 0.2]
     low, high = world.box(target)
     gap = np.linalg.norm(np.clip(poses[:, :2], low[:2], high[:2]) - poses[:, :2], axis=1)
     return poses[int(np.argmin(np.abs(gap - 0.35 - distance)))]
@@ -161,11 +162,11 @@ def test_no_target_is_no_success():
 
 def test_a_locked_room_has_no_shortest_path():
     world = world_from_spec("apartment?locked=1", 1)
-    lengths = world.truth.lengths(world.start[:2])
+    lengths = truth_of(world).lengths(world.start[:2])
     behind = []
     for room in world.rooms:
         x0, y0, x1, y1 = room.rect
-        (r0, c0), (r1, c1) = world.truth.grid.cells_of(np.array([[x0, y0], [x1, y1]]))
+        (r0, c0), (r1, c1) = truth_of(world).grid.cells_of(np.array([[x0, y0], [x1, y1]]))
         if not np.isfinite(lengths[r0:r1, c0:c1]).any():
             behind = [t.id for t in world.objects if x0 < t.pose[0] < x1 and y0 < t.pose[1] < y1]
     assert behind

@@ -1,13 +1,15 @@
-"""Closes the open decision with what the loop perceives at that moment."""
+"""Opens and closes decisions with what the loop perceives at that moment."""
 
 from __future__ import annotations
 
+from lodestar.agent.admission import Admission
 from lodestar.agent.commands import RecordDecision
 from lodestar.agent.context import LoopContext
 from lodestar.agent.observation import perceive
 from lodestar.agent.targets import TargetView
+from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.language.directive import Step
-from lodestar.selection.decision_log import Outcome
+from lodestar.selection.decision_log import Decision, Outcome
 from lodestar.selection.perceived import Perceived
 
 
@@ -21,6 +23,19 @@ class Account:
         """This moment in the form that the ledger takes. view: of `step`, None = nobody looked."""
         facts = self._context.facts
         return perceive(self._context.now, facts.area, facts.pose, facts.grid, facts.entities, view, step)
+
+    def open(
+        self, request: ProposalRequest, admission: Admission, view: TargetView, step: Step
+    ) -> tuple[Decision, Proposal]:
+        """Record the policy's choice among the admitted arms; a decision that is still open was preempted."""
+        self.close(Outcome.PREEMPTED, view)
+        context = self._context
+        perceived = self.perceived(view, step)
+        decision, proposal = context.ledger.choose(
+            request, admission, step, perceived, context.facts.stamp, context.config.map_id
+        )
+        context.commands.append(RecordDecision(decision))
+        return decision, proposal
 
     def close(
         self, outcome: Outcome, view: TargetView | None = None, success: bool = False, ended: bool = False

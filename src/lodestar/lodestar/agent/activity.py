@@ -33,18 +33,13 @@ class Tools:
 
 
 class Activity:
-    """One errand under way, from its begin to its end. By itself it has the experts say where to go.
-
-    asks_all: whether every expert is asked, or the explorer alone.
-    """
-
-    asks_all = False
+    """One errand under way, from its begin to its end. By itself it has the experts say where to go."""
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
 
     def asked(self, run: Run) -> Step:
-        """The step as the experts hear of it."""
+        """The step as the experts hear of it: all of them where it is FIND, else the explorer alone."""
         return run.step
 
     def act(self, run: Run) -> bool:

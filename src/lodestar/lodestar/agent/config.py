@@ -46,6 +46,7 @@ class LoopConfig:
     confirm_bearing_margin: float = math.radians(5.0)  # rad off the success bearing, likewise (ours)
     sight_margin: float = 0.8  # m before the target in which furniture does not hide it (ours)
     max_viewpoints: int = 5  # tried per entity before it is excluded (ours)
+    unsure_viewpoints: int = 2  # likewise of one that does not meet the query, and may from nearer (ours)
     second_viewpoints: int = 2  # of an excluded entity, when everything else is explored (ADR 0021)
     # Where a target is known and an expert heads for it, only goals that do are considered. False: every valid proposal
     # is an arm (RoboAtlas Algorithm 1), and the policy has to learn that a known target comes first.

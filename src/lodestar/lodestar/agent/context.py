@@ -10,11 +10,16 @@ from lodestar.agent.commands import Command, State
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.credit import Ledger
 from lodestar.agent.facts import Facts
+from lodestar.agent.motion import Odometer
 from lodestar.agent.open_questions import OpenQuestions
 from lodestar.agent.run import Run
-from lodestar.agent.targets import Targets
+from lodestar.agent.targets import SceneTargets, Targets
 from lodestar.experts.protocol import Proposal
+from lodestar.models.phrases import PhraseBook
+from lodestar.selection.context import ContextBuilder, ContextConfig
 from lodestar.selection.decision_log import Decision
+from lodestar.selection.policy import Policy
+from lodestar.selection.reward import DirectiveReward, RewardModel
 
 #: Returns why a decision may not be carried out, "" where it may.
 Validator = Callable[[Decision, Proposal], str]
@@ -61,3 +66,34 @@ class LoopContext:
         """A number that no request or goal has had."""
         self.epoch += 1
         return self.epoch
+
+
+def make_context(
+    config: LoopConfig,
+    policy: Policy,
+    phrases: PhraseBook | None,
+    experts: tuple[str, ...],
+    *,
+    targets: Targets | None = None,
+    context: ContextConfig | None = None,
+    features: str = "iv_a",
+    rewards: RewardModel | None = None,
+    validator: Validator = passes,
+    prefix: str = "q",
+) -> LoopContext:
+    """A context in which nothing is known and nothing runs.
+
+    experts: names of those that are asked, which are the policy's arms. features: of FEATURE_SETS, those that the
+    policy learns of. prefix: of the ids of questions that are asked back. Raises ValueError where the arms are others,
+    or neither phrases nor targets are given.
+    """
+    if tuple(policy.arms) != tuple(experts):
+        raise ValueError(f"the policy's arms {policy.arms} are not the experts {experts}")
+    if targets is None:
+        if phrases is None:
+            raise ValueError("a phrase book or targets are needed")
+        targets = SceneTargets(phrases)
+    builder = ContextBuilder(context or ContextConfig(), experts, features)
+    ledger = Ledger(policy, builder, rewards or DirectiveReward())
+    facts = Facts(Odometer(config))
+    return LoopContext(config, experts, ledger, targets, validator, facts, OpenQuestions(config, prefix))

@@ -6,7 +6,6 @@ from lodestar.agent.account import Account
 from lodestar.agent.activities import Activities
 from lodestar.agent.admission import Admission
 from lodestar.agent.charger_trip import ChargerTrip
-from lodestar.agent.commands import RecordDecision
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.inquiry import Inquiry
@@ -17,7 +16,6 @@ from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.experts.protocol import RejectionReason
-from lodestar.selection.decision_log import Outcome
 
 
 class DecidingState:
@@ -86,12 +84,7 @@ class DecidingState:
         request, asked = run.questions.request, run.questions.asked_at
         assert request is not None
         run.questions.close()
-        self._account.close(Outcome.PREEMPTED, view)
-        perceived = self._account.perceived(view, run.step)
-        decision, proposal = context.ledger.choose(
-            request, admission, run.step, perceived, context.facts.stamp, context.config.map_id
-        )
-        context.commands.append(RecordDecision(decision))
+        decision, proposal = self._account.open(request, admission, view, run.step)
         context.epoch_seconds = context.now - asked
         run.decisions += 1
         run.explored_at = None

@@ -12,6 +12,7 @@ from lodestar.agent.run import Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import ProposalRequest, RejectionReason
+from lodestar.language.directive import Step, StepKind
 from lodestar.scene.records import Entity
 
 
@@ -41,15 +42,15 @@ class Inquiry:
             excluded_goals=run.goals.active(),
             deadline=facts.stamp.after(context.config.expert_deadline).seconds,
         )
-        experts = (EXPLORER,) if review else self._experts_for(activity)
+        experts = (EXPLORER,) if review else self.experts_for(request.step)
         asked = run.questions.open(request, experts, now, review)
         if asked:
             context.commands.append(RequestProposals(request, asked))
 
-    def _experts_for(self, activity: Activity) -> tuple[str, ...]:
-        """The experts that have something to say to this errand: without a target, only the explorer."""
+    def experts_for(self, step: Step) -> tuple[str, ...]:
+        """The experts that have something to say to a step: without a target, only the explorer."""
         experts = self._context.experts
-        return experts if activity.asks_all or EXPLORER not in experts else (EXPLORER,)
+        return experts if step.kind is StepKind.FIND or EXPLORER not in experts else (EXPLORER,)
 
     def answers(self, run: Run) -> dict[str, Answer]:
         """The answers that count in the open epoch, by expert."""

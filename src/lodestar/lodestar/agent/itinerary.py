@@ -90,6 +90,10 @@ class Itinerary:
                 self.index, self._lap = 0, self._lap + 1
         self.errand = self._errand(names)
 
+    def follow(self, index: int, errand: Step) -> None:
+        """Work on what another robot works on."""
+        self.index, self._stop, self._round, self.errand = index, 0, 1, errand
+
     def go_to_last(self, names: Collection[str] = ()) -> None:
         """Leave out everything but the last step, which is done once."""
         self.index, self._stop, self._round = len(self._directive.steps) - 1, 0, 1

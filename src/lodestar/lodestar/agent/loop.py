@@ -18,19 +18,16 @@ from lodestar.agent.activity import Tools
 from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal, Command, Feedback, NavigationEvent, State
 from lodestar.agent.config import LoopConfig
-from lodestar.agent.context import LoopContext, Validator, passes
-from lodestar.agent.credit import Ledger
+from lodestar.agent.context import LoopContext, Validator, make_context, passes
 from lodestar.agent.deciding_state import DecidingState
 from lodestar.agent.errors import Busy, ErrorCode, Held
-from lodestar.agent.facts import Facts
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.itinerary import Itinerary
 from lodestar.agent.known_target import KnownTarget
-from lodestar.agent.motion import Odometer
 from lodestar.agent.navigating_state import NavigatingState
 from lodestar.agent.navigator_news import NavigatorNews
-from lodestar.agent.open_questions import Choice, OpenQuestion, OpenQuestions
+from lodestar.agent.open_questions import Choice, OpenQuestion
 from lodestar.agent.proposers import CHARGER, HOME, PLACE
 from lodestar.agent.questions import Questions
 from lodestar.agent.refusals import refuse
@@ -39,7 +36,7 @@ from lodestar.agent.run import NOT_CHOSEN, Run
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
-from lodestar.agent.targets import SceneTargets, Targets
+from lodestar.agent.targets import Targets
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.validating_state import ValidatingState
 from lodestar.agent.verifying_state import VerifyingState
@@ -51,10 +48,10 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
-from lodestar.selection.context import ContextBuilder, ContextConfig
+from lodestar.selection.context import ContextConfig
 from lodestar.selection.decision_log import Outcome
 from lodestar.selection.policy import Policy
-from lodestar.selection.reward import DirectiveReward, RewardModel
+from lodestar.selection.reward import RewardModel
 
 _log = logging.getLogger(__name__)
 _STANDING = frozenset({State.IDLE, State.HELD, State.WAITING})  # in which nothing may move the robot
@@ -89,22 +86,17 @@ class DecisionLoop:
         validator: Validator = passes,
         prefix: str = "q",
     ) -> None:
-        if tuple(policy.arms) != tuple(experts):
-            raise ValueError(f"the policy's arms {policy.arms} are not the experts {experts}")
-        if targets is None:
-            if phrases is None:
-                raise ValueError("a phrase book or targets are needed")
-            targets = SceneTargets(phrases)
-        builder = ContextBuilder(context or ContextConfig(), experts, features)
-        ledger = Ledger(policy, builder, rewards or DirectiveReward())
-        self._context = LoopContext(
+        self._context = make_context(
             config,
+            policy,
+            phrases,
             experts,
-            ledger,
-            targets,
-            validator,
-            Facts(Odometer(config)),
-            OpenQuestions(config, prefix),
+            targets=targets,
+            context=context,
+            features=features,
+            rewards=rewards,
+            validator=validator,
+            prefix=prefix,
         )
         self._compose(self._context)
 

@@ -12,12 +12,14 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import ASIDE, CHARGER
 from lodestar.agent.retreat import retreat
-from lodestar.agent.run import UNREACHABLE, Navigation, Run
+from lodestar.agent.run import UNREACHABLE, UNSURE, Navigation, Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import faced_entity
 from lodestar.experts.protocol import Proposal
 from lodestar.selection.decision_log import Outcome
+
+_CONTROLLER_CODES = range(100, 200)  # of Nav2's FollowPath; from 200 on a planner refused the goal
 
 
 class NavigatorNews:
@@ -56,10 +58,15 @@ class NavigatorNews:
             self.unavailable(run, event.error_msg)
         else:
             detail = f"{event.error_msg or event.kind.value} ({event.error_code})"
-            self.failed(run, navigation, f"the navigator {event.kind.value} it: {detail}")
+            blocked = event.error_code in _CONTROLLER_CODES
+            self.failed(run, navigation, f"the navigator {event.kind.value} it: {detail}", blocked)
 
-    def failed(self, run: Run, navigation: Navigation, why: str) -> None:
-        """Exclude the goal, unless the robot already faces a target from where it stands."""
+    def failed(self, run: Run, navigation: Navigation, why: str, blocked: bool = False) -> None:
+        """Exclude the goal, unless the robot already faces a target from where it stands.
+
+        blocked: the navigator tried to move and could not. A robot that cannot turn where it stands cannot turn
+        another way there either: it steps aside at once.
+        """
         context = self._context
         config, facts = context.config, context.facts
         view = self._search.look(run)
@@ -80,11 +87,12 @@ class NavigatorNews:
         run.goals.exclude(navigation.proposal.goal, why, facts.grid)
         entity = facts.entity(navigation.proposal.entity_id)
         if entity is not None:
-            run.spend_viewpoint(entity.id, UNREACHABLE)
+            run.spend_viewpoint(entity.id, UNREACHABLE if view.is_accepted(entity.id) else UNSURE)
         if run.failures >= config.max_navigation_failures:
             self._give_up(run, navigation, why)
             return
-        if run.failures > 1 and self._step_aside(run, navigation):
+        turning = math.dist(navigation.proposal.goal[:2], navigation.start[:2]) < config.same_goal_distance
+        if (run.failures > 1 or (blocked and turning)) and self._step_aside(run, navigation):
             return
         run.text = f"That goal failed ({why}); choosing another."
         self._transitions.redecide(run, config.retry_interval)

@@ -26,6 +26,7 @@ from lodestar.selection.decision_log import Decision
 BELOW_ACCEPT = "looked at from close, it does not meet the query"
 UNCONFIRMED = "reached, but not seen again there"
 UNREACHABLE = "no viewpoint of it could be reached"
+UNSURE = "it may not be what is meant, and no viewpoint of it could be reached"
 FOUND = "found already"
 NOT_CHOSEN = "another one was chosen"
 MAX_TOLD = 100  # sentences of a report
@@ -171,8 +172,9 @@ class Run:
 
     def spend_viewpoint(self, entity_id: int, reason: str) -> None:
         """Use up one viewpoint of the entity; with the last of them the entity is excluded."""
+        limit = self.config.unsure_viewpoints if reason == UNSURE else self.config.max_viewpoints
         self.viewpoints[entity_id] += 1
-        if self.viewpoints[entity_id] >= self.config.max_viewpoints:
+        if self.viewpoints[entity_id] >= limit:
             self.excluded[entity_id] = reason
 
     def second_chance(self) -> bool:
@@ -180,7 +182,7 @@ class Run:
         `second_viewpoints` times; whether there is any.
         """
         given_up = {
-            i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED)
+            i for i, why in self.excluded.items() if why in (UNREACHABLE, UNCONFIRMED, UNSURE)
         } - self.forgiven
         for identity in given_up:
             del self.excluded[identity]

@@ -19,8 +19,6 @@ from lodestar.scene.records import Entity
 class Search(Activity):
     """Ends by a claim of the verifying state, by one more try, or by failure."""
 
-    asks_all = True
-
     def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
         """Wait for late experts, try what was given up once more, or end."""
         tools = self._tools

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lodestar.agent.commands import EmbedPhrases
 from lodestar.agent.context import LoopContext
-from lodestar.agent.run import BELOW_ACCEPT, Run
+from lodestar.agent.run import BELOW_ACCEPT, UNSURE, Run
 from lodestar.agent.targets import TargetView
 from lodestar.geometry.boxes import box_distance
 from lodestar.language.directive import Item, Step, StepKind
@@ -32,7 +32,7 @@ class TargetSearch:
         view = self._context.targets.look(mirror, run.step)
         self._request_vectors(view.missing)
         for candidate in view.accepted:  # an entity that looked wrong once may turn out right later
-            if run.excluded.get(candidate.entity_id) == BELOW_ACCEPT:
+            if run.excluded.get(candidate.entity_id) in (BELOW_ACCEPT, UNSURE):
                 del run.excluded[candidate.entity_id]
         accepted = tuple(c for c in view.accepted if c.entity_id not in run.excluded)
         if run.step.scope.around is not None:

@@ -46,9 +46,11 @@ class MappingConfig:
     # lidar: points into an octree; scan: a planar scan; depth: depth images into an octree;
     # slam: SLAM's map with obstacles above its plane
     source: str = "lidar"
-    grid_period: float = 0.5  # s between two grids
-    grid_refresh: float = 3.0  # s, also when nothing changed, so that everyone knows that it still holds
-    octomap_period: float = 1.0  # s between two octrees
+    grid_period: float = 0.5  # s between two grids; chosen
+    grid_refresh: float = (
+        3.0  # s between two grids without a change; chosen: subscribers see that it is valid
+    )
+    octomap_period: float = 1.0  # s between two octrees; chosen
     binary: bool = True  # octomap without probabilities
     octomap: OctoMapConfig = field(default_factory=OctoMapConfig)
     scan: ScanGridConfig = field(default_factory=ScanGridConfig)
@@ -61,7 +63,7 @@ class MappingConfig:
 
 @dataclass(frozen=True)
 class PerceptionConfig:
-    """Which detector sees."""
+    """The detector and its parameters."""
 
     # ground_truth: a simulator's label images; ultralytics: RGB; geometric: shapes in depth, without names
     adapter: str = "ground_truth"
@@ -80,9 +82,9 @@ class PerceptionConfig:
 
 @dataclass(frozen=True)
 class KeyframesConfig:
-    """Which images are kept, and where."""
+    """Selection and storage of keyframes."""
 
-    folder: str = ""  # empty = a private folder that goes with the run of the stack
+    folder: str = ""  # of the images; empty = a private folder of this run of the stack
     store: KeyframeConfig = field(default_factory=KeyframeConfig)
     offer: PickConfig = field(default_factory=PickConfig)
 
@@ -91,10 +93,10 @@ class KeyframesConfig:
 class SemanticVoxelsConfig:
     """Periods of the semantic voxel map's inputs and outputs."""
 
-    geometry_period: float = 0.2  # s of stamps between depth frames taken in without segments
-    colored: bool = True  # surfaces take the colour of images that come with the depth
-    layers_period: float = 2.0  # s between pillars and clouds
-    pillar_resolution: float = 0.1  # m
+    geometry_period: float = 0.2  # s of stamps between depth frames without segments; chosen
+    colored: bool = True  # colour surfaces by the images that come with the depth
+    layers_period: float = 2.0  # s between pillars and clouds; chosen
+    pillar_resolution: float = 0.1  # m; that of the grid
     voxels: VoxelConfig = field(default_factory=VoxelConfig)
 
 
@@ -102,9 +104,9 @@ class SemanticVoxelsConfig:
 class SceneDictionaryConfig:
     """Entities, their captions, and queries about them."""
 
-    display_period: float = 1.0  # s between markers, similarity layers and keep-out masks
-    enrich_period: float = 0.5  # s between batches of captions and vectors
-    regions_period: float = 5.0  # s between two divisions of the grid into rooms
+    display_period: float = 1.0  # s between markers, similarity layers and keep-out masks; chosen
+    enrich_period: float = 0.5  # s between batches of captions and vectors; chosen
+    regions_period: float = 5.0  # s between two segmentations of the grid into rooms; chosen
     scene: SceneConfig = field(default_factory=SceneConfig)
     parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "query."})
     rerank: RerankConfig = field(default_factory=RerankConfig, metadata={"prefix": "query."})
@@ -113,7 +115,7 @@ class SceneDictionaryConfig:
 
 @dataclass(frozen=True)
 class FrontierExpertConfig:
-    """The frontier expert and how often it is shown a view."""
+    """The frontier expert and the rate of its views."""
 
     view_period: float = 0.25  # s of stamps between views
     expectation: bool = True  # area counts more where the target is likely
@@ -122,7 +124,7 @@ class FrontierExpertConfig:
 
 @dataclass(frozen=True)
 class SemanticMapExpertConfig:
-    """The semantic-map expert and who reasons for it."""
+    """The semantic-map expert and its reasoner."""
 
     reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
     expert: SemanticMapConfig = field(default_factory=SemanticMapConfig, metadata={"prefix": ""})
@@ -130,32 +132,34 @@ class SemanticMapExpertConfig:
 
 @dataclass(frozen=True)
 class EgoVlmExpertConfig:
-    """The egocentric expert, who reasons for it, and how often it is shown a view."""
+    """The egocentric expert, its reasoner, and the rate of its views."""
 
     annotate: bool = False  # publish the view with its marks
     view_period: float = 0.25  # s of stamps between views
-    description_period: float = 1.0  # s of stamps between descriptions of the view
+    description_period: float = 1.0  # s of stamps between descriptions of the view; chosen
     reasoner: ReasonerConfig = field(default_factory=ReasonerConfig)
     expert: EgocentricConfig = field(default_factory=EgocentricConfig, metadata={"prefix": ""})
 
 
 @dataclass(frozen=True)
 class GoalSelectorConfig:
-    """The decision loop, its policy, and how often it works."""
+    """The decision loop, its policy, and its periods."""
 
-    tick_period: float = 0.1  # s of real time: it works while a simulated clock stands
+    tick_period: float = 0.1  # s of real time, as the loop also runs while a simulated clock stands; chosen
     beat_period: float = 0.05  # s of real time between heartbeats (ADR 0003)
     delivery_period: float = (
         0.02  # s of real time after which a command of the loop is carried out at the latest
     )
-    feedback_period: float = 0.5  # s of real time
-    clock_patience: float = 10.0  # s after which a clock that stands counts as running again
+    feedback_period: float = 0.5  # s of real time; chosen
+    clock_patience: float = (
+        10.0  # s of real time after which a stopped clock is continued (PatientClock); chosen
+    )
     loop_patience: float = (
         3.0  # s without an answer of the loop's thread, after which motion is refused (ADR 0025)
     )
     decision_log: str = ""  # file of one JSON line per decision; empty = none
     seed: int = 0  # of the policy's random choices
-    experts: tuple[str, ...] = EXPERTS  # who is asked; the arms of the policy
+    experts: tuple[str, ...] = EXPERTS  # that are asked; the arms of the policy
     loop: LoopConfig = field(default_factory=LoopConfig)
     selection: SelectionConfig = field(default_factory=SelectionConfig)
     policy: LinUcbConfig = field(default_factory=LinUcbConfig)
@@ -171,7 +175,7 @@ class GoalSelectorConfig:
 
 @dataclass(frozen=True)
 class RobotConfig:
-    """All parts of the robot. What they share stands in `shared` and is filled in wherever a part reads it."""
+    """All parts of the robot. Values in `shared` are filled into every part that reads them."""
 
     shared: SharedConfig = field(default_factory=SharedConfig)
     mapping: MappingConfig = field(default_factory=MappingConfig)
@@ -192,7 +196,7 @@ class RobotConfig:
 
 
 def changed(config: Config, **values: Any) -> Config:
-    """The configuration with other values; ``a__b=1`` sets the field b of the field a.
+    """Return the configuration with other values; ``a__b=1`` sets the field b of the field a.
 
     Raises TypeError for a field that does not exist, ValueError for a value that a part refuses.
     """

@@ -1,4 +1,4 @@
-"""Similarity layers and keep-out zones of the directive, worked out anew when something changed."""
+"""Similarity layers and keep-out zones of the directive, recomputed on changes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from lodestar.scene.dictionary import SceneDictionary
 
 @dataclass(frozen=True)
 class FieldUpdate:
-    """layers: name -> (rows, columns) float32 scores on the pillars. zones: what is barred now, occupied on the plan
-    grid; None where that has not changed.
+    """layers: name -> (rows, columns) float32 scores on the pillars. zones: the forbidden cells, occupied on the plan
+    grid; None = unchanged.
     """
 
     layers: Mapping[str, np.ndarray] = field(default_factory=dict)
@@ -51,9 +51,9 @@ class DirectiveFields:
         stamp: float,
         layers: bool = True,
     ) -> FieldUpdate | None:
-        """What has changed since the last call; None where nothing that it depends on has.
+        """Return the changes since the last call; None if no input has changed.
 
-        layers: whether the similarity layers are wanted beside the zones. Raises MissingPhrases; then the next call
+        layers: also compute the similarity layers. Raises MissingPhrases; then the next call
         tries again.
         """
         state = (scene.revision, directive, pillars, grid)
@@ -89,7 +89,7 @@ class DirectiveFields:
     def _changed_zones(
         self, grid: OccupancyGrid2D, mask: np.ndarray | None, stamp: float
     ) -> OccupancyGrid2D | None:
-        """The zones where they are others than before; the first ones, even if there are none, are."""
+        """Return the zones if they have changed; the first ones always count as changed."""
         barred = np.zeros(grid.cells.shape, bool) if mask is None else mask
         cells = np.where(barred, np.int8(OCCUPIED), np.int8(FREE))
         shown = self._zones

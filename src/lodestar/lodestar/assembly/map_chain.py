@@ -24,19 +24,19 @@ from lodestar.scene.records import SceneDelta
 from lodestar.scene.regions import RegionMap
 from lodestar.scene.saved import SavedMap
 
-#: Opens a stage whose time somebody may measure.
+#: Opens a stage whose time may be measured.
 Stages = Callable[[str], AbstractContextManager[Any]]
 
 
 def unmeasured(_name: str) -> AbstractContextManager[Any]:
-    """A stage that nobody measures."""
+    """Return a stage without measurement."""
     return nullcontext()
 
 
 class MapChain:
-    """What the nodes mapping, semantic_voxels and scene_dictionary know together.
+    """The state of the nodes mapping, semantic_voxels and scene_dictionary in one process.
 
-    grid: the plan as it went out last, with the keep-out zones. directive: whose zones they are. crops(task): images
+    grid: the last published plan, with the keep-out zones. directive: source of the zones. crops(task): images
     for captions.
     """
 
@@ -53,7 +53,7 @@ class MapChain:
         self.voxels = parts.voxel_map(config.semantic_voxels, config.shared)
         self.scene = parts.scene_dictionary(config.scene_dictionary)
         self.mirror = parts.scene_mirror()
-        self.rejected: Counter[str] = Counter()  # frames that the map refused, by reason
+        self.rejected: Counter[str] = Counter()  # frames that the map rejected, by reason
         self._rooms = parts.region_tracker()
         self._fields = parts.directive_fields(phrases, config.shared)
         self._enricher = parts.enricher(self.scene, phrases, crops)
@@ -61,7 +61,7 @@ class MapChain:
         self._pillars: PillarMap | None = None
         self._zones: OccupancyGrid2D | None = None
         self._shown = self.plan.grid  # the plan that `grid` shows, without the zones
-        self._divided: OccupancyGrid2D | None = None  # the plan whose rooms are known
+        self._divided: OccupancyGrid2D | None = None  # the last plan that was segmented into rooms
         self.grid = self._shown
         voxels, scene = config.semantic_voxels, config.scene_dictionary
         self._geometry_due = Periodic(voxels.geometry_period)
@@ -84,7 +84,7 @@ class MapChain:
         map_from_odom: np.ndarray,
         odom_from_base: np.ndarray | None = None,
     ) -> None:
-        """Take in returns (N, 3) of a LiDAR, metres in its frame; `wants_turn` says which turns.
+        """Integrate returns (N, 3) of a LiDAR, metres in its frame; `wants_turn` selects the turns.
 
         odom_from_base: (4, 4), where a floor layer begins.
         """
@@ -102,16 +102,16 @@ class MapChain:
         odom_from_sensor: np.ndarray,
         map_from_odom: np.ndarray,
     ) -> None:
-        """Take in a planar scan: ranges (N,), metres; angles: the first and the step, rad."""
+        """Integrate a planar scan: ranges (N,), metres; angles: the first and the step, rad."""
         with self._stages("grid"):
             self._planned(
                 self.plan.take_scan(stamp, ranges, angles, range_max, odom_from_sensor, map_from_odom)
             )
 
     def _planned(self, jumped: bool) -> None:
-        """The plan may be another one now."""
+        """Update `grid` after the plan may have changed."""
         if jumped:
-            self._regions_due.reset()  # they have moved too
+            self._regions_due.reset()  # the rooms have moved too
             self._display_due.reset()
         if self.plan.grid is not self._shown:
             self._shown = self.plan.grid
@@ -120,7 +120,7 @@ class MapChain:
     # --- images -------------------------------------------------------------------------------------------
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> None:
-        """Take in depth without segments, at its own rate."""
+        """Integrate depth without segments, at its own rate."""
         with self._stages("grid"):
             self._planned(self.plan.take_depth(frame, odom_from_base))
         if not self._geometry_due.due(frame.stamp):
@@ -132,7 +132,7 @@ class MapChain:
                 self.rejected[rejected.reason.name] += 1
 
     def take_segments(self, frame: RgbdFrame, segmented: SegmentedFrame) -> bool:
-        """Instances and entities follow the frame; False where the map refused it."""
+        """Update instances and entities by a segmented frame; return False if the map rejected it."""
         with self._stages("fuse"):
             try:
                 instances = self.voxels.fuse(frame, segmented)
@@ -147,10 +147,12 @@ class MapChain:
         if not self.mirror.apply(delta):
             raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
 
-    # --- what is worked out besides -----------------------------------------------------------------------
+    # --- periodic work ------------------------------------------------------------------------------------
 
     def work(self, stamp: float) -> None:
-        """Do what is due besides: captions, rooms, pillars, zones. What lacks phrases is tried again when next due."""
+        """Do the periodic work that is due: captions, rooms, pillars, zones. Work without phrases is retried when
+        next due.
+        """
         if self._enrich_due.due(stamp) and self.scene.enrichments_waiting:
             with self._stages("enrich"), suppress(MissingPhrases):
                 self._enricher.work()
@@ -184,7 +186,7 @@ class MapChain:
             self.grid = with_keep_out(self._shown, self._zones)
 
     def follow(self, directive: Directive | None) -> None:
-        """What this directive says to keep away from is kept away from; None: there is none any more."""
+        """Follow the keep-out zones of this directive; None removes them."""
         self.directive = directive
         self._layers_due.reset()
         self._display_due.reset()
@@ -192,13 +194,13 @@ class MapChain:
     # --- saved maps ---------------------------------------------------------------------------------------
 
     def saved(self) -> SavedMap:
-        """Grid, voxels, entities and regions as they are now, for `go_on_from`, of this process or of a later one."""
+        """Return the current grid, voxels, entities and regions, for `go_on_from` in this process or a later one."""
         return SavedMap.of(self.plan.mapper, self.voxels, self.scene, self._rooms)
 
     def go_on_from(self, saved: SavedMap, now: float = 0.0) -> None:
-        """Everything that was saved is known again; where the robot stands in it is told by its poses.
+        """Replace the map by a saved one; the next poses give the robot's place in it.
 
-        now: seconds; nothing was seen after it. Raises ForeignFile where it does not fit the configuration.
+        now: seconds; no sighting is later. Raises ForeignFile if it does not fit the configuration.
         """
         config = self.config
         mapper = parts.plan_mapper_from(config.mapping, saved.grid_kind, saved.grid.arrays)

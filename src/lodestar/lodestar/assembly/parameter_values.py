@@ -1,4 +1,4 @@
-"""Values of parameters as the types of the configuration want them."""
+"""Conversion of parameter values to the configuration's types."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any, Union, get_args, get_origin
 
 
 class ValueRefused(ValueError):
-    """A value does not fit its parameter; the message says which and what would."""
+    """A value is invalid for its parameter; the message names it and what is valid."""
 
 
 def without_none(hint: Any) -> tuple[Any, bool]:
-    """The type without None, and whether None was in it."""
+    """Return the type without None, and whether None was in it."""
     if get_origin(hint) in (Union, types.UnionType):
         others = [part for part in get_args(hint) if part is not type(None)]
         if len(others) == 1:
@@ -22,7 +22,7 @@ def without_none(hint: Any) -> tuple[Any, bool]:
 
 
 def expressible(hint: Any) -> bool:
-    """Whether a parameter can hold a value of this type."""
+    """Return whether a parameter can hold a value of this type."""
     hint, _ = without_none(hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (tuple, list):
@@ -31,7 +31,7 @@ def expressible(hint: Any) -> bool:
 
 
 def describe(hint: Any) -> str:
-    """The type, for a person."""
+    """Return the type for a person."""
     plain, may_be_none = without_none(hint)
     if isinstance(plain, type) and issubclass(plain, Enum):
         text = " | ".join(member.name for member in plain)
@@ -41,7 +41,7 @@ def describe(hint: Any) -> str:
 
 
 def coerce(name: str, given: Any, hint: Any) -> Any:
-    """The value of a parameter as its type wants it. Raises ValueRefused, which names the parameter."""
+    """Return the value of a parameter in its type. Raises ValueRefused, which names the parameter."""
     hint, may_be_none = without_none(hint)
     if may_be_none and given == "":
         return None

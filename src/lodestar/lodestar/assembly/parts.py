@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from lodestar.agent.context import make_context
 from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.shadow import ShadowSelector
 from lodestar.agent.targets import SceneTargets
 from lodestar.assembly.config import (
     EgoVlmExpertConfig,
@@ -238,4 +240,22 @@ def decision_loop(
         features=config.selection.features,
         rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
         prefix=prefix,
+    )
+
+
+def shadow_selector(
+    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy
+) -> ShadowSelector:
+    """Decides on another robot's questions as `decision_loop` would."""
+    return ShadowSelector(
+        make_context(
+            config.loop,
+            chooser,
+            phrases,
+            config.experts,
+            targets=scene_targets(shared, phrases),
+            context=config.context,
+            features=config.selection.features,
+            rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
+        )
     )

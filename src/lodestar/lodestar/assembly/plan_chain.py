@@ -33,6 +33,26 @@ class Periodic:
         return True
 
 
+class Phased:
+    """Picks one stamp in each period of the stamps' own clock: all that have the same period pick the same stamps."""
+
+    def __init__(self, period: float) -> None:
+        self._period = period
+        self.reset()
+
+    def reset(self) -> None:
+        """It is due at once."""
+        self._last = -math.inf
+
+    def due(self, stamp: float) -> bool:
+        """Whether this is the first stamp of its period."""
+        number = math.floor(stamp / self._period + 1e-6) if self._period > 0.0 else stamp
+        if number <= self._last:
+            return False
+        self._last = number
+        return True
+
+
 class PlanChain:
     """The mapper, which turns it takes in, and the plan that went out last.
 

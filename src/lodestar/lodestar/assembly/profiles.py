@@ -1,4 +1,4 @@
-"""Profiles, the YAML files of ROS parameters: checked for what the parts share, and read into the tree."""
+"""Profiles, the YAML files of ROS parameters: checks of shared parameters, and conversion to the configuration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lodestar.assembly.shared import MARK, SharedConfig, is_shared
 ALL_NODES = "/**"  # the section of a profile that every node reads
 SHARED = "shared."
 
-#: Parameters of 0.1.0 that are shared ones now and not found by their place in the tree: (part, old) -> new.
+#: Parameters of 0.1.0 that are now shared and have another place in the tree: (part, old) -> new.
 _MOVED = {
     ("semantic_voxels", "map_id"): "shared.map_id",
     ("keyframes", "map_id"): "shared.map_id",
@@ -27,12 +27,12 @@ _MOVED = {
 
 
 class ProfileError(ValueError):
-    """A profile says something twice, or in a place where it does not hold; the message names file and line."""
+    """A profile sets a parameter twice or in an invalid place; the message names file and line."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One parameter of a profile. node: whose, "" = every node's. name: dotted."""
+    """One parameter of a profile. node: "" = every node. name: dotted."""
 
     node: str
     name: str
@@ -42,13 +42,13 @@ class Setting:
 
     @property
     def place(self) -> str:
-        """Where it stands, for a person."""
+        """Return file and line for a person."""
         section = f"/**/{self.node}" if self.node else ALL_NODES
         return f"{self.file.name}:{self.line} ({section}: {self.name})"
 
 
 def settings_of(path: Path) -> list[Setting]:
-    """Everything that a profile sets, in its order. Raises ProfileError for what is no profile, OSError."""
+    """Return the settings of a profile in their order. Raises OSError, and ProfileError for an invalid profile."""
     try:
         root = yaml.compose(path.read_text(), Loader=yaml.SafeLoader)
     except yaml.YAMLError as error:
@@ -82,7 +82,7 @@ def _flat(mapping: yaml.Node, path: Path, node: str, prefix: str) -> Iterator[Se
 
 
 def check_profiles(paths: Sequence[Path]) -> None:
-    """Raise ProfileError where one sets a parameter twice, a shared one for one part only, or one by an old name.
+    """Raise ProfileError if a profile sets a parameter twice, a shared one for one part only, or one by an old name.
 
     A later file wins over an earlier one: the same parameter in both is no error.
     """
@@ -118,7 +118,7 @@ def _check_place(setting: Setting, known: dict[tuple[str, str], Setting]) -> Non
 
 
 def home_of(part: str, name: str) -> str | None:
-    """The shared parameter that a part's parameter of 0.1.0 is now, None where it still is the part's own."""
+    """Return the shared parameter that replaces a part's parameter of 0.1.0; None if it still is the part's own."""
     if (part, name) in _MOVED:
         return _MOVED[part, name]
     if part == "scene_dictionary" and name.startswith("query."):
@@ -152,7 +152,8 @@ def _shared_name(config: Any, names: list[str]) -> str | None:
 
 
 def read_profiles(paths: Sequence[Path]) -> RobotConfig:
-    """The robot that these profiles make, the last one first in force; what they say of other nodes is passed over.
+    """Return the robot's configuration of these profiles; later ones take precedence, other nodes' settings are
+    ignored.
 
     Raises ProfileError, OSError.
     """
@@ -173,7 +174,7 @@ def read_profiles(paths: Sequence[Path]) -> RobotConfig:
 
 
 def _filled(config: Any, given: dict[str, Setting], prefix: str) -> Any:
-    """The configuration with the values that are given for its parameters."""
+    """Return the configuration with the given parameter values."""
     hints = get_type_hints(type(config))
     changes: dict[str, Any] = {}
     for item in fields(config):

@@ -11,7 +11,7 @@ from lodestar.agent.commands import Command, Finish, FollowConstraints
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
-from lodestar.assembly.plan_chain import Periodic
+from lodestar.assembly.plan_chain import Periodic, Phased
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
@@ -63,8 +63,8 @@ class HeadlessRobot:
         self.experts: dict[str, Expert] = {
             expert.name: expert for expert in (self.frontier, self.semantic_map, self.egocentric)
         }
-        self._frontier_view = Periodic(config.frontier_expert.view_period)
-        self._ego_view = Periodic(config.ego_vlm_expert.view_period)
+        self._frontier_view = Phased(config.frontier_expert.view_period)
+        self._ego_view = Phased(config.ego_vlm_expert.view_period)
         self._description = Periodic(config.ego_vlm_expert.description_period)
         self._given: OccupancyGrid2D | None = None
 

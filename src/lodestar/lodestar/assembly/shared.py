@@ -1,4 +1,4 @@
-"""Parameters that more than one part reads: each has its one home here.
+"""Parameters that several parts read; each is defined once, here.
 
 A field of a part's configuration that is marked with ``metadata={"shared": NAME}`` takes its value from the field
 NAME of `SharedConfig`. It is no parameter of its part: a profile sets it once, as ``shared.NAME``.
@@ -25,21 +25,21 @@ Config = TypeVar("Config")
 
 
 class SharedConflict(ValueError):
-    """A shared parameter was set in a part, to another value than its home has; the message names both places."""
+    """A shared parameter was set in a part to another value; the message names both places."""
 
 
 @dataclass(frozen=True)
 class SharedConfig:
-    """What the parts have in common. The defaults are those of each field's own type."""
+    """Shared parameters. The defaults are those of each field's own type."""
 
-    query: QueryConfig = field(default_factory=QueryConfig)  # what is accepted as the thing that is meant
+    query: QueryConfig = field(default_factory=QueryConfig)  # scoring and acceptance of targets
     body: Footprint = field(default_factory=Footprint)  # the robot's outline in plan
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)  # from where a thing is faced
-    approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to a thing
-    reach: ReachConfig = field(default_factory=ReachConfig)  # which ways the robot takes
-    success: SuccessConfig = field(default_factory=SuccessConfig)  # when a thing counts as found
-    depth_range: float = DEPTH_RANGE  # m, to which depth images are relied on
-    keep_out_distance: float = DEFAULT_KEEP_AWAY  # m to what a directive forbids without naming a distance
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)  # poses that face an object
+    approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to an object
+    reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths
+    success: SuccessConfig = field(default_factory=SuccessConfig)  # when an object counts as found
+    depth_range: float = DEPTH_RANGE  # m, largest depth that is used
+    keep_out_distance: float = DEFAULT_KEEP_AWAY  # m around forbidden objects without a stated distance
     map_id: int = LoopConfig.map_id  # of everything that is recorded or saved
 
     def __post_init__(self) -> None:
@@ -56,14 +56,14 @@ class SharedConfig:
 
 
 def is_shared(item: Field[Any]) -> bool:
-    """Whether a field of a configuration takes its value from SharedConfig."""
+    """Return whether a field of a configuration takes its value from SharedConfig."""
     return MARK in item.metadata
 
 
 def with_shared(config: Config, shared: SharedConfig, place: str = "") -> Config:
-    """The configuration with the shared value in every marked field, at any depth.
+    """Return the configuration with the shared value in every marked field, at any depth.
 
-    place: name of the configuration in messages. Raises SharedConflict where a marked field was set to something that
+    place: name of the configuration in messages. Raises SharedConflict if a marked field was set to a value that
     is neither its default nor the shared value.
     """
     changes: dict[str, Any] = {}
@@ -94,7 +94,7 @@ def _check_untouched(item: Field[Any], value: Any, home: Any, name: str) -> None
 
 
 def _difference(value: Any, home: Any) -> tuple[str, Any]:
-    """Dotted name of the first field that differs, and its value in `home`."""
+    """Return the dotted name of the first field that differs, and its value in `home`."""
     if not is_dataclass(value):
         return "", home
     for item in fields(value):

@@ -1,1 +1,1 @@
-"""Who proposes where to go."""
+"""Experts: each proposes one goal per request."""

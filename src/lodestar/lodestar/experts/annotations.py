@@ -1,4 +1,4 @@
-"""Numbered marks on a view: an even grid of places, and the picture that shows them (RoboAtlas IV-F)."""
+"""Numbered marks on a view: an even grid of points, and the picture that shows them (RoboAtlas IV-F)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,17 @@ from lodestar.perception.pictures import encode_picture
 
 @dataclass(frozen=True)
 class AnnotationConfig:
-    """rows, columns: of the grid over the image. near, far: metres of depth between which a place is marked, the
-    paper's pruning of cells that are too close or beyond the interaction range. highest: metres above the floor (z = 0
-    of map), which keeps marks off ceilings. window: half side in pixels of the
-    square whose median depth counts. side: pixels of the longer side of the picture for the model.
-    """
+    """Grid of the marks and size of the annotated picture."""
 
-    rows: int = 4
-    columns: int = 6
+    rows: int = 4  # of the grid over the image; chosen
+    columns: int = 6  # of the grid over the image; chosen
+    # metres of depth between which a point is marked: RoboAtlas IV-F prunes cells that are too close or out of the
+    # interaction range; values chosen
     near: float = 0.8
     far: float = 5.0
-    highest: float = 2.0
-    window: int = 2
-    side: int = 768
+    highest: float = 2.0  # metres above the floor (z = 0 of map) of a mark; chosen: keeps marks off ceilings
+    window: int = 2  # pixels, half side of the square whose median depth is used; chosen
+    side: int = 768  # pixels of the longer side of the picture for the model; chosen
 
 
 def grid_points(frame: RgbdFrame, first: int, config: AnnotationConfig) -> list[ViewPoint]:
@@ -66,9 +64,9 @@ def _depth_at(depth: np.ndarray, v: int, u: int, window: int) -> float:
 def draw_points(
     rgb: np.ndarray, points: Sequence[ViewPoint], shape: tuple[int, int], side: int
 ) -> np.ndarray:
-    """The image (H, W, 3) uint8 with a numbered disc at every mark, things in yellow and places in white.
+    """Return the image (H, W, 3) uint8 with a numbered disc at every mark: objects yellow, places white.
 
-    shape: rows and columns of the image whose pixels the marks count in. side: of the result at most.
+    shape: rows and columns of the image to which the marks' pixels refer. side: longest side of the result, pixels.
     """
     scale = min(side / max(rgb.shape[:2]), 1.0)
     size = (max(round(rgb.shape[1] * scale), 1), max(round(rgb.shape[0] * scale), 1))
@@ -76,7 +74,7 @@ def draw_points(
     height, width = picture.shape[:2]
     radius = max(round(min(height, width) / 45), 6)
     font, weight = cv2.FONT_HERSHEY_SIMPLEX, max(radius // 8, 1)
-    for point in reversed(points):  # the nearest thing on top
+    for point in reversed(points):  # the nearest mark is drawn last
         center = (
             int(np.clip(point.pixel[0] * width / shape[1], 0, width - 1)),
             int(np.clip(point.pixel[1] * height / shape[0], 0, height - 1)),
@@ -91,7 +89,7 @@ def draw_points(
 
 
 def annotated_jpeg(frame: RgbdFrame, points: Sequence[ViewPoint], config: AnnotationConfig) -> bytes:
-    """The view with its marks as a JPEG file, b"" without a colour image."""
+    """Return the view with its marks as a JPEG file; b"" without a colour image."""
     if frame.rgb is None or frame.rgb.size == 0:
         return b""
     return encode_picture(draw_points(frame.rgb, points, frame.depth.shape, config.side))

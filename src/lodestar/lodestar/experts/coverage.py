@@ -1,11 +1,12 @@
-"""Records from how near the camera has looked at each cell and height, and predicts what a further look would add.
+"""Records the distance of the camera's nearest look at each cell and height, and predicts the gain of further looks.
 
 A LiDAR knows the floor of a room long before the camera has looked into it. A search therefore treats a cell as
 unseen if it is unknown to the grid, or known and not yet looked at (the explored region of SnapMem App. 8, made exact).
 
-A look is recorded per band of height (`heights.BANDS`). A cell is asked for two of them: that of the floor if it is
-free, and that above a known top where something may stand. A band is asked for only if the camera, at its height and
-pitch, can show it from within the range that counts. This bounds a search: it never looks for what no pose shows.
+A look is recorded per band of height (`heights.BANDS`). A cell has at most two relevant bands: that of the floor if
+it is free, and that above a known top on which an object may stand. A band is relevant only if the camera, at its
+height and pitch, can show it from within the range that counts. A search is therefore bounded by what some pose can
+show.
 
 A view ends at the first occupied cell. If that cell belongs to known furniture, the view continues over the top of
 this furniture while cells are occupied.
@@ -25,17 +26,17 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import ray_buffers, ray_cells
 from lodestar.scene.records import Entity
 
-SECTORS = 36  # of 10 degrees, the headings that are told apart
+SECTORS = 36  # of 10 degrees: resolution of headings
 NEVER = np.iinfo(np.uint16).max  # centimetres
 _RAYS = 4  # per sector
 _SURFACES = SurfaceConfig()
-_WIDEST = math.radians(60.0)  # half of a field of view, up to which its edge is allowed for
+_WIDEST = math.radians(60.0)  # largest half field of view for which the range at the edge is corrected
 
 
 @njit(cache=True)
 def _ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered, more, further):
-    """`ray_cells`, which runs on over the known furniture that ends the ray. Returns the number of cells, and the
-    index of the one that would have ended it (that number where none does).
+    """`ray_cells`, continued over the known furniture that ends the ray. Returns the number of cells, and the
+    index of the cell that ended the ray (equal to the number if none did).
     """
     n = ray_cells(cells, occupied_from, u0, v0, du, dv, reach, flat, entered)
     values, owners = cells.ravel(), owner.ravel()
@@ -58,7 +59,7 @@ def _ray_over(cells, occupied_from, owner, u0, v0, du, dv, reach, flat, entered,
 
 @njit(cache=True)
 def _edge(height, band, top, inside, stands):
-    """Metres in plan from which the edge of a top no longer hides a band above it, or below it from a camera above."""
+    """Return the distance in plan, metres, from which a top's edge no longer hides a band above or below it."""
     if height < top and band > top:
         return inside * (top + stands - height) / stands
     if height > top and band < top:
@@ -69,7 +70,7 @@ def _edge(height, band, top, inside, stands):
 @njit(cache=True)
 def _mark(cells, occupied_from, nearest, owner, tops, inside, bands, near, far, eye, reach, fov, heading, resolution,
           stands):  # fmt: skip
-    """Lower `nearest` (rows, columns, bands), centimetres, of what is in view. eye: u, v in cells, height in metres;
+    """Lower `nearest` (rows, columns, bands), centimetres, for the cells in view. eye: u, v in cells, height in metres;
     a height of NaN sees every band.
     """
     flat, entered = ray_buffers(reach)
@@ -101,7 +102,7 @@ def _mark(cells, occupied_from, nearest, owner, tops, inside, bands, near, far, 
 
 @njit(cache=True)
 def _left(cells, occupied_from, nearest, owner, tops, inside, bands, needs, height, stands, settled, within):
-    """(rows, columns) bool of what is not yet looked at, and (rows, columns) float32 metres from which it shows.
+    """Return cells not yet looked at, (rows, columns) bool, and the distance, float32 metres, that shows each of them.
 
     needs: (bands,) metres from which a band shows. settled, within: centimetres.
     """
@@ -166,7 +167,7 @@ def _sector_gains(cells, occupied_from, unseen, closest, owner, starts, reach, d
 
 @njit(cache=True)
 def _views(cells, occupied_from, index, closest, owner, starts, in_view, reach, depth, count, rays):
-    """(N, count) bool: which of the numbered cells (`index` >= 0) each start sees in its sectors `in_view`."""
+    """Return (N, count) bool: the numbered cells (`index` >= 0) that each start sees in its sectors `in_view`."""
     flat, entered = ray_buffers(reach)
     more, further = ray_buffers(reach)
     values, numbers, needed = cells.ravel(), index.ravel(), closest.ravel()
@@ -196,7 +197,7 @@ def _views(cells, occupied_from, index, closest, owner, starts, in_view, reach, 
 class LookedAt:
     """Per cell of the newest grid and band of height, the smallest distance from which the camera has looked at it.
 
-    max_range: metres that a look counts for. settled: metres, see `unseen`.
+    max_range: metres, the range of a look. settled: metres, see `unseen`.
     """
 
     def __init__(self, max_range: float, settled: float = 1.5, surfaces: SurfaceConfig = _SURFACES) -> None:
@@ -210,7 +211,7 @@ class LookedAt:
         self._lens: Lens | None = None  # of the newest look
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
-        """Follow the grid as it grows or moves its origin; what was looked at stays looked at."""
+        """Follow the grid as it grows or moves its origin; recorded looks are kept."""
         before = self._grid
         self._nearest = carried_over(self._nearest, before, grid, NEVER)
         surfaces = self._surfaces
@@ -224,12 +225,12 @@ class LookedAt:
         self._grid = grid
 
     def set_entities(self, entities: Iterable[Entity]) -> None:
-        """The tops of these are looked at too; a grid must be known."""
+        """Add the tops of these entities to the surfaces that are searched. Requires a grid."""
         assert self._grid is not None
         self._surfaces = SurfaceMap.over(self._grid, entities, self._config)
 
     def look(self, xy: np.ndarray, heading: float, fov: float, lens: Lens | None = None) -> None:
-        """The camera looked from `xy` along `heading` (map) with `fov` (radians). Without a lens it saw all heights."""
+        """Record a view from `xy` along `heading` (map) with `fov` (radians). Without a lens it shows all heights."""
         if self._grid is None:
             return
         grid, surfaces = self._grid, self._surfaces
@@ -245,16 +246,16 @@ class LookedAt:
         self.count += 1
 
     def unseen(self, within: float) -> np.ndarray:
-        """(rows, columns) bool: unknown, or with a height of interest not yet looked at from `within` metres.
+        """Return (rows, columns) bool: cells unknown, or with a relevant band not looked at from `within` metres.
 
-        An unknown cell that was looked at from within `settled` metres and stayed unknown is given up: the
-        sensors had their chance to fill it. Before the first view, only the unknown cells.
+        An unknown cell that was looked at from within `settled` metres and stayed unknown does not count: the
+        sensors cannot fill it. Before the first view, only unknown cells count.
         """
         return self.wanted(within)[0]
 
     def wanted(self, within: float) -> tuple[np.ndarray, np.ndarray]:
-        """`unseen`, and (rows, columns) float32: metres from which the camera, as it looked last, shows a cell's
-        part of it wherever in the image the cell lies.
+        """Return `unseen`, and the distance, (rows, columns) float32 metres, from which a camera with the newest lens
+        shows the unseen bands of a cell anywhere in the image.
         """
         assert self._grid is not None
         grid, surfaces, lens = self._grid, self._surfaces, self._lens
@@ -279,8 +280,8 @@ class LookedAt:
     ) -> np.ndarray:
         """(N, SECTORS) m^2 of unseen cells in view of points (N, 2) within `reach` metres (RoboAtlas eq. 15).
 
-        Sector k covers headings [k, k + 1) * 360 / SECTORS degrees. depth: metres that a view reaches into the
-        unknown, where walls must be expected. closest: see `wanted`; by default all counts from 0 m on.
+        Sector k covers headings [k, k + 1) * 360 / SECTORS degrees. depth: metres that a view extends into the
+        unknown, where walls must be expected. closest: see `wanted`; 0 m for every cell by default.
         """
         assert self._grid is not None
         grid = self._grid
@@ -301,8 +302,8 @@ class LookedAt:
         stride: int = 1,
         closest: np.ndarray | None = None,
     ) -> np.ndarray:
-        """(N, n) bool: of which blocks, numbered 0..n - 1 by `index` (rows, columns; -1 = none), points (N, 2) see
-        a cell.
+        """Return (N, n) bool: the blocks, numbered 0..n - 1 by `index` (rows, columns; -1 = none), of which points
+        (N, 2) see a cell.
 
         in_view: (N, SECTORS) bool, directions that count. reach, depth, closest: as for `sector_gains`.
         stride: cells of a block's side.
@@ -318,7 +319,7 @@ class LookedAt:
         )  # fmt: skip
 
     def _starts(self, points_xy: np.ndarray) -> np.ndarray:
-        """(N, 2) places in cells (u, v) of points (N, 2)."""
+        """Return points (N, 2) in cells (u, v)."""
         assert self._grid is not None
         points = np.ascontiguousarray(points_xy, np.float64).reshape(-1, 2)
         return (points - self._grid.origin) / self._grid.resolution
@@ -331,7 +332,7 @@ class LookedAt:
 
 
 def window_sums(gains: np.ndarray, fov: float) -> np.ndarray:
-    """(N, SECTORS) gain of a camera of `fov` radians whose heading is the middle of each sector."""
+    """Return the gain (N, SECTORS) of a camera of `fov` radians for the middle heading of each sector."""
     half = max(round(fov / 2.0 / (2.0 * math.pi / SECTORS) - 0.5), 0)
     if 2 * half + 1 >= SECTORS:
         return np.repeat(gains.sum(axis=1, keepdims=True), SECTORS, axis=1)

@@ -1,4 +1,4 @@
-"""What the camera saw, in words, kept by place for the semantic-map expert (D_scene of RoboAtlas IV-F)."""
+"""Scene descriptions by place, context for the semantic-map expert (D_scene of RoboAtlas IV-F)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AnnotatedPoint:
 
 @dataclass(frozen=True)
 class SceneDescription:
-    """What is in view, in words. map_from_camera: (4, 4)."""
+    """Description of one view in words. map_from_camera: (4, 4)."""
 
     stamp: float
     map_from_camera: np.ndarray
@@ -35,15 +35,15 @@ class SceneDescription:
 
 @dataclass(frozen=True)
 class DescriptionConfig:
-    """A newer description takes the place of one within `place` metres and `angle` radians of it. capacity: kept."""
+    """A newer description replaces an older one of the same view."""
 
-    place: float = 1.5
-    angle: float = math.radians(45.0)
-    capacity: int = 60
+    place: float = 1.5  # metres within which two views are at the same place; chosen
+    angle: float = math.radians(45.0)  # radians within which two views have the same heading; chosen
+    capacity: int = 60  # descriptions that are kept; chosen
 
 
 class DescriptionMemory:
-    """Descriptions of unlike views, the oldest forgotten first. They are untrusted text."""
+    """Descriptions of different views; the oldest is dropped first. They are untrusted text."""
 
     def __init__(self, config: DescriptionConfig | None = None) -> None:
         self._config = config or DescriptionConfig()
@@ -52,12 +52,8 @@ class DescriptionMemory:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def clear(self) -> None:
-        """Nothing was seen."""
-        self._kept.clear()
-
     def add(self, description: SceneDescription) -> None:
-        """Keep it instead of what was said of the same view before."""
+        """Store a description; it replaces the one of the same view."""
         pose = description.map_from_camera
         x, y = float(pose[0, 3]), float(pose[1, 3])
         heading = math.atan2(pose[1, 2], pose[0, 2])
@@ -72,5 +68,5 @@ class DescriptionMemory:
         del self._kept[: -config.capacity]
 
     def texts(self) -> tuple[str, ...]:
-        """Where it was looked from and what was said, oldest first."""
+        """Return camera positions and descriptions as text, oldest first."""
         return tuple(f"from ({x:.1f}, {y:.1f}): {kept.text}" for x, y, _, kept in self._kept)

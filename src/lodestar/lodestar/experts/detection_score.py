@@ -1,4 +1,4 @@
-"""How much detections are worth going to, by the query that scores the map too."""
+"""Scores of detections for a task, by the query that scores the map."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from lodestar.scene.records import Entity
 
 @dataclass(frozen=True)
 class DetectionScoreConfig:
-    """promising: semantic score from which a detection whose relations do not hold (yet) is worth going to, at
-    `promising_confidence` of it, or at `described_confidence` where the task says how it looks: what is of that kind
-    and of that look is mostly the one that is meant.
-    """
+    """Confidence of a detection whose relations are violated or not known yet."""
 
-    promising: float = 0.6
-    promising_confidence: float = 0.5
+    promising: float = 0.6  # semantic score, 0..1, from which it is worth going to; chosen
+    promising_confidence: float = 0.5  # factor of the semantic score in its confidence; chosen
+    # the same factor if the task describes the object's look; chosen: an object of that kind and look is mostly the
+    # target
     described_confidence: float = 0.65
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
 
 
 class DetectionScorer:
-    """Scores of things for a request."""
+    """Score entities and detections for a request."""
 
     def __init__(self, config: DetectionScoreConfig, phrases: PhraseBook) -> None:
         self.config = config
@@ -38,7 +37,7 @@ class DetectionScorer:
     def of(
         self, request: ProposalRequest, entities: Mapping[int, Entity], mirror: SceneMirror | None
     ) -> dict[int, float]:
-        """By id, in [0, 1]; what the query says nothing of is missing. Raises MissingPhrases."""
+        """Return scores in [0, 1] by id; ids that the query does not score are missing. Raises MissingPhrases."""
         if not entities:
             return {}
         worth, config, graphs = {}, self.config, request.step.graphs
@@ -62,7 +61,7 @@ class DetectionScorer:
 
 
 def as_entity(identity: int, thing: LiftedDetection, stamp: float, mirror: SceneMirror | None) -> Entity:
-    """A detection dressed as an entity, so that the same query scores it; it has no identity beyond the view."""
+    """Return a detection as an entity for the query; the identity holds for this view only."""
     half = (thing.box_max - thing.box_min) / 2.0
     middle = (thing.box_min + thing.box_max) / 2.0
     return Entity(
@@ -82,5 +81,5 @@ def as_entity(identity: int, thing: LiftedDetection, stamp: float, mirror: Scene
 
 
 def name_of(thing: LiftedDetection) -> str:
-    """What a detection is called, in the detector's words."""
+    """Return a detection's name in the detector's words."""
     return thing.detection.caption or thing.detection.label

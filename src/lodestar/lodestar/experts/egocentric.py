@@ -1,4 +1,4 @@
-"""What of the current view fits, and where to turn when nothing does (RoboAtlas IV-F)."""
+"""Egocentric expert: goals from the current view, or a turn if nothing in it fits (RoboAtlas IV-F)."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ __all__ = ["AnnotatedPoint", "EgocentricConfig", "EgocentricExpert", "SceneDescr
 
 @dataclass(frozen=True)
 class EgocentricConfig:
-    """max_age: seconds after which a view is no longer the current one.
-    same_place: metres between a detection and the box of an entity that make them one thing.
-    turn_confidence: of a turn towards nothing but open space; openness adds as much again. go_from: score of a mark
-    from which a reasoner's wish to go there is followed. afar_share: of the confidence that is left where the way up
-    to a thing is not known yet. still_distance, still_angle: metres and radians within which a turn that was chosen
-    for an earlier view is still meant.
-    """
+    """Parameters of the egocentric expert."""
 
-    max_age: float = 2.0
+    max_age: float = 2.0  # seconds after which a view is no longer the current one; chosen
+    # metres between a detection and an entity's box within which they are the same object; chosen
     same_place: float = 0.2
+    # confidence of a turn towards no open space, 0..1; full openness adds as much again; chosen
     turn_confidence: float = 0.1
-    go_from: float = 0.2
+    go_from: float = (
+        0.2  # score of a mark, 0..1, from which a reasoner's choice to go there is followed; chosen
+    )
+    # factor of the confidence while the path up to an object is not known yet; chosen
     afar_share: float = 0.9
+    # metres and radians within which a turn chosen for an earlier view is still valid; chosen
     still_distance: float = 0.5
     still_angle: float = math.radians(20.0)
-    open_depth: float = 5.0  # metres that count as fully open
+    open_depth: float = 5.0  # metres of depth that count as fully open; chosen
     lifting: LiftConfig = field(default_factory=LiftConfig)
     annotation: AnnotationConfig = field(default_factory=AnnotationConfig)
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
@@ -62,7 +62,7 @@ class EgocentricConfig:
 
 
 class EgocentricExpert:
-    """Proposes to go to the best mark in view, or to turn where it has not looked yet.
+    """Propose to go to the best mark in view, or to turn to a heading that was not looked along yet.
 
     reasoner: scores the marks and chooses between going and turning (eq. 21, 22); offline by default.
     """
@@ -91,11 +91,11 @@ class EgocentricExpert:
         self._grid = grid
 
     def set_scene(self, mirror: SceneMirror) -> None:
-        """Detections at the place of an excluded entity are not proposed again."""
+        """Use this scene: detections at the place of an excluded entity are not proposed."""
         self._mirror = mirror
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        """This is the current view; an older one than the last is dropped."""
+        """Set the current view; a view older than the last one is ignored."""
         if self._frame is not None and frame.stamp < self._frame.stamp:
             return
         self._frame = frame
@@ -106,7 +106,7 @@ class EgocentricExpert:
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
-        """A viewpoint of the best mark in view, else a turn, else why there is nothing to propose."""
+        """Return a viewpoint of the best mark in view, else a turn, else a rejection."""
         frame = self._frame
         if frame is None or self._grid is None:
             what = "image" if frame is None else "grid"
@@ -141,7 +141,7 @@ class EgocentricExpert:
         )
 
     def describe(self) -> SceneDescription | None:
-        """What is in view, nearest first; None before the first view. It is untrusted text."""
+        """Return a description of the view, nearest object first; None before the first view. It is untrusted text."""
         frame = self._frame
         if frame is None:
             return None
@@ -159,7 +159,7 @@ class EgocentricExpert:
         return SceneDescription(frame.stamp, frame.map_from_camera, text, tuple(points))
 
     def annotated(self) -> np.ndarray | None:
-        """The current view with its marks, (H, W, 3) uint8 RGB; None where there is no colour image."""
+        """Return the current view with its marks, (H, W, 3) uint8 RGB; None without a colour image."""
         frame = self._frame
         if frame is None or frame.rgb is None:
             return None
@@ -167,7 +167,7 @@ class EgocentricExpert:
         return draw_points(frame.rgb, points, frame.depth.shape, self.config.annotation.side)
 
     def _question(self, request: ProposalRequest, frame: RgbdFrame) -> ViewQuestion:
-        """The view with its marks. Raises MissingPhrases."""
+        """Return the question about the view with its marks. Raises MissingPhrases."""
         points = (*self._things(self._in_view(request)), *self._places)
         task = request.task
         return ViewQuestion(
@@ -196,7 +196,7 @@ class EgocentricExpert:
         return points
 
     def _in_view(self, request: ProposalRequest) -> np.ndarray:
-        """How much each detection is worth going to by the query, (N,) in [0, 1]. Raises MissingPhrases."""
+        """Return the query's score of each detection, (N,) in [0, 1]. Raises MissingPhrases."""
         assert self._frame is not None
         stamp = self._frame.stamp
         entities = {i: as_entity(i, t, stamp, self._mirror) for i, t in enumerate(self._lifted, start=1)}
@@ -204,7 +204,7 @@ class EgocentricExpert:
         return np.array([worth.get(i, 0.0) for i in entities])
 
     def _go(self, request: ProposalRequest, answer: ViewAnswer) -> tuple[Proposal | None, str]:
-        """The proposal for the best mark that can be faced or approached, or None and why not."""
+        """Return the proposal for the best mark that can be faced or approached, or None and the reason."""
         assert self._grid is not None
         reach = Reach(self._grid, request.robot_pose, self.config.reach)
         view = self._frame.map_from_camera if self._frame is not None else np.eye(4)
@@ -227,7 +227,7 @@ class EgocentricExpert:
     def _goal(
         self, request: ProposalRequest, reach: Reach, mark: ViewPoint, view: np.ndarray
     ) -> tuple[np.ndarray | None, str]:
-        """A pose that faces the mark, or that is on the way to it with the reason; None and the reason."""
+        """Return a pose that faces the mark or lies on the way to it, or None, and the reason."""
         problem = ""
         if mark.box_min is not None and mark.box_max is not None:
             try:
@@ -269,7 +269,7 @@ class EgocentricExpert:
         )
 
     def _known(self, mark: ViewPoint) -> int:
-        """The entity at the place of a thing's mark, the nearest where there are several; 0 = none."""
+        """Return the id of the nearest entity at the place of an object's mark; 0 = none."""
         if self._mirror is None or mark.box_min is None:
             return 0
         here = [
@@ -282,14 +282,14 @@ class EgocentricExpert:
         return min(here, key=lambda e: float(np.linalg.norm(e.mean - mark.position))).id if here else 0
 
     def _turn_of(self, answer: ViewAnswer, question: ViewQuestion, pose: np.ndarray) -> ActionKind | None:
-        """The turn that was chosen where it is still meant and new, else the most open one that is new."""
+        """Return the reasoner's turn if it is valid here and new, else the new turn towards most open space."""
         if answer.action in question.turns and self._is_near(answer, pose):
             return ActionKind[answer.action]
         best = max(question.turns, key=lambda turn: question.openness.get(turn, 0.0), default="")
         return ActionKind[best] if best else None
 
     def _is_near(self, answer: ViewAnswer, pose: np.ndarray | None = None) -> bool:
-        """Whether the view that was answered is about the one from here."""
+        """Return whether the answered view was taken near this pose and heading."""
         if self._frame is None:
             return False
         then, camera = answer.question.pose, self._frame.map_from_camera
@@ -318,7 +318,7 @@ class EgocentricExpert:
         )
 
     def _openness(self, frame: RgbdFrame) -> dict[ActionKind, float]:
-        """Share of `open_depth` that lies open at the left and right edge of the view; behind is not known."""
+        """Return the open share of `open_depth` at the view's left and right edge; behind the robot it is unknown."""
         third = max(frame.depth.shape[1] // 3, 1)
 
         def share(part: np.ndarray) -> float:

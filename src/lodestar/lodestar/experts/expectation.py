@@ -1,4 +1,4 @@
-"""Where what is searched for is expected, cell by cell, from what is known to stand around (RoboAtlas V: priors)."""
+"""Prior weight of each cell for the target, from the objects known around it (RoboAtlas V: priors)."""
 
 from __future__ import annotations
 
@@ -22,37 +22,33 @@ from lodestar.scene.records import Entity, EntityState
 
 @dataclass(frozen=True)
 class ExpectedConfig:
-    """spread: metres, sigma around a thing within which it tells of its surroundings. doubt: things that the common
-    case counts for where few are known. anchor_spread, anchor_weight: around a thing that the target is said to be
-    near, or one that has its kind and look but not (yet) its surroundings, the sigma in metres and how many times
-    likelier than elsewhere what decides it is there. trust: power to which weights are raised, because words are
-    surer of themselves than they are right. bounds: of the weight of a cell. cell: metres, of the lattice on which it
-    is reckoned.
-    """
+    """Weights of cells by the objects known around them."""
 
-    spread: float = 1.5
-    doubt: float = 1.0
+    spread: float = 1.5  # metres, sigma of an object's influence on the cells around it; chosen
+    doubt: float = 1.0  # objects for which the average case counts where few are known; chosen
+    # metres, sigma around an object that the task names as near to the target, or that has the target's kind and look
+    # but not (yet) its surroundings; chosen
     anchor_spread: float = 1.0
-    anchor_weight: float = 5.0
-    trust: float = 0.5
-    bounds: tuple[float, float] = (0.25, 6.0)
-    cell: float = 0.4
+    anchor_weight: float = 5.0  # factor of the weight at such an object; chosen
+    trust: float = 0.5  # power of the weights, 0..1; chosen: an exponent below 1 tempers overconfident priors
+    bounds: tuple[float, float] = (0.25, 6.0)  # of a cell's weight; chosen
+    cell: float = 0.4  # metres, lattice on which the weights are computed; chosen
     prior: PriorConfig = field(default_factory=PriorConfig)
 
 
 class Expectation:
-    """Weights of cells for what a task looks for; 1 is as likely as anywhere."""
+    """Weights of cells for a task's target; 1 is the average."""
 
     def __init__(self, phrases: PhraseBook, config: ExpectedConfig = ExpectedConfig()) -> None:
         self._config = config
         self._phrases = phrases
         self._sense = CoOccurrence(phrases, config.prior)
-        self._usual: dict[str, float] = {}  # mean score near a thing of any kind
+        self._usual: dict[str, float] = {}  # mean score near an object of any kind
         self._newest: tuple[object, np.ndarray] | None = None
 
     def over(self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror) -> np.ndarray | None:
-        """(rows, columns) float32 weights; None where nothing particular is looked for, nothing is known or words
-        have no vectors yet.
+        """Return weights, (rows, columns) float32; None without a particular target, known objects or word
+        vectors.
         """
         if request.step.kind is not StepKind.FIND or not request.step.graphs:
             return None
@@ -96,7 +92,10 @@ class Expectation:
         if anchors:
             captions = [thing.caption for thing in things]
             fits = np.max([category_scores(a, labels, captions, self._phrases) for a in anchors], axis=0)
-            for kind, looks in alike:  # it may be this one: what it should stand by may be hidden next to it
+            for (
+                kind,
+                looks,
+            ) in alike:  # possibly the target: the object it should stand by may be hidden beside it
                 has = [set(looks) <= set(caption.casefold().split()) for caption in captions]
                 fits = np.maximum(
                     fits, category_scores(kind, labels, captions, self._phrases) * np.array(has)
@@ -116,7 +115,7 @@ class Expectation:
 
 
 def _likenesses(request: ProposalRequest) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Kind and look, in words, of what is looked for, by each reading of the task that says how it looks."""
+    """Return the target's kind and look in words, for each reading of the task that describes its look."""
     found = []
     for graph in request.step.graphs:
         own = (p for p in graph.predicates if p.name == "HasAttribute" and p.arguments == (0,))
@@ -127,6 +126,6 @@ def _likenesses(request: ProposalRequest) -> tuple[tuple[str, tuple[str, ...]], 
 
 
 def _blurred(image: np.ndarray, sigma: float) -> np.ndarray:
-    """The image with each value spread as a Gaussian of peak 1 (cells)."""
+    """Return the image with each value spread as a Gaussian of peak 1. sigma: cells."""
     blurred = cv2.GaussianBlur(image, (0, 0), sigma, borderType=cv2.BORDER_CONSTANT)
     return blurred * (2.0 * math.pi * sigma**2)

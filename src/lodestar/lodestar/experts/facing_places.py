@@ -1,4 +1,4 @@
-"""A place on the way to what is seen from afar, where it cannot be faced yet because the floor before it is unknown."""
+"""Places on the way to an object seen from afar that cannot be faced yet, because the floor before it is unknown."""
 
 from __future__ import annotations
 
@@ -21,35 +21,33 @@ from lodestar.scene.records import EntityState
 
 @dataclass(frozen=True)
 class ApproachConfig:
-    """Metres. gain: by how much nearer than the robot a place must be. clearance: of the place from obstacles.
-    ignore_last: before the thing that may be furniture. excluded_radius: around goals that are not to be proposed.
-    candidates: places nearest to the thing that are looked from.
-    front: before the thing, along the look at it, within which a place to stand is looked for.
-    stands_below: height of a thing's lowest point, below which a viewpoint past something else may be one from behind a
-    wall. detour: by which the way from a viewpoint to the front may be longer than the straight line: around furniture
-    it is, around a wall it is longer. shows: share of a raised thing's height that must show past the edge of what it
-    stands on; where none of the side that was seen shows so much, other sides of that furniture will do, to which a way
-    leads that stays `beside` metres from it at most and is longer by no more than its length and width besides.
-    roomy: clearance of a place on the way to the front.
-    """
+    """Choice of a place on the way to an object that cannot be faced yet."""
 
-    gain: float = 0.75
-    clearance: float = 0.35
-    ignore_last: float = 0.8
-    excluded_radius: float = 0.35
-    candidates: int = 400
+    gain: float = 0.75  # metres by which a place must be nearer to the object than the robot is; chosen
+    clearance: float = 0.35  # metres of a place from obstacles; chosen
+    ignore_last: float = 0.8  # metres before the object in which occupied cells may be its furniture; chosen
+    excluded_radius: float = 0.35  # metres around excluded goals within which nothing is proposed; chosen
+    candidates: int = 400  # places nearest to the object whose line of sight is checked; chosen
+    # metres before the object, along the line of sight to it, within which a place to stand is searched; chosen
     front: float = 2.0
+    # metres above the floor of an object's lowest point; below it, a viewpoint past an obstacle may lie behind a
+    # wall; chosen
     stands_below: float = 0.4
+    # metres by which the path from a viewpoint to the front may exceed the straight line; chosen: a path around
+    # furniture is shorter than that, a path around a wall is longer
     detour: float = 0.75
+    # share of a raised object's height that must be visible past the edge of its support; chosen
     shows: float = 0.1
+    # metres: if the side that was seen does not show that share, another side of the support is used. The path to it
+    # must stay this near to the support and be longer by no more than the support's length and width; chosen
     beside: float = 1.2
-    roomy: float = 0.40
+    roomy: float = 0.40  # metres of clearance of a place on the way to the front; chosen
 
 
 @dataclass(frozen=True)
 class FacingPlace:
-    """pose: (3,) x, y, yaw in map. faces: the thing is faced from there, as far as is known; otherwise it is a place on
-    the way. path_length: metres to the pose and, from a place on the way, on to the front of the thing.
+    """pose: (3,) x, y, yaw in map. faces: the object is faced from there in the known map; otherwise the pose is on
+    the way. path_length: metres to the pose and, from a pose on the way, on to the front of the object.
     """
 
     pose: np.ndarray
@@ -65,9 +63,9 @@ def place_towards(
     config: ApproachConfig,
     sight: bool = True,
 ) -> np.ndarray | None:
-    """The reachable pose (3,) nearest to a target (2+,) that looks at it; None where none is nearer than the robot is.
+    """Return the reachable pose (3,) nearest to a target (2+,), looking at it; None if none is nearer than the robot.
 
-    sight: whether the target must be in line of sight from there, unknown cells let through.
+    sight: require a line of sight to the target; unknown cells do not block it.
     """
     grid = reach.grid
     target = np.asarray(target, np.float64)[:2]
@@ -99,11 +97,11 @@ def place_to_face(
     config: ApproachConfig,
     mirror: SceneMirror | None = None,
 ) -> FacingPlace:
-    """The best viewpoint of a box (least and greatest corner, (3,) each) on the side of the walls that was seen, or a
-    place on the way to it where there is none yet, or only one past something that may be a wall.
+    """Return the best viewpoint of a box (least and greatest corner, (3,) each) on the side that was seen, or a
+    place on the way to it if there is no viewpoint yet, or only one past a possible wall.
 
-    views: map_from_camera (4, 4) of looks at the thing, the best first. mirror: the scene, which may know what the
-    thing stands on. Raises NoViewpoint.
+    views: map_from_camera (4, 4) of views of the object, the best first. mirror: the scene, searched for the object's
+    support. Raises NoViewpoint.
     """
     none: NoViewpoint | None = None
     found: list[Viewpoint] = []
@@ -133,7 +131,7 @@ def place_to_face(
 def support_of(
     box: tuple[np.ndarray, np.ndarray], mirror: SceneMirror | None, gap: float = 0.2
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """The box of the larger thing on which a box stands: its top within `gap` metres of the box's bottom."""
+    """Return the box of the larger object on which a box stands: its top within `gap` metres of the box's bottom."""
     low, high = (np.asarray(corner, np.float64) for corner in box)
     middle, size = (low + high)[:2] / 2.0, float(np.prod((high - low)[:2]))
     best: tuple[float, tuple[np.ndarray, np.ndarray]] | None = None
@@ -157,8 +155,8 @@ def _past_the_edge(
     support: tuple[np.ndarray, np.ndarray],
     config: ApproachConfig,
 ) -> list[Viewpoint]:
-    """Those of the same side from which the edge of the support lets the thing show, with nothing but the support in
-    between; where there are none, those on its other sides; where there are none either, the same side as it is.
+    """Return the viewpoints of the same side from which the support's edge does not hide the object, with only the
+    support in between; without any, those on the support's other sides; without any either, all of the same side.
     """
     clear = front.without(support)
     showing = [v for v in found if v.visible >= config.shows]
@@ -180,8 +178,8 @@ def _facing(viewpoint: Viewpoint) -> FacingPlace:
 
 @dataclass(frozen=True)
 class _Front:
-    """The side of a box that was seen. place: (2,) before it; ways: (rows, columns) metres from there to everywhere,
-    what is unknown counting as free. Unlike a straight line, a way does not go through walls.
+    """The side of a box that was seen. place: (2,) before it; ways: (rows, columns) path lengths from there, metres,
+    unknown cells counting as free. Unlike a straight line, a path does not cross walls.
     """
 
     grid: OccupancyGrid2D
@@ -197,7 +195,7 @@ class _Front:
         views: Sequence[np.ndarray],
         config: ApproachConfig,
     ) -> _Front | None:
-        """None where no look at the box is known, or along none of them is a place to which the robot may get."""
+        """Return the front; None without a view of the box, or if no reachable place lies along any view."""
         grid = reach.grid
         travel = replace(HOPED, start_snap=grid.resolution)
         standing = np.isfinite(reach.hoped)
@@ -208,14 +206,14 @@ class _Front:
         return cls(grid, (corners[0], corners[1]), place, path_lengths(grid, place, travel))
 
     def is_before(self, pose: np.ndarray, detour: float) -> bool:
-        """Whether the way from a pose to the front is longer than the straight line by no more than the detour, in
+        """Return whether the path from a pose to the front exceeds the straight line by no more than the detour,
         metres.
         """
         way = float(self.ways[tuple(self.grid.cells_of(np.asarray(pose)[:2]))])
         return way <= float(np.linalg.norm(np.asarray(pose)[:2] - self.place)) + detour
 
     def without(self, support: tuple[np.ndarray, np.ndarray]) -> OccupancyGrid2D:
-        """The grid without what stands within the support's box."""
+        """Return the grid with the cells of the support's box free."""
         low, high = (np.asarray(corner)[:2] for corner in support)
         occupied = np.argwhere(self.grid.occupied)
         points = self.grid.points_of(occupied)
@@ -225,7 +223,7 @@ class _Front:
         return replace(self.grid, cells=cells)
 
     def around(self, support: tuple[np.ndarray, np.ndarray], margin: float) -> _Front:
-        """The same with ways that stay within a margin, in metres, of the support: none leads through a door."""
+        """Return the front with paths confined to `margin` metres around the support, so that none uses a door."""
         grid = self.grid
         corners = [np.asarray(corner)[:2] for corner in (*support, *self.box)] + [self.place]
         low, high = np.min(corners, axis=0) - margin, np.max(corners, axis=0) + margin
@@ -241,8 +239,8 @@ class _Front:
     def place_before(
         self, reach: Reach, robot: np.ndarray, excluded: Sequence[Sequence[float]], config: ApproachConfig
     ) -> FacingPlace | None:
-        """The reachable place from which the way on to the front is shortest, looking at the box; None where none is
-        nearer than the robot is.
+        """Return the reachable place with the shortest path on to the front, looking at the box; None if none is
+        nearer than the robot.
         """
         grid, ways, here = self.grid, self.ways, np.asarray(robot, np.float64)[:2]
         own = grid.cells_of(here)
@@ -273,7 +271,7 @@ def _before(
     views: Sequence[np.ndarray],
     reach: float,
 ) -> np.ndarray | None:
-    """(2,) the place nearest to the box, on a line along which it was seen, where the robot may be able to stand."""
+    """Return the place (2,) nearest to the box, on a line along which it was seen, where the robot may stand."""
     for view in views:
         eye = np.asarray(view, np.float64)[:2, 3]
         box = np.clip(eye, low, high)
@@ -292,7 +290,7 @@ def _before(
 
 
 def _first_that_fits(grid: OccupancyGrid2D, points: np.ndarray, targets: np.ndarray) -> np.ndarray | None:
-    """The pose (3,) at the first of points (N, 2) at which the robot fits, looking at its target (2,) or (N, 2)."""
+    """Return the pose (3,) at the first of points (N, 2) where the robot fits, looking at its target (2,) or (N, 2)."""
     if len(points) == 0:
         return None
     towards = targets - points

@@ -1,4 +1,4 @@
-"""Proposes viewpoints that show unseen space (RoboAtlas IV-D; SnapMem App. 8)."""
+"""Frontier expert: viewpoints that show unseen space (RoboAtlas IV-D; SnapMem App. 8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lodestar.experts.frontier_tracker import (
     FrontierTrackerConfig,
     find_pieces,
 )
-from lodestar.experts.heights import Lens, SurfaceConfig
+from lodestar.experts.heights import Lens, SurfaceConfig, view_heading
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach, ReachConfig
@@ -39,30 +39,27 @@ TOO_FAR = "the battery does not last for it and the way back"
 
 @dataclass(frozen=True)
 class FrontierConfig:
-    """Lengths in metres, areas in m^2.
+    """Parameters of the frontier expert."""
 
-    look_ranges: distances from which a cell counts as looked at: first at a glance, then, when nothing much is
-    left at that range, from near enough for small things. fov: of a camera that no view has told yet.
-    gain_range: of the sensor footprint S(c) of eq. 15.
-    min_gains: what a goal must show, the next one when none does; the last goal is kept while it shows half as much,
-    and, where the next one is more than twice as far away, while it shows the smallest of them.
-    corner_gain: likewise in a search that found nothing: something may stand behind the furniture.
-    alpha: m^2 per metre (eq. 16): a frontier is published with the viewpoint of the greatest utility.
-    barren_way, barren_area: a pass is over when so long a way showed no more than that: what is left is hoped for
-    from afar and not there from nearby.
-    gain_scale: m^2 at which the confidence is 0.63. at_charger: from where the robot counts as back.
-    """
-
+    # metres from which a cell counts as looked at, one per pass: first from afar, then, when little is left at that
+    # range, from near enough for small objects; chosen
     look_ranges: tuple[float, ...] = (4.5, 2.5)
-    fov: float = math.radians(80.0)
-    gain_range: float = 4.5
+    fov: float = math.radians(80.0)  # radians, horizontal, of a camera before its first view; chosen
+    gain_range: float = 4.5  # metres of the sensor footprint S(c), RoboAtlas eq. 15; chosen
+    # m^2 that a goal must show; the next value is used if no goal reaches the one before. The last goal is kept while
+    # it shows half as much and, where the next one is more than twice as far away, while it shows the last value;
+    # chosen
     min_gains: tuple[float, ...] = (2.0, 0.5)
+    # m^2, further value of a search that found nothing; chosen: objects may stand behind furniture
     corner_gain: float = 0.15
+    # m^2 per metre of path in the utility (RoboAtlas eq. 16) that selects a frontier's published viewpoint; chosen
     alpha: float = 3.0
+    # a pass ends after `barren_way` metres that showed at most `barren_area` m^2; chosen: the remaining gains are then
+    # predicted from afar and vanish from nearby
     barren_way: float = 20.0
     barren_area: float = 1.0
-    gain_scale: float = 5.0
-    at_charger: float = 0.5
+    gain_scale: float = 5.0  # m^2 at which the confidence is 0.63; chosen
+    at_charger: float = 0.5  # metres from the charger within which the robot counts as back; chosen
     surfaces: SurfaceConfig = field(default_factory=SurfaceConfig)
     stops: StopConfig = field(default_factory=StopConfig)
     pieces: FrontierTrackerConfig = field(default_factory=FrontierTrackerConfig)
@@ -71,11 +68,11 @@ class FrontierConfig:
 
 
 class FrontierExpert:
-    """Proposes the stop that shows most for the way to it (see `stops`).
+    """Propose the viewpoint with the largest gain per metre of path (see `StopConfig`).
 
-    phrases: by which it tells where what is searched for is likely, so that area counts more there; without them, and
-    before anything is known of the scene, area is area.
-    Goals are viewpoints that the robot reaches and, where an energy budget is set, comes back from to the charger.
+    phrases: word vectors that tell where the target is likely; area counts more there. Without them, and before the
+    scene is known, all area counts the same.
+    The robot can reach every goal and, with an energy budget, return from it to the charger.
     """
 
     name = "frontier"
@@ -86,7 +83,7 @@ class FrontierExpert:
         self._mirror: SceneMirror | None = None
         self.looked = LookedAt(max(config.look_ranges), surfaces=config.surfaces)
         self._walls = SteadyWalls()
-        self._as_seen: OccupancyGrid2D | None = None  # the grid with the holes of walls open
+        self._as_seen: OccupancyGrid2D | None = None  # the grid as received, holes in walls not closed
         self._grid: OccupancyGrid2D | None = None
         self._fov = config.fov
         self._tracker = FrontierTracker(config.pieces)
@@ -106,38 +103,46 @@ class FrontierExpert:
         self.looked.set_grid(grid)
 
     def set_energy(self, budget: EnergyBudget) -> None:
-        """Goals are feasible with this budget from now on; without a charger the robot comes back to where it was
-        first asked.
+        """Limit goals to this budget from now on; without a charger the robot returns to its pose at the
+        first request.
         """
         self._budget = budget
 
     def set_scene(self, mirror: SceneMirror) -> None:
-        """What stands where, from this copy, which may change in place."""
+        """Use this copy of the scene, which may change in place."""
         self._mirror = mirror
 
     def set_view(self, frame: RgbdFrame, segmented: SegmentedFrame | None = None) -> None:
-        """The camera looked from there; what is in view at its heights counts as looked at."""
+        """Record a view: the cells and heights in it count as looked at."""
         self.add_view(frame.map_from_camera, frame.camera)
 
-    def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int = 0) -> None:
-        """The camera looked from this (4, 4) pose (optical frame); without any view, only geometry counts."""
-        ahead = map_from_camera[:3, 2]
-        if math.hypot(ahead[0], ahead[1]) < 0.2 or not np.isfinite(map_from_camera).all():
-            return  # it looks at the floor or the ceiling
-        heading = math.atan2(ahead[1], ahead[0])
-        lens = Lens.of(map_from_camera, camera)
-        self._fov = lens.fov
-        self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens)
-        if keyframe_id:
-            x, y = float(map_from_camera[0, 3]), float(map_from_camera[1, 3])
-            self._tracker.images.add(keyframe_id, x, y, heading, self._fov)
+    def add_view(self, map_from_camera: np.ndarray, camera: PinholeCamera) -> None:
+        """Record a view from this (4, 4) pose (optical frame). Without any view, only geometry counts."""
+        heading = view_heading(map_from_camera)
+        if heading is not None:
+            lens = Lens.of(map_from_camera, camera)
+            self._fov = lens.fov
+            self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens)
+
+    def add_image(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int) -> None:
+        """Register a kept image that was taken from this pose. It is no view besides those of `add_view`."""
+        heading = view_heading(map_from_camera)
+        if heading is not None:
+            x, y = (float(value) for value in map_from_camera[:2, 3])
+            self._tracker.images.add(keyframe_id, x, y, heading, Lens.of(map_from_camera, camera).fov)
+
+    def take_up(self, goal: np.ndarray) -> None:
+        """Make this goal (3,) the last one, as if this expert had proposed it."""
+        self._last_goal = np.array(goal, np.float64)
 
     def frontiers(self) -> tuple[FrontierRecord, ...]:
-        """The pieces of frontier of the newest request; an id lives as long as its piece."""
+        """Return the frontier pieces of the newest request; an id lasts as long as its piece."""
         return self._frontiers
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
-        """The best viewpoint, the charger when it is time, or EXPLORED where no reachable one shows anything new."""
+        """Return the best viewpoint, the charger if energy is low, or EXPLORED if no reachable viewpoint shows new
+        space.
+        """
         grid = self._grid
         if grid is None:
             return self._reject(request, RejectionReason.NO_DATA, "no grid yet")
@@ -157,7 +162,7 @@ class FrontierExpert:
         if proposal is None and self._as_seen is not None and self._as_seen is not grid:
             self._plan_on(
                 self._as_seen
-            )  # a door that opened while nobody looked, or a hole: when nothing else is left
+            )  # last resort: an opening in a former wall is a door that opened unseen, or a hole
             reach = Reach(self._as_seen, request.robot_pose, self.config.reach)
             proposal = self._look_on(request, reach, self._ways_back(self._as_seen))
         if proposal is not None:
@@ -182,7 +187,7 @@ class FrontierExpert:
             for lengths in (
                 reach.easy,
                 reach.possible,
-            ):  # through narrow places when this pass is over elsewhere
+            ):  # narrow passages are used when no other goal of this pass is left
                 stop = self._best(request, reach.grid, lengths, back, look)
                 if stop is not None:
                     self._progress.aim(look, stop.length)
@@ -190,7 +195,7 @@ class FrontierExpert:
         return None
 
     def _passes(self, search: bool) -> list[Pass]:
-        """What exploring is content with, one after the other; only a search looks from nearer and into corners."""
+        """Return the passes in order; only a search has those with nearer looks and corners."""
         far, *near = self.config.look_ranges if search else self.config.look_ranges[:1]
         passes = []
         for gain in self.config.min_gains:
@@ -225,20 +230,20 @@ class FrontierExpert:
     # --- energy ---------------------------------------------------------------------------------------------
 
     def _ways_back(self, grid: OccupancyGrid2D) -> np.ndarray | None:
-        """(rows, columns) metres of path to the charger; None where nothing limits the robot."""
+        """Return path lengths to the charger, (rows, columns) metres; None without an energy limit."""
         if not self._budget.limited:
             return None
         return Reach(grid, np.array(self._charger), self.config.reach).possible
 
     @property
     def _charger(self) -> tuple[float, float]:
-        """Where the robot has to be back; it was asked before."""
+        """Return the place (x, y) to return to. Requires an earlier request."""
         assert self._start is not None
         return self._start if self._budget.charger is None else self._budget.charger
 
     @staticmethod
     def _length_at(grid: OccupancyGrid2D, lengths: np.ndarray | None, pose: np.ndarray) -> float:
-        """Metres at the pose, or at the nearest cell within half a metre that has any; 0 without lengths."""
+        """Return the path length at the pose or at the nearest cell with one within half a metre; 0 without lengths."""
         if lengths is None:
             return 0.0
         row, column = grid.cells_of(np.asarray(pose)[:2])
@@ -251,7 +256,7 @@ class FrontierExpert:
         return float(around.min()) if around.size else math.inf
 
     def _homeward(self, request: ProposalRequest, reach: Reach, why: str) -> Proposal | Rejection:
-        """To the charger, or a rejection where the robot is there already or no way leads to it."""
+        """Propose the charger; reject if the robot is there already or cannot reach it."""
         self._last_goal = None
         left = f"{self._budget.range_left:.0f} m of battery left"
         charger = self._charger
@@ -285,7 +290,7 @@ class FrontierExpert:
         back: np.ndarray | None,
         look: Pass,
     ) -> Stop | None:
-        """The best stop, and all pieces as `frontiers()`."""
+        """Return the best viewpoint; update all pieces for `frontiers()`."""
         afforded = lengths
         if self._budget.limited:
             fits = self._budget.affords(lengths, 0.0 if back is None else back)
@@ -328,7 +333,7 @@ class FrontierExpert:
     def _candidates(
         self, survey: Survey, pieces: list[np.ndarray], records: list[FrontierRecord]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Points (N, 2) and the pieces (N,) that they are for; none for a piece that is still out of reach."""
+        """Return points (N, 2) and the index of each point's piece (N,); none for a piece still out of reach."""
         cells, owners = [np.empty((0, 2), np.int64)], []
         for index, (piece, record) in enumerate(zip(pieces, records)):
             if self._tracker.out_of_reach(survey.grid, survey.lengths, piece, record):
@@ -349,7 +354,7 @@ class FrontierExpert:
         gains: np.ndarray,
         min_gain: float,
     ) -> list[FrontierRecord]:
-        """The records with the candidate of the greatest utility (eq. 16) each, or why there is none."""
+        """Return the records, each with its candidate of greatest utility (eq. 16) or the reason for having none."""
         rows, columns = survey.grid.cells_of(points).T
         lengths = survey.lengths[rows, columns]
         utility = np.where(gains >= min_gain, gains - self.config.alpha * lengths, -np.inf)
@@ -374,7 +379,7 @@ class FrontierExpert:
 
     @staticmethod
     def _reason(survey: Survey, points: np.ndarray, min_gain: float) -> str:
-        """Why none of a piece's candidates (N, 2) is a viewpoint."""
+        """Return why none of a piece's candidates (N, 2) is a viewpoint."""
         if len(points) == 0:
             return NO_WAY
         tried = len(survey.excluded) and survey.gains(survey.views(points, tried=True)).max() >= min_gain
@@ -383,7 +388,7 @@ class FrontierExpert:
     def _tell_of_battery(
         self, survey: Survey, lengths: np.ndarray, pieces: list[np.ndarray], min_gain: float
     ) -> None:
-        """Frontiers that would be looked into with a full battery say so."""
+        """Give frontiers that a full battery would reach the reason TOO_FAR."""
         full = replace(survey, lengths=lengths)
         told = []
         for record, piece in zip(self._frontiers, pieces):
@@ -395,5 +400,5 @@ class FrontierExpert:
 
 
 def _ahead(viewpoint: np.ndarray, distance: float) -> np.ndarray:
-    """(2,) what lies ahead of a pose."""
+    """Return the point (2,) at a distance ahead of a pose."""
     return viewpoint[:2] + distance * np.array([math.cos(viewpoint[2]), math.sin(viewpoint[2])])

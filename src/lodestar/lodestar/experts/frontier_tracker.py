@@ -1,4 +1,4 @@
-"""Frontiers as things that last: clusters of border cells with an identity, an image and a reason."""
+"""Frontiers that persist between requests: clusters of border cells with an identity, an image and a reason."""
 
 from __future__ import annotations
 
@@ -20,31 +20,27 @@ _EIGHT = np.ones((3, 3), np.uint8)
 
 @dataclass(frozen=True)
 class FrontierTrackerConfig:
-    """tile: metres, clusters are cut into pieces of this size. min_cells: of a piece. most: pieces, nearest first.
-    split_angle: radians; a piece that spans more as seen from the robot becomes two (SnapMem App. 8).
-    same_overlap: a piece whose cells overlap less (IoU) with those before gets a new image (SnapMem App. 8).
-    same_distance: metres within which a piece without any overlap is still the same one.
-    image_range: metres from which an image may show a piece. images: keyframes that are remembered.
-    beside: metres to the nearest reachable cell beyond which a piece has no way to it.
-    """
+    """Division of frontiers into pieces and identity of pieces."""
 
-    tile: float = 2.0
-    min_cells: int = 8
-    most: int = 100
+    tile: float = 2.0  # metres, side of the tiles into which clusters are cut; chosen
+    min_cells: int = 8  # of a piece; chosen
+    most: int = 100  # pieces, nearest first; chosen
+    # radians as seen from the robot above which a piece is split into two (SnapMem App. 8)
     split_angle: float = math.radians(150.0)
+    # IoU of a piece's cells with those before, below which it gets a new image (SnapMem App. 8)
     same_overlap: float = 0.95
-    same_distance: float = 1.0
-    image_range: float = 6.0
-    images: int = 500
-    beside: float = 2.0
+    same_distance: float = 1.0  # metres within which a piece without overlap keeps its identity; chosen
+    image_range: float = 6.0  # metres from which an image may show a piece; chosen
+    images: int = 500  # keyframes that are remembered; chosen
+    beside: float = 2.0  # metres to the nearest reachable cell above which a piece is unreachable; chosen
 
 
 @dataclass(frozen=True)
 class FrontierRecord:
-    """One piece of the border of what is known. viewpoint: (3,), from which it is looked into.
+    """One piece of the border of known space. viewpoint: (3,), the pose that shows the space behind it.
 
-    centroid: (2,). gain: m^2 expected to be seen. path_length: metres, inf = unreachable, with the reason, which
-    stands `since` then. keyframe_id: an image of it, 0 = none, chosen when the piece was `updated`.
+    centroid: (2,). gain: m^2 expected to be seen. path_length: metres, inf = unreachable; `reason` then says why and
+    `since` since when. keyframe_id: an image of it, 0 = none, chosen when the piece was `updated`.
     """
 
     id: int
@@ -61,12 +57,12 @@ class FrontierRecord:
 
     @property
     def reachable(self) -> bool:
-        """Whether there is a viewpoint."""
+        """Return whether the piece has a viewpoint."""
         return self.viewpoint is not None
 
 
 class Images:
-    """Where keyframes were taken; finds the one that shows a place."""
+    """Poses of keyframes, searched for the one that shows a place."""
 
     def __init__(self, config: FrontierTrackerConfig) -> None:
         self._config = config
@@ -74,7 +70,7 @@ class Images:
         self._poses: list[tuple[float, float, float, float]] = []  # x, y, heading, half the field of view
 
     def add(self, keyframe_id: int, x: float, y: float, heading: float, fov: float) -> None:
-        """A keyframe was taken there; one that is told again is where it was told last."""
+        """Add a keyframe's pose; a keyframe that is already known moves to the new pose."""
         if keyframe_id in self._ids:
             index = self._ids.index(keyframe_id)
             del self._ids[index], self._poses[index]
@@ -83,7 +79,7 @@ class Images:
         del self._ids[: -self._config.images], self._poses[: -self._config.images]
 
     def showing(self, grid: OccupancyGrid2D, place: np.ndarray) -> int:
-        """The keyframe taken nearest to `place` (2,) of those that had it in view; 0 = none."""
+        """Return the keyframe nearest to `place` (2,) that had it in view; 0 = none."""
         if not self._ids:
             return 0
         poses = np.array(self._poses)
@@ -105,8 +101,8 @@ def find_pieces(
     robot: np.ndarray,
     config: FrontierTrackerConfig,
 ) -> list[np.ndarray]:
-    """Clusters (n, 2) of free cells that border on or are unseen (RoboAtlas eq. 14), cut into tiles, nearest
-    by path (`lengths`) first.
+    """Clusters (n, 2) of free cells that are unseen or border on unseen ones (RoboAtlas eq. 14), cut into tiles,
+    nearest by path (`lengths`) first.
     """
     near = cv2.dilate((unseen & ~grid.occupied).astype(np.uint8), _EIGHT)
     border = (near > 0) & grid.free
@@ -136,10 +132,10 @@ def _shift(grid: OccupancyGrid2D) -> np.ndarray:
 def _split(
     grid: OccupancyGrid2D, piece: np.ndarray, robot: np.ndarray, config: FrontierTrackerConfig
 ) -> list[np.ndarray]:
-    """The piece, or two of it by 2-means where it spans more than the angle as seen from the robot."""
+    """Return the piece, split in two by 2-means if it spans more than the angle as seen from the robot."""
     away = grid.points_of(piece) - robot[:2]
     if np.hypot(*away.T).min() > config.tile:
-        return [piece]  # a tile is not that wide from there
+        return [piece]  # too far away for a tile to span that angle
     bearings = np.sort(np.arctan2(away[:, 1], away[:, 0]))
     span = 2.0 * math.pi - float(np.diff(np.append(bearings, bearings[0] + 2.0 * math.pi)).max())
     if span <= config.split_angle:
@@ -156,7 +152,7 @@ def _split(
 
 
 class FrontierTracker:
-    """Gives pieces the identity and image of those that they continue, and remembers which are out of reach."""
+    """Match pieces with those of the previous request to keep identities and images; remember unreachable ones."""
 
     def __init__(self, config: FrontierTrackerConfig) -> None:
         self.config = config
@@ -217,8 +213,8 @@ class FrontierTracker:
     def out_of_reach(
         self, grid: OccupancyGrid2D, lengths: np.ndarray, piece: np.ndarray, record: FrontierRecord
     ) -> str:
-        """Why this piece is out of reach, empty where that is to be found out: a verdict stands while the map and
-        the ways around the piece stay as they were.
+        """Return why this piece is out of reach; empty if that must be computed. A verdict holds while the map and
+        the path lengths around the piece stay the same.
         """
         reason = self._verdicts.get(record.id, (0, ""))
         return reason[1] if reason[0] == self._surroundings(grid, lengths, piece) else ""
@@ -226,11 +222,11 @@ class FrontierTracker:
     def condemn(
         self, grid: OccupancyGrid2D, lengths: np.ndarray, piece: np.ndarray, record: FrontierRecord, why: str
     ) -> None:
-        """The piece is out of reach while its surroundings stay as they are."""
+        """Record that the piece is out of reach for the given reason while its surroundings stay the same."""
         self._verdicts[record.id] = (self._surroundings(grid, lengths, piece), why)
 
     def keep(self, records: Sequence[FrontierRecord]) -> tuple[FrontierRecord, ...]:
-        """These are the records of this request; a reason that stood before keeps its time."""
+        """Store the records of this request and return them; an unchanged reason keeps its time."""
         kept = []
         for record in records:
             before = self._records.get(record.id)

@@ -1,4 +1,4 @@
-"""Memory of detections that were too few for the map, which confirms an object after several views.
+"""Memory of detections that are not in the map, which confirms an object only after several views.
 
 A turning camera shows an object for a moment, and its place counts as looked at from then on. Without this memory a
 search continues elsewhere and returns last, or never.
@@ -24,27 +24,25 @@ from lodestar.scene.records import EntityState
 
 @dataclass(frozen=True)
 class GlimpseConfig:
-    """Metres. same_place: between a detection and the box of one of its kind that is the same thing, in the map or not.
-    memory: glimpses that are kept. refuted: frames that show the place and nothing of the kind, after which it was a
-    mistake; they count within `near`, with nothing before it by more than `slack`, and not within `margin` (share of
-    the image) of the edge. tried: goals that were chosen to look at it again and brought nothing, after which it is
-    left alone; goals within `same_goal` are one.
-    """
+    """Identity of glimpses and how they are refuted."""
 
+    # metres between a detection and the box of an object of its kind within which they are the same object; chosen
     same_place: float = 0.5
-    memory: int = 200
+    memory: int = 200  # glimpses that are kept; chosen
+    # frames that show the place but no object of the kind, after which a glimpse counts as a false detection; chosen
     refuted: int = 4
-    near: float = 4.0
-    slack: float = 0.3
-    margin: float = 0.08
-    tried: int = 3
-    same_goal: float = 0.25
+    # Conditions on such a frame; all chosen:
+    near: float = 4.0  # metres, the camera's largest distance
+    slack: float = 0.3  # metres by which the measured depth may fall short of the place's
+    margin: float = 0.08  # share of the image at its edge that does not count
+    tried: int = 3  # given-up goals for another look, after which a glimpse is not proposed again; chosen
+    same_goal: float = 0.25  # metres within which two goals are the same; chosen
 
 
 @dataclass
 class Glimpse:
-    """A detection in map, from where it was seen (map_from_camera), when, how often it was not seen since, and the
-    goals (x, y) that were proposed for another look.
+    """A detection in map with the pose (map_from_camera) and time of its view, the number of views that missed it
+    since, and the goals (x, y) that were proposed for another look.
     """
 
     thing: LiftedDetection
@@ -55,9 +53,9 @@ class Glimpse:
 
 
 class GlimpseMemory:
-    """Detections by place, the nearest look at each, until the map knows the thing or other looks refute it.
+    """Keep the nearest detection of each place until the map has the object or later views refute it.
 
-    Follows the jumps of the map. What was seen in one map is forgotten in another.
+    Glimpses move with jumps of the map and are dropped when another map is loaded.
     """
 
     def __init__(self, config: GlimpseConfig = GlimpseConfig()) -> None:
@@ -67,7 +65,7 @@ class GlimpseMemory:
         self._map: tuple[int, str] | None = None
 
     def see(self, frame: RgbdFrame, segmented: SegmentedFrame, things: Sequence[LiftedDetection]) -> None:
-        """A view with what was detected in it, and what of that could be lifted."""
+        """Add a view with its detections and those of them that were lifted."""
         if frame.depth.shape != segmented.labels.shape or not np.isfinite(frame.map_from_camera).all():
             return
         self._follow(frame)
@@ -93,7 +91,7 @@ class GlimpseMemory:
         self._glimpses = sorted(kept, key=lambda g: g.stamp)[-self._config.memory :]
 
     def unknown_to(self, mirror: SceneMirror | None) -> list[Glimpse]:
-        """Those of which the map has nothing of their kind at their place; the others are forgotten."""
+        """Return the glimpses without an entity of their kind at their place; drop the others."""
         if mirror is None:
             return list(self._glimpses)
         here = (mirror.map_id, mirror.session_id)
@@ -116,12 +114,12 @@ class GlimpseMemory:
         return list(self._glimpses)
 
     def is_spent(self, glimpse: Glimpse, given_up: Sequence[Sequence[float]]) -> bool:
-        """Whether enough of its own goals were given up (x, y, ...)."""
+        """Return whether `tried` of its goals are among the given-up ones (x, y, ...)."""
         near = (any(math.dist(g, e[:2]) <= self._config.same_goal for e in given_up) for g in glimpse.goals)
         return sum(near) >= self._config.tried
 
     def propose(self, glimpse: Glimpse, goal: np.ndarray) -> None:
-        """This goal (3,) was proposed for another look at it."""
+        """Record that this goal (3,) was proposed for another look at the glimpse."""
         place = (float(goal[0]), float(goal[1]))
         if all(math.dist(place, known) > self._config.same_goal for known in glimpse.goals):
             glimpse.goals.append(place)
@@ -138,7 +136,7 @@ class GlimpseMemory:
             glimpse.goals = []
 
     def _is_among(self, glimpse: Glimpse, boxes: np.ndarray | None) -> bool:
-        """Whether one of boxes (2, N, 3) is at its place."""
+        """Return whether one of boxes (2, N, 3) is at its place."""
         if boxes is None:
             return False
         return float(point_box_distance(glimpse.thing.center, *boxes).min()) <= self._config.same_place
@@ -153,7 +151,7 @@ class GlimpseMemory:
         return alike[best] if away[best] <= self._config.same_place else None
 
     def _shown_at(self, frame: RgbdFrame) -> list[tuple[float, float] | None]:
-        """The pixel (u, v) at which a view shows each glimpse's place, with nothing before it; None = nowhere."""
+        """Return the pixel (u, v) of each glimpse's place in a view; None = outside or occluded."""
         config, camera = self._config, frame.camera
         centers = np.array([glimpse.thing.center for glimpse in self._glimpses]).reshape(-1, 3)
         camera_from_map = inverse(frame.map_from_camera)

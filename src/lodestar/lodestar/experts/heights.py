@@ -13,7 +13,7 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity, EntityState
 
-#: Heights above the floor, metres, at which a look is remembered: what stands on the floor, on a seat, on a table, on
+#: Heights above the floor, metres, at which a look is recorded: objects on the floor, on a seat, on a table, on
 #: shelves and on a wardrobe.
 BANDS = np.array([0.1, 0.5, 0.9, 1.3, 1.7, 2.1])
 _LEAST_TANGENT = 1e-3
@@ -23,10 +23,10 @@ _LEAST_TANGENT = 1e-3
 class SurfaceConfig:
     """Selects the tops of known objects that are searched for objects standing on them."""
 
-    lowest: float = 0.3  # metres above the floor of a top; below it the floor's band tells
-    highest: float = 2.0  # metres; nothing is looked for above
-    least_side: float = 0.25  # metres in plan of the shorter side
-    stands: float = 0.2  # metres by which what stands on a top rises above its edge
+    lowest: float = 0.3  # metres above the floor of a top; chosen: the floor's band covers lower ones
+    highest: float = 2.0  # metres above the floor of a top; chosen
+    least_side: float = 0.25  # metres in plan of the shorter side; chosen
+    stands: float = 0.2  # metres that an object on a top is taken to rise above the top's edge; chosen
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Lens:
         return Lens(float(map_from_camera[2, 3]), low, high, fov)
 
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
-        """(bands,) metres along the axis, in plan, from which and up to which each band is in the image.
+        """Return the nearest and farthest distance at which each band is in the image, (bands,) metres along the axis.
 
-        From inf on where it never is.
+        The nearest is inf for a band that never is.
         """
         rise = BANDS - self.height
         near = np.zeros(len(BANDS))
@@ -87,7 +87,7 @@ class SurfaceMap:
 
     @staticmethod
     def over(grid: OccupancyGrid2D, entities: Iterable[Entity], config: SurfaceConfig) -> SurfaceMap:
-        """The tops of entities that are believed in. The time goes with their number and their area."""
+        """Return the tops of entities that are not archived. The run time grows with their number and area."""
         there = [e for e in entities if e.state is not EntityState.ARCHIVED]
         low = np.array([e.box_min for e in there], np.float64).reshape(-1, 3)
         high = np.array([e.box_max for e in there], np.float64).reshape(-1, 3)
@@ -103,13 +103,13 @@ class SurfaceMap:
 
     @staticmethod
     def none(grid: OccupancyGrid2D) -> SurfaceMap:
-        """No top is known."""
+        """Return a map without tops."""
         return SurfaceMap.over(grid, (), SurfaceConfig())
 
 
 @njit(cache=True)
 def _cover(owner, inside, low, high, origin, resolution):
-    """Boxes (K, 3), later ones over earlier ones, own the cells whose middle they hold."""
+    """Assign to each cell the last of boxes (K, 3) that contains its centre."""
     rows, columns = owner.shape
     for k in range(len(low)):
         first, last = np.empty(2, np.int64), np.empty(2, np.int64)
@@ -122,3 +122,9 @@ def _cover(owner, inside, low, high, origin, resolution):
                 x = origin[0] + (column + 0.5) * resolution
                 owner[row, column] = k
                 inside[row, column] = min(x - low[k, 0], high[k, 0] - x, y - low[k, 1], high[k, 1] - y)
+
+
+def view_heading(map_from_camera: np.ndarray) -> float | None:
+    """Radians in plan of a (4, 4) camera pose; None where it looks at the floor or the ceiling, or is not finite."""
+    x, y = map_from_camera[:2, 2]
+    return math.atan2(y, x) if np.isfinite(map_from_camera).all() and math.hypot(x, y) >= 0.2 else None

@@ -11,15 +11,14 @@ from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 
 @dataclass(frozen=True)
 class LiftConfig:
-    """Depths in metres. trim: share of the points at either end of each axis that the box leaves out, because
-    masks bleed over edges. max_pixels: of a mask that are lifted.
-    """
+    """Selection of the depth pixels that form a detection's box."""
 
-    min_depth: float = 0.15
-    max_depth: float = 8.0
-    min_pixels: int = 20
-    max_pixels: int = 400
-    spread: float = 0.6  # a pixel farther than this behind or before the median is not of the thing
+    min_depth: float = 0.15  # metres; chosen
+    max_depth: float = 8.0  # metres; chosen
+    min_pixels: int = 20  # with valid depth in a mask; chosen
+    max_pixels: int = 400  # of a mask that are lifted; chosen
+    spread: float = 0.6  # metres of depth from the median above which a pixel is not of the object; chosen
+    # share of the points cut off at either end of each axis; chosen: masks bleed over edges
     trim: float = 0.05
 
 
@@ -38,9 +37,9 @@ class LiftedDetection:
 
 
 def lift(frame: RgbdFrame, segmented: SegmentedFrame, config: LiftConfig) -> list[LiftedDetection]:
-    """Every detection with enough valid depth, in the order of the frame.
+    """Return the detections with enough valid depth, in the order of the frame.
 
-    Images of unlike size give none: they do not belong together.
+    Returns none if the images differ in size.
     """
     if frame.depth.shape != segmented.labels.shape:
         return []

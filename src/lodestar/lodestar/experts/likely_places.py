@@ -1,4 +1,4 @@
-"""Where something that nobody has seen yet is likely: near what, in which room, as far as that is not looked into."""
+"""Likely places of an unseen target, by nearby objects and rooms, while they are partly unexplored."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ from lodestar.scene.records import Entity, EntityState
 
 @dataclass(frozen=True)
 class LikelyConfig:
-    """least: score of a place from which it is proposed; high, because a policy that has learned to trust the semantic
-    map follows its guesses too. confidence: of a proposal for a place of score 1: of 42 that were
-    followed (apartments 101-150, offices 101-115), one showed the target.
-    anchor: score of a place by what the task says the target is near. room_weight: share of the score that depends on
-    the room. surroundings, border: a place is worth a look while at least `border` metres of the border between free
-    and unknown lie within `surroundings` metres of its box; what is unknown behind a wall is none. max_distance: metres
-    of path to a place; farther ones are left to the frontier expert. distance_weight: score per metre straight to it.
-    top_n: places that are tried.
-    """
+    """Scores of places near which an unseen target is likely."""
 
+    # score of a place, 0..1, from which it is proposed; chosen: high, because a policy that trusts the semantic map
+    # follows its guesses too
     least: float = 0.8
+    # confidence of a proposal for a place of score 1; measured: of 42 that were followed (apartments 101-150, offices
+    # 101-115), one showed the target
     confidence: float = 0.05
-    anchor: float = 0.75
-    room_weight: float = 0.4
+    anchor: float = (
+        0.75  # score, 0..1, of a place near an object that the task names as near to the target; chosen
+    )
+    room_weight: float = 0.4  # share of the score that depends on the room; chosen
+    # A place is proposed while at least `border` metres of the border between free and unknown cells lie within
+    # `surroundings` metres of its box. Unknown cells behind a wall do not count. Metres; chosen.
     surroundings: float = 1.5
     border: float = 0.6
-    max_distance: float = 4.0
-    distance_weight: float = 0.02
-    top_n: int = 3
+    max_distance: float = 4.0  # metres of path; chosen: farther places are left to the frontier expert
+    distance_weight: float = 0.02  # score per metre of straight distance; chosen
+    top_n: int = 3  # places that are tried; chosen
     prior: PriorConfig = field(default_factory=PriorConfig)
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
 
 
 class LikelyPlaces:
-    """Proposes to look around what the target is likely near, by co-occurrence of words (RoboAtlas IV-E, V)."""
+    """Propose to look around objects near which the target is likely, by word co-occurrence (RoboAtlas IV-E, V)."""
 
     def __init__(self, config: LikelyConfig, phrases: PhraseBook, reach: ReachConfig) -> None:
         self._config, self._reach = config, reach
@@ -96,7 +96,7 @@ class LikelyPlaces:
     def _scores(
         self, category: str, neighbors: Sequence[str], things: Sequence[Entity], mirror: SceneMirror
     ) -> np.ndarray:
-        """(N,) in [0, 1]. Raises MissingPhrases."""
+        """Return the scores (N,) of the places, in [0, 1]. Raises MissingPhrases."""
         labels = [thing.label for thing in things]
         rooms = [mirror.regions[t.region_id].label if t.region_id in mirror.regions else "" for t in things]
         weight = self._config.room_weight
@@ -126,7 +126,7 @@ class LikelyPlaces:
 
 
 def border_points(grid: OccupancyGrid2D) -> np.ndarray:
-    """Centres (N, 2) in map of the free cells that touch unknown ones (RoboAtlas eq. 14)."""
+    """Return the centres (N, 2) in map of free cells next to unknown ones (RoboAtlas eq. 14)."""
     free = (grid.cells >= 0) & (grid.cells < grid.occupied_from)
     unknown = grid.cells < 0
     beside = np.zeros_like(unknown)
@@ -138,12 +138,12 @@ def border_points(grid: OccupancyGrid2D) -> np.ndarray:
 
 
 def _gaps(points: np.ndarray, thing: Entity) -> np.ndarray:
-    """Metres (N,) in plan from points to a thing's box."""
+    """Return the distances (N,) in plan, metres, from points to an entity's box."""
     return np.linalg.norm(points - np.clip(points, thing.box_min[:2], thing.box_max[:2]), axis=1)
 
 
 def unknown_share(grid: OccupancyGrid2D, box_min: np.ndarray, box_max: np.ndarray, reach: float) -> float:
-    """Share of unknown cells in the box in plan, grown by `reach` metres; what lies off the grid is unknown."""
+    """Return the share of unknown cells in the box in plan, grown by `reach` metres; cells off the grid are unknown."""
     low = grid.cells_of(np.array([box_min[:2] - reach]))[0]
     high = grid.cells_of(np.array([box_max[:2] + reach]))[0] + 1
     area = int(np.prod(high - low))

@@ -1,4 +1,4 @@
-"""The passes of a search, and when one of them is over."""
+"""Passes of a search and their ends."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class Pass:
 
 
 class Progress:
-    """What each pass of one directive has shown for the way that was driven.
+    """Area shown and distance driven in each pass of one directive.
 
-    A pass is over after `barren_way` metres that showed nothing. Where the first stop since the last news lies further
-    away, as at the other end of a building that is known, the way to it and half of `barren_way` besides.
+    A pass is over after `barren_way` metres that showed nothing new. If a stop that is chosen within them, once the way
+    to the stop before is driven, is farther away, as at the other end of a known building, the limit is the path to it
+    plus half of `barren_way`.
     """
 
     def __init__(self, barren_way: float, barren_area: float) -> None:
@@ -33,13 +34,13 @@ class Progress:
         self._task: tuple[str, int] | None = None
         self._pose: np.ndarray | None = None
         self._driven = 0.0
-        self._passes: dict[Pass, tuple[float, float]] = {}  # m^2 seen at most, and the way driven until then
+        self._passes: dict[Pass, tuple[float, float]] = {}  # most m^2 seen, and metres driven until then
         self._over: set[Pass] = set()
-        self._aims: dict[Pass, float] = {}  # metres to the first stop since the last news
+        self._aims: dict[Pass, float] = {}  # metres driven from the last new area to such a stop
 
     @property
     def is_given_up(self) -> bool:
-        """Whether any pass of this task is over because a long way showed nothing."""
+        """Return whether any pass of this task is over because a long drive showed nothing."""
         return bool(self._over)
 
     def advance(self, request: ProposalRequest) -> None:
@@ -53,11 +54,13 @@ class Progress:
         self._pose = pose
 
     def aim(self, look: Pass, length: float) -> None:
-        """This pass has chosen a stop, so many metres of path away."""
-        self._aims.setdefault(look, length)
+        """Record that this pass has chosen a stop at the given path length, metres."""
+        driven = self._driven - self._passes.get(look, (0.0, self._driven))[1]
+        if self._aims.get(look, 0.0) <= driven <= self._barren_way:
+            self._aims[look] = driven + length
 
     def barren(self, grid: OccupancyGrid2D, looked: LookedAt, look: Pass) -> bool:
-        """Whether this pass is over because a long way showed nothing worth the name."""
+        """Return whether this pass is over because a long drive showed at most `barren_area`."""
         if look in self._over:
             return True
         known = ~looked.unseen(look.range) & ~grid.unknown

@@ -1,4 +1,4 @@
-"""What an expert is asked and what it answers (RoboAtlas III-C)."""
+"""Requests to experts and their answers (RoboAtlas III-C)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lodestar.language.directive import Directive, Step, Task
 
 
 class ActionKind(IntEnum):
-    """What the robot does with a proposal (RoboAtlas eq. 22)."""
+    """Action that a proposal asks for (RoboAtlas eq. 22)."""
 
     GO = 0
     TURN_LEFT = 1
@@ -21,7 +21,7 @@ class ActionKind(IntEnum):
 
 
 class RejectionReason(Enum):
-    """Why an expert has nothing to propose; values are ProposeGoal's error codes."""
+    """Reason of a rejection; values are ProposeGoal's error codes."""
 
     NO_DATA = 11100
     NO_PROPOSAL = 11101
@@ -62,7 +62,7 @@ class ProposalRequest:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Where one expert would go. goal: (3,) x, y, yaw in map. confidence in [0, 1]."""
+    """One expert's goal. goal: (3,) x, y, yaw in map. confidence in [0, 1]."""
 
     expert: str
     epoch: int
@@ -79,7 +79,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Rejection:
-    """Why an expert proposes nothing."""
+    """An expert's answer if it has no goal."""
 
     expert: str
     epoch: int
@@ -93,5 +93,5 @@ class Expert(Protocol):
     name: str
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
-        """One goal, or why there is none. Never raises for bad data."""
+        """Return one goal, or a rejection with the reason. Never raises for bad data."""
         ...

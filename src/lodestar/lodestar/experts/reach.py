@@ -1,4 +1,4 @@
-"""What the robot can reach with ease, and what only through narrow places."""
+"""Path lengths with preferred clearance and through narrow places."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, ViewpointConfig, fi
 
 @dataclass(frozen=True)
 class ReachConfig:
-    """ease: metres of clearance on the way with which a Go2 hardly ever gets caught; doors of 0.9 m leave it.
-    travel: what is possible at all.
-    """
+    """Clearances of preferred and of possible paths."""
 
+    # metres of clearance of a preferred path; chosen: a Go2 rarely gets caught, and doors of 0.9 m leave as much
     ease: float = 0.32
-    travel: TravelConfig = field(default_factory=TravelConfig)
+    travel: TravelConfig = field(default_factory=TravelConfig)  # of a path that is possible at all
 
 
-HOPED = TravelConfig(unknown_ok=True, start_snap=0.5, pocket_area=0.0)  # what is unknown counts as free
+HOPED = TravelConfig(unknown_ok=True, start_snap=0.5, pocket_area=0.0)  # unknown cells count as free
 
 
 class Reach:
@@ -36,7 +35,7 @@ class Reach:
 
     @cached_property
     def easy(self) -> np.ndarray:
-        """By ways with ease; where the robot stands in a narrow place, out of there first."""
+        """By paths with `ease` of clearance; a start in a narrow place is left with less."""
         travel = self._config.travel
         gaps = (travel.clearance, *travel.pocket_clearances)
         clearance = max(self._config.ease, travel.clearance)
@@ -46,12 +45,12 @@ class Reach:
 
     @cached_property
     def possible(self) -> np.ndarray:
-        """By any way that the robot fits through."""
+        """By all paths that the robot fits through."""
         return path_lengths(self.grid, self._start, self._config.travel)
 
     @cached_property
     def hoped(self) -> np.ndarray:
-        """By any way that nothing known bars."""
+        """By all paths that no known obstacle blocks."""
         return path_lengths(self.grid, self._start, HOPED)
 
     def viewpoints(
@@ -63,7 +62,7 @@ class Reach:
         config: ViewpointConfig,
         support: tuple[np.ndarray, np.ndarray] | None = None,
     ) -> list[Viewpoint]:
-        """Viewpoints of a box, best first: those that are reached with ease, then all that are reached at all.
+        """Return viewpoints of a box, best first: those on preferred paths, then all reachable ones.
 
         Raises NoViewpoint.
         """

@@ -1,4 +1,4 @@
-"""Going back to what was seen in passing and may be what is looked for."""
+"""Returns to unconfirmed detections that may be the target."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from lodestar.scene.records import EntityState
 
 @dataclass(frozen=True)
 class RecallConfig:
-    """alike: score of the kind from which a glimpse is asked about at all. share: of its worth that is the confidence
-    of going back to it. top_n: candidates for which a place is looked for, best first.
-    """
+    """Choice of glimpses to return to."""
 
-    alike: float = 0.5
-    share: float = 0.9
-    top_n: int = 3
+    alike: float = 0.5  # category score, 0..1, from which a glimpse is scored by the query; chosen
+    share: float = 0.9  # factor of the glimpse's score in the proposal's confidence; chosen
+    top_n: int = 3  # candidates for which a goal is searched, best first; chosen
     glimpses: GlimpseConfig = field(default_factory=GlimpseConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
@@ -35,7 +33,7 @@ class RecallConfig:
 
 
 class Recall:
-    """Glimpses, and which of them to go back to."""
+    """Choose a glimpse to return to."""
 
     def __init__(self, config: RecallConfig, worth: DetectionScorer) -> None:
         self.config = config
@@ -45,8 +43,8 @@ class Recall:
     def candidates(
         self, request: ProposalRequest, now: float, mirror: SceneMirror | None
     ) -> list[tuple[float, Glimpse]]:
-        """What is not in the map, not in the view of `now` (seconds) and may be what is looked for, with its worth, the
-        best first. What it stands by may be in the map. Raises MissingPhrases.
+        """Return glimpses that may be the target, with their scores, best first, excluding those in the map and those
+        from the view of `now` (seconds). Their relations may refer to entities of the map. Raises MissingPhrases.
         """
         glimpses = [g for g in self.glimpses.unknown_to(mirror) if g.stamp < now]
         glimpses = [g for g in glimpses if not self.glimpses.is_spent(g, request.excluded_goals)]
@@ -77,7 +75,7 @@ class Recall:
         now: float,
         candidates: Sequence[tuple[float, Glimpse]],
     ) -> Proposal | None:
-        """To where the best of the candidates can be looked at again, for this expert; None where that is nowhere."""
+        """Propose, as this expert, a goal for another look at the best possible candidate; None if there is none."""
         config = self.config
         reach = Reach(grid, request.robot_pose, config.reach)
         for worth, glimpse in candidates[: config.top_n]:

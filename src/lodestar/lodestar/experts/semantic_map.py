@@ -1,4 +1,4 @@
-"""Which remembered thing is it, and from where can it be faced (RoboAtlas IV-E)."""
+"""Semantic-map expert: the remembered entity that fits and a pose that faces it (RoboAtlas IV-E)."""
 
 from __future__ import annotations
 
@@ -28,28 +28,27 @@ from lodestar.scene.records import Entity, EntityState
 
 @dataclass(frozen=True)
 class SemanticMapConfig:
-    """top_n: candidates that are tried, best first (RoboAtlas eq. 20). distance_weight: score per metre of
-    path, which lets the nearer of two equal matches win. promising: semantic score from which a thing whose
-    relations do not hold (yet) is worth a closer look, while `unknown_share` of the square of half side
-    `surroundings` metres around it is unknown; confidence of such a proposal is scaled by
-    `promising_confidence`. prefilter_from: entities from which on eq. 18 thins them out. target_similarity,
-    neighbor_similarity: its deltas, cosines. saved_distance: metres between footprint and box within which the
-    saved view that it was best seen from is the goal (DESIGN section 3); 0 = never. sure, unsure: confidence of a
-    language model from which a thing that the query alone would not accept is worth going to, and below which one that
-    it would accept is not.
-    """
+    """Choice of the remembered entity that fits the task."""
 
-    top_n: int = 5
+    top_n: int = 5  # candidates that are tried, best first (RoboAtlas eq. 20); chosen
+    # score per metre of path; chosen: of two equal matches the nearer one is preferred
     distance_weight: float = 0.01
+    # semantic score, 0..1, from which an entity whose relations are violated or unknown is worth a closer look; chosen
     promising: float = 0.6
-    promising_confidence: float = 0.55
-    surroundings: float = 1.5
-    unknown_share: float = 0.08
-    prefilter_from: int = 400
-    target_similarity: float = 0.3
-    neighbor_similarity: float = 0.3
+    promising_confidence: float = 0.55  # factor of the confidence of such a proposal; chosen
+    surroundings: float = (
+        1.5  # metres, half side of the square around such an entity that must be partly unknown; chosen
+    )
+    unknown_share: float = 0.08  # least unknown share of that square; chosen
+    prefilter_from: int = 400  # entities from which RoboAtlas eq. 18 reduces their number; chosen
+    target_similarity: float = 0.3  # delta_T of RoboAtlas eq. 18, a cosine; chosen
+    neighbor_similarity: float = 0.3  # delta_N of RoboAtlas eq. 18, a cosine; chosen
+    # metres between footprint and box within which the best saved view of the entity is the goal; 0 = never (DESIGN
+    # section 3)
     saved_distance: float = 0.85
+    # a language model's confidence from which an entity is accepted that the query alone rejects; chosen
     sure: float = 0.6
+    # a language model's confidence below which an entity is rejected that the query alone accepts; chosen
     unsure: float = 0.2
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     likely: LikelyConfig = field(default_factory=LikelyConfig)
@@ -60,7 +59,7 @@ class SemanticMapConfig:
 
 @dataclass(frozen=True)
 class _Choice:
-    """A candidate and what the reasoner says of it."""
+    """A candidate and the reasoner's verdict."""
 
     candidate: Candidate
     judgement: Judgement
@@ -71,7 +70,7 @@ class _Choice:
 
     @property
     def score(self) -> float:
-        """A language model's confidence where there is one, else the query's score."""
+        """Return a language model's confidence if there is one, else the query's score."""
         judged = self.judgement.by != OfflineReasoner.name
         return self.judgement.confidence if judged else self.candidate.score
 
@@ -102,15 +101,15 @@ class SemanticMapExpert:
         self._grid = grid
 
     def set_scene(self, mirror: SceneMirror) -> None:
-        """Look among the entities of this copy, which may change in place."""
+        """Use the entities of this copy, which may change in place."""
         self._mirror = mirror
 
     def hear(self, description: SceneDescription) -> None:
-        """Keep what the egocentric expert says of a view, as context for the reasoner (D_scene)."""
+        """Store the egocentric expert's description of a view as context for the reasoner (D_scene)."""
         self._descriptions.add(description)
 
     def propose(self, request: ProposalRequest) -> Proposal | Rejection:
-        """The best viewpoint of the best entity, NO_VIEWPOINT where an accepted one cannot be faced."""
+        """Return the best viewpoint of the best entity; NO_VIEWPOINT if an accepted entity cannot be faced."""
         if self._grid is None or self._mirror is None:
             what = "grid" if self._grid is None else "scene"
             return self._reject(request, RejectionReason.NO_DATA, f"no {what} yet")
@@ -149,7 +148,7 @@ class SemanticMapExpert:
         return self._cache[1]
 
     def _is_accepted(self, choice: _Choice) -> bool:
-        """Whether it may be called what is looked for; a language model may overrule the query."""
+        """Return whether the candidate is accepted as the target; a language model may overrule the query."""
         by_query = choice.candidate.score >= self.config.query.accept
         if choice.judgement.by == OfflineReasoner.name:
             return by_query
@@ -182,7 +181,7 @@ class SemanticMapExpert:
         return self._reject(request, reason, "; ".join(failures))
 
     def _viewpoint(self, request: ProposalRequest, reach: Reach, entity: Entity) -> FacingPlace | AnswerPose:
-        """The saved view that it was best seen from where that will do, else the best viewpoint around it."""
+        """Return the entity's best saved view if it is near enough and reachable, else the best viewpoint around it."""
         assert self._grid is not None
         posing = AnswerPoseConfig(self.config.saved_distance, self.config.viewpoints)
         saved = saved_pose(entity, self._grid, reach.easy, request.excluded_goals, posing)
@@ -201,7 +200,7 @@ class SemanticMapExpert:
         )
 
     def _is_promising(self, choice: _Choice, entities: Mapping[int, Entity]) -> bool:
-        """Whether a closer look may still make it fit: the thing is right, what stands around it is not
+        """Return whether a closer look may confirm it: the entity itself fits, its surroundings are not
         known.
         """
         assert self._grid is not None
@@ -215,7 +214,7 @@ class SemanticMapExpert:
         return unknown >= self.config.unknown_share
 
     def _prefilter(self, graphs: Sequence[QueryGraph], entities: Mapping[int, Entity]) -> dict[int, Entity]:
-        """Entities near the target or a neighbour phrase in the embedding (eq. 18), or that share a word
+        """Return entities near the target or a neighbour phrase in the embedding (eq. 18), or that share a word
         with one.
         """
         if len(entities) < self.config.prefilter_from:
@@ -277,7 +276,7 @@ class SemanticMapExpert:
 
 
 def _bound(candidate: Candidate) -> list[int]:
-    """Ids of the entities that the anchors were bound to."""
+    """Return the ids of the entities to which the anchors were bound."""
     bindings = candidate.bindings
     values = bindings.values() if isinstance(bindings, Mapping) else bindings
     return [int(v) for v in values if v is not None and not math.isnan(float(v)) and int(v) > 0]

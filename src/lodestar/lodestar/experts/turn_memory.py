@@ -1,4 +1,4 @@
-"""Where the robot has looked from about here, and where to turn when nothing is in view."""
+"""Headings looked along at a place, and the turns that show something new."""
 
 from __future__ import annotations
 
@@ -20,21 +20,18 @@ TURNS = {
 
 @dataclass(frozen=True)
 class TurnConfig:
-    """horizon: turns in a row at one place (RoboAtlas IV-F, H = 3). place: metres within which it is one
-    place. looked_angle: radians within which a heading was looked along already; made_angle: within which a
-    turn was made.
-    """
+    """When a turn at one place shows something new."""
 
-    horizon: int = 3
-    place: float = 2.0
-    looked_angle: float = math.radians(40.0)
-    made_angle: float = math.radians(15.0)
-    memory: int = 500  # views that are remembered
+    horizon: int = 3  # turns in a row at one place (RoboAtlas IV-F, H = 3)
+    place: float = 2.0  # metres within which two views are at the same place; chosen
+    looked_angle: float = math.radians(40.0)  # radians within which a heading counts as looked along; chosen
+    made_angle: float = math.radians(15.0)  # radians within which a proposed turn counts as made; chosen
+    memory: int = 500  # views that are remembered; chosen
 
 
 class TurnMemory:
-    """Headings looked along, by place, and the turns made there. Each turn that was made is a step of the horizon; one
-    that was proposed, where the robot then did something else, is none.
+    """Headings looked along, by place, and the turns made there. Each turn that was made is a step of the horizon; a
+    proposed turn that the robot did not make is not.
     """
 
     def __init__(self, config: TurnConfig) -> None:
@@ -45,7 +42,7 @@ class TurnMemory:
         self._proposed: float | None = None
 
     def looked(self, x: float, y: float, heading: float) -> None:
-        """The camera looked along `heading` from (x, y)."""
+        """Record a view along `heading` from (x, y)."""
         self._count(x, y, heading)
         last = self._views[-1] if self._views else None
         still = last is not None and math.hypot(last[0] - x, last[1] - y) < 0.1
@@ -55,13 +52,13 @@ class TurnMemory:
         del self._views[: -self._config.memory]
 
     def has_looked(self, x: float, y: float, heading: float) -> bool:
-        """Whether a view from about here went along about this heading."""
+        """Return whether a view from this place had about this heading."""
         views = np.array(self._views).reshape(-1, 3)
         near = np.hypot(views[:, 0] - x, views[:, 1] - y) <= self._config.place
         return bool((near & (np.abs(wrap_angle(views[:, 2] - heading)) <= self._config.looked_angle)).any())
 
     def fresh(self, pose: np.ndarray) -> tuple[ActionKind, ...]:
-        """Turns that would show something new from here; none once the horizon is reached."""
+        """Return the turns that show something new from here; none once the horizon is reached."""
         here = (float(pose[0]), float(pose[1]))
         if self._anchor is None or math.dist(here, self._anchor) > self._config.place:
             self._anchor, self._turns, self._proposed = here, 0, None
@@ -70,11 +67,11 @@ class TurnMemory:
         return tuple(a for a in TURNS if not self.has_looked(*here, float(wrap_angle(pose[2] + TURNS[a]))))
 
     def propose(self, heading: float) -> None:
-        """A turn to this heading was proposed at this place."""
+        """Record that a turn to this heading was proposed at this place."""
         self._proposed = heading
 
     def _count(self, x: float, y: float, heading: float) -> None:
-        """A step of the horizon, where the proposed turn was made."""
+        """Count a step of the horizon if the proposed turn was made."""
         if (
             self._proposed is None
             or self._anchor is None

@@ -1,6 +1,6 @@
-"""Viewpoints for unseen space: candidates, what each shows, and the one that shows most per metre of path.
+"""Viewpoints for unseen space: candidates, the gain of each, and the one with the largest gain per metre of path.
 
-A viewpoint counts with everything that it shows by turning in place, because turning costs no path; so the robot
+A viewpoint's gain includes everything that it shows by turning in place, because turning costs no path; so the robot
 finishes its surroundings before it goes on. Unknown cells count less than free floor that was not looked at, because
 part of them are walls.
 """
@@ -25,37 +25,32 @@ HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
 
 @dataclass(frozen=True)
 class StopConfig:
-    """What makes a viewpoint; metres.
+    """Candidates for viewpoints and the choice among them.
 
-    clearance: of a viewpoint with ease; narrow_clearance: where a piece of frontier has no such viewpoint; the
-    footprint fits at every heading that counts.
-    spacing: of the lattice of candidates; at most `candidates` of it. standoff: further ones lie this near a piece
-    of frontier, or see it from up to `glance`. depth: how far a view is hoped to reach into the unknown.
-    start_cost: metres added to the way of every stop, which is chosen by mass / (path + start_cost). keep: share by
-    which another stop must be better than the last goal.
-    unknown_share: what an unknown cell counts for, where a free one that was not looked at counts 1.
-    samples: blocks that stand for the unseen cells in them, at most about.
-    same_goal_distance, same_goal_angle (radians): an excluded goal bars what is this like it.
+    The chosen viewpoint has the greatest gain / (path + start_cost).
     """
 
+    # metres of clearance of a viewpoint; chosen: the footprint fits at every heading that counts
     clearance: float = 0.36
-    narrow_clearance: float = 0.30
-    spacing: float = 0.5
-    candidates: int = 300
-    standoff: float = 2.0
-    glance: float = 4.0
-    depth: float = 6.0
-    start_cost: float = 0.5
-    keep: float = 0.1
+    narrow_clearance: float = 0.30  # metres, for a piece of frontier without such a viewpoint; chosen
+    spacing: float = 0.5  # metres, of the lattice of candidates; chosen
+    candidates: int = 300  # of the lattice; chosen
+    standoff: float = 2.0  # metres from a piece of frontier of further candidates; chosen
+    glance: float = 4.0  # metres from which a further candidate may see a piece of frontier; chosen
+    depth: float = 6.0  # metres that a view is expected to reach into the unknown; chosen
+    start_cost: float = 0.5  # metres added to every path; chosen
+    keep: float = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
+    # weight of an unknown cell, where a free cell that was not looked at counts 1; chosen: part of them are walls
     unknown_share: float = 0.25
-    samples: int = 3000
+    samples: int = 3000  # blocks that represent the unseen cells, approximately; chosen
+    # metres and radians within which a goal is the same as an excluded one; chosen
     same_goal_distance: float = 0.35
     same_goal_angle: float = math.radians(40.0)
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A viewpoint (3,) with what it shows by turning there (m^2)."""
+    """A viewpoint (3,) with the area, m^2, that it shows by turning there."""
 
     viewpoint: np.ndarray
     gain: float
@@ -64,9 +59,9 @@ class Stop:
 
 @dataclass(frozen=True)
 class Survey:
-    """One look at the map: where the robot gets to (lengths: (rows, columns) metres, inf = not), what is unseen.
+    """Gains of viewpoints on one map. lengths: (rows, columns) path lengths, metres, inf = unreachable.
 
-    closest: (rows, columns) metres from which an unseen cell shows what is unseen of it (`LookedAt.wanted`).
+    closest: (rows, columns) metres from which the unseen bands of a cell are visible (`LookedAt.wanted`).
     prior: (rows, columns) weight of a cell, or None for 1 each. excluded: (N, 3) goals that are not to be chosen.
     """
 
@@ -88,12 +83,12 @@ class Survey:
 
     @property
     def view(self) -> float:
-        """Metres that a view counts for: to what it is chosen to show, and as far into the unknown as is hoped."""
+        """Return the range of a view, metres: `reach`, at most `glance` plus `depth` into the unknown."""
         return min(self.reach, self.config.glance + self.config.depth)
 
     @cached_property
     def _standing(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the robot may stand: with room to turn, and at all."""
+        """Return the cells where the robot has room to turn, and those where it fits at all."""
         reachable = np.isfinite(self.lengths)
         return (
             reachable & (self.clear >= self.config.clearance),
@@ -122,7 +117,7 @@ class Survey:
         return np.array(sorted(set(picks)), np.int64).reshape(-1, 2)
 
     def _first_sight(self, middle: np.ndarray) -> tuple[int, int] | None:
-        """The cell nearest by path, with room to turn, from which the middle of a piece is seen."""
+        """Return the cell nearest by path, with room to turn, from which the middle of a piece is visible."""
         glance = min(self.config.glance, self.reach)
         window = _window(middle, math.ceil(glance / self.grid.resolution), self.grid.cells.shape)
         corner = np.array([window[0].start, window[1].start])
@@ -137,8 +132,8 @@ class Survey:
         return int(row + corner[0]), int(column + corner[1])
 
     def lattice(self) -> np.ndarray:
-        """(N, 2) cells with room to turn, `spacing` apart and fixed in map, that have anything unseen within view;
-        where they are too many, the nearest by path and an even choice of the others.
+        """Return cells (N, 2) with room to turn, `spacing` apart and fixed in map, with unseen cells within view;
+        if they are too many, the nearest by path and an even sample of the others.
         """
         step = max(round(self.config.spacing / self.grid.resolution), 1)
         phase = [-round(float(o) / self.grid.resolution) % step for o in self.grid.origin]
@@ -155,7 +150,7 @@ class Survey:
         return np.concatenate([cells[:near], cells[others]])
 
     def allowed(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
-        """(N, SECTORS) bool: headings at which the robot fits at points (N, 2) and that are not those of excluded
+        """Return (N, SECTORS) bool: headings at which the robot fits at points (N, 2), except those of excluded
         goals, unless `tried` ones count.
         """
         allowed = np.ones((len(points), SECTORS), bool)
@@ -174,7 +169,7 @@ class Survey:
 
     @cached_property
     def _within(self) -> tuple[np.ndarray, np.ndarray]:
-        """(row, column) of the unseen cells that may come into view: those near a reachable one."""
+        """Return (row, column) of the unseen cells near a reachable one, the only ones that can come into view."""
         size = 2 * math.ceil(self.view / self.grid.resolution) + 1
         near = cv2.boxFilter(np.isfinite(self.lengths).astype(np.float32), -1, (size, size), normalize=False)
         rows, columns = np.nonzero(self.unseen & (near > 0.5))
@@ -182,13 +177,13 @@ class Survey:
 
     @cached_property
     def _stride(self) -> int:
-        """Cells of the side of the blocks that stand for their unseen cells."""
+        """Return the side, cells, of the blocks that represent their unseen cells."""
         return max(math.ceil(math.sqrt(len(self._within[0]) / self.config.samples)), 1)
 
     @cached_property
     def _samples(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The number of each unseen cell's block (rows, columns; -1 = none), and of each block its unseen area
-        (n,) m^2, and what it counts for: unknown cells less, and times the prior.
+        """Return the number of each unseen cell's block (rows, columns; -1 = none), each block's unseen area
+        (n,) m^2 and its weighted area: unknown cells count less, and all are multiplied by the prior.
         """
         rows, columns = self._within
         width = self.unseen.shape[1] // self._stride + 1
@@ -206,7 +201,7 @@ class Survey:
         return index, area, mass.astype(np.float32)
 
     def views(self, points: np.ndarray, tried: bool = False) -> np.ndarray:
-        """(N, n) float32, 1 where a point shows a block by turning in place, which is no way."""
+        """Return (N, n) float32: 1 where a point shows a block by turning in place."""
         if len(points) == 0:
             return np.zeros((0, len(self._samples[1])), np.float32)
         in_view = window_sums(self.allowed(points, tried).astype(np.float64), self.fov) > 0.0
@@ -216,11 +211,11 @@ class Survey:
         return seen.astype(np.float32)
 
     def gains(self, views: np.ndarray) -> np.ndarray:
-        """(N,) m^2 that views show."""
+        """Return the area (N,) in m^2 that views show."""
         return views @ self._samples[1]
 
     def headings(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(N,) the heading, radians, that shows most from points (N, 2), and (N,) m^2 that it shows."""
+        """Return the best heading (N,), radians, at points (N, 2), and the area (N,) in m^2 that it shows."""
         if len(points) == 0:
             return np.empty(0), np.empty(0)
         sectors = self.looked.sector_gains(points, self.unseen, self.view, self.config.depth, self.closest)
@@ -236,12 +231,12 @@ class Survey:
         last: np.ndarray | None,
         finish_gain: float = math.inf,
     ) -> Stop | None:
-        """The stop that shows most for its way, of those that show at least `min_gain`; the last goal (3,) while it
-        shows half as much and no other is better by the share `keep`.
+        """Return the stop with the largest gain per metre, of those that show at least `min_gain`; the last goal (3,)
+        while it shows half as much and no other is better by the share `keep`.
 
         A last goal that shows at least `finish_gain` is finished before one that is more than twice as far away:
         to come back for it would cost more than to go there first.
-        points: (N, 2) candidates. views: (N, n) what each shows.
+        points: (N, 2) candidates. views: (N, n) as from `views`.
         """
         _, area, mass = self._samples
         kept = last is not None and self._reachable(last)

@@ -1,10 +1,10 @@
-"""Walls that rays graze are carved open and closed again; to a search they stay walls.
+"""Keeps walls closed for the search while grazing rays carve holes into them.
 
 A ray along a wall passes through its voxels and ends in another: after some such rays the wall has a hole, until it
-is hit again from nearer. Through the hole everything beyond the building seems to be waiting, and a robot that goes
-there finds a wall, leaves, sees the hole open behind it, and comes back. A real opening is told from such a hole by
-what lies beyond: through a door that opens, rays come to know the floor behind it. Where they have not come to do so,
-because nobody looked that way since, the opening is looked into last.
+is hit again from nearer. The space beyond the building seems unexplored through the hole, and a robot that goes
+there finds a wall, leaves, sees the hole open again, and returns. A real opening differs from such a hole by
+the cells beyond: through a door that opens, rays make the floor behind it known. While they have not,
+because the robot has not looked that way since, the opening is explored last.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _AROUND = np.ones((3, 3), np.uint8)
 
 
 class SteadyWalls:
-    """Grids with the holes of walls closed. often: grids, of different stamps, in which a cell was occupied that is a
-    wall.
+    """Close the holes in walls. often: grids of different stamps in which a cell was occupied, from which it counts
+    as a wall.
     """
 
     def __init__(self, often: int = 3) -> None:
@@ -32,7 +32,7 @@ class SteadyWalls:
         self._times: np.ndarray = np.empty((0, 0), np.uint8)
 
     def closed(self, grid: OccupancyGrid2D) -> OccupancyGrid2D:
-        """The grid with cells occupied that were so, are free now, and touch what is unknown still."""
+        """Return the grid with cells occupied that were walls, are free now and touch unknown cells."""
         if grid is self._before and self._closed is not None:
             return self._closed
         self._times = carried_over(self._times, self._before, grid, 0)

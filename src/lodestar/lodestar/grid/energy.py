@@ -15,7 +15,7 @@ class EnergyBudget:
     range_left: float = math.inf  # metres that the robot can still drive; inf = no limit
     # (x, y) in map, metres, where the drive must end; None = anywhere
     charger: tuple[float, float] | None = None
-    reserve: float = 5.0  # metres excluded from planning; chosen: margin for replanned paths
+    reserve: float = 5.0  # metres excluded from planning; chosen
 
     def __post_init__(self) -> None:
         if math.isnan(self.range_left) or not (math.isfinite(self.reserve) and self.reserve >= 0.0):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,12 +23,6 @@ class Footprint:
     def circumscribed_radius(self) -> float:
         """Return the radius of the circumscribed circle, metres: farther obstacles cannot collide."""
         return math.hypot(self.length, self.width) / 2.0
-
-    def corners(self, pose: Sequence[float] | np.ndarray) -> np.ndarray:
-        """Return the corners (4, 2) float64, counter-clockwise, at pose (x, y, yaw)."""
-        c, s = math.cos(pose[2]), math.sin(pose[2])
-        half = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * (self.length / 2.0, self.width / 2.0)
-        return half @ np.array([[c, s], [-s, c]]) + (pose[0], pose[1])
 
 
 GO2 = Footprint()

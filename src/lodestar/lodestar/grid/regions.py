@@ -21,10 +21,10 @@ class RegionConfig:
 
     # metres from walls of cells that are surely inside a room; chosen: above half a door's width
     core: float = 0.6
-    # metres; regions joined by an opening this wide are one; chosen: wider than a double door
+    # metres; regions joined by an opening this wide are one; chosen
     passage: float = 1.5
-    furniture: float = 1.2  # m^2; smaller isolated obstacles are not walls; chosen: a table's plan
-    min_area: float = 1.0  # m^2 of the smallest region; chosen: a closet
+    furniture: float = 1.2  # m^2; smaller isolated obstacles are not walls; chosen
+    min_area: float = 1.0  # m^2 of the smallest region; chosen
 
 
 def _walls(grid: OccupancyGrid2D, furniture: float) -> np.ndarray:

@@ -18,7 +18,7 @@ class PickConfig:
     period: float = 0.2  # seconds between two offers; chosen: that of `KeyframeConfig.interval`
     # seconds without any instances after which every image is offered, because no detector runs; chosen: ten periods
     patience: float = 2.0
-    images: int = 20  # remembered while their instances are computed; chosen: a detector's delay at 10 Hz
+    images: int = 20  # remembered while their instances are computed; chosen
 
     def __post_init__(self) -> None:
         if self.period < 0.0 or self.patience < 0.0 or self.images < 1:

@@ -28,15 +28,15 @@ class KeyframeConfig:
     An image is new if no stored image newer than `refresh` has a pose within `distance` and `angle_deg` of it.
     """
 
-    distance: float = 0.5  # metres; chosen: a step aside shows other objects
-    angle_deg: float = 25.0  # degrees; chosen: a turn that shows other objects
-    # seconds after which the same view is stored again; chosen: objects may have moved
+    distance: float = 0.5  # metres; chosen
+    angle_deg: float = 25.0  # degrees; chosen
+    # seconds after which the same view is stored again; chosen
     refresh: float = 120.0
     interval: float = 0.2  # seconds, the least between keyframes; chosen: bounds encoding to 5 Hz
-    max_count: int = 2000  # images on disk; chosen: one floor of a building
+    max_count: int = 2000  # images on disk; chosen
     max_bytes: int = 256 * 2**20  # of images on disk; chosen: 128 KiB per image
-    jpeg_quality: int = 88  # 1 to 100; chosen: readable labels
-    # seconds between stamps of an image and its instances; chosen: below a frame at 30 Hz
+    jpeg_quality: int = 88  # 1 to 100; chosen
+    # seconds between stamps of an image and its instances; chosen
     link_tolerance: float = 0.02
 
 

@@ -1,4 +1,4 @@
-"""Which frames a map takes in."""
+"""Admission of frames to a map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _IDENTITY = np.eye(3)
 
 
 class RejectReason(Enum):
-    """Why a frame was not taken in."""
+    """Reason for the rejection of a frame."""
 
     STALE = "stamp is not newer than the last frame's"
     STAMP_MISMATCH = "segments and depth have different stamps"
@@ -29,7 +29,7 @@ class RejectReason(Enum):
 
 
 class FrameRejected(Exception):
-    """A frame was counted and not taken in, for `reason`."""
+    """A frame was counted and rejected for `reason`."""
 
     def __init__(self, reason: RejectReason):
         super().__init__(reason.value)
@@ -60,7 +60,7 @@ def check_frame(frame: RgbdFrame, last: float, reach: float) -> None:
 
 
 def _is_rigid(pose: np.ndarray) -> bool:
-    """Whether a pose (4, 4) is finite and turns without stretching."""
+    """Return whether a pose (4, 4) is finite and rigid."""
     pose = np.asarray(pose, np.float64)
     if pose.shape != (4, 4) or not np.isfinite(pose).all():
         return False
@@ -68,9 +68,9 @@ def _is_rigid(pose: np.ndarray) -> bool:
 
 
 def label_lookup(frame: RgbdFrame, segmented: SegmentedFrame) -> np.ndarray:
-    """(65536,) int32, label value -> place in the detections, -1 = background.
+    """Return (65536,) int32: label value -> index of the detection, -1 = background.
 
-    Raises FrameRejected for segments of another stamp or shape, or with values that no detection has.
+    Raises FrameRejected for segments of another stamp or shape, or with values without a detection.
     """
     if not abs(segmented.stamp - frame.stamp) <= 1e-3:
         raise FrameRejected(RejectReason.STAMP_MISMATCH)

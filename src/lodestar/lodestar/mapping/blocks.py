@@ -1,7 +1,7 @@
-"""Blocks of 8 x 8 x 8 voxels, found by their coordinates, in a pool that never moves.
+"""Hash table of blocks of 8 x 8 x 8 voxels, in a pool that is never reallocated.
 
 A pool's arrays are reserved once and the system commits their pages as blocks are first written, so the map is
-never copied to grow and nothing but the rest of a page is ahead of use. Places of blocks given back are used again.
+never copied to grow and at most the rest of a page is committed ahead of use. Places of released blocks are reused.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from numba import njit
 SIDE = 8  # voxels along an edge of a block
 CELLS = SIDE**3
 USED, FREE, LIVE, REFUSED = range(4)  # of a pool's state
-GROUP = 4  # blocks along an edge of those that are looked at together
+GROUP = 4  # blocks along an edge of a group that is tested for visibility at once
 TILE = 16  # pixels along an edge of a tile of an image
-REACH = 1 << 24  # voxels from the origin, beyond which there is no map (800 km at 5 cm)
+REACH = 1 << 24  # voxels from the origin up to which the map extends (800 km at 5 cm)
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -28,7 +28,7 @@ def _slot(x, y, z, mask):
 
 @njit(cache=True, nogil=True, inline="always")
 def _seek(table, coords, x, y, z):
-    """Slot of the table where the block at (x, y, z) stands, or else would."""
+    """Return the table's slot of the block at (x, y, z), or the free slot for it."""
     mask = len(table) - 1
     slot = _slot(x, y, z, mask)
     while table[slot] != 0:
@@ -41,13 +41,13 @@ def _seek(table, coords, x, y, z):
 
 @njit(cache=True, nogil=True)
 def find(table, coords, x, y, z):
-    """Place in the pool of the block at (x, y, z), -1 if there is none."""
+    """Return the place in the pool of the block at (x, y, z); -1 = none."""
     return table[_seek(table, coords, x, y, z)] - 1
 
 
 @njit(cache=True, nogil=True)
 def obtain(table, coords, free, state, x, y, z):
-    """Place of the block at (x, y, z), a new one if there was none, -1 where the pool is full."""
+    """Return the place of the block at (x, y, z), created if needed; -1 = the pool is full."""
     slot = _seek(table, coords, x, y, z)
     if table[slot] != 0:
         return table[slot] - 1
@@ -68,7 +68,7 @@ def obtain(table, coords, free, state, x, y, z):
 
 @njit(cache=True, nogil=True)
 def give_back(table, coords, free, state, index):
-    """Take a block out of the table, moving later entries of its run back (no tombstones)."""
+    """Remove a block from the table, moving later entries of its run back (no tombstones)."""
     mask = len(table) - 1
     hole = _slot(coords[index, 0], coords[index, 1], coords[index, 2], mask)
     while table[hole] != index + 1:
@@ -91,7 +91,7 @@ def give_back(table, coords, free, state, index):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def farthest(depth):
-    """Greatest depth in each tile of TILE x TILE pixels, 0 where nothing was measured. depth: (H, W) float32."""
+    """Return the largest depth of each tile of TILE x TILE pixels, 0 = no measurement. depth: (H, W) float32."""
     rows, columns = depth.shape
     tiles = np.zeros(((rows + TILE - 1) // TILE, (columns + TILE - 1) // TILE), np.float32)
     most = np.empty(columns, np.float32)
@@ -110,7 +110,7 @@ def farthest(depth):
 
 @njit(cache=True, nogil=True, inline="always")
 def _is_hidden(tiles, fx, fy, cx, cy, x, y, z, radius, slack):
-    """Whether a sphere of camera coordinates lies, wherever it shows, more than `slack` behind what was measured."""
+    """Return whether all of a sphere (camera frame) lies more than `slack` behind the measured depth."""
     first, last = z - radius, z + radius
     if first <= slack + 1e-3:
         return False
@@ -131,7 +131,7 @@ def _is_hidden(tiles, fx, fy, cx, cy, x, y, z, radius, slack):
 
 @njit(cache=True, nogil=True, inline="always")
 def _may_show(x, y, z, radius, eye, lens, rotation, offset, tiles):
-    """Whether a sphere of the voxel frame may show; eye: (rows, columns, near, far, slack)."""
+    """Return whether a sphere (voxel frame) may be visible. eye: (rows, columns, near, far, slack)."""
     fx, fy, cx, cy = lens
     rows, columns, near, far, slack = eye
     c = rotation[2, 0] * x + rotation[2, 1] * y + rotation[2, 2] * z + offset[2]
@@ -148,17 +148,17 @@ def _may_show(x, y, z, radius, eye, lens, rotation, offset, tiles):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def in_view(table, coords, block, shape, camera, rotation, offset, near, far, tiles, slack, result):
-    """Write the places of the blocks that the view may touch into `result`; how many there are.
+    """Write the places of the blocks that the view may touch into `result`; return their number.
 
     block: metres, edge. camera: (fx, fy, cx, cy). rotation, offset: camera <- voxel frame. tiles: `farthest` of the
-    view; blocks that lie more than `slack` metres behind it are left out, so that what other rooms hold costs
-    nothing. The time depends on the size of the view, not on that of the map.
+    view; blocks that lie more than `slack` metres behind it are left out, so that other rooms cost
+    nothing. The run time depends on the size of the view, not on that of the map.
     """
     fx, fy, cx, cy = camera
     rows, columns = shape
     eye = rows, columns, near, far, slack
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    for corner in range(5):  # the eye and the corners of the view's far end
+    for corner in range(5):  # the camera and the corners of the frustum's far plane
         z = far if corner < 4 else 0.0
         x = ((columns if corner & 1 else 0) - cx) / fx * z - offset[0]
         y = ((rows if corner & 2 else 0) - cy) / fy * z - offset[1]
@@ -171,7 +171,7 @@ def in_view(table, coords, block, shape, camera, rotation, offset, near, far, ti
     radius = 0.5 * math.sqrt(3.0) * block
     first, last = np.floor(low / block).astype(np.int64), np.floor(high / block).astype(np.int64)
     found = 0
-    for gx in range(first[0], last[0] + 1, GROUP):  # most groups of blocks do not show at all
+    for gx in range(first[0], last[0] + 1, GROUP):  # most groups of blocks are out of view
         for gy in range(first[1], last[1] + 1, GROUP):
             for gz in range(first[2], last[2] + 1, GROUP):
                 x, y, z = (gx + 0.5 * GROUP) * block, (gy + 0.5 * GROUP) * block, (gz + 0.5 * GROUP) * block
@@ -191,7 +191,7 @@ def in_view(table, coords, block, shape, camera, rotation, offset, near, far, ti
 
 
 class BlockPool:
-    """Which blocks there are; what they hold lies in arrays of the owner with the same places."""
+    """Index of blocks; their contents are arrays of the owner with the same places."""
 
     def __init__(self, capacity: int):
         self.coords = np.zeros((capacity, 3), np.int32)
@@ -201,32 +201,32 @@ class BlockPool:
 
     @property
     def capacity(self) -> int:
-        """Blocks at most."""
+        """Return the largest number of blocks."""
         return len(self.coords)
 
     @property
     def used(self) -> int:
-        """Places in use or once used; memory is committed up to here."""
+        """Return the number of places in use or once used; memory is committed up to here."""
         return int(self.state[USED])
 
     @property
     def live(self) -> int:
-        """Blocks in the map."""
+        """Return the number of blocks in the map."""
         return int(self.state[LIVE])
 
     @property
     def refused(self) -> int:
-        """Requests for a block that found the pool full."""
+        """Return the number of requests for a block that found the pool full."""
         return int(self.state[REFUSED])
 
     def places(self) -> np.ndarray:
-        """(B,) places of the blocks in the map, ascending."""
+        """Return the places (B,) of the blocks in the map, ascending."""
         there = np.ones(self.used, bool)
         there[self.free[: int(self.state[FREE])]] = False
         return np.flatnonzero(there)
 
     def insert(self, coords: np.ndarray) -> np.ndarray:
-        """(B,) places of the blocks at coords (B, 3) int32; -1 where the pool is full."""
+        """Return the places (B,) of the blocks at coords (B, 3) int32, created if needed; -1 = the pool is full."""
         return _insert(self.table, self.coords, self.free, self.state, np.ascontiguousarray(coords, np.int32))
 
 

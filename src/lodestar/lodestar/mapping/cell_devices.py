@@ -6,7 +6,7 @@ from lodestar.mapping.cells import Cells, GeometryConfig, ProcessorCells
 
 
 def make_cells(config: GeometryConfig) -> Cells:
-    """Cells on the configured device. Raises ValueError for a device that there is not."""
+    """Return cells on the configured device. Raises ValueError for an unknown or missing device."""
     if config.device not in ("auto", "cpu", "cuda"):
         raise ValueError(f"device is {config.device!r}; it is auto, cpu or cuda")
     if config.device == "cpu" or (config.device == "auto" and not _has_driver()):
@@ -25,7 +25,7 @@ def make_cells(config: GeometryConfig) -> Cells:
 
 
 def _has_driver() -> bool:
-    """Whether CUDA's driver is installed; to ask torch would cost every machine seconds and 200 MB."""
+    """Return whether CUDA's driver is installed, without importing torch, which takes seconds and 200 MB."""
     import ctypes
 
     try:

@@ -1,4 +1,4 @@
-"""What the blocks of the signed distance field hold, on the processor; `cells_torch` holds it on another device."""
+"""Contents of the signed distance field's blocks, in NumPy arrays; `cells_torch` keeps them on other devices."""
 
 from __future__ import annotations
 
@@ -14,29 +14,27 @@ from lodestar.mapping.blocks import CELLS
 
 @dataclass(frozen=True)
 class GeometryConfig:
-    """voxel: metres. truncation: metres either side of a surface (DESIGN section 4: 4-5 voxels).
+    """Signed distance field: resolution, fusion and memory."""
 
-    near, far: metres of depth; what is measured farther shows free space up to far. top: weight at which a voxel
-    becomes a running mean. clear_margin, clear_per_metre: metres by which all depth around a surface voxel must pass
-    it to show it empty; then its weight is halved, so that a surface is gone after a few such looks.
-    capacity: blocks of 8 x 8 x 8 voxels at most; what finds no room is counted. 3 KiB each when used.
-    device: cpu, cuda (through torch), or auto: cuda where torch finds one, else the processor.
-    """
-
-    voxel: float = 0.05
-    truncation: float = 0.20
-    near: float = 0.1
+    voxel: float = 0.05  # metres; DESIGN section 4
+    truncation: float = 0.20  # metres on either side of a surface; DESIGN section 4: 4-5 voxels
+    near: float = 0.1  # metres of depth; DESIGN section 4
+    # metres of depth; a larger depth shows free space up to here
     far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
-    top: int = 64
+    top: int = 64  # weight from which a voxel is a running mean; chosen
+    # metres, and metres per metre of range, by which all depth around a surface voxel must exceed it to show it
+    # empty; each such view halves its weight; chosen
     clear_margin: float = 0.10
     clear_per_metre: float = 0.02
-    capacity: int = 1 << 17
-    device: str = "auto"
+    capacity: int = (
+        1 << 17
+    )  # blocks of 8 x 8 x 8 voxels, 3 KiB each when used; further ones are counted; chosen
+    device: str = "auto"  # cpu, cuda (through torch), or auto: cuda if torch finds a device, else cpu
 
 
 @dataclass(frozen=True)
 class View:
-    """A depth image and where it was taken. depth: (H, W) float32, metres. rgb: (H, W, 3) uint8, or (0, 0, 3).
+    """A depth image and its camera. depth: (H, W) float32, metres. rgb: (H, W, 3) uint8, or (0, 0, 3).
 
     lens: (fx, fy, cx, cy). rotation (3, 3), offset (3,): camera <- volume.
     """
@@ -52,28 +50,26 @@ class Cells(Protocol):
     """Distance (int16, over truncation / SCALE), weight and colour of the cells of blocks, by place in the pool."""
 
     def integrate(self, places: np.ndarray, coords: np.ndarray, view: View) -> np.ndarray:
-        """A view is in the blocks at places (B,) with coords (B, 3); returns the places of those without a surface."""
+        """Fuse a view into the blocks at places (B,) with coords (B, 3); return the places of those without a
+        surface.
+        """
         ...
 
     def clear(self, places: np.ndarray) -> None:
-        """Nothing was ever seen in these blocks."""
+        """Reset these blocks to unseen."""
         ...
 
     def read(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Copies of distance (B, 512) int16, weight (B, 512) uint8 and colour (B, 512, 3) uint8."""
+        """Return copies of distance (B, 512) int16, weight (B, 512) uint8 and colour (B, 512, 3) uint8."""
         ...
 
     def write(self, places: np.ndarray, distance: np.ndarray, weight: np.ndarray, color: np.ndarray) -> None:
-        """The blocks hold this, as `read` gives it."""
-        ...
-
-    def at(self, places: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Distance (N,) int16 and weight (N,) uint8 of single cells."""
+        """Set the contents of blocks, in the form of `read`."""
         ...
 
 
 class ProcessorCells:
-    """In NumPy arrays that are reserved once; the system commits their pages as blocks are first written."""
+    """Cells in NumPy arrays that are reserved once; the system commits their pages as blocks are first written."""
 
     def __init__(self, config: GeometryConfig):
         self._config = config
@@ -99,6 +95,3 @@ class ProcessorCells:
 
     def write(self, places: np.ndarray, distance: np.ndarray, weight: np.ndarray, color: np.ndarray) -> None:
         self._distance[places], self._weight[places], self._color[places] = distance, weight, color
-
-    def at(self, places: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._distance[places, cells], self._weight[places, cells]

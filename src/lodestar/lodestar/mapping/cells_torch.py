@@ -1,4 +1,4 @@
-"""What the blocks of the signed distance field hold, as tensors on any device of torch.
+"""Contents of the signed distance field's blocks, as tensors on any device of torch.
 
 The same arithmetic as the compiled loops of `tsdf_kernels`, on all cells of all blocks in view at once.
 """
@@ -14,19 +14,19 @@ from lodestar.mapping.blocks import CELLS, SIDE
 from lodestar.mapping.cells import GeometryConfig, View
 from lodestar.mapping.tsdf_kernels import FREE_SPACE, SCALE
 
-_SLAB = 2048  # blocks that memory is taken for at a time: 6 MiB
+_SLAB = 2048  # blocks whose memory is allocated at a time: 6 MiB
 _MOST_SPREAD = 12  # pixels
 _OF_BLOCK = np.stack(np.meshgrid(*[np.arange(SIDE)] * 3, indexing="ij"), -1).reshape(-1, 3).astype(np.float64)
-Tensor = Any  # torch is loaded, which takes seconds, only where it is used
+Tensor = Any  # torch takes seconds to import and is imported only where it is used
 
 
 def has_cuda() -> bool:
-    """Whether torch can compute on a CUDA device. Raises ImportError where there is no torch."""
+    """Return whether torch can compute on a CUDA device. Raises ImportError without torch."""
     return bool(import_module("torch").cuda.is_available())
 
 
 class _Slab:
-    """A fixed number of blocks: distance, weight and colour, committed at once."""
+    """Distance, weight and colour of a fixed number of blocks, allocated at once."""
 
     def __init__(self, torch: Any, blocks: int, device: str):
         self.distance = torch.zeros((blocks, CELLS), dtype=torch.int16, device=device)
@@ -35,7 +35,7 @@ class _Slab:
 
 
 class TorchCells:
-    """In slabs of blocks that are added as the map grows: nothing is copied, and one slab at most is ahead of use."""
+    """Cells in slabs that are added as the map grows: nothing is copied, and at most one slab is ahead of use."""
 
     def __init__(self, config: GeometryConfig, device: str):
         self._config = config
@@ -75,16 +75,8 @@ class TorchCells:
             slab.weight[local] = self._torch.from_numpy(weight[rows]).to(self.device)
             slab.color[local] = self._torch.from_numpy(color[rows]).to(self.device)
 
-    def at(self, places: np.ndarray, cells: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        distance, weight = np.zeros(len(places), np.int16), np.zeros(len(places), np.uint8)
-        for slab, local, rows in self._parts(places):
-            inner = self._torch.from_numpy(np.ascontiguousarray(cells[rows], np.int64)).to(self.device)
-            distance[rows] = slab.distance[local, inner].cpu().numpy()
-            weight[rows] = slab.weight[local, inner].cpu().numpy()
-        return distance, weight
-
     def _parts(self, places: np.ndarray) -> list[tuple[_Slab, Tensor, np.ndarray]]:
-        """Per slab that is concerned: it, the places in it, and their rows in `places`."""
+        """Return each affected slab, the places in it, and their rows in `places`."""
         places = np.asarray(places, np.int64)
         numbers = places // _SLAB
         while len(places) and len(self._slabs) <= numbers.max():
@@ -100,7 +92,7 @@ class TorchCells:
     def _fuse(
         self, slab: _Slab, local: Tensor, coords: np.ndarray, view: View, depth: Tensor, rgb: Tensor
     ) -> Tensor:
-        """(B,) bool: which of a slab's blocks hold no surface after the view."""
+        """Fuse the view; return (B,) bool: a slab's blocks without a surface."""
         torch = self._torch
         c = self._config
         short = np.float32(c.truncation).item()
@@ -128,7 +120,7 @@ class TorchCells:
     def _project(
         self, coords: np.ndarray, view: View, near: float, end: float
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Of each cell (B, 512): depth, pixel in the flat image (0 where it is outside), and whether it is inside."""
+        """Return of each cell (B, 512): depth, pixel in the flat image (0 if outside), and whether it is inside."""
         torch = self._torch
         fx, fy, cx, cy = (np.float32(value).item() for value in view.lens)
         cx, cy = np.float32(view.lens[2] + 0.5).item(), np.float32(view.lens[3] + 0.5).item()
@@ -146,12 +138,12 @@ class TorchCells:
         return z, row * columns + column, good
 
     def _paint(self, color: Tensor, weight: Tensor, rgb: Tensor, pixel: Tensor, near: Tensor) -> Tensor:
-        """Running means of the colours of cells near the surface."""
+        """Update the running means of the colours of cells near the surface."""
         torch = self._torch
         old = color[near].to(torch.float64)
         known = weight[near].to(torch.float64) * (old > 0.0).any(
             dim=1
-        )  # it may have been seen as free space before
+        )  # the cell may have been free space before
         seen = rgb.reshape(-1, 3)[pixel[near]].to(torch.float64)
         color[near] = ((old * known[:, None] + seen) / (known[:, None] + 1.0) + 0.5).to(torch.uint8)
         return color
@@ -166,7 +158,7 @@ class TorchCells:
         distance: Tensor,
         weight: Tensor,
     ) -> None:
-        """Surface cells that all depth around them passes lose half of their weight."""
+        """Halve the weight of surface cells that all depth around them exceeds."""
         torch = self._torch
         c = self._config
         rows, columns = view.depth.shape

@@ -1,4 +1,4 @@
-"""Colours that stay with ids."""
+"""Constant colours of ids."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ GOLDEN = 0.618033988749895
 
 
 def color_of(identity: int) -> np.ndarray:
-    """(3,) uint8 that stays with an id; neighbours in number are far apart in hue."""
+    """Return the colour (3,) uint8 of an id; successive ids differ in hue."""
     hue = (identity * GOLDEN) % 1.0 * 6.0
     wedge, part = int(hue), hue - int(hue)
     r, g, b = [
@@ -23,7 +23,7 @@ def color_of(identity: int) -> np.ndarray:
 
 
 def colors_of(identities: np.ndarray) -> np.ndarray:
-    """(N, 3) uint8 colours of ids (N,)."""
+    """Return the colours (N, 3) uint8 of ids (N,)."""
     unique, places = np.unique(identities, return_inverse=True)
     palette = np.array([color_of(int(identity)) for identity in unique], np.uint8).reshape(-1, 3)
     return palette[places.reshape(-1)]

@@ -11,11 +11,11 @@ from lodestar.mapping.sights import SightMemory
 from lodestar.mapping.tracks import Bounds, Track, Tracks
 from lodestar.models.kinship import looks_agree, same_kind
 
-_LEAST = -20  # of a balance: what was long seen to be two may still turn out to be one
+_LEAST = -20  # of a balance, so that a pair long seen as two can still become one
 
 
 class PairCounts:
-    """A number per unordered pair of instances; those of one instance are forgotten in time of their number."""
+    """A number per unordered pair of instances; dropping an instance takes time proportional to its pairs."""
 
     def __init__(self) -> None:
         self._counts: dict[tuple[int, int], int] = {}
@@ -41,19 +41,19 @@ class PairCounts:
 
 
 def pair_of(a: int, b: int) -> tuple[int, int]:
-    """The unordered pair."""
+    """Return the key of the unordered pair."""
     return (a, b) if a < b else (b, a)
 
 
 class MergeEvidence:
-    """Counts, per pair of instances, the frames that show them to be one thing less those that show two."""
+    """Counts, per pair of instances, the frames that show one object less those that show two."""
 
     def __init__(self, config: AssociationConfig):
         self._config = config
         self._balance = PairCounts()
 
     def look(self, matches: list[Match], tracks: Tracks) -> list[tuple[int, int]]:
-        """Take in a frame's matches; returns the pairs that have become one, ascending."""
+        """Apply a frame's matches; return the pairs that are now one, ascending."""
         config = self._config
         seen = sorted({m.instance_id for m in matches if m.instance_id in tracks})
         together: set[tuple[int, int]] = set()
@@ -72,15 +72,15 @@ class MergeEvidence:
         return sorted(pair for pair in together if self._balance[pair] >= config.merge_evidence)
 
     def balance(self, a: int, b: int) -> int:
-        """Frames that showed one thing, less those that showed two."""
+        """Return the frames that showed one object less those that showed two."""
         return self._balance[pair_of(a, b)]
 
     def set_apart(self, a: int, b: int) -> None:
-        """Begin with the knowledge that these are two."""
+        """Start a pair with the evidence that it is two objects."""
         self._balance[pair_of(a, b)] = -self._config.merge_evidence
 
     def forget(self, instance: int) -> None:
-        """Drop what is known of pairs with this instance."""
+        """Drop the evidence of pairs with this instance."""
         self._balance.forget(instance)
 
     def _inside(self, identity: int, tracks: Tracks) -> list[int]:
@@ -97,28 +97,28 @@ class MergeEvidence:
 
 
 def volume(box: Bounds) -> float:
-    """Cubic metres."""
+    """Return the volume of a box in m^3."""
     return (box[3] - box[0]) * (box[4] - box[1]) * (box[5] - box[2])
 
 
 def shared(a: Bounds, b: Bounds) -> float:
-    """Cubic metres that two boxes share."""
+    """Return the volume of two boxes' intersection in m^3."""
     x, y, z = (min(a[k + 3], b[k + 3]) - max(a[k], b[k]) for k in range(3))
     return x * y * z if x > 0.0 and y > 0.0 and z > 0.0 else 0.0
 
 
 def gap(a: Bounds, b: Bounds) -> float:
-    """Metres between two boxes, 0 where they touch."""
+    """Return the distance between two boxes in metres; 0 if they touch."""
     return math.hypot(*(max(a[k] - b[k + 3], b[k] - a[k + 3], 0.0) for k in range(3)))
 
 
 def alike(tracks: Tracks, a: int, b: int) -> bool:
-    """Whether both are known and their labels name the same kind of thing."""
+    """Return whether both are known and their labels name the same kind."""
     return a in tracks and b in tracks and same_kind(tracks[a].label, tracks[b].label)
 
 
 class FaceEvidence:
-    """Finds faces of one solid object that were seen from different sides and share no voxel.
+    """Find faces of one solid object that were seen from different sides and share no voxel.
 
     Two instances are merged if their labels are of one kind, their captions agree, they are together no longer than the
     longer of them, stand at the same height, nothing between them was ever seen empty, and few frames showed both
@@ -132,7 +132,7 @@ class FaceEvidence:
     def look(
         self, seen: list[int], tracks: Tracks, sights: SightMemory, merging: MergeEvidence
     ) -> list[tuple[int, int]]:
-        """The pairs with an instance that was just seen which are faces of one thing, ascending."""
+        """Return the pairs of faces of one object that contain an instance seen now, ascending."""
         config = self._config
         found = set()
         for a in seen:
@@ -157,13 +157,15 @@ class FaceEvidence:
         return sorted(found)
 
     def forget(self, instance: int) -> None:
-        """Drop what is known of pairs with this instance."""
+        """Drop the evidence of pairs with this instance."""
         self._looked.forget(instance)
 
     def _are_faces(
         self, a: Track, b: Track, box: Bounds, other: Bounds, sights: SightMemory, apart: int
     ) -> bool:
-        """apart: frames that showed two, less those that showed one. Boxes are those of a and of b."""
+        """Return whether a and b, with their boxes, are faces. apart: frames that showed two less those that showed
+        one.
+        """
         config = self._config
         if not looks_agree((a.label, a.caption), (b.label, b.caption)):
             return False
@@ -183,7 +185,7 @@ class FaceEvidence:
 
 
 def _between(a: Bounds, b: Bounds, low: np.ndarray, high: np.ndarray, margin: float) -> np.ndarray:
-    """Points (N, 3) inside the box of both that lie off either, in a grid."""
+    """Return grid points (N, 3) in the joint bounding box that lie outside both boxes."""
     points = low + _GRID * (high - low)
     off = np.ones(len(points), bool)
     for box in (a, b):

@@ -1,4 +1,4 @@
-"""The voxel map for other programs: points coloured by instance as PLY, surfaces as GLB."""
+"""Export of the voxel map: points coloured by instance as PLY, surfaces as GLB."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Y_FROM_Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]], np
 
 
 def write_instance_ply(voxels: SemanticVoxelMap, path: Path, *, replace: bool = True) -> int:
-    """The file holds the voxels of confirmed instances, metres in map, coloured by instance. Returns its bytes.
+    """Write the voxels of confirmed instances, metres in map, coloured by instance; return the file's size in bytes.
 
     replace: see `storage.archive.whole_file`.
     """
@@ -30,7 +30,7 @@ def write_instance_ply(voxels: SemanticVoxelMap, path: Path, *, replace: bool = 
 
 
 def write_glb(voxels: SemanticVoxelMap, path: Path, *, replace: bool = True) -> int:
-    """The file holds the surfaces, coloured by instance where they belong to one. Returns its bytes.
+    """Write the surfaces, coloured by instance if they belong to one; return the file's size in bytes.
 
     replace: see `storage.archive.whole_file`. glTF has y upwards: its x, y, z are x, z, -y of map.
     """
@@ -43,7 +43,7 @@ def write_glb(voxels: SemanticVoxelMap, path: Path, *, replace: bool = True) -> 
 
 
 def _whole(path: Path, write: Callable[[Path], object], replace: bool) -> int:
-    """Have a file written beside the path and put in its place. Returns its bytes."""
+    """Write a temporary file beside the path and rename it; return its size in bytes."""
     with whole_file(path, replace=replace) as unfinished:
         write(unfinished)
     return path.stat().st_size

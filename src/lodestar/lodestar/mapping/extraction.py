@@ -14,37 +14,37 @@ _BINS = 4096
 
 @dataclass(frozen=True)
 class ExtractionConfig:
-    """trim: share of an instance's mass that is cut off at either end of its box, along each axis.
+    """Weights of the points that form an instance's geometry.
 
-    Each sample weighs 1 / range^2 (from 1 m on), as the depth's error grows with the square of the range; a voxel's
-    mass is that of its samples, `most` at most, so that a part that was looked at for long does not hide the rest.
-    solid: frames that must have voted for a voxel before it counts in full, where a share `enough` of the instance's
-    voxels has so many; fewer count by the power `faith` of their share: what single masks spill over differs from
-    view to view, and a part that was seen but once or twice is still better than none.
+    Each sample weighs 1 / range^2 (from 1 m on), as the depth's error grows with the square of the range.
     """
 
-    trim: float = 0.01
+    trim: float = 0.01  # share of the mass cut off at either end of the box, along each axis; chosen
+    # largest mass of a voxel; chosen: a part that was seen often must not outweigh the rest
     most: float = 0.3
+    # A voxel has full weight after votes of `solid` frames, if a share `enough` of the instance's voxels has as many.
+    # With fewer votes its weight is (votes / solid) ** faith. solid: DESIGN section 4; others chosen: false points of
+    # single masks differ between views, and an instance that was seen only once or twice keeps all its voxels.
     solid: int = 3
     enough: float = 0.2
     faith: float = 4.0
 
 
 class SurfacePoints:
-    """Mean point and mass of the samples in each voxel of a store's pool; committed as the pool fills."""
+    """Mean point and mass of the samples in each voxel of a store's pool; memory is committed as the pool fills."""
 
     def __init__(self, capacity: int):
         self.mean = np.zeros((capacity, 3), np.float32)  # metres, voxel frame
         self.mass = np.zeros(capacity, np.float32)  # 0 = none
 
     def add(self, store: VoxelStore, places: np.ndarray, points: np.ndarray, depth: np.ndarray) -> None:
-        """Take in samples whose voxels, at these places (N,) of the store's pool, have just been voted for."""
+        """Add samples whose voxels, at these places (N,) of the store's pool, have just been voted for."""
         _add(self.mean, self.mass, places, points, depth, store.coords, np.float32(store.size))
 
 
 @njit(cache=True, nogil=True, inline="always")
 def _inside(point, voxel, size):
-    """Whether a mean is of this voxel; else the place in the pool was another voxel's before."""
+    """Return whether a mean is of this voxel and not of an earlier voxel at the same place in the pool."""
     margin = 1e-3 * size
     x, y, z = point[0] - voxel[0] * size, point[1] - voxel[1] * size, point[2] - voxel[2] * size
     return min(x, y, z) >= -margin and max(x, y, z) <= size + margin
@@ -85,7 +85,7 @@ class Geometry:
 @njit(cache=True, nogil=True)
 def _gather(coords, weights, occupancy, mean, mass, places, start, solid, enough, faith, most, size, rotation,
             offset):  # fmt: skip
-    """Points, one per voxel, in the target frame, their masses, and the summed occupancy of each row."""
+    """Return points, one per voxel, in the target frame, their masses, and the summed occupancy of each row."""
     rows = len(start) - 1
     share = np.minimum(np.arange(256) / solid, 1.0)
     powers = share**faith, np.ones(256)
@@ -118,7 +118,7 @@ def _gather(coords, weights, occupancy, mean, mass, places, start, solid, enough
 
 @njit(cache=True, nogil=True)
 def _bounds(values, masses, trim, step):
-    """Bounds of values (N,) with a share `trim` of their mass cut off at either end, to within `step`."""
+    """Return the bounds of values (N,) with a share `trim` of their mass cut off at either end, to within `step`."""
     low, high = values.min(), values.max()
     cut = trim * masses.sum()
     bins = int((high - low) / step) + 1
@@ -174,10 +174,10 @@ def extract(
     store: VoxelStore, surface: SurfacePoints, ids: np.ndarray, frame_from_voxels: np.ndarray,
     solid: float, config: ExtractionConfig,
 ) -> Geometry:  # fmt: skip
-    """Geometry of instances `ids` (M,), in the frame that `frame_from_voxels` (4, 4) leads to.
+    """Return the geometry of instances `ids` (M,), in the frame of `frame_from_voxels` (4, 4).
 
-    solid: votes from which a voxel counts in full. Takes time by the voxels of these instances, not by those of
-    the map or the number of instances in it.
+    solid: votes from which a voxel has full weight. The run time depends on the voxels of these instances, not on
+    the size of the map.
     """
     places, start = store.members(ids)
     points, masses, filled = _gather(

@@ -1,4 +1,4 @@
-"""The height of the floor in each column, and where it ends: steps, descending stairs, holes."""
+"""The height of the floor in each column, and drop-offs: steps, descending stairs, holes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.correction import moved_cells
 from lodestar.grid.footprint import GO2
 from lodestar.mapping import floor_kernels
-from lodestar.mapping.floor_kernels import DROP, FLOOR, MOST_HITS
+from lodestar.mapping.floor_kernels import MOST_HITS
 
 _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
-_RIM = 0.04  # m, by which the wall of a shaft shows below its edge
+_CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
+_BUMP = 1.0  # m, within which floor that rises and falls again is a thing on it
+_NEIGHBOURS = np.ones((3, 3), np.uint8)
+_AROUND = np.ones((5, 5), np.uint8)
 _LAYERS = {
     "height": np.float32,
     "variance": np.float32,
@@ -31,24 +34,30 @@ _LAYERS = {
 
 @dataclass(frozen=True)
 class FloorConfig:
-    """Which surface counts as floor, and where unseen floor is taken for granted."""
+    """Which surface counts as floor, and where unseen floor is assumed."""
 
     # off until drop-offs reach their bar; see docs/measurements/drop-offs.md. Off = the floor is z = 0 and nowhere ends
     enabled: bool = False
     base_height: float = 0.0  # m, base_link above the ground; 0 = it lies on it (a standing Go2's body: 0.32)
-    step: float = (
-        0.12  # m, up or down between neighbouring cells; a Go2 climbs 0.16 (data sheet), less a margin
-    )
-    slope: float = 0.36  # rise over run that is still a ramp (20 degrees); stairs have 0.5 and more
+    step: float = 0.12  # m, up between neighbouring cells; a Go2 climbs 0.16 (data sheet), less a margin
+    slope: float = 0.15  # rise over run of the floor (8.5 degrees); stairs have 0.5 and more
     gap_step: float = 0.06  # m, difference of height across a gap in which no floor was seen ...
     gap_slope: float = 0.05  # ... and per metre of the gap; a beam over an edge falls by more than that
+    doubt: float = (
+        0.04  # m under the floor from which on a surface or a ray contradicts it; chosen: twice `noise`
+    )
     bridge: float = (
-        1.0  # m, widest gap between pieces of seen floor that counts as floor; a wider hole does not
+        0.6  # m, widest gap in seen floor that counts as floor: the blind ring of a LiDAR at the start
+    )
+    ring_gap: float = (
+        0.3  # 1/m; from d metres on gaps of ring_gap * d^2 count (rings 2.8 degrees apart, 0.5 m up) ...
     )
     far_bridge: float = (
-        3.0  # m, the same for what was only seen from afar: rings of a LiDAR lie so far apart there
+        4.0  # m, ... and none wider than that; chosen on development buildings 3, 6, 11 and 13
     )
-    far: float = 3.0  # m, from where on it is afar; nearer, a floor that was not seen is unknown
+    spread: float = (
+        1.0  # m around a contradiction, within which unseen ground is not taken for floor; chosen: a ring gap
+    )
     edge: float = 0.5  # m around a drop-off where unseen floor is part of it
     noise: float = 0.02  # m, of the height of a return (range noise and body motion) ...
     noise_per_meter: float = 0.01  # ... and per metre of its range (0.6 degrees of attitude)
@@ -59,9 +68,9 @@ class FloorConfig:
 
 @dataclass(frozen=True)
 class FloorState:
-    """What is known of the floor. floor, drop: (rows, columns) bool; reference: float32, metres in map, NaN = none.
+    """The known floor. floor, drop: (rows, columns) bool; reference: float32, metres in map, NaN = none.
 
-    floor: seen, stood on, or between pieces of seen floor. drop: the floor ends there, or cannot be told from an edge.
+    floor: seen, walked on, or between pieces of seen floor. drop: a drop-off, or floor that may be its edge.
     """
 
     floor: np.ndarray
@@ -70,19 +79,19 @@ class FloorState:
 
 
 class FloorMap:
-    """Heights of the lowest surface per cell, on the cells of a grid that somebody else places and grows."""
+    """Heights of the lowest surface per cell, on the cells of a grid that the owner places and grows."""
 
     def __init__(self, config: FloorConfig, resolution: float) -> None:
         self.config, self._resolution = config, resolution
         self.height = np.empty((0, 0), np.float32)  # m, valid where hits > 0
         self.variance = np.empty((0, 0), np.float32)  # m^2
-        self.hits = np.empty((0, 0), np.uint8)  # scans that saw it there
-        self.above = np.empty((0, 0), np.uint8)  # scans in a row that saw only something higher
-        self.face = np.empty((0, 0), np.uint8)  # how surely it is the face of something upright
+        self.hits = np.empty((0, 0), np.uint8)  # scans that saw it at this height
+        self.above = np.empty((0, 0), np.uint8)  # scans in a row that saw a higher surface only
+        self.face = np.empty((0, 0), np.uint8)  # evidence for a vertical face
         self.passed = np.empty(
             (0, 0), np.float32
         )  # m, lowest ray through the column, NaN = none that matters
-        self.trodden = np.empty((0, 0), np.bool_)  # the robot stood there
+        self.trodden = np.empty((0, 0), np.bool_)  # the robot has stood on the cell
         self.closest = np.empty((0, 0), np.float32)  # cells, least distance from which a ray has crossed it
         self._make_scratch((0, 0))
         self._ground: float | None = None  # m, under the robot
@@ -97,7 +106,7 @@ class FloorMap:
         return {name: np.full(shape, fills.get(name, 0), kind) for name, kind in _LAYERS.items()}
 
     def grow(self, shape: tuple[int, int], row: int, column: int) -> None:
-        """The grid has `shape` now, and its former cell (0, 0) lies at (row, column)."""
+        """Grow to `shape`; the former cell (0, 0) moves to (row, column)."""
         blank = self._blank(shape)
         rows, columns = self.height.shape
         for name, layer in blank.items():
@@ -106,7 +115,7 @@ class FloorMap:
         self._make_scratch(shape)
 
     def move(self, jump: np.ndarray, corner: np.ndarray) -> None:
-        """The map has moved by a (4, 4) jump. corner: (column, row) of cell (0, 0); the grid holds what moved."""
+        """Move by a (4, 4) jump of the map. corner: (column, row) of cell (0, 0); the grid contains the result."""
         shape = self.height.shape
         for name, blank in self._blank(shape).items():
             layer = getattr(self, name)
@@ -123,7 +132,7 @@ class FloorMap:
             self._ground += float(jump[2, 3])
 
     def tread(self, map_from_base: np.ndarray, corner: np.ndarray) -> None:
-        """What lies under the feet of a robot at a (4, 4) pose is floor. corner: (column, row) of cell (0, 0)."""
+        """Mark the cells under the feet of a robot at a (4, 4) pose as floor. corner: (column, row) of cell (0, 0)."""
         foot = map_from_base[:3, 3] - self.config.base_height * map_from_base[:3, 2]
         self._ground = float(foot[2])
         x, y, yaw = foot[0], foot[1], yaw_of(map_from_base)
@@ -146,9 +155,9 @@ class FloorMap:
         self.trodden[rows, columns] = True
 
     def observe(self, ends: np.ndarray, origin: np.ndarray) -> np.ndarray:
-        """Returns (N, 3) of one scan seen from `origin` (3,): cells of the grid in plan, metres of height in map.
+        """Add the returns (N, 3) of one scan from `origin` (3,): cells of the grid in plan, metres of height in map.
 
-        Returns (N,) bool, which of them are no mirror images of what stands on the floor.
+        Returns (N,) bool: the returns that are not mirror images in the floor.
         """
         config = self.config
         self._scan += 1
@@ -156,7 +165,7 @@ class FloorMap:
         ground = self._ground if self._ground is not None else 0.0
         floor_kernels.trace_below(
             self.height, self.hits, self.passed, self._touched, self._scan, ends, origin,
-            ground - config.step, _MIRROR, used,
+            ground - config.doubt, _MIRROR, used,
         )  # fmt: skip
         cells = floor_kernels.lowest_returns(
             ends, used, self._lowest, self._highest, self._spread, self._seen, self._scan, config.noise,
@@ -179,38 +188,67 @@ class FloorMap:
         seeds = self.trodden
         if not seeds.any():
             seeds = (self.hits > 0) & (np.abs(self.height) <= config.step)
-        kind, reference = floor_kernels.walk(
-            self.height, self.variance, self.hits, self.passed, self.face, seeds, self._resolution,
-            config.step, config.gap_step, config.gap_slope, config.slope,
+        seen, reference = floor_kernels.walk(
+            self.height, self.variance, self.hits, self.face, seeds, self._resolution,
+            config.step, config.gap_step, config.gap_slope, config.slope, config.doubt,
         )  # fmt: skip
-        seen, drop = kind == FLOOR, kind == DROP
-        floor = _closed(seen, config.bridge, self._resolution)
-        if config.far_bridge > config.bridge:
-            afar = self.closest * self._resolution > config.far
-            floor |= _closed(seen, config.far_bridge, self._resolution) & afar
+        level = _without_bumps(reference, self._resolution)
+        seen &= ~self._rim(seen, level)
+        suspect, drop = self._ends(seen, level)
+        with np.errstate(invalid="ignore"):
+            floor = self._bridged(seen) & (seen | ~(self.height < level - config.doubt))
+        if suspect.any():
+            unsure = _spread(suspect, ~seen, config.spread, self._resolution)
+            sure = (
+                cv2.dilate(unsure.view(np.uint8), _NEIGHBOURS) == 0
+            )  # the wall of a shaft shows below its edge
+            seen &= self.trodden | sure
+            floor &= seen | sure
         if drop.any():
-            near = _grown(drop, config.edge, self._resolution)
-            seen &= ~(near & self._is_rim(seen))
-            drop = near & ~seen
-        return FloorState(floor & ~drop, drop, reference)
+            drop = _grown(drop, config.edge, self._resolution) & ~seen
+        return FloorState(floor & ~drop, drop, level)
 
-    def _is_rim(self, seen: np.ndarray) -> np.ndarray:
-        """(rows, columns) bool: surfaces beside unseen ground that lie a little below the floor beside them, as the
-        upper part of a shaft's wall does.
+    def _ends(self, seen: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(rows, columns) bool: where something says that the floor ends, and where it surely does.
+
+        Rays pass under it there, or a surface lies lower. level: (rows, columns) float32, metres, of the floor.
         """
-        heights = np.where(seen, self.height, -np.inf).astype(np.float32)
-        highest = cv2.dilate(heights, _disc(3.0 * self._resolution, self._resolution))
-        beside = cv2.dilate((~seen).astype(np.uint8), np.ones((3, 3), np.uint8)) > 0
-        return beside & (self.height < highest - _RIM)
+        step, doubt = self.config.step, self.config.doubt
+        with np.errstate(invalid="ignore"):
+            lower = (self.height < level - step) & (self.hits >= _CONFIRMED)
+            drop = ~seen & (lower | (self.passed < level - step))
+            suspect = ~seen & ((self.passed < level - doubt) | (self.height < level - step))
+        return drop | suspect, drop
+
+    def _rim(self, seen: np.ndarray, level: np.ndarray) -> np.ndarray:
+        """(rows, columns) bool: seen floor beside unseen ground that lies a little lower than the floor beside it, as
+        the upper part of a shaft's wall does.
+        """
+        highest = cv2.dilate(np.where(seen, level, np.float32(-np.inf)), _AROUND)
+        beside = cv2.dilate((~seen).view(np.uint8), _NEIGHBOURS) > 0
+        low = (self.height < highest - self.config.doubt) & (self.height < level + self.config.doubt)
+        return seen & beside & ~self.trodden & low
+
+    def _bridged(self, seen: np.ndarray) -> np.ndarray:
+        """(rows, columns) bool: seen floor, and gaps in it as wide as those between the rings of a LiDAR at the least
+        distance from which rays have crossed them.
+        """
+        config, gap = self.config, self.config.bridge
+        floor = _closed(seen, gap, self._resolution)
+        while gap < config.far_bridge:
+            gap = min(gap * 1.5, config.far_bridge)
+            afar = self.closest * self._resolution >= math.sqrt(gap / config.ring_gap)
+            floor |= _closed(seen, gap, self._resolution) & afar
+        return floor
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that is known, for `read`."""
+        """Return the whole state, for `read`."""
         return {f"floor_{name}": getattr(self, name).copy() for name in _LAYERS}
 
     def read(self, arrays: Mapping[str, np.ndarray], free: np.ndarray) -> None:
-        """Go on from what `to_arrays` wrote. Raises ValueError for layers of another shape than `free`.
+        """Restore the state of `to_arrays`. Raises ValueError for layers of another shape than `free`.
 
-        free: (rows, columns) bool; a map of an earlier version knew of no floor: it lay at z = 0 under what was free.
+        free: (rows, columns) bool; a map of an earlier version has no floor layer: its floor is z = 0 under free cells.
         """
         blank = self._blank(free.shape)
         if not any(f"floor_{name}" in arrays for name in _LAYERS):
@@ -238,6 +276,24 @@ def _disc(reach: float, resolution: float) -> np.ndarray:
 
 def _grown(mask: np.ndarray, reach: float, resolution: float) -> np.ndarray:
     return cv2.dilate(mask.astype(np.uint8), _disc(reach, resolution)) > 0
+
+
+def _spread(mask: np.ndarray, through: np.ndarray, reach: float, resolution: float) -> np.ndarray:
+    """The mask and cells that are no farther from it than `reach` on a way through the cells of `through`."""
+    spread, cells = mask.astype(np.uint8), through.astype(np.uint8)
+    for _ in range(math.floor(reach / resolution + 1e-6)):
+        spread = np.minimum(cv2.dilate(spread, _NEIGHBOURS), cells)
+    return spread > 0
+
+
+def _without_bumps(reference: np.ndarray, resolution: float) -> np.ndarray:
+    """Heights of the floor without what rises over less than _BUMP metres: the foot of things that stand on it."""
+    unknown = np.isnan(reference)
+    side = 2 * round(_BUMP / resolution / 2.0) + 1
+    kernel = np.ones((side, side), np.uint8)
+    low = cv2.erode(np.where(unknown, np.float32(np.inf), reference), kernel)
+    low[~np.isfinite(low)] = -np.inf
+    return np.where(unknown, np.float32(np.nan), cv2.dilate(low, kernel))
 
 
 def _closed(mask: np.ndarray, gap: float, resolution: float) -> np.ndarray:

@@ -7,9 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-UNSEEN, FLOOR, RAISED, DROP = 0, 1, 2, 3  # what a cell's lowest surface is to somebody who walks on the floor
 MOST_HITS = 20  # scans that a cell remembers: so many must contradict a floor that was seen often
-_CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
 _FACE_SEEN, _FACE_MOST = 2, 10  # how fast a cell is taken for the face of something upright, and how surely
 _SURE = 2  # hits from which on a ray that goes through the floor is a mirror image
 _HIGHER = 5  # scans in a row that must see a cell higher before its floor is believed to have risen
@@ -136,72 +134,66 @@ def fuse_heights(
 
 
 @njit(cache=True)
-def walk(height, variance, hits, passed, face, seeds, resolution, step, gap_step, gap_slope, slope):
-    """What each cell is to somebody who walks from the seeds: (rows, columns) uint8 kinds, float32 height of the floor.
+def walk(height, variance, hits, face, seeds, resolution, step, gap_step, gap_slope, slope, doubt):
+    """Where somebody who walks from the seeds finds floor: (rows, columns) bool; and its height, float32, metres.
 
-    A cell is floor when its surface lies within `step` of the floor beside it, or, beyond a gap in which no floor was
-    seen, within gap_step + gap_slope * gap + two standard deviations; upwards not on to something upright.
-    The reference climbs at most `slope`, so that a
-    flight of stairs is no ramp. Cells beyond steps and gaps carry on the reference of the floor that is
-    nearest to them.
+    A cell is floor when its surface lies at most `step` above the floor beside it and at most `doubt` below; beyond a
+    gap in which no floor was seen, at most gap_step + gap_slope * gap + two standard deviations above. On to something
+    upright the walk does not climb. The height of the floor changes by at most `slope`: neither the foot of things nor
+    the wall of a shaft draws it along. The walk goes over gaps last; cells that are no floor carry on the height of the
+    floor that is nearest to them.
     """
     rows, columns = height.shape
-    kind = np.zeros((rows, columns), np.uint8)
+    size = rows * columns
+    floor = np.zeros((rows, columns), np.bool_)
     reference = np.full((rows, columns), np.nan, np.float32)
     gap = np.zeros((rows, columns), np.int32)
     done = np.zeros((rows, columns), np.bool_)
-    near = np.empty(rows * columns, np.int64)  # floor, to go on from at once
-    wave = np.empty(rows * columns, np.int64)  # what lies beyond it
-    following = np.empty(rows * columns, np.int64)
-    near_count = 0
+    near = np.empty(size, np.int64)  # floor, to go on from at once
+    wave = np.empty(
+        (8 * size, 2), np.int32
+    )  # cells that are none, and the neighbours from which they were met
+    near_taken = near_count = wave_taken = wave_count = 0
     for row in range(rows):
         for column in range(columns):
             if seeds[row, column] and hits[row, column] > 0:
-                done[row, column] = True
-                kind[row, column] = FLOOR
+                done[row, column] = floor[row, column] = True
                 reference[row, column] = height[row, column]
                 near[near_count] = row * columns + column
                 near_count += 1
-    wave_count = 0
-    while near_count > 0 or wave_count > 0:
-        following_count = 0
-        taken = 0
-        while near_count > 0 or taken < wave_count:
-            if near_count > 0:
-                near_count -= 1
-                cell = near[near_count]
-            else:
-                cell = wave[taken]
-                taken += 1
+    while near_taken < near_count or wave_taken < wave_count:
+        if near_taken < near_count:
+            cell = near[near_taken]
+            near_taken += 1
             r, c = cell // columns, cell % columns
-            for k in range(8):
-                nr, nc = r + (-1, 1, 0, 0, -1, -1, 1, 1)[k], c + (0, 0, -1, 1, -1, 1, -1, 1)[k]
-                if nr < 0 or nr >= rows or nc < 0 or nc >= columns or done[nr, nc]:
-                    continue
-                done[nr, nc] = True
-                base = reference[r, c]
-                away = gap[r, c] + 1
-                offset = height[nr, nc] - base
-                allowed = step
-                if away > 1:
-                    allowed = gap_step + gap_slope * away * resolution + 2.0 * math.sqrt(variance[nr, nc])
-                if face[nr, nc] > 0 and offset > 0.0:
-                    allowed = min(allowed, gap_step)
-                if hits[nr, nc] > 0 and abs(offset) <= allowed:
-                    most = slope * away * resolution
-                    reference[nr, nc] = base + min(max(offset, -most), most)
-                    kind[nr, nc] = FLOOR
-                    near[near_count] = nr * columns + nc
-                    near_count += 1
-                    continue
-                if hits[nr, nc] > 0 and offset > 0.0:
-                    kind[nr, nc] = RAISED
-                elif hits[nr, nc] >= _CONFIRMED or passed[nr, nc] < base - step:
-                    kind[nr, nc] = DROP
-                reference[nr, nc] = base
-                gap[nr, nc] = away
-                following[following_count] = nr * columns + nc
-                following_count += 1
-        wave, following = following, wave
-        wave_count = following_count
-    return kind, reference
+        else:
+            r, c = wave[wave_taken, 0] // columns, wave[wave_taken, 0] % columns
+            pr, pc = wave[wave_taken, 1] // columns, wave[wave_taken, 1] % columns
+            wave_taken += 1
+            if done[r, c]:
+                continue
+            done[r, c] = True
+            reference[r, c] = reference[pr, pc]
+            gap[r, c] = gap[pr, pc] + 1
+        base = reference[r, c]
+        away = gap[r, c] + 1
+        for k in range(8):
+            nr, nc = r + (-1, 1, 0, 0, -1, -1, 1, 1)[k], c + (0, 0, -1, 1, -1, 1, -1, 1)[k]
+            if nr < 0 or nr >= rows or nc < 0 or nc >= columns or done[nr, nc]:
+                continue
+            offset = height[nr, nc] - base
+            up = step
+            if away > 1:
+                up = gap_step + gap_slope * away * resolution + 2.0 * math.sqrt(variance[nr, nc])
+            if face[nr, nc] > 0:
+                up = min(up, gap_step)
+            if hits[nr, nc] == 0 or not -doubt <= offset <= up:
+                wave[wave_count] = nr * columns + nc, r * columns + c
+                wave_count += 1
+            else:
+                most = slope * away * resolution
+                done[nr, nc] = floor[nr, nc] = True
+                reference[nr, nc] = base + min(max(offset, -most), most)
+                near[near_count] = nr * columns + nc
+                near_count += 1
+    return floor, reference

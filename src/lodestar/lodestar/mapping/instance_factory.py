@@ -1,4 +1,4 @@
-"""Records that leave the semantic voxel map, from what it keeps."""
+"""Public records of the semantic voxel map's instances and observations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lodestar.perception.frames import Detection
 
 
 def to_instance(track: Track, geometry: Geometry, row: int, confirm: int) -> Instance:
-    """Record of a track whose geometry is one row of a batch; captions of most weight first."""
+    """Return the record of a track with one row of a batch as geometry; heaviest captions first."""
     votes = sorted(track.labels.items(), key=lambda item: (-item[1], item[0]))
     return Instance(
         id=track.id,
@@ -32,7 +32,7 @@ def to_instance(track: Track, geometry: Geometry, row: int, confirm: int) -> Ins
 def to_observation(
     instance_id: int, stamp: float, odom_from_camera: np.ndarray, detection: Detection, distance: float
 ) -> Observation:
-    """Record of a detection that shows an instance `distance` metres away."""
+    """Return the record of a detection that shows an instance `distance` metres away."""
     return Observation(
         instance_id=instance_id,
         stamp=stamp,

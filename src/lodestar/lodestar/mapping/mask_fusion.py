@@ -1,4 +1,4 @@
-"""One frame's masks become votes of instances: match, part, vote, merge."""
+"""Fusion of one frame's masks: match, split, vote, merge."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lodestar.perception.frames import RgbdFrame
 
 
 class MaskFusion:
-    """Keeps registry, voxels and surface points in step as masks come in; not safe for threads."""
+    """Apply masks to registry, voxels and surface points together. Not safe for threads."""
 
     def __init__(self, config: VoxelConfig, store: VoxelStore, registry: InstanceRegistry):
         self.config = config
@@ -31,7 +31,7 @@ class MaskFusion:
         self._rule: Rule = make_rule(config.association, config.splitting)
 
     def match(self, stamp: float, masks: Masks) -> list[Match]:
-        """What each usable mask shows, after instances that are two things were split; 0 = nothing known."""
+        """Split instances that are two objects; return the instance that each usable mask shows, 0 = none known."""
         tracks = self._registry.tracks
         matches = self._rule.associate(masks, self._store, tracks)
         renamed = {
@@ -41,7 +41,7 @@ class MaskFusion:
         return [replace(m, instance_id=renamed.get(m.mask, m.instance_id)) for m in matches]
 
     def _split(self, stamp: float, masks: Masks, split: Split) -> int:
-        """The moved mask's side of the instance becomes a new one, whose id is returned."""
+        """Move the moved mask's side of the instance to a new instance; return its id."""
         store, old = self._store, self._registry.tracks[split.instance_id]
         centres = [masks.points(mask).mean(axis=0)[:2] for mask in (split.kept_mask, split.moved_mask)]
         places, _ = store.members(np.array([old.id]))
@@ -57,7 +57,7 @@ class MaskFusion:
         return new.id
 
     def vote(self, stamp: float, masks: Masks, matches: list[Match], mark: int) -> list[Match]:
-        """Voxels vote; masks of nothing known start instances. Returns the matches with the new ids."""
+        """Add the masks' votes; unmatched masks start instances. Returns the matches with the new ids."""
         config, store, samples = self.config, self._store, masks.samples
         ids = np.zeros(len(masks.detections), np.int32)
         result = []
@@ -82,7 +82,7 @@ class MaskFusion:
         return result
 
     def merge(self, masks: Masks, matches: list[Match], revision: int) -> list[Merge]:
-        """Instances that turned out to be one are."""
+        """Merge the instances that are one object by now."""
         registry, merges = self._registry, []
         for loser, winner in self._rule.merge(masks, matches, registry.tracks):
             loser, winner = registry.resolve(loser), registry.resolve(winner)
@@ -94,7 +94,7 @@ class MaskFusion:
         return merges
 
     def observe(self, frame: RgbdFrame, masks: Masks, seen: dict[int, int]) -> list[Observation]:
-        """One observation per mask; an instance counts once per frame. seen: mask -> instance id."""
+        """Return one observation per mask; an instance counts once per frame. seen: mask -> instance id."""
         observations, tracks = [], self._registry.tracks
         pose = np.array(frame.odom_from_camera, np.float64)
         for mask, identity in seen.items():
@@ -110,7 +110,7 @@ class MaskFusion:
         return observations
 
     def return_moved(self, candidates: list[int], revision: int) -> list[Merge]:
-        """Newcomers among the candidates that are things which were gone take their ids."""
+        """Give candidates that are disappeared instances the ids of those; return the merges."""
         config, registry, merges = self.config, self._registry, []
         for gone, newcomer in find_moved(registry, candidates, config.confirm, config.moving):
             self._store.rename(newcomer, gone)
@@ -119,7 +119,7 @@ class MaskFusion:
         return merges
 
     def remove(self, track: Track, revision: int) -> None:
-        """The instance is gone with what is left of its voxels; one that was confirmed may come back."""
+        """Remove an instance with its remaining voxels; a confirmed one may return later."""
         self._store.drop(track.id)
         self._rule.forget(track.id)
         if track.observation_count >= self.config.confirm:

@@ -24,7 +24,9 @@ class Mesh:
 
 
 def extract_mesh(volume: TsdfVolume, min_weight: int = 2) -> Mesh:
-    """The surfaces of a volume, in its frame, where all voxels around were seen at least `min_weight` times."""
+    """Return the surfaces of a volume, in its frame, where all adjacent voxels were seen at least `min_weight`
+    times.
+    """
     arrays = volume.snapshot()
     coords, distance, weight = arrays["coords"], arrays["distance"], arrays["weight"]
     place_of = {tuple(coord): place for place, coord in enumerate(coords.tolist())}
@@ -56,7 +58,7 @@ def extract_mesh(volume: TsdfVolume, min_weight: int = 2) -> Mesh:
 def _dense(
     low: np.ndarray, place_of: dict[tuple, int], distance: np.ndarray, weight: np.ndarray, min_weight: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distances, whether they were seen, and flat voxel numbers of a cube of blocks and one layer beyond it."""
+    """Return distances, whether they were seen, and flat voxel numbers of a cube of blocks and one layer around it."""
     edge = _TILE * SIDE + 1
     field = np.ones((edge, edge, edge), np.float32)
     seen = np.zeros(field.shape, bool)
@@ -76,8 +78,8 @@ def _dense(
 
 
 def _march(field: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Vertices in voxels and faces of the zero level, None where there is none."""
-    whole = np.zeros(seen.shape, bool)  # scikit-image asks the mask for the far corner of each cell
+    """Return vertices in voxels and faces of the zero level; None if there is no surface."""
+    whole = np.zeros(seen.shape, bool)  # scikit-image reads the mask at the far corner of each cell
     corners = [
         seen[a : a - 1 or None, b : b - 1 or None, c : c - 1 or None] for a, b, c in np.ndindex(2, 2, 2)
     ]
@@ -95,7 +97,7 @@ def _march(field: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def write_ply(file: Path, points: np.ndarray, colors: np.ndarray, faces: np.ndarray | None = None) -> None:
-    """`file` is a binary PLY of points (N, 3), metres, with colors (N, 3) uint8, and triangles faces (F, 3)."""
+    """Write a binary PLY of points (N, 3), metres, with colors (N, 3) uint8, and triangles faces (F, 3)."""
     vertex = np.zeros(
         len(points), [(axis, "<f4") for axis in "xyz"] + [(c, "u1") for c in ("red", "green", "blue")]
     )

@@ -21,31 +21,25 @@ from lodestar.perception.frames import RgbdFrame
 
 @dataclass(frozen=True)
 class OctoMapConfig:
-    """How rays become voxels, and voxels cells of the plan.
+    """Update of voxels by rays, and projection of voxels to cells of the plan."""
 
-    resolution: metres, of voxels and cells (ADR 0008).
-    max_range, min_range: metres; longer rays are free up to max_range, shorter ones are the robot itself.
-    band_low, band_high: metres above the floor; a voxel between them is in the robot's way. Below lies the floor with
-    its noise, above the robot fits under.
-    depth_stride: every n-th pixel of a depth image is a ray. depth_range: metres, reliable range of depth.
-    growth: metres, by which the grid grows at a time. max_cells: the grid refuses to grow beyond it.
-    floor: which surface is the floor, and where it ends; unless it is enabled the floor lies at z = 0 and nowhere ends.
-    """
-
-    resolution: float = 0.1
-    max_range: float = 12.0
-    min_range: float = 0.3
+    resolution: float = 0.1  # metres, of voxels and cells (ADR 0008)
+    max_range: float = 12.0  # metres; longer rays are free up to it; chosen
+    min_range: float = 0.3  # metres; shorter rays are the robot itself; chosen
+    # metres above the floor between which a voxel is an obstacle; chosen: below is the floor with its noise, and the
+    # robot fits under anything above
     band_low: float = 0.1
     band_high: float = 0.6
-    depth_stride: int = 8
+    depth_stride: int = 8  # pixels between rays of a depth image; chosen
+    # metres, reliable range of depth
     depth_range: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
-    growth: float = 4.0
-    max_cells: int = 64_000_000
-    floor: FloorConfig = field(default_factory=FloorConfig)
+    growth: float = 4.0  # metres by which the grid grows at a time; chosen
+    max_cells: int = 64_000_000  # beyond which the grid refuses to grow; chosen
+    floor: FloorConfig = field(default_factory=FloorConfig)  # floor layer; unless enabled the floor is z = 0
 
 
 class MapExtentError(ValueError):
-    """Points lie so far away that the grid would not fit into its bound."""
+    """Points are so far away that the grid would exceed its bound."""
 
 
 @njit(cache=True)
@@ -93,25 +87,25 @@ class OctoMapper:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was ever seen."""
+        """Return whether nothing was ever seen."""
         return self._origin_cell is None
 
     @property
     def sees_drop_offs(self) -> bool:
-        """Whether places where the floor ends are obstacles of the plan."""
+        """Return whether drop-offs are obstacles of the plan."""
         return self._floor is not None and not self.is_empty
 
     @property
     def map_from_odom(self) -> np.ndarray | None:
-        """The last map <- odom that the map has followed, (4, 4), None before the first."""
+        """Return the last map <- odom that the map has followed, (4, 4); None before the first."""
         return self._jumps.last
 
     def resume_odometry(self, map_from_odom: np.ndarray | None) -> None:
-        """The odometry in which the map was made goes on: a jump since then is followed."""
+        """Continue the odometry of a loaded map: a jump since then is applied."""
         self._jumps.resume(map_from_odom)
 
     def follow(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
-        """The map moves along where map <- odom has jumped since the last call; whether it has.
+        """Move the map by a jump of map <- odom since the last call; return whether there was one.
 
         Both (4, 4). Raises ValueError for poses that are not finite, MapExtentError for a jump out of bounds.
         """
@@ -139,7 +133,7 @@ class OctoMapper:
     def insert_points(
         self, points_sensor: np.ndarray, map_from_sensor: np.ndarray, map_from_base: np.ndarray | None = None
     ) -> int:
-        """Rays from the sensor to its returns are integrated; how many were used.
+        """Integrate rays from the sensor to its returns; return the number of rays used.
 
         points_sensor: (N, 3) metres; non-finite ones and those nearer than min_range are left out: a beam without a
         return, which some drivers report at the origin, tells nothing (ADR 0027).
@@ -191,7 +185,7 @@ class OctoMapper:
         return floor.observe(points_map / scale - corner, origin / scale - corner)
 
     def insert_depth(self, frame: RgbdFrame, map_from_base: np.ndarray | None = None) -> int:
-        """Rays of every depth_stride-th pixel of a depth image are integrated; how many were used."""
+        """Integrate rays of every depth_stride-th pixel of a depth image; return the number of rays used."""
         stride = self.config.depth_stride
         depth = frame.depth[::stride, ::stride]
         points = (frame.camera.rays(stride) * depth[..., None]).reshape(-1, 3)
@@ -199,9 +193,10 @@ class OctoMapper:
         return self.insert_points(points[valid], frame.map_from_camera, map_from_base)
 
     def project(self, stamp: float) -> OccupancyGrid2D:
-        """The plan: a cell is occupied when a voxel of the band over its floor is, free when one is free, else unknown.
+        """Return the plan: a cell is occupied if a voxel of the band over its floor is, free if one is free, else
+        unknown.
 
-        With a floor layer it is occupied too where the floor ends, and free only where there is floor.
+        With a floor layer drop-offs are occupied too, and only cells with floor are free.
         """
         floor = self._floor.state() if self._floor is not None else None
         if floor is not None:
@@ -222,11 +217,13 @@ class OctoMapper:
         return OccupancyGrid2D(cells, resolution, (column0 * resolution, row0 * resolution), stamp=stamp)
 
     def _voxels_up(self, floor: FloorState) -> np.ndarray:
-        """(rows, columns) int16, height of the floor in whole voxels: a level floor's noise changes none."""
+        """Return (rows, columns) int16, the floor's height in whole voxels, which noise of a level floor does not
+        change.
+        """
         return np.nan_to_num(floor.reference / self.config.resolution).round().astype(np.int16)
 
     def _follow_floor(self, floor: FloorState) -> None:
-        """Columns whose floor lies at another height now are to be asked again."""
+        """Mark the columns whose floor height has changed for projection."""
         self._dirty |= (self._voxels_up(floor) != self._asked) & (self._cells != UNKNOWN)
 
     def full_data(self) -> bytes:
@@ -284,12 +281,12 @@ class OctoMapper:
         return mapper
 
     def memory(self) -> int:
-        """Bytes held by octree and grid."""
+        """Return the memory of octree and grid in bytes."""
         grids = self._cells.nbytes + self._dirty.nbytes + self._asked.nbytes
         return self._octree.memory() + grids + (self._floor.memory() if self._floor is not None else 0)
 
     def _column_states(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """(N,) int8 states of grid columns from the voxels of the band over their floor."""
+        """Return (N,) int8 states of grid columns from the voxels of the band over their floor."""
         resolution = self.config.resolution
         column0, row0 = self._origin_cell  # type: ignore[misc]
         query = np.empty((len(rows), len(self._levels), 3))
@@ -305,7 +302,7 @@ class OctoMapper:
         return states
 
     def _cover(self, origin: np.ndarray, points_map: np.ndarray) -> None:
-        """The grid holds the sensor and the points as far as max_range; cells already known keep their place."""
+        """Extend the grid to the sensor and the points up to max_range; known cells keep their places."""
         reach = self.config.max_range
         low = np.maximum(points_map[:, :2].min(axis=0), origin[:2] - reach)
         high = np.minimum(points_map[:, :2].max(axis=0), origin[:2] + reach)
@@ -313,13 +310,13 @@ class OctoMapper:
         self._extend(*self._bounds(low, high))
 
     def _bounds(self, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and last cell (column, row), with one to spare, of what lies between two points (2,)."""
+        """Return the first and last cell (column, row) between two points (2,), with a margin of one."""
         resolution = self.config.resolution
         first = np.floor(low / resolution).astype(np.int64) - 1
         return first, np.floor(high / resolution).astype(np.int64) + 1
 
     def _extend(self, first: np.ndarray, last: np.ndarray) -> None:
-        """The grid holds the cells from `first` to `last`, (column, row) in multiples of the resolution."""
+        """Extend the grid to the cells from `first` to `last`, (column, row) in multiples of the resolution."""
         resolution = self.config.resolution
         old_first = first if self._origin_cell is None else np.asarray(self._origin_cell)
         old_last = old_first + self._cells.shape[::-1] - 1 if self._cells.size else last

@@ -1,4 +1,4 @@
-"""The semantic voxel map as arrays for a file, and back."""
+"""Conversion of the semantic voxel map to arrays for a file, and back."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _STAMPS = ("first_seen", "last_seen", "last_absence")
 
 
 class BadVoxels(ForeignFile):
-    """The arrays are not a voxel map's, or not one of this configuration."""
+    """The arrays do not hold a voxel map of this configuration."""
 
 
 def map_to_arrays(voxels: SemanticVoxelMap) -> tuple[dict[str, Any], Arrays]:
-    """Return meta and arrays of everything that the map knows; what associates masks learns its evidence anew.
+    """Return meta and arrays of the map, without the association's evidence, which is collected anew.
 
-    The map is held only while its arrays are copied: instances are written as text after that.
+    The map is locked only while its arrays are copied; instances are converted to text afterwards.
     """
     with voxels._lock:
         registry, store, surface = voxels._registry, voxels._store, voxels._fusion.surface
@@ -74,10 +74,10 @@ def map_from_arrays(
     *,
     resumes: bool = False,
 ) -> SemanticVoxelMap:
-    """Return the map that `map_to_arrays` wrote, in a session of its own. Raises BadVoxels.
+    """Return the map written by `map_to_arrays`, in a new session. Raises BadVoxels.
 
-    now: seconds; where the file is from a later time, its stamps are moved back. The next frame may have any stamp.
-    resumes: the odometry is still the one in which the map was made, so a jump of map <- odom since then is followed.
+    now: seconds; if the file is from a later time, its stamps are moved back. The next frame may have any stamp.
+    resumes: the odometry is still that of the map, so a jump of map <- odom since then is applied.
     """
     try:
         voxels = SemanticVoxelMap(config, int(meta["map_id"]), session_id)
@@ -145,13 +145,13 @@ _FIELDS = tuple(f.name for f in fields(Track) if not f.name.startswith("_"))
 
 
 def _tracks_to_arrays(prefix: str, tracks: Iterable[Track]) -> Arrays:
-    """Features as matrices by length, the rest as JSON."""
+    """Return features as matrices by length, and the rest as JSON."""
     texts = []
     features: dict[int, tuple[list[int], list[np.ndarray]]] = {}
     for track in tracks:
         record = {name: getattr(track, name) for name in _FIELDS}
         feature = record.pop("appearance")
-        del record["last_miss"]  # only says when to test again
+        del record["last_miss"]  # only schedules the next test
         if feature is not None:
             features.setdefault(len(feature), ([], []))[0].append(track.id)
             features[len(feature)][1].append(feature)

@@ -11,7 +11,7 @@ RANKS = 4  # K of RoboAtlas eq. 11
 
 @dataclass(frozen=True)
 class PillarMap:
-    """The K instances of most voxels over each cell, strongest first.
+    """The K instances with the most voxels over each cell, strongest first.
 
     ids: (K, rows, columns) int32, 0 = none. counts: the same shape, uint16, voxels. resolution: metres.
     origin: (x, y) of the outer corner of cell (0, 0), map frame, metres; row 0 has the lowest y.
@@ -25,7 +25,7 @@ class PillarMap:
 
 
 def build_pillars(points: np.ndarray, ids: np.ndarray, resolution: float, revision: int = 0) -> PillarMap:
-    """Pillars of voxels at points (N, 3) in map that belong to instances ids (N,) > 0."""
+    """Return the pillars of voxels at points (N, 3) in map that belong to instances ids (N,) > 0."""
     if len(points) == 0:
         empty = np.zeros((RANKS, 0, 0))
         return PillarMap(empty.astype(np.int32), empty.astype(np.uint16), resolution, (0.0, 0.0), revision)

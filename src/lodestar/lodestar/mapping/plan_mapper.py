@@ -1,4 +1,4 @@
-"""Port to whatever makes the plan grid out of what the sensors return."""
+"""Port of mappers that make the plan grid from sensor data."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 
 
 class PlanMapper(Protocol):
-    """Keeps the plan grid in `map`. KIND, VERSION: of files with what `to_arrays` gives."""
+    """Keeps the plan grid in `map`. KIND, VERSION: of files with the arrays of `to_arrays`."""
 
     @property
     def KIND(self) -> str: ...
@@ -20,22 +20,22 @@ class PlanMapper(Protocol):
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was ever seen."""
+        """Return whether nothing was ever seen."""
         ...
 
     @property
     def map_from_odom(self) -> np.ndarray | None:
-        """The last map <- odom that the grid has followed, (4, 4), None before the first."""
+        """Return the last map <- odom that the grid has followed, (4, 4); None before the first."""
         ...
 
     def follow(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> bool:
-        """The grid moves along where map <- odom has jumped since the last call; whether it has."""
+        """Move the grid by a jump of map <- odom since the last call; return whether there was one."""
         ...
 
     def project(self, stamp: float) -> OccupancyGrid2D:
-        """The plan as it stands."""
+        """Return the current plan grid."""
         ...
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that it knows."""
+        """Return the whole state for a file."""
         ...

@@ -1,10 +1,10 @@
-"""Who a voxel belongs to: a Dirichlet posterior over instance ids, cut off at K candidates.
+"""Owner of a voxel: a Dirichlet posterior over instance ids, truncated to K candidates.
 
 Space-Saving (Metwally et al. 2005) over the votes of a voxel, with integer weights. A candidate has an estimate
 `weight` of its votes and an `error`: its true votes lie in [weight - error, weight]. An id that is no candidate has
-at most `bound` votes, and bound <= votes of the voxel / K. `rest` is the mass of votes that no candidate holds any
-more, so that the sum over candidates of (weight - error), plus rest, is every vote ever cast. Counts that would pass
-255 are all halved first; then "votes" means votes with older ones counting half, to within one.
+at most `bound` votes, and bound <= votes of the voxel / K. `rest` is the mass of votes of former candidates, so that
+the sum over candidates of (weight - error), plus rest, is the number of all votes. If a count would exceed 255, all
+counts are halved first; "votes" then means votes with older ones counting half, to within one.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def _halve(weights, errors, other, i):
 
 @njit(cache=True, nogil=True, inline="always")
 def certain(weights, errors, i, k):
-    """Votes that candidate k of voxel i has for sure."""
+    """Return the certain votes of candidate k of voxel i."""
     return np.int64(weights[i, k]) - np.int64(errors[i, k])
 
 
 @njit(cache=True, nogil=True, inline="always")
 def map_id(ids, weights, errors, other, i):
-    """The id with most certain votes, 0 where the background has more."""
+    """Return the id with the most certain votes; 0 if the background has more."""
     owner, best = np.int64(0), np.int64(0)
     for k in range(CANDIDATES):
         votes = certain(weights, errors, i, k)
@@ -45,7 +45,7 @@ def map_id(ids, weights, errors, other, i):
 
 @njit(cache=True, nogil=True)
 def clear(ids, weights, errors, other, i):
-    """The voxel has no votes."""
+    """Remove all votes of voxel i."""
     for k in range(CANDIDATES):
         ids[i, k] = weights[i, k] = errors[i, k] = 0
     for k in range(3):
@@ -54,7 +54,7 @@ def clear(ids, weights, errors, other, i):
 
 @njit(cache=True, nogil=True)
 def add_vote(ids, weights, errors, other, i, voter, weight):
-    """One voter has `weight` (1..127) more votes in voxel i; returns who owns it then (0 = background)."""
+    """Add `weight` (1..127) votes of one voter to voxel i; return the owner afterwards (0 = background)."""
     if voter == 0:
         if np.int64(other[i, BACKGROUND]) + weight > TOP:
             _halve(weights, errors, other, i)
@@ -87,10 +87,10 @@ def add_vote(ids, weights, errors, other, i, voter, weight):
 
 @njit(cache=True, nogil=True)
 def move_votes(ids, weights, errors, other, i, old, new):
-    """Votes for `old` are votes for `new` (0 = background); whether `old` was a candidate.
+    """Turn votes for `old` into votes for `new` (0 = background); return whether `old` was a candidate.
 
-    An id that absorbed n others then has at most n x bound more votes than its weight says: votes for those of
-    them that were no candidates were not kept apart.
+    The true votes of an id that absorbed n others exceed its weight by at most n x bound: votes for those of
+    them that were no candidates are not stored by id.
     """
     source = target = -1
     for k in range(CANDIDATES):
@@ -120,7 +120,7 @@ def move_votes(ids, weights, errors, other, i, old, new):
 def read(ids, weights, errors, other, i, prior, out_ids, out_probability):
     """Write the candidates of voxel i by falling probability (4,) and return the remaining mass.
 
-    Mean of the posterior: certain votes over all votes and the prior's mass. What remains is the background, ids
+    Mean of the posterior: certain votes over all votes and the prior's mass. The remaining mass is the background, ids
     that are no candidate, and the prior.
     """
     total = float(prior) + other[i, BACKGROUND] + other[i, REST]

@@ -26,7 +26,7 @@ class Looks:
 
 @dataclass(frozen=True)
 class View:
-    """A depth image, (H, W) float32, metres, 0 = invalid, and from where it was taken, (4, 4)."""
+    """A depth image, (H, W) float32, metres, 0 = invalid, and its camera pose, (4, 4)."""
 
     depth: np.ndarray
     camera: PinholeCamera
@@ -38,8 +38,8 @@ def find_absences(
 ) -> list[Absence]:
     """Return and count the clear looks through confirmed instances that no mask of this frame showed.
 
-    Voxels that were carved since the instance was last seen count as seen empty: the last ones, near the floor and
-    along edges, are those that depth measures worst.
+    Voxels that were carved since the instance was last seen count as seen empty: the remaining ones, near the floor and
+    along edges, are those that depth measures least accurately.
     """
     absences = []
     for identity in np.flatnonzero(looks.inside >= config.absence_voxels):
@@ -124,9 +124,10 @@ def _clear_view(track: Track, store: VoxelStore, view: View, config: VoxelConfig
 def choose_batch(
     registry: InstanceRegistry, looks: Looks, stamp: float, seen: set[int], config: VoxelConfig
 ) -> tuple[list[int], list[int]]:
-    """Recent, in view, and the next of the rest in turn (RoboAtlas eq. 7), `batch` ids at most.
+    """Choose recent instances, those in view, and the next of the others in turn (RoboAtlas eq. 7), `batch` ids at
+    most.
 
-    Returns it and, of those whose turn it is, the ones that were never confirmed and are to be forgotten.
+    Returns the batch and those taken in turn that were never confirmed and expire.
     """
     tracks = registry.tracks
     turn = tracks.next_in_turn(min(config.round_robin, config.batch))

@@ -1,4 +1,4 @@
-"""What the voxels know of an instance, and what passes on when it changes."""
+"""Records of the voxel map: instances, observations and deltas."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CaptionVote:
 
 @dataclass(frozen=True)
 class Instance:
-    """One thing in the voxel map, in `map`, metres.
+    """One object in the voxel map, in `map`, metres.
 
     centroid: (3,). covariance: (3, 3), of its points, m^2. box_min, box_max: (3,), of its points.
     """
@@ -41,7 +41,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Observation:
-    """One detection after it was associated. odom_from_camera: (4, 4), which map corrections leave as it is."""
+    """One associated detection. odom_from_camera: (4, 4), which corrections of the map do not change."""
 
     instance_id: int
     stamp: float
@@ -57,7 +57,7 @@ class Observation:
 
 @dataclass(frozen=True)
 class Merge:
-    """`loser` was found to be the same thing as `winner`."""
+    """`loser` is the same object as `winner`."""
 
     loser: int
     winner: int
@@ -76,8 +76,8 @@ class Absence:
 class Miss:
     """A frame showed the place of an instance in clear view, and no mask of the frame was that instance.
 
-    clear_share: [0, 1], share of its voxels at whose image places depth ends at them or beyond them; voxels behind
-    its own surface are left out, voxels outside the image and behind other things count against it.
+    clear_share: [0, 1], share of its voxels whose pixels measure a depth at or beyond them; voxels behind
+    its own surface are left out, voxels outside the image and behind other objects count against it.
     pixels: of the image on which those voxels fall.
     """
 
@@ -91,8 +91,8 @@ class Miss:
 class InstanceDelta:
     """Change of the instance map. A receiver at another revision than `previous_revision` has a gap.
 
-    removed: ids that turned out to be no thing. One that was confirmed and is no longer where it stood is not among
-    them: it has had its last absence, and may come back elsewhere as the winner of a merge.
+    removed: ids of false instances. A confirmed instance that left its place is not among
+    them: its last absence was reported, and it may return elsewhere as the winner of a merge.
     """
 
     stamp: float

@@ -1,4 +1,4 @@
-"""Which instances there are, were, and have become."""
+"""Registry of present, merged and disappeared instances."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from lodestar.mapping.records import Instance, Merge
 from lodestar.mapping.tracks import Track, Tracks
 
-_REMEMBERED = 256  # instances that are gone and may come back
+_REMEMBERED = 256  # disappeared instances that may return
 
 
 class InstanceRegistry:
-    """Ids start at 1 and are never used again for another thing; those of merged instances forward for ever.
+    """Ids start at 1 and are never reused; those of merged instances forward for ever.
 
-    gone: what was seen to be no longer where it stood, latest last, a bounded number of them.
+    gone: instances that left their places, latest last, a bounded number of them.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class InstanceRegistry:
         self._merged: list[tuple[int, Merge]] = []
 
     def start(self, stamp: float, points: np.ndarray) -> Track:
-        """A new instance around points (N, 3)."""
+        """Return a new instance around points (N, 3)."""
         low, high = np.percentile(points, (2, 98), axis=0)
         track = Track(self.next_id, stamp, stamp, low, high)
         self.next_id += 1
@@ -36,7 +36,7 @@ class InstanceRegistry:
         return track
 
     def resolve(self, identity: int) -> int:
-        """The id that this one goes by now, itself if it was never merged."""
+        """Return the current id of an instance, itself if it was never merged."""
         first = identity
         while identity in self._forward:
             identity = self._forward[identity]
@@ -45,13 +45,13 @@ class InstanceRegistry:
         return identity
 
     def merge(self, loser: int, winner: int, revision: int, captions: int) -> Merge:
-        """Both are known and one thing: the loser is no more. captions: kept per instance."""
+        """Merge two known instances and remove the loser. captions: kept per instance."""
         lost = self.tracks.pop(loser)
         self.tracks[winner].absorb(lost, captions)
         return self._forward_to(loser, winner, revision)
 
     def return_as(self, identity: int, newcomer: int, revision: int, captions: int) -> Merge:
-        """What was gone is the newcomer: it stands where that stands, and has the old id."""
+        """Give a newcomer the id of the disappeared instance that it is."""
         track, back = self.tracks.pop(newcomer), self.gone.pop(identity)
         back.box_min, back.box_max = track.box_min, track.box_max
         back.absence_count, back.last_absence, back.size = track.absence_count, track.last_absence, track.size
@@ -67,31 +67,31 @@ class InstanceRegistry:
         return merge
 
     def remove(self, identity: int, revision: int) -> None:
-        """It never was a thing."""
+        """Remove a false instance."""
         self.tracks.pop(identity)
         self.instances.pop(identity, None)
         self._removed[identity] = revision
 
     def lose(self, identity: int) -> None:
-        """It is no longer where it stood, and may come back elsewhere."""
+        """Mark an instance as disappeared; it may return elsewhere."""
         self.gone[identity] = self.tracks.pop(identity)
         self.instances.pop(identity, None)
         if len(self.gone) > _REMEMBERED:
             self.gone.popitem(last=False)
 
     def restore_merges(self, merges: list[tuple[int, Merge]]) -> None:
-        """These merges, with the revisions in which followers hear of them, are all that ever were."""
+        """Replace the history of merges; each comes with the revision that announces it."""
         self._merged = merges
         self._forward = {merge.loser: merge.winner for _, merge in merges}
 
     def changed_since(self, revision: int) -> list[int]:
-        """Ids, ascending, of the measured instances that changed."""
+        """Return the ids, ascending, of the measured instances that changed."""
         return [i for i in sorted(self.instances) if self.tracks[i].revision > revision]
 
     def merged_since(self, revision: int) -> tuple[Merge, ...]:
-        """Merges after a revision, oldest first."""
+        """Return the merges after a revision, oldest first."""
         return tuple(merge for at, merge in self._merged if at > revision)
 
     def removed_since(self, revision: int) -> tuple[int, ...]:
-        """Ids of what was removed after a revision."""
+        """Return the ids removed after a revision."""
         return tuple(i for i, at in self._removed.items() if at > revision)

@@ -13,19 +13,16 @@ from lodestar.models.kinship import kind_of, looks_of
 
 @dataclass(frozen=True)
 class RelocationConfig:
-    """size: ratio of the longest sides that still fits.
+    """When a new instance is a disappeared one that was moved."""
 
-    similar: cosine of the features from which two things look alike, where both have one.
-    """
-
-    size: float = 1.6
-    similar: float = 0.9
+    size: float = 1.6  # largest ratio of the longest sides; chosen
+    similar: float = 0.9  # least cosine of the features, if both have one; chosen
 
 
 def find_moved(
     registry: InstanceRegistry, candidates: list[int], confirm: int, config: RelocationConfig
 ) -> list[tuple[int, int]]:
-    """Pairs (gone id, newcomer) that are one thing without doubt.
+    """Return unambiguous pairs (disappeared id, newcomer) that are one object.
 
     candidates: ids of confirmed instances that may be newcomers. A pair looks alike (label, caption, feature and
     size), the newcomer was first seen after the other was last seen, and neither fits anything else.

@@ -1,4 +1,4 @@
-"""FARM's rule of association: look alike, lie near by the Hellinger distance, and bridge by union-find."""
+"""FARM's association rule: similar features, small Hellinger distance, and bridging by union-find."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Moments:
 
 
 class FarmRule:
-    """Every instance within budget of a mask is what it shows; a mask that has several bridges them."""
+    """A mask shows every instance within the budget; a mask with several instances bridges them."""
 
     def __init__(self, config: FarmConfig):
         self._config = config
@@ -49,7 +49,7 @@ class FarmRule:
         return matches
 
     def _neighbours(self, masks: Masks, mask: int, tracks: Tracks) -> list[tuple[float, int]]:
-        """(Hellinger distance, id) of the instances that a mask may show, nearest first."""
+        """Return (Hellinger distance, id) of the instances that a mask may show, nearest first."""
         config, detection = self._config, masks.detections[mask]
         points = masks.points(mask)
         near = tracks.near(points.min(axis=0) - config.reach, points.max(axis=0) + config.reach)
@@ -97,7 +97,7 @@ class FarmRule:
 
 
 def _find(root: dict[int, int], identity: int) -> int:
-    """Who stands for an id, with path compression."""
+    """Return the representative of an id, with path compression."""
     top = identity
     while top in root:
         top = root[top]
@@ -107,7 +107,7 @@ def _find(root: dict[int, int], identity: int) -> int:
 
 
 def _moments(points: np.ndarray) -> _Moments:
-    """Of one detection's points (N, 3)."""
+    """Return the moments of one detection's points (N, 3)."""
     mean = points.mean(axis=0, dtype=np.float64)
     offset = points - mean
     return _Moments(1.0, mean, offset.T @ offset / len(points) + np.outer(mean, mean))

@@ -1,4 +1,4 @@
-"""Lodestar's rule of association: voxels and boxes say which, frames one after the other say whether one or two."""
+"""Lodestar's association rule: voxels and boxes match masks; evidence over frames merges and splits instances."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lodestar.mapping.voxel_store import VoxelStore
 
 
 class LodestarRule:
-    """Each mask is given to its best claim; instances merge and part when enough frames say so."""
+    """Assign each mask to its best claim; merge and split instances after enough frames with evidence."""
 
     def __init__(self, config: AssociationConfig, splitting: SplitConfig):
         self._config = config
@@ -47,16 +47,16 @@ class LodestarRule:
     def _count(
         self, masks: Masks, store: VoxelStore, tracks: Tracks
     ) -> tuple[list[int], np.ndarray, np.ndarray, np.ndarray]:
-        """Ids (M,) of the instances near what a frame shows, and how many of each mask's trusted points there are
+        """Return ids (M,) of the instances near a frame's masks, and the numbers of each mask's trusted points
 
-        in voxels of each, (D, M), in the grown box of each, (D, M), and at all, (D,).
+        in voxels of each, (D, M), in the grown box of each, (D, M), and in total, (D,).
         """
         samples, margin = masks.samples, self._config.box_margin
         ids = tracks.near(samples.low.min(axis=0) - margin, samples.high.max(axis=0) + margin)
         owners = store.owners(samples.voxels)
         runs = owners[
             np.flatnonzero(np.diff(owners, prepend=0))
-        ]  # neighbours mostly lie in voxels of one owner
+        ]  # adjacent points mostly lie in voxels of one owner
         ids = sorted({*ids, *(i for i in set(runs.tolist()) if i in tracks)})
         boxes = np.array([tracks.bounds(i) for i in ids], np.float64).reshape(-1, 2, 3)
         boxes[:, 0] -= margin
@@ -84,7 +84,7 @@ class LodestarRule:
 
 @njit(cache=True, nogil=True)
 def _tally(start, points, low, high, owners, ids, boxes):
-    """Points of each mask in voxels of each instance, in its box, and at all; ids ascend."""
+    """Count the points of each mask in voxels of each instance, in its box, and in total; ids ascend."""
     masks = len(start) - 1
     owned = np.zeros((masks, len(ids)), np.int64)
     contained = np.zeros((masks, len(ids)), np.int64)
@@ -116,7 +116,7 @@ def _settle(
     covered: dict[int, tuple[int, ...]],
     config: AssociationConfig,
 ) -> list[Match]:
-    """Best claims first; a mask shows one instance, an instance several masks only where they lie on it."""
+    """Assign claims, best first: one instance per mask; further masks of an instance must lie on its voxels."""
     chosen: dict[int, tuple[int, float]] = {}
     taken: set[int] = set()
     for score, share, mask, instance in sorted(claims, key=lambda c: (-c[0], c[2], c[3])):

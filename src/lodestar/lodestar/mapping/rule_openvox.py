@@ -1,4 +1,4 @@
-"""OpenVox's rule of association: posterior mass of an instance in the mask's voxels, and likeness of captions."""
+"""OpenVox's association rule: posterior mass of an instance in the mask's voxels, and similarity of captions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lodestar.mapping.voxel_store import VoxelStore
 
 
 class OpenVoxRule:
-    """Each mask for itself shows the instance of the best score; instances neither merge nor part."""
+    """Assign each mask on its own to the instance with the best score; instances neither merge nor split."""
 
     def __init__(self, config: OpenVoxConfig):
         self._config = config
@@ -46,7 +46,7 @@ class OpenVoxRule:
 
 
 def posterior_mass(store: VoxelStore, voxels: np.ndarray) -> dict[int, float]:
-    """Mean posterior probability over voxels (N, 3) of each instance that any of them knows, by id."""
+    """Return by id the mean posterior probability over voxels (N, 3) of each instance in any of them."""
     if not len(voxels):
         return {}
     ids, probability, _ = store.posterior(voxels)

@@ -1,4 +1,4 @@
-"""The rules of association by name."""
+"""Association rules by name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ RULES = ("lodestar", "openvox", "farm")
 
 
 def make_rule(config: AssociationConfig, splitting: SplitConfig) -> Rule:
-    """A fresh rule of the configured name; ValueError for another."""
+    """Return a new rule of the configured name. Raises ValueError for an unknown name."""
     if config.rule == "lodestar":
         return LodestarRule(config, splitting)
     if config.rule == "openvox":

@@ -1,4 +1,4 @@
-"""Pixels of masks as points: which to take, and which of them are not of the thing."""
+"""Points of masks: sampling of pixels and removal of outliers."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class Samples:
     background: np.ndarray
 
     def of(self, mask: int) -> slice:
-        """Where the points of one mask lie."""
+        """Return the slice of one mask's points."""
         return slice(int(self.start[mask]), int(self.start[mask + 1]))
 
 
 @njit(cache=True, nogil=True)
 def _multiples(count):
-    """(count,) int64: bit s is set where a number is a multiple of s."""
+    """Return (count,) int64: bit s is set if the number is a multiple of s."""
     fits = np.zeros(count, np.int64)
     for step in range(1, 63):
         fits[::step] |= 1 << step
@@ -46,7 +46,7 @@ def _multiples(count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _possible(steps, background_step, dense, far):
-    """(masks + 1,) int64: bits of the steps that a mask may have at some depth; the background's comes first."""
+    """Return (masks + 1,) int64: bits of the steps that a mask may have at some depth; the background's comes first."""
     bits = np.empty(len(steps) + 1, np.int64)
     bits[0] = 1 << background_step
     for mask in range(len(steps)):
@@ -58,7 +58,7 @@ def _possible(steps, background_step, dense, far):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _take(depth, labels, lookup, steps, background_step, camera, rotation, offset, near, far, size):
-    """Pixels as (mask or -1, depth, point); a step adapts to range so that each voxel is hit about twice."""
+    """Return pixels as (mask or -1, depth, point); the step adapts to range so that each voxel is hit about twice."""
     fx, fy, cx, cy = camera
     rows, columns = depth.shape
     mask_of = np.empty(rows * columns, np.int32)
@@ -101,7 +101,7 @@ def _take(depth, labels, lookup, steps, background_step, camera, rotation, offse
 
 @njit(cache=True, nogil=True)
 def _order(mask_of, masks):
-    """Samples by mask, the background's first: where each mask's begin, (masks + 2,), and their order (N,)."""
+    """Sort samples by mask, the background first: return each mask's start, (masks + 2,), and the order (N,)."""
     count = np.zeros(masks + 2, np.int64)
     for mask in mask_of:
         count[mask + 2] += 1
@@ -116,9 +116,9 @@ def _order(mask_of, masks):
 
 @njit(cache=True, nogil=True)
 def _trust(depth, gap, gap_per_metre, keep_share, keep_reach, layers):
-    """Bounds in sorted depths (N,) of a mask's main layers; one that spills over an edge has more behind.
+    """Find a mask's main layers in its sorted depths (N,); a mask that spills over an edge has further ones behind.
 
-    Writes (first, last + 1) of each layer that is of the thing into `layers` (N, 2); how many there are.
+    Writes (first, last + 1) of each layer of the object into `layers` (N, 2); returns their number.
     """
     n = len(depth)
     first = 0
@@ -143,7 +143,7 @@ def _trust(depth, gap, gap_per_metre, keep_share, keep_reach, layers):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _arrange(start, order, depth_of, points_of, size, gap, gap_per_metre, keep_share, keep_reach):
-    """The arrays of `Samples` from the samples of a frame and their order."""
+    """Return the arrays of `Samples` from the samples of a frame and their order."""
     masks, total = len(start) - 2, len(order) - start[1]
     begins = np.zeros(masks + 1, np.int64)
     depth, points = np.empty(total, np.float32), np.empty((total, 3), np.float32)
@@ -159,7 +159,7 @@ def _arrange(start, order, depth_of, points_of, size, gap, gap_per_metre, keep_s
     for mask in range(masks):
         own = order[start[mask + 1] : start[mask + 2]]
         if len(own):
-            # Depths are positive, so their bits sort as they do; beneath them lies whose they are.
+            # The bits of positive floats sort like their values; the low bits hold the sample's index.
             keys = np.empty(len(own), np.int64)
             depths = depth_of[own]
             bits = depths.view(np.int32)
@@ -192,21 +192,18 @@ def _arrange(start, order, depth_of, points_of, size, gap, gap_per_metre, keep_s
 
 @dataclass(frozen=True)
 class SampleConfig:
-    """near, far: metres of depth that are used. max_step: pixels between samples of a large mask.
+    """Selection of pixels of a mask and removal of outliers in depth."""
 
-    samples: a mask of fewer pixels than about this is sampled whole. background_step: pixels.
-    gap, gap_per_metre: metres of jump in depth that part two layers of a mask.
-    keep_share, keep_reach: a layer of at least this share of the largest, and within so many metres of it, is
-    of the thing too (a shelf and its back).
-    """
-
-    near: float = 0.1
-    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
-    max_step: int = 8
-    samples: int = 400
-    background_step: int = 3
+    near: float = 0.1  # metres of depth; DESIGN section 4
+    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})  # metres of depth
+    max_step: int = 8  # pixels between samples of a large mask; chosen
+    samples: int = 400  # pixels of a mask up to which about all are sampled; chosen
+    background_step: int = 3  # pixels between samples of the background; chosen
+    # metres, and metres per metre of range, of a jump in depth that separates two layers of a mask; chosen
     gap: float = 0.12
     gap_per_metre: float = 0.03
+    # a further layer belongs to the object if it has at least this share of the largest layer's samples and lies
+    # within so many metres of it; chosen: a shelf and its back
     keep_share: float = 0.35
     keep_reach: float = 0.6
 
@@ -215,7 +212,7 @@ def sample(
     depth: np.ndarray, labels: np.ndarray, lookup: np.ndarray, pixel_counts: np.ndarray, camera: tuple,
     voxels_from_camera: np.ndarray, size: float, config: SampleConfig,
 ) -> Samples:  # fmt: skip
-    """Points of the masks of one frame.
+    """Return the points of the masks of one frame.
 
     depth: (H, W) float32. labels: (H, W) uint16. lookup: (65536,) int32, label value -> mask, -1 = background.
     pixel_counts: (D,) of the masks. camera: (fx, fy, cx, cy). size: edge of a voxel, metres.
@@ -238,7 +235,7 @@ def sample(
 
 @njit(cache=True, nogil=True)
 def distinct(voxels, enough):
-    """Whether there are at least `enough` different ones among voxels (N, 3)."""
+    """Return whether voxels (N, 3) has at least `enough` distinct rows."""
     found = np.empty((enough, 3), np.int32)
     count = 0
     for n in range(len(voxels)):

@@ -17,27 +17,21 @@ from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
 
 @dataclass(frozen=True)
 class ScanGridConfig:
-    """How beams become cells.
+    """Update of cells by beams, and extent of the grid."""
 
-    resolution: metres. hit, miss: log-odds added per scan (probabilities 0.7 and 0.4, Hornung et al. 2013).
-    lowest, highest: clamping of log-odds, so that a changed place is believed within ten scans.
-    max_range: metres; longer beams count as free up to it.
-    free_without_return: whether the driver says inf only where a beam met nothing, so that it is free up to max_range.
-    Off, a beam without a return tells nothing, as a point that is missing from a cloud does (ADR 0027).
-    min_range: metres; shorter returns are the robot itself. growth: metres, a step of the grid's growth.
-    max_cells: the grid refuses to grow beyond this number of cells.
-    """
-
-    resolution: float = 0.1
-    hit: float = 0.85
-    miss: float = -0.4
+    resolution: float = 0.1  # metres; as OctoMapConfig
+    hit: float = 0.85  # log-odds added per scan (probability 0.7, Hornung et al. 2013)
+    miss: float = -0.4  # log-odds added per scan (probability 0.4, Hornung et al. 2013)
+    # clamping of log-odds; chosen: a changed place is updated within ten scans
     lowest: float = -2.0
     highest: float = 3.5
-    max_range: float = 12.0
+    max_range: float = 12.0  # metres; longer beams count as free up to it; chosen
+    # whether the driver reports inf only for a beam that met nothing, so that it is free up to max_range; otherwise a
+    # beam without a return has no effect, like a point that is missing from a cloud (ADR 0027)
     free_without_return: bool = False
-    min_range: float = 0.1
-    growth: float = 4.0
-    max_cells: int = 64_000_000
+    min_range: float = 0.1  # metres; shorter returns are the robot itself; chosen
+    growth: float = 4.0  # metres by which the grid grows at a time; chosen
+    max_cells: int = 64_000_000  # beyond which the grid refuses to grow; chosen
 
 
 @njit(cache=True)
@@ -81,7 +75,7 @@ def _insert(log_odds, touched, mark, ends, is_hit, u0, v0, hit, miss, lowest, hi
 
 
 class ScanGridMapper:
-    """Accumulates planar scans in the map frame into a grid that grows where the beams reach."""
+    """Accumulate planar scans in the map frame in a grid that grows with the beams."""
 
     KIND, VERSION = "scan_grid", 1
 
@@ -97,15 +91,15 @@ class ScanGridMapper:
 
     @property
     def map_from_odom(self) -> np.ndarray | None:
-        """The last map <- odom that the grid has followed, (4, 4), None before the first."""
+        """Return the last map <- odom that the grid has followed, (4, 4); None before the first."""
         return self._jumps.last
 
     def resume_odometry(self, map_from_odom: np.ndarray | None) -> None:
-        """The odometry in which the grid was made goes on: a jump since then is followed."""
+        """Continue the odometry of a loaded grid: a jump since then is applied."""
         self._jumps.resume(map_from_odom)
 
     def follow(self, map_from_odom: np.ndarray, odom_from_scan: np.ndarray) -> bool:
-        """The grid moves along where map <- odom has jumped since the last call; whether it has.
+        """Move the grid by a jump of map <- odom since the last call; return whether there was one.
 
         Both (4, 4). Raises ValueError for poses that are not finite or a grid that grows out of bounds.
         """
@@ -120,7 +114,7 @@ class ScanGridMapper:
         return True
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that the grid knows, for `from_arrays`."""
+        """Return the grid's state, for `from_arrays`."""
         return {"log_odds": self._log_odds.copy(), "corner": self._corner.copy(),
                 "resolution": np.array([self.config.resolution])}  # fmt: skip
 
@@ -128,7 +122,9 @@ class ScanGridMapper:
     def from_arrays(
         cls, arrays: Mapping[str, np.ndarray], config: ScanGridConfig = ScanGridConfig()
     ) -> ScanGridMapper:
-        """The grid that `to_arrays` wrote. Raises ValueError, KeyError for arrays that are none or do not fit."""
+        """Return the grid written by `to_arrays`. Raises ValueError, KeyError for invalid arrays or another
+        configuration.
+        """
         mapper = cls(config)
         log_odds, corner = arrays["log_odds"].astype(np.float32), arrays["corner"].astype(np.int64)
         if log_odds.ndim != 2 or corner.shape != (2,) or log_odds.size > config.max_cells:
@@ -149,7 +145,7 @@ class ScanGridMapper:
         range_max: float,
         map_from_scan: np.ndarray,
     ) -> None:
-        """Take in one scan; NaN beams are skipped, and infinite ones too unless `free_without_return` is set.
+        """Integrate one scan; NaN beams are skipped, and infinite ones too unless `free_without_return` is set.
 
         ranges: (N,), metres. map_from_scan: (4, 4) at the scan's stamp. Raises ValueError for a pose that is
         not finite.
@@ -188,7 +184,7 @@ class ScanGridMapper:
         )
 
     def _grow(self, low: np.ndarray, high: np.ndarray) -> None:
-        """Make room for points between `low` and `high`, (2,) metres, keeping every cell where it is."""
+        """Extend the grid to points between `low` and `high`, (2,) metres; cells keep their places in map."""
         rows, columns = self._log_odds.shape
         step = max(1, round(self.config.growth / self.config.resolution))
         first = np.floor(low / self.config.resolution).astype(np.int64) // step * step
@@ -211,11 +207,11 @@ class ScanGridMapper:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was ever seen."""
+        """Return whether nothing was ever seen."""
         return not self._log_odds.size
 
     def project(self, stamp: float = 0.0) -> OccupancyGrid2D:
-        """The grid as it stands: never seen = unknown, more likely occupied than not = occupied."""
+        """Return the current grid: never seen = unknown, more likely occupied than not = occupied."""
         cells = np.full(self._log_odds.shape, UNKNOWN, np.int8)
         cells[self._log_odds <= 0.0] = FREE
         cells[self._log_odds > 0.0] = OCCUPIED

@@ -1,4 +1,4 @@
-"""Segments as a map can use them: what is wrong with one detection is put right or dropped, and counted."""
+"""Repair of segments: faulty detections are corrected or dropped, and counted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
 
 class Repair(Enum):
-    """What was done to a detection."""
+    """Repair of a detection."""
 
     TEXT_CLIPPED = "label or caption was too long or held control characters"
     FEATURE_DROPPED = "appearance feature was not a finite vector"
@@ -24,16 +24,16 @@ class Repair(Enum):
 
 @dataclass(frozen=True)
 class SegmentFilterConfig:
-    """text: characters kept of a label or caption. detections: used of a frame, the surest and largest ones."""
+    """Limits on the detections of a frame."""
 
-    text: int = 200
-    detections: int = 256
+    text: int = 200  # characters of a label or caption that are kept; chosen
+    detections: int = 256  # of a frame that are used, by score and size; chosen
 
 
 def clean_segments(segmented: SegmentedFrame, config: SegmentFilterConfig) -> tuple[SegmentedFrame, Counter]:
-    """The frame with detections that do no harm, and how often which repair was made; the same frame if none was.
+    """Return the repaired frame and the number of repairs of each kind; the same frame if none was needed.
 
-    Pixels of dropped detections become background. Takes time by the detections where nothing is dropped.
+    Pixels of dropped detections become background. Without a drop the run time depends on the detections only.
     """
     repairs: Counter = Counter()
     labels = segmented.labels
@@ -87,14 +87,14 @@ def _clean(
 
 
 def _inside(box: ImageBox, rows: int, columns: int) -> ImageBox:
-    """What of a box lies in the image."""
+    """Return the part of a box inside the image."""
     x0, y0 = min(max(box.x, 0), columns), min(max(box.y, 0), rows)
     x1, y1 = min(max(box.x + box.width, x0), columns), min(max(box.y + box.height, y0), rows)
     return ImageBox(x0, y0, x1 - x0, y1 - y0)
 
 
 def clean_text(text: str, length: int) -> str:
-    """One line of at most `length` characters, none of which controls anything."""
+    """Return the text on one line of at most `length` characters, without control characters."""
     if len(text) <= length and text.isprintable():
         return text
     shown = (" " if character.isspace() else character for character in text[: 4 * length])

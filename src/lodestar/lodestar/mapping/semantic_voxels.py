@@ -35,7 +35,7 @@ _DEFAULTS = VoxelConfig()
 
 
 class SemanticVoxelMap:
-    """Surfaces, and sparse voxels with a posterior over instance ids; safe for threads.
+    """Surfaces, and sparse voxels with a posterior over instance ids. Safe for threads.
 
     Voxels live in a frame that is `map` until a jump of map <- odom; then the whole frame moves with the jump.
     Ids start at 1, are never used again, and those of merged instances forward for ever.
@@ -56,17 +56,17 @@ class SemanticVoxelMap:
         self._mark = 0
         self._last_fused = -np.inf
         self._last_depth = -np.inf
-        self._followed = -np.inf  # stamp of the frame that map <- odom was last taken from
+        self._followed = -np.inf  # stamp of the frame of the last map <- odom
         self._map_from_odom: np.ndarray | None = None
         self._map_from_voxels = np.eye(4)
-        self._thinned: set[int] = set()  # instances that depth without segments has carved, not yet measured
-        self._fusing = threading.Lock()  # one segmented frame after the other; taken before the map's own
+        self._thinned: set[int] = set()  # instances carved by depth without segments, not measured since
+        self._fusing = threading.Lock()  # serializes segmented frames; acquired before the map's lock
         self._lock = threading.RLock()
 
     # ------------------------------------------------------------------ input
 
     def integrate_depth(self, frame: RgbdFrame) -> None:
-        """Take in depth without semantics: surfaces, and what was seen through is carved. Raises FrameRejected."""
+        """Integrate depth without semantics: update surfaces, carve voxels seen through. Raises FrameRejected."""
         with self._lock:
             self._admit(frame, self._last_depth)
             self._last_depth = frame.stamp
@@ -81,9 +81,10 @@ class SemanticVoxelMap:
         self.geometry.integrate(frame.depth, frame.camera, voxels_from_camera, frame.rgb)
 
     def fuse(self, frame: RgbdFrame, segmented: SegmentedFrame) -> InstanceDelta:
-        """Take in a segmented frame and return what changed. Raises FrameRejected, then nothing has.
+        """Integrate a segmented frame and return the changes. Raises FrameRejected, without any change then.
 
-        Depth goes in beside it: the map is held to admit the frame and to commit it, not while masks become points.
+        Depth can be integrated meanwhile: the map is locked to admit and commit the frame, not while masks become
+        points.
         """
         with self._fusing:
             with self._lock:
@@ -95,7 +96,7 @@ class SemanticVoxelMap:
                 self._last_fused = frame.stamp
                 moved, map_from_odom = self._locate(frame)
                 voxels_from_camera = inverse(self._map_from_voxels) @ map_from_odom @ frame.odom_from_camera
-            # Where the frame lies in the voxels holds from here on, even if the map is moved meanwhile.
+            # The frame's pose in the voxel frame stays valid from here on, even if the map is moved meanwhile.
             masks = self._masks(frame, segmented, lookup, voxels_from_camera)
             with self._lock:
                 return self._commit(frame, masks, voxels_from_camera, map_from_odom, moved)
@@ -108,7 +109,7 @@ class SemanticVoxelMap:
         map_from_odom: np.ndarray,
         moved: bool,
     ) -> InstanceDelta:
-        """The masks of a frame are in the map. moved: all that is in it has just been moved."""
+        """Apply a frame's masks to the map. moved: the map has just followed a jump."""
         self._mark += 1
         self.revision += 1
         fusion, registry, alive = self._fusion, self._registry, self._registry.tracks
@@ -118,7 +119,7 @@ class SemanticVoxelMap:
         seen = {m.mask: registry.resolve(m.instance_id) for m in matches}
         observations = fusion.observe(frame, masks, seen)
         present = set(seen.values())
-        # Depth between two segmented frames has carved some: what is left of them is measured before their absence is.
+        # Instances carved by depth between two segmented frames are measured before their absence is tested.
         thinned, gone, faded = self._refresh([i for i in self._thinned if i in alive and i not in present])
         self._thinned.clear()
         absences = find_absences(registry, looks, frame.stamp, present, self.config)
@@ -151,7 +152,7 @@ class SemanticVoxelMap:
         )
 
     def restart_clock(self) -> None:
-        """Frames of any stamp are taken in again: a simulator or a replay has started anew."""
+        """Accept frames of any stamp again, after a simulator or a replay was restarted."""
         with self._lock:
             self._last_fused = self._last_depth = self._followed = -np.inf
 
@@ -163,7 +164,7 @@ class SemanticVoxelMap:
         map_from_voxels: np.ndarray,
         revision: int,
     ) -> None:
-        """Take over what a saved map held, in place of all there was; see `mapping.persistence`."""
+        """Replace the contents by those of a saved map; see `mapping.persistence`."""
         with self._lock:
             self._store, self.geometry, self._registry = store, geometry, registry
             self._fusion = MaskFusion(self.config, store, registry)
@@ -172,43 +173,43 @@ class SemanticVoxelMap:
             self.revision = revision
 
     def resume_odometry(self, map_from_odom: np.ndarray) -> None:
-        """The odometry of before goes on; map_from_odom: (4, 4), its last correction. A jump since then is followed."""
+        """Continue the previous odometry. map_from_odom: (4, 4), its last correction; a jump since then is applied."""
         with self._lock:
             self._map_from_odom = map_from_odom
 
     def reserve_ids(self, next_id: int) -> None:
-        """Ids below `next_id` were given out before, and are not used again."""
+        """Never assign ids below `next_id`."""
         with self._lock:
             self._registry.next_id = max(self._registry.next_id, next_id)
 
     @property
     def next_id(self) -> int:
-        """The id of the next new instance."""
+        """Return the id of the next new instance."""
         return self._registry.next_id
 
     def measure_all(self) -> None:
-        """Every instance is measured anew; takes time by the size of the map."""
+        """Measure every instance again; the run time grows with the map."""
         with self._lock:
-            last, self._last_fused = self._last_fused, np.inf  # none of them is observed now
+            last, self._last_fused = self._last_fused, np.inf  # no instance is observed now
             self._refresh(list(self._registry.tracks))
             self._last_fused = last
 
     # ----------------------------------------------------------------- output
 
     def instances(self) -> dict[int, Instance]:
-        """Every instance that has voxels, confirmed or not, by id."""
+        """Return every instance with voxels, confirmed or not, by id."""
         with self._lock:
             return dict(self._registry.instances)
 
     def resolve(self, instance_id: int) -> int:
-        """The id that this one goes by now, itself if it was never merged."""
+        """Return the current id of an instance, itself if it was never merged."""
         with self._lock:
             return self._registry.resolve(instance_id)
 
     def delta_since(self, revision: int, page: int = 0, page_size: int = 256) -> tuple[InstanceDelta, int]:
-        """One page of what changed after `revision`, and how many pages there are.
+        """Return one page of the changes after `revision`, and the number of pages.
 
-        Merges and removals come with the first page. Raises ValueError for a page that does not exist.
+        The first page has the merges and removals. Raises ValueError for a page that does not exist.
         """
         with self._lock:
             registry = self._registry
@@ -232,7 +233,7 @@ class SemanticVoxelMap:
             return delta, pages
 
     def cloud(self) -> tuple[np.ndarray, np.ndarray]:
-        """Voxels of confirmed instances: centres (N, 3) float32 in map, metres, and instance ids (N,) int32."""
+        """Return the voxels of confirmed instances: centres (N, 3) float32 in map, metres, and ids (N,) int32."""
         with self._lock:
             store = self._store
             places = store.owned()
@@ -242,42 +243,44 @@ class SemanticVoxelMap:
             return (centres @ rotation.T + offset).astype(np.float32), store.owner[places].copy()
 
     def mesh(self) -> Mesh:
-        """The surfaces in map."""
+        """Return the surfaces in map."""
         mesh = extract_mesh(self.geometry)
         return replace(mesh, vertices=transform_points(self._map_from_voxels, mesh.vertices))
 
     def instances_at(self, points: np.ndarray) -> np.ndarray:
-        """(N,) int32: the confirmed instance whose voxel is at or beside each of points (N, 3) in map; 0 = none."""
+        """Return (N,) int32: the confirmed instance with a voxel at or beside each of points (N, 3) in map; 0 =
+        none.
+        """
         with self._lock:
             owners = self._store.owners_near(transform_points(inverse(self._map_from_voxels), points))
             return np.where(self._confirmed()[owners], owners, 0)
 
     def _confirmed(self) -> np.ndarray:
-        """(ids,) bool."""
+        """Return by id whether an instance is confirmed, (ids,) bool."""
         known = np.zeros(self._registry.next_id, bool)
         tracks = self._registry.tracks.values()
         known[[t.id for t in tracks if t.observation_count >= self.config.confirm]] = True
         return known
 
     def pillars(self, resolution: float = 0.1) -> PillarMap:
-        """Ranked confirmed instances per cell of the plan (RoboAtlas eq. 9-11)."""
+        """Return the ranked confirmed instances per cell of the plan (RoboAtlas eq. 9-11)."""
         points, ids = self.cloud()
         return build_pillars(points, ids, resolution, self.revision)
 
     @property
     def voxel_count(self) -> int:
-        """Voxels in the map."""
+        """Return the number of voxels in the map."""
         return self._store.live
 
     @property
     def voxels_refused(self) -> int:
-        """Voxels that found no room since the start."""
+        """Return the number of voxels dropped for lack of room since the start."""
         return self._store.refused
 
     # ------------------------------------------------------------------ steps
 
     def _admit(self, frame: RgbdFrame, last: float, segmented: SegmentedFrame | None = None) -> np.ndarray:
-        """Look-up of the label values of a good frame; a bad one is counted and refused."""
+        """Return the look-up of a valid frame's label values; count and reject an invalid frame."""
         try:
             check_frame(frame, last, self.config.reach)
             return label_lookup(frame, segmented) if segmented is not None else np.empty(0, np.int32)
@@ -286,9 +289,9 @@ class SemanticVoxelMap:
             raise
 
     def _locate(self, frame: RgbdFrame) -> tuple[bool, np.ndarray]:
-        """Whether the map has just been moved with a jump of map <- odom, and the one that the frame is taken in by.
+        """Return whether the map has just followed a jump of map <- odom, and the map <- odom used for the frame.
 
-        That is the frame's own, except where segments come later than depth that has jumped: then it is the new one.
+        That is the frame's own, except if depth with a later jump was integrated first: then it is the new one.
         """
         before, now = self._map_from_odom, np.array(frame.map_from_odom, np.float64)
         jump = None if before is None else jump_between(before, now, frame.odom_from_camera)
@@ -302,7 +305,7 @@ class SemanticVoxelMap:
     def _masks(
         self, frame: RgbdFrame, segmented: SegmentedFrame, lookup: np.ndarray, voxels_from_camera: np.ndarray
     ) -> Masks:
-        """Points of the frame's masks in the voxel frame, and which masks have enough of them."""
+        """Return the points of the frame's masks in the voxel frame, and which masks have enough of them."""
         config, camera, detections = self.config, frame.camera, segmented.detections
         counts = np.array([d.pixel_count for d in detections], np.float64)
         samples = sample(
@@ -314,7 +317,7 @@ class SemanticVoxelMap:
         return Masks(samples, usable, detections, self._sights)
 
     def _carve(self, frame: RgbdFrame, voxels_from_camera: np.ndarray) -> Looks:
-        """Voxels that depth was measured through have less occupancy; the view is remembered."""
+        """Lower the occupancy of voxels that depth was measured through; remember the view."""
         config, camera = self.config, frame.camera
         camera_from_voxels = inverse(voxels_from_camera)
         depth = np.ascontiguousarray(frame.depth, np.float32)
@@ -329,10 +332,10 @@ class SemanticVoxelMap:
     def _refresh(
         self, batch: list[int], forgotten: frozenset[int] = frozenset()
     ) -> tuple[list[Instance], list[int], list[tuple[int, int]]]:
-        """Measure the instances of the batch; those that are gone or to be forgotten are removed.
+        """Measure the instances of the batch; remove disappeared and expired ones.
 
-        Returns what was measured, ids that were never confirmed and are no more, and confirmed ones that are no
-        longer where they stood, each with the clear looks that were not reported yet.
+        Returns the measured instances, the ids of removed unconfirmed ones, and confirmed ones that are no
+        longer at their places, each with the clear looks that were not reported yet.
         """
         if not batch:
             return [], [], []

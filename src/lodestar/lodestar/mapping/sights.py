@@ -1,4 +1,4 @@
-"""Coarse depth of the places that a camera has looked from, to tell what was ever seen to be empty."""
+"""Coarse depth images of past views, which tell the space that was ever seen empty."""
 
 from __future__ import annotations
 
@@ -12,21 +12,17 @@ from lodestar.geometry.camera import PinholeCamera
 
 @dataclass(frozen=True)
 class SightConfig:
-    """views: kept at most, the oldest goes. step: pixels of a cell of the coarse image.
+    """Which views are kept, and how coarsely."""
 
-    moved, turned: metres and radians from the last kept view from which another is kept. margin: metres by which
-    depth must pass a place to show it empty.
-    """
-
-    views: int = 192
-    step: int = 8
-    moved: float = 0.3
-    turned: float = 0.3
-    margin: float = 0.15
+    views: int = 192  # kept at most, the oldest is dropped; chosen
+    step: int = 8  # pixels of the image per pixel of the coarse image; chosen
+    moved: float = 0.3  # metres from the last kept view from which another is kept; chosen
+    turned: float = 0.3  # radians from the last kept view from which another is kept; chosen
+    margin: float = 0.15  # metres by which depth must exceed a place's range to show it empty; chosen
 
 
 class SightMemory:
-    """A ring of coarse depth images; each cell holds the least depth in it, so that `empty` errs towards no."""
+    """A ring of coarse depth images; each cell holds its least depth, so that `empty` errs towards False."""
 
     def __init__(self, config: SightConfig = SightConfig()):
         self._config = config
@@ -61,7 +57,7 @@ class SightMemory:
         self._count += 1
 
     def empty(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which points (N, 3) of the voxel frame were ever seen through, and which were ever hidden; (N,) bool."""
+        """Return which points (N, 3), voxel frame, were ever seen empty, and which were ever hidden; (N,) bool."""
         known = min(self._count, self._config.views)
         if self._depth is None or not known or not len(points):
             return np.zeros(len(points), bool), np.zeros(len(points), bool)
@@ -85,7 +81,7 @@ class SightMemory:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _coarse(depth, step):
-    """Least valid depth of each cell of step x step pixels, 0 where half of the cell is not valid."""
+    """Return the least valid depth of each cell of step x step pixels; 0 if half of the cell is invalid."""
     rows, columns = depth.shape[0] // step, depth.shape[1] // step
     coarse = np.zeros((rows, columns), np.float32)
     endless = np.float32(np.inf)

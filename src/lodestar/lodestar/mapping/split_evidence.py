@@ -14,29 +14,32 @@ from lodestar.models.kinship import looks_agree, same_kind
 
 @dataclass(frozen=True)
 class SplitConfig:
-    """evidence: frames that show two things, more than show one, from which an instance is split; a frame counts
+    """Frames for and against one instance being two objects.
 
-    double where the captions differ. overlap: share of a mask's points in the box of the other, from which on
-    the two are not apart. whole: of the extent, from which on one mask shows the whole and speaks against two;
-    a mask that shows less speaks against them with the weight `single`. What is known to be two waits for a frame
-    whose masks show the whole, for only there is it seen what belongs to which.
+    A frame counts double if the two captions differ. An instance with enough evidence is split at the next frame whose
+    masks show it whole, because only that frame shows which part belongs to which object.
     """
 
-    evidence: float = 4.0
+    evidence: float = (
+        4.0  # frames that show two objects less those that show one, from which it is split; chosen
+    )
+    # share of a mask's points in the other's box from which two masks are not apart; chosen
     overlap: float = 0.25
-    whole: float = 0.8
-    single: float = 0.25
+    whole: float = (
+        0.8  # share of the extent from which one mask shows the whole and counts against two; chosen
+    )
+    single: float = 0.25  # frames that a mask of a smaller share counts against two; chosen
 
 
 class SplitEvidence:
-    """Counts per instance the frames in which two masks lie on it apart, less those in which one shows it all."""
+    """Counts per instance the frames in which two masks lie apart on it, less those in which one shows it whole."""
 
     def __init__(self, config: SplitConfig):
         self._config = config
         self._balance: dict[int, float] = {}
 
     def look(self, matches: list[Match], masks: Masks, tracks: Tracks) -> list[Split]:
-        """Take in a frame's matches; returns the splits that are due."""
+        """Apply a frame's matches; return the splits that are due."""
         shown: dict[int, list[int]] = {}
         for match in matches:
             if match.instance_id:
@@ -60,20 +63,20 @@ class SplitEvidence:
         return splits
 
     def _look_at_one(self, instance: int, mask: int, masks: Masks, tracks: Tracks) -> None:
-        """The only mask on an instance speaks against its being two, the more if it shows all of it."""
+        """Count a single mask on an instance against two objects, with more weight if it shows all of it."""
         config = self._config
         whole = self._shows_all(instance, [mask], masks, tracks)
         balance = self._balance.get(instance, 0.0) - (1.0 if whole else config.single)
         self._balance[instance] = max(balance, -config.evidence)
 
     def _shows_all(self, instance: int, own: list[int], masks: Masks, tracks: Tracks) -> bool:
-        """Whether masks together reach as far, in plan, as the instance does."""
+        """Return whether the masks together cover the instance's extent in plan."""
         share, box = self._config.whole, tracks.bounds(instance)
         low, high = masks.samples.low[own].min(axis=0), masks.samples.high[own].max(axis=0)
         return all(high[a] - low[a] >= share * (box[a + 3] - box[a]) for a in (0, 1))
 
     def forget(self, instance: int) -> None:
-        """Drop what is known of an instance."""
+        """Drop the evidence of an instance."""
         self._balance.pop(instance, None)
 
     def _apart(self, masks: Masks, a: int, b: int) -> bool:
@@ -86,7 +89,7 @@ class SplitEvidence:
 
 @njit(cache=True, nogil=True)
 def _share_inside(points, others):
-    """Share of points (N, 3) within the box around the middle nine tenths, along each axis, of others (M, 3)."""
+    """Return the share of points (N, 3) in the box of the middle nine tenths, along each axis, of others (M, 3)."""
     inside = np.ones(len(points), np.bool_)
     for a in range(3):
         low, high = np.percentile(others[:, a], (5, 95))

@@ -17,7 +17,7 @@ Bounds = tuple[float, float, float, float, float, float]  # low x, y, z, high x,
 
 @dataclass
 class Track:
-    """Votes, history and box of an instance. box_min, box_max: (3,) metres, voxel frame; `Tracks.place` moves them."""
+    """Votes, history and box of an instance. box_min, box_max: (3,) metres, voxel frame, set by `Tracks.place`."""
 
     id: int
     first_seen: float
@@ -38,7 +38,7 @@ class Track:
 
     @property
     def caption(self) -> str:
-        """The caption of most weight among those of its label and the synonyms of that."""
+        """Return the heaviest caption among those of its label and that label's synonyms."""
         if self._caption is None:
             kind = kind_of(self.label)
             own = [
@@ -50,7 +50,7 @@ class Track:
         return self._caption
 
     def agreement(self, label: str) -> float:
-        """Weight of labels of the same kind as `label` relative to those of the kind of its own, [0, 1]."""
+        """Return the weight of labels of `label`'s kind relative to those of the instance's own kind, [0, 1]."""
         if not self.shares:
             return 0.0
         alike, own = (
@@ -60,14 +60,16 @@ class Track:
         return min(alike / own, 1.0) if own > 0.0 else 0.0
 
     def likeness(self, label: str, feature: np.ndarray | None) -> float:
-        """Cosine of a detection's feature with the instance's, [-1, 1]; agreement of the label where one has none."""
+        """Return the cosine of a detection's feature with the instance's, [-1, 1]; without both, the label's
+        agreement.
+        """
         if feature is None or self.appearance is None or feature.shape != self.appearance.shape:
             return self.agreement(label)
         length = float(np.linalg.norm(self.appearance))
         return float(feature @ self.appearance) / length if length > 0.0 else 0.0
 
     def show(self, feature: np.ndarray | None) -> None:
-        """Take in the feature (D,) of a detection; one of another model's dimension starts anew."""
+        """Add the feature (D,) of a detection; a feature of another dimension, of another model, replaces the sum."""
         if feature is None:
             return
         known = self.appearance is not None and self.appearance.shape == feature.shape
@@ -82,7 +84,7 @@ class Track:
         self.label = min(rank, key=lambda name: rank[name])
 
     def take(self, pair: tuple[str, str]) -> float:
-        """Remove a label and caption; returns the weight that they had."""
+        """Remove a label and caption; return their weight."""
         weight = self.labels.pop(pair)
         self.shares[pair[0]] -= weight
         if self.shares[pair[0]] <= 1e-9:
@@ -105,7 +107,7 @@ class Track:
         self._elect()
 
     def absorb(self, lost: Track, keep: int) -> None:
-        """`lost` was the same thing: its votes, looks and history are this one's."""
+        """Merge `lost`, the same object: add its votes, views and history."""
         for (label, caption), weight in lost.labels.items():
             self.vote(label, caption, weight, keep)
         self.show(lost.appearance)
@@ -115,14 +117,16 @@ class Track:
 
 
 class Tracks:
-    """Instances by id, found by place, by recency and in turn; no look-up's time depends on how many there are."""
+    """Instances by id, found by place, by recency and in turn; the time of a look-up does not depend on their
+    number.
+    """
 
     def __init__(self) -> None:
         self._tracks: dict[int, Track] = {}
         self._cells: dict[tuple[int, int], set[int]] = {}
         self._spans: dict[int, tuple[int, int, int, int]] = {}
         self._bounds: dict[int, Bounds] = {}
-        self._recency: OrderedDict[int, None] = OrderedDict()  # last seen last
+        self._recency: OrderedDict[int, None] = OrderedDict()  # by time of the last sighting, ascending
         self._ring: list[int] = []
         self._turn = 0
 
@@ -139,22 +143,22 @@ class Tracks:
         return len(self._tracks)
 
     def get(self, identity: int) -> Track | None:
-        """The instance, None where there is none of this id."""
+        """Return the instance of an id, or None."""
         return self._tracks.get(identity)
 
     def values(self) -> Iterator[Track]:
-        """Every instance."""
+        """Iterate over all instances."""
         return iter(self._tracks.values())
 
     def add(self, track: Track) -> None:
-        """Take in a new instance."""
+        """Add a new instance."""
         self._tracks[track.id] = track
         self._recency[track.id] = None
         self._ring.append(track.id)
         self._index(track)
 
     def pop(self, identity: int) -> Track:
-        """Remove an instance; KeyError where there is none."""
+        """Remove and return an instance. Raises KeyError for an unknown id."""
         track = self._tracks.pop(identity)
         del self._recency[identity], self._bounds[identity]
         for cell in self._cells_of(self._spans.pop(identity)):
@@ -164,27 +168,27 @@ class Tracks:
         return track
 
     def place(self, track: Track, box_min: np.ndarray, box_max: np.ndarray) -> None:
-        """The instance's box is this one now."""
+        """Set the instance's box."""
         track.box_min, track.box_max = box_min, box_max
         self._index(track)
 
     def seen(self, track: Track, stamp: float) -> None:
-        """The instance was seen at `stamp`."""
+        """Record a sighting of the instance at `stamp`."""
         track.last_seen = stamp
         self._recency.move_to_end(track.id)
 
     def bounds(self, identity: int) -> Bounds:
-        """The instance's box as numbers, which are faster to compare one by one than arrays are."""
+        """Return the instance's box as plain numbers, which compare faster than arrays."""
         return self._bounds[identity]
 
     def near(self, box_min: np.ndarray, box_max: np.ndarray) -> list[int]:
-        """Ids, ascending, of the instances whose boxes touch a box of the voxel frame."""
+        """Return the ids, ascending, of the instances whose boxes touch a box of the voxel frame."""
         x0, y0, z0 = box_min.tolist()
         x1, y1, z1 = box_max.tolist()
         return self._touching(x0, y0, z0, x1, y1, z1)
 
     def around(self, identity: int, reach: float = 0.0) -> list[int]:
-        """Ids, ascending, of the instances whose boxes touch that of an instance, grown by `reach` metres.
+        """Return the ids, ascending, of the instances whose boxes touch that of an instance, grown by `reach` metres.
 
         The instance itself is among them.
         """
@@ -204,7 +208,7 @@ class Tracks:
         return near
 
     def recent(self, since: float, most: int) -> list[int]:
-        """At most `most` ids of instances last seen after `since`, latest first."""
+        """Return at most `most` ids of instances last seen after `since`, latest first."""
         found: list[int] = []
         for identity in reversed(self._recency):
             if len(found) >= most or self._tracks[identity].last_seen <= since:
@@ -213,11 +217,13 @@ class Tracks:
         return found
 
     def next_in_turn(self, count: int) -> list[int]:
-        """The next `count` ids, each once at most, going round all instances."""
+        """Return the next `count` ids in turn, each at most once, cycling through all instances."""
         found: list[int] = []
         for _ in range(min(count, len(self._tracks))):
             while True:
-                if self._turn >= len(self._ring):  # a round is over: those that went are left out of the next
+                if self._turn >= len(
+                    self._ring
+                ):  # end of a round: removed instances are left out of the next
                     self._ring = [i for i in self._ring if i in self._tracks]
                     self._turn = 0
                 self._turn += 1

@@ -26,8 +26,8 @@ _DEFAULTS = GeometryConfig()
 class TsdfVolume:
     """Distance, weight and colour of the voxels near surfaces; safe for threads.
 
-    Works at the rate of depth, with a lock of its own: it never waits for semantics. cells: where the voxels lie, by
-    default on the configured device; which blocks there are is known to the processor.
+    Runs at the rate of depth with its own lock and never waits for semantics. cells: storage of the voxels, by
+    default on the configured device; the index of blocks stays on the CPU.
     """
 
     def __init__(self, config: GeometryConfig = _DEFAULTS, cells: Cells | None = None):
@@ -43,10 +43,10 @@ class TsdfVolume:
         volume_from_camera: np.ndarray,
         rgb: np.ndarray | None = None,
     ) -> int:
-        """The surfaces seen in depth (H, W) float32, metres, invalid = 0 or NaN, are in the map.
+        """Fuse the surfaces in depth (H, W) float32, metres, invalid = 0 or NaN.
 
-        rgb: (H, W, 3) uint8. volume_from_camera: (4, 4). Surfaces that were seen empty fade, and blocks without any
-        are given back. Returns the number of blocks looked at. Raises ValueError for images of another shape.
+        rgb: (H, W, 3) uint8. volume_from_camera: (4, 4). Surfaces that were seen empty fade; blocks without surfaces
+        are released. Returns the number of blocks in view. Raises ValueError for images of another shape.
         """
         shape = (camera.height, camera.width)
         if depth.shape != shape or (rgb is not None and rgb.shape != (*shape, 3)):
@@ -81,24 +81,15 @@ class TsdfVolume:
         kernels.release(pool.table, pool.coords, pool.free, pool.state, empty)
         return found
 
-    def distances(self, points: np.ndarray) -> np.ndarray:
-        """(N,) float32 at points (N, 3): signed distance over truncation in [-1, 1], NaN where nothing was seen."""
-        points = np.ascontiguousarray(points, np.float64)
-        with self._lock:
-            places, cells = kernels.locate(self.blocks.table, self.blocks.coords, points, self.config.voxel)
-            known = places >= 0
-            result = np.full(len(points), np.nan, np.float32)
-            distance, weight = self._cells.at(places[known], cells[known])
-            result[known] = np.where(weight > 0, distance / np.float32(SCALE), np.float32(np.nan))
-            return result
-
     def surface_voxels(self) -> int:
-        """Voxels just under a surface: seen, with a seen neighbour in their block on its other side."""
+        """Return the number of voxels just under a surface: seen, with a seen neighbour in their block on its other
+        side.
+        """
         with self._lock:
             places, total = self.blocks.places(), 0
             for start in range(
                 0, len(places), 4096
-            ):  # a whole building at a time would need its memory again
+            ):  # in parts: a whole building at once would need its memory again
                 some = places[start : start + 4096]
                 cube = (len(some), SIDE, SIDE, SIDE)
                 distance, weight, _ = self._cells.read(some)
@@ -115,7 +106,7 @@ class TsdfVolume:
             return total
 
     def snapshot(self) -> dict[str, np.ndarray]:
-        """Copies of coords (B, 3) int32, distance (B, 512) float32, weight (B, 512) uint8, color (B, 512, 3) uint8.
+        """Copy coords (B, 3) int32, distance (B, 512) float32, weight (B, 512) uint8, color (B, 512, 3) uint8.
 
         Distances are over truncation. Blocks are in the order of their coordinates.
         """
@@ -123,7 +114,7 @@ class TsdfVolume:
         return {**arrays, "distance": arrays["distance"].astype(np.float32) / np.float32(SCALE)}
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything needed to go on from here, for a file: version, grid and the blocks in order of coordinates."""
+        """Return the whole state for a file: version, grid and the blocks in order of coordinates."""
         with self._lock:
             places = self.blocks.places()
             places = places[np.lexsort(self.blocks.coords[places].T[::-1])]
@@ -141,7 +132,9 @@ class TsdfVolume:
     def from_arrays(
         cls, arrays: Mapping[str, np.ndarray], config: GeometryConfig = _DEFAULTS, cells: Cells | None = None
     ) -> TsdfVolume:
-        """The volume that `to_arrays` wrote. Raises ValueError for other arrays, another grid or too many blocks."""
+        """Return the volume written by `to_arrays`. Raises ValueError for other arrays, another grid or too many
+        blocks.
+        """
         _check_arrays(arrays, config)
         volume = cls(config, cells)
         places = volume.blocks.insert(arrays["coords"])

@@ -7,18 +7,18 @@ import math
 import numpy as np
 from numba import njit
 
-from lodestar.mapping.blocks import CELLS, SIDE, find, give_back, obtain
+from lodestar.mapping.blocks import CELLS, SIDE, give_back, obtain
 
 SCALE = 32767.0  # of a distance in the pool: +-1 truncation
-FREE_SPACE = 0.9 * SCALE  # from here on a voxel is free space, with no surface beside it
+FREE_SPACE = 0.9 * SCALE  # distance from which a voxel is free space without an adjacent surface
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def touch(table, coords, free, state, depth, camera, rotation, offset, near, far, truncation, block, stride):
-    """Blocks within truncation of measured points exist."""
+    """Create the blocks within truncation of measured points."""
     fx, fy, cx, cy = camera
     rows, columns = depth.shape
-    last = np.full((3, 3), 1 << 40, np.int64)  # of each step: neighbours mostly lie in the same block
+    last = np.full((3, 3), 1 << 40, np.int64)  # per step: adjacent pixels mostly lie in the same block
     for row in range(stride // 2, rows, stride):
         b = (row - cy) / fy
         for column in range(stride // 2, columns, stride):
@@ -42,7 +42,7 @@ def touch(table, coords, free, state, depth, camera, rotation, offset, near, far
 
 @njit(cache=True, nogil=True, inline="always")
 def _is_clear(depth, row, column, spread, bound):
-    """Whether everything around a pixel is farther than `bound`."""
+    """Return whether all depth around a pixel is larger than `bound`."""
     rows, columns = depth.shape
     if row < spread or column < spread or row + spread >= rows or column + spread >= columns:
         return False
@@ -55,7 +55,7 @@ def _is_clear(depth, row, column, spread, bound):
 
 @njit(cache=True, nogil=True, inline="always")
 def _has_surface(distance, weight):
-    """Whether any voxel of a block is not far out in free space."""
+    """Return whether any voxel of a block is nearer to a surface than FREE_SPACE."""
     for cell in range(CELLS):  # noqa: SIM110 - compiled, where any() takes no generator
         if weight[cell] > 0 and distance[cell] < FREE_SPACE:
             return True
@@ -64,7 +64,7 @@ def _has_surface(distance, weight):
 
 @njit(cache=True, nogil=True)
 def _lattice(rotation, size):
-    """(3, 512) float32: where a block's cells lie from its first one, in the axes of the camera."""
+    """Return (3, 512) float32: offsets of a block's cells from its first one, in the camera's axes."""
     lattice = np.empty((3, CELLS), np.float32)
     for cell in range(CELLS):
         i, j, k = cell // (SIDE * SIDE), cell // SIDE % SIDE, cell % SIDE
@@ -75,7 +75,7 @@ def _lattice(rotation, size):
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _project(first, lattice, lens, rows, columns, near, far, depths, pixels):
-    """Depth of each cell of a block, and its pixel in the flat image, -1 outside of it; eight cells at a time."""
+    """Write the depth of each cell of a block, and its pixel in the flat image, -1 = outside; eight cells at a time."""
     x0, y0, z0 = first
     fx, fy, cx, cy = lens
     zero, one, wide, high = np.float32(0.0), np.float32(1.0), np.float32(columns), np.float32(rows)
@@ -92,7 +92,7 @@ def _project(first, lattice, lens, rows, columns, near, far, depths, pixels):
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _measure(image, distance, weight, pixels, depths, near, far, truncation, gaps, acts):
-    """What to do with each cell: act 1 takes its gap in, 2 asks whether a surface there was seen empty."""
+    """Choose the action per cell: 1 = average its gap, 2 = test whether a surface there was seen empty."""
     touched, doubtful = 0, 0
     free = np.int16(FREE_SPACE)
     for cell in range(CELLS):
@@ -111,7 +111,7 @@ def _measure(image, distance, weight, pixels, depths, near, far, truncation, gap
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _average(distance, weight, gaps, acts, scale, top):
-    """Running means of the cells with act 1."""
+    """Update the running means of the cells with action 1."""
     one, half = np.float32(1.0), np.float32(0.5)
     for cell in range(CELLS):
         count = np.float32(weight[cell])
@@ -123,14 +123,14 @@ def _average(distance, weight, gaps, acts, scale, top):
 
 @njit(cache=True, nogil=True, inline="always")
 def _paint(color, weight, rgb, pixels, gaps, acts, truncation):
-    """Running means of the colours of cells near the surface; before the weights grow."""
+    """Update the running means of the colours of cells near the surface, before their weights grow."""
     columns = rgb.shape[1]
     for cell in range(CELLS):
         if acts[cell] != 1 or gaps[cell] >= truncation:
             continue
         row, column = pixels[cell] // columns, pixels[cell] % columns
         blank = color[cell, 0] == 0 and color[cell, 1] == 0 and color[cell, 2] == 0
-        known = 0 if blank else np.int64(weight[cell])  # it may have been seen as free space before
+        known = 0 if blank else np.int64(weight[cell])  # the cell may have been free space before
         for channel in range(3):
             mean = (np.float64(color[cell, channel]) * known + rgb[row, column, channel]) / (known + 1)
             color[cell, channel] = np.uint8(mean + 0.5)
@@ -189,7 +189,7 @@ def clear(distance, weight, color, places):
     for index in places:
         weight[index] = 0
         distance[index] = 0
-        if color[index].any():  # without colour its memory was never committed
+        if color[index].any():  # memory without colour was never committed
             color[index] = 0
 
 
@@ -197,18 +197,3 @@ def clear(distance, weight, color, places):
 def release(table, coords, free, state, places):
     for index in places:
         give_back(table, coords, free, state, index)
-
-
-@njit(cache=True, nogil=True)
-def locate(table, coords, points, size):
-    """Places (N,) of the blocks at points (N, 3), -1 where there is none, and cells (N,) in them."""
-    places, cells = np.empty(len(points), np.int64), np.zeros(len(points), np.int64)
-    for i in range(len(points)):
-        x, y, z = (
-            math.floor(points[i, 0] / size),
-            math.floor(points[i, 1] / size),
-            math.floor(points[i, 2] / size),
-        )
-        places[i] = find(table, coords, x >> 3, y >> 3, z >> 3)
-        cells[i] = ((x & 7) * SIDE + (y & 7)) * SIDE + (z & 7)
-    return places, cells

@@ -1,4 +1,4 @@
-"""Which turns of a LiDAR are worth the cost of tracing their rays."""
+"""Selection of the LiDAR turns that are integrated."""
 
 from __future__ import annotations
 
@@ -10,37 +10,35 @@ import numpy as np
 
 @dataclass(frozen=True)
 class TurnFilterConfig:
-    """period: seconds from one input that is taken in to the next. distance: metres that the sensor must have moved.
+    """Least time and motion between two turns that are integrated."""
 
-    still_period: seconds after which one is taken in from the same place too, because others may have moved.
-    """
-
-    period: float = 0.25
-    distance: float = 0.15
+    period: float = 0.25  # seconds; chosen
+    distance: float = 0.15  # metres that the sensor must have moved; chosen
+    # seconds after which a turn from the same place is integrated too; chosen: others may have moved
     still_period: float = 0.5
 
 
 class TurnFilter:
-    """Picks inputs by stamp and place. A sensor that sees all around sees the same again until it has moved."""
+    """Select inputs by stamp and place: a sensor with a full field of view sees the same until it has moved."""
 
     def __init__(self, config: TurnFilterConfig = TurnFilterConfig()) -> None:
         self.config = config
         self.reset()
 
     def reset(self) -> None:
-        """The next input is taken in."""
+        """Accept the next input."""
         self._next = self._taken_at = -math.inf
         self._place: np.ndarray = np.full(3, np.inf)
 
     def due(self, stamp: float) -> bool:
-        """Whether enough time has passed to look at an input at all; then it has begun anew."""
+        """Return whether `period` has passed since the last call that returned True."""
         if stamp < self._next:
             return False
         self._next = stamp + self.config.period
         return True
 
     def takes(self, stamp: float, place: np.ndarray) -> bool:
-        """Whether an input of this stamp, seen from place (3,) in map, metres, is to be taken in."""
+        """Return whether to integrate an input of this stamp, taken at place (3,) in map, metres."""
         moved = float(np.linalg.norm(place - self._place))
         if moved < self.config.distance and 0.0 <= stamp - self._taken_at < self.config.still_period:
             return False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
@@ -11,7 +9,7 @@ from lodestar.mapping import posterior
 from lodestar.mapping.blocks import CELLS, FREE, LIVE, REFUSED, SIDE, USED, find, give_back, obtain
 from lodestar.mapping.posterior import CANDIDATES
 
-GONE = -1  # owner of a pool entry that holds no voxel
+GONE = -1  # owner of an unused pool entry
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -21,13 +19,13 @@ def cell(x, y, z):
 
 @njit(cache=True, nogil=True, inline="always")
 def bit(identity):
-    """The bit of an id in a block's filter of candidates."""
+    """Return the bit of an id in a block's filter of candidates."""
     return np.uint64(1) << np.uint64(((np.int64(identity) * 0x9E3779B1) >> 16) & 63)
 
 
 @njit(cache=True, nogil=True)
 def set_owner(owner, links, heads, i, new):
-    """Voxel i moves from its owner's list to the list of `new` (0 and GONE have none)."""
+    """Move voxel i from its owner's list to the list of `new` (0 and GONE have none)."""
     old = owner[i]
     if old == new:
         return
@@ -53,7 +51,7 @@ def set_owner(owner, links, heads, i, new):
 @njit(cache=True, nogil=True)
 def vote(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
           occupancy, seen, free, state, links, heads, points, voters, weight, gain, top, mark):  # fmt: skip
-    """Returns the places (N,) in the pool of the voxels, -1 where there is none."""
+    """Add one vote to each voxel; return the voxels' places (N,) in the pool, -1 = none."""
     found = np.full(len(points), -1, np.int32)
     last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
     for n in range(len(points)):
@@ -100,7 +98,7 @@ def vote(table, blocks, block_free, block_state, pages, filters, filled, coords,
 
 @njit(cache=True, nogil=True)
 def places(table, blocks, pages, points):
-    """Places in the pool of the voxels at points (N, 3), -1 where there is none."""
+    """Return the places in the pool of the voxels at points (N, 3), -1 = none."""
     result = np.full(len(points), -1, np.int32)
     last_x, last_y, last_z, block = 1 << 40, 0, 0, -1
     for n in range(len(points)):
@@ -116,9 +114,9 @@ def places(table, blocks, pages, points):
 @njit(cache=True, nogil=True)
 def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth, camera, rotation, offset, near, far,
            margins, inside, empty, hidden, dead):  # fmt: skip
-    """Compare the voxels of these blocks with the depth measured at their places.
+    """Compare the voxels of these blocks with the depth measured at their pixels.
 
-    Counts per instance: `inside` the image, seen `empty`, `hidden` behind something. Voxels that were seen empty
+    Counts per instance: `inside` the image, seen `empty`, `hidden` behind a surface. Voxels that were seen empty
     and have no occupancy left are listed in `dead`; their number is returned.
     """
     fx, fy, cx, cy = camera
@@ -145,12 +143,12 @@ def carve(block_places, pages, coords, owner, occupancy, seen, mark, size, depth
             middle = depth[row, column]
             if not (
                 middle > 0.0 and middle >= c - margin and middle < np.inf
-            ):  # nothing measured is not empty
+            ):  # no measurement does not mean empty
                 hidden[who] += 1
                 continue
             if middle <= c + margin or seen[i] == mark:
                 continue
-            # Empty only where nothing near its outline is as close: thin things are smaller than a voxel.
+            # Empty only if no depth around its outline is as close: thin objects are smaller than a voxel.
             clear = True
             for k in range(4):
                 around = depth[row + spread * (1, 1, -1, -1)[k], column + spread * (1, -1, 1, -1)[k]]
@@ -187,7 +185,7 @@ def remove(table, blocks, block_free, block_state, pages, filters, filled, coord
 
 @njit(cache=True, nogil=True)
 def rename(pages, filters, filled, used_blocks, owner, ids, weights, errors, other, links, heads, old, new):
-    """Make every vote for `old` one for `new`; returns how many voxels changed owner."""
+    """Turn every vote for `old` into one for `new`; return the number of voxels that changed owner."""
     changed = 0
     for block in range(used_blocks):
         if filled[block] == 0 or filters[block] & bit(old) == 0:
@@ -232,24 +230,19 @@ def read(ids, weights, errors, other, places, prior):
     candidates = np.zeros((len(places), CANDIDATES), np.int32)
     probability = np.zeros((len(places), CANDIDATES), np.float32)
     remaining = np.ones(len(places), np.float32)
-    entropy = np.full(len(places), np.nan, np.float32)
     for n in range(len(places)):
         i = places[n]
-        if i < 0:
-            continue
-        remaining[n] = posterior.read(ids, weights, errors, other, i, prior, candidates[n], probability[n])
-        total = -remaining[n] * math.log(remaining[n]) if remaining[n] > 0.0 else 0.0
-        for share in probability[n]:
-            if share > 0.0:
-                total -= share * math.log(share)
-        entropy[n] = total
-    return candidates, probability, remaining, entropy
+        if i >= 0:
+            remaining[n] = posterior.read(
+                ids, weights, errors, other, i, prior, candidates[n], probability[n]
+            )
+    return candidates, probability, remaining
 
 
 @njit(cache=True, nogil=True)
 def restore(table, blocks, block_free, block_state, pages, filters, filled, coords, owner, ids, weights, errors, other,
             links, heads, count):  # fmt: skip
-    """Index the first `count` pool entries; the number that fitted, fewer where blocks ran out or one came twice."""
+    """Index the first `count` pool entries; return the number that fitted, fewer if blocks ran out or one is double."""
     for i in range(count):
         block = obtain(
             table, blocks, block_free, block_state, coords[i, 0] >> 3, coords[i, 1] >> 3, coords[i, 2] >> 3

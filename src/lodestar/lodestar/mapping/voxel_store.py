@@ -1,6 +1,6 @@
-"""Sparse voxels that remember which instances were seen in them.
+"""Sparse voxels with the instances that were seen in them.
 
-Only voxels that were voted for exist. Blocks of 8 x 8 x 8 find them; each instance has a list of the voxels it owns.
+Only voxels with votes exist. They are indexed by blocks of 8 x 8 x 8; each instance has a list of the voxels it owns.
 Pools are reserved once and committed by the system as they fill, so the map is never copied to grow.
 """
 
@@ -19,7 +19,7 @@ from lodestar.mapping.voxel_kernels import GONE
 __all__ = ["CANDIDATES", "GONE", "VoxelStore"]
 
 ARRAYS_VERSION = 1
-kernels: Any = voxel_kernels  # their arrays come as tuples, which mypy does not count
+kernels: Any = voxel_kernels  # mypy cannot check the tuples of arrays in calls
 _MOST = 127  # weight of one vote at most
 
 
@@ -43,7 +43,7 @@ class VoxelStore:
         self._seen = np.zeros(capacity, np.int32)
         self._free = np.zeros(capacity, np.int32)
         self._state = np.zeros(4, np.int64)
-        self._links = np.zeros((capacity, 2), np.int32)  # before and after in the owner's list
+        self._links = np.zeros((capacity, 2), np.int32)  # previous and next in the owner's list
         self._heads = np.zeros((1024, 2), np.int32)  # per instance: first of its list + 1, length
         self._blocks = BlockPool(min(capacity, capacity // 16 + 4096))
         self._pages = np.zeros((self._blocks.capacity, CELLS), np.int32)
@@ -52,17 +52,17 @@ class VoxelStore:
 
     @property
     def used(self) -> int:
-        """Pool entries in use or once used: arrays are meaningful up to here, where `owner` is not GONE."""
+        """Return the number of pool entries in use or once used; arrays are valid up to here if `owner` is not GONE."""
         return int(self._state[USED])
 
     @property
     def live(self) -> int:
-        """Voxels in the map."""
+        """Return the number of voxels in the map."""
         return int(self._state[LIVE])
 
     @property
     def refused(self) -> int:
-        """Voxels that found no room since the start."""
+        """Return the number of voxels dropped for lack of room since the start."""
         return int(self._state[REFUSED])
 
     @property
@@ -77,7 +77,7 @@ class VoxelStore:
     def vote(
         self, points: np.ndarray, voters: np.ndarray, weight: int, gain: int, top: int, mark: int
     ) -> np.ndarray:
-        """Each voxel of `points` (N, 3) int32 gets one vote of frame `mark`, its first, by voters (N,) int32.
+        """Give each voxel of `points` (N, 3) int32 one vote of frame `mark`, the first one by voters (N,) int32.
 
         Voter 0 is the background: it votes only in voxels that exist. Occupancy rises by `gain` up to `top`.
         Returns the places (N,) int32 in the pool of the voxels, -1 where there is none. weight: 1..127, or ValueError.
@@ -91,12 +91,14 @@ class VoxelStore:
         )  # fmt: skip
 
     def owners(self, points: np.ndarray) -> np.ndarray:
-        """(N,) int32: who owns the voxels at points (N, 3) int32; 0 = nobody, or none there."""
+        """Return (N,) int32: the owners of the voxels at points (N, 3) int32; 0 = no owner or no voxel."""
         places = self.places(points)
         return np.where(places >= 0, self.owner[places], 0).astype(np.int32)
 
     def owners_near(self, points: np.ndarray) -> np.ndarray:
-        """(N,) int32: who owns the voxel at each of points (N, 3), metres, or one within half a voxel; 0 = nobody."""
+        """Return (N,) int32: the owner of the voxel at, or within half a voxel of, each of points (N, 3), metres; 0 =
+        none.
+        """
         found = np.zeros(len(points), np.int32)
         for offset in np.concatenate([np.zeros((1, 3)), 0.5 * np.eye(3), -0.5 * np.eye(3)]):
             owners = self.owners(np.floor(points / self.size + offset).astype(np.int32))
@@ -104,24 +106,20 @@ class VoxelStore:
         return found
 
     def posterior(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Means of the posteriors of the voxels at points (N, 3) int32.
+        """Return the means of the posteriors of the voxels at points (N, 3) int32.
 
         Returns candidates by falling probability, ids (N, 4) int32, 0 = none, and probability (N, 4) float32, and
-        the mass (N,) float32 of everyone else: background, other instances, nobody yet (1 where there is no voxel).
+        the remaining mass (N,) float32: background, other instances and the prior (1 without a voxel).
         """
-        return kernels.read(*self._votes, self.places(points), self.prior)[:3]
-
-    def entropy(self, points: np.ndarray) -> np.ndarray:
-        """(N,) float32, nats: of the candidates and everyone else as one; NaN where there is no voxel."""
-        return kernels.read(*self._votes, self.places(points), self.prior)[3]
+        return kernels.read(*self._votes, self.places(points), self.prior)
 
     def carve(
         self, depth: np.ndarray, camera: tuple, camera_from_voxels: np.ndarray, near: float, far: float,
         margins: tuple[float, float], mark: int, ids: int,
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-        """Lower the occupancy of voxels that depth was measured through, and drop those that have none left.
+        """Lower the occupancy of voxels that depth was measured through, and drop those without any left.
 
-        margins: metres, and metres per metre of range, by which depth must pass a voxel.
+        margins: metres, and metres per metre of range, by which depth must exceed a voxel's.
         Returns per instance id below `ids`: voxels inside the image, seen empty, hidden; (ids,) int32 each.
         """
         pool = self._blocks
@@ -142,14 +140,14 @@ class VoxelStore:
         return counts[0], counts[1], counts[2]
 
     def remove(self, indices: np.ndarray) -> None:
-        """Forget the voxels at these places of the pool."""
+        """Remove the voxels at these places of the pool."""
         kernels.remove(
             *self._index, self.coords, self.owner, self._free, self._state, self._links, self._heads,
             np.asarray(indices, np.int32),
         )  # fmt: skip
 
     def rename(self, old: int, new: int) -> int:
-        """Make every vote for `old` one for `new`; returns how many voxels changed their owner."""
+        """Turn every vote for `old` into one for `new`; return the number of voxels that changed owner."""
         self._know(max(old, new))
         return kernels.rename(
             self._pages, self._filters, self._filled, self._blocks.used, self.owner, *self._votes, self._links,
@@ -157,7 +155,7 @@ class VoxelStore:
         )  # fmt: skip
 
     def reassign(self, places: np.ndarray, old: int, new: int) -> None:
-        """Make the votes for `old` in the voxels at these places of the pool votes for `new`."""
+        """Turn the votes for `old` in the voxels at these places of the pool into votes for `new`."""
         self._know(max(old, new))
         kernels.reassign(
             self._blocks.table, self._blocks.coords, self._filters, self.coords, self.owner, *self._votes,
@@ -165,16 +163,16 @@ class VoxelStore:
         )  # fmt: skip
 
     def drop(self, instance: int) -> None:
-        """Forget the voxels of an instance and every vote for it."""
+        """Remove the voxels of an instance and every vote for it."""
         self.remove(self.members(np.array([instance]))[0])
         self.rename(instance, 0)
 
     def owned(self) -> np.ndarray:
-        """Places in the pool of the voxels that belong to an instance."""
+        """Return the places in the pool of the voxels that belong to an instance."""
         return np.flatnonzero(self.owner[: self.used] > 0)
 
     def members(self, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Places in the pool of the voxels that instances ids (M,) own, and where each one's begin, (M + 1,).
+        """Return the places in the pool of the voxels that instances ids (M,) own, and each one's start, (M + 1,).
 
         The time depends on the number of those voxels, not on that of the map.
         """
@@ -184,14 +182,16 @@ class VoxelStore:
         return kernels.members(self._links, self._heads, ids, start), start
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything needed to go on from here, for a file: version, size of a voxel, and one row per voxel."""
+        """Return the whole state for a file: version, size of a voxel, and one row per voxel."""
         places = np.flatnonzero(self.owner[: self.used] != GONE)
         rows = {name: getattr(self, attribute)[places] for name, (attribute, _, _) in _ROWS.items()}
         return {"version": np.array(ARRAYS_VERSION), "size": np.array(self.size), **rows}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], capacity: int, prior: float = 2.0) -> VoxelStore:
-        """The store that `to_arrays` wrote. Raises ValueError for other arrays or more voxels than `capacity`."""
+        """Return the store written by `to_arrays`. Raises ValueError for other arrays or more voxels than
+        `capacity`.
+        """
         count = _check_arrays(arrays, capacity)
         store = cls(float(arrays["size"]), capacity, prior)
         for name, (attribute, _, _) in _ROWS.items():
@@ -206,11 +206,11 @@ class VoxelStore:
         return store
 
     def places(self, points: np.ndarray) -> np.ndarray:
-        """(N,) int32: places in the pool of the voxels at points (N, 3) int32, -1 where there is none."""
+        """Return (N,) int32: places in the pool of the voxels at points (N, 3) int32, -1 = none."""
         return kernels.places(self._blocks.table, self._blocks.coords, self._pages, points)
 
     def _know(self, identity: int) -> None:
-        """Instances up to this id have a list."""
+        """Ensure a list for every instance up to this id."""
         if identity >= len(self._heads):
             heads = np.zeros((2 * identity, 2), np.int32)
             heads[: len(self._heads)] = self._heads
@@ -228,7 +228,7 @@ _ROWS: dict[str, tuple[str, tuple[int, ...], type]] = {  # in a file: attribute,
 
 
 def _check_arrays(arrays: Mapping[str, np.ndarray], capacity: int) -> int:
-    """Number of voxels of good arrays; ValueError says what is wrong with others."""
+    """Return the number of voxels of valid arrays; raise ValueError with the fault of others."""
     missing = ({"version", "size"} | _ROWS.keys()) - set(arrays)
     if missing:
         raise ValueError(f"no voxels: {', '.join(sorted(missing))} is missing")

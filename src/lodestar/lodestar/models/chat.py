@@ -56,12 +56,12 @@ class ChatModel(Protocol):
 class ChatConfig:
     """Connection and limits of a chat model."""
 
-    model: str = "gpt-4o-mini"  # chosen: a cheap model that reads images
+    model: str = "gpt-4o-mini"  # chosen
     base_url: str = ""  # of the endpoint; "" = OpenAI's
-    timeout: float = 20.0  # seconds for one attempt; chosen: a long answer of a slow local model
+    timeout: float = 20.0  # seconds for one attempt; chosen
     patience: float = 40.0  # seconds for one question with all attempts; chosen: two attempts
-    max_tokens: int = 800  # tokens of an answer; chosen: above the longest answer of any schema
-    # seconds without questions after the endpoint failed; chosen: no delay at every decision
+    max_tokens: int = 800  # tokens of an answer; chosen
+    # seconds without questions after the endpoint failed; chosen
     rest: float = 30.0
     key_variable: str = KEY_VARIABLE  # name of the environment variable that holds the key
     retries: RetryConfig = field(default_factory=RetryConfig)  # of one question

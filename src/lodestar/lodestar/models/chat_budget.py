@@ -18,7 +18,7 @@ TOKENS_PER_IMAGE = 1100  # of a 1024 x 768 image in high detail, OpenAI's tiles
 class SpendingConfig:
     """Limits of one task; 0 = no limit."""
 
-    tokens: int = 200_000  # tokens sent plus received; chosen: about 100 questions
+    tokens: int = 200_000  # tokens sent plus received; chosen
     cost: float = 0.0  # in the currency of the prices
     price_sent: float = 0.0  # currency per million tokens
     price_received: float = 0.0  # currency per million tokens

@@ -15,7 +15,7 @@ class RetryConfig:
     """Retries with exponential back-off and jitter, so that many robots do not retry at the same time."""
 
     tries: int = 3  # retries after the first attempt; chosen: within `ChatConfig.patience`
-    # seconds before the first retry, doubled for each further one; chosen: a short network fault
+    # seconds before the first retry, doubled for each further one; chosen
     base: float = 0.5
     longest: float = 8.0  # seconds of the longest pause; chosen: below `ChatConfig.timeout`
     # HTTP statuses that are retried: time-out, conflict, rate limit and temporary server errors (RFC 9110, RFC 6585)

@@ -42,10 +42,10 @@ _NO_WORD = re.compile(r"[^\w\s,'-]|_")
 class VisionConfig:
     """Limits of a vision model that describes objects."""
 
-    max_questions: int = 500  # per process; after that templates are used; chosen: a bound on cost
-    # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen: one image tile
+    max_questions: int = 500  # per process; after that templates are used; chosen
+    # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen
     side: int = 384
-    quality: int = 85  # of the crop's JPEG, 1 to 100; chosen: no visible artefacts
+    quality: int = 85  # of the crop's JPEG, 1 to 100; chosen
     chat: ChatConfig = field(default_factory=lambda: ChatConfig(max_tokens=120))  # of the endpoint
 
     def __post_init__(self) -> None:

@@ -21,8 +21,8 @@ class NoiseConfig:
     merge: float = 0.0  # probability that a mask merges with a neighbour
     wrong_label: float = 0.0  # probability of another entry's label and caption
     erode_px: int = 0  # pixels removed from every edge
-    merge_gap_px: int = 2  # pixels between masks that may merge; chosen: touching in the image
-    score_mean: float = 0.85  # of the confidence, 0..1; chosen: an open-vocabulary detector's on clear views
+    merge_gap_px: int = 2  # pixels between masks that may merge; chosen
+    score_mean: float = 0.85  # of the confidence, 0..1; chosen
     score_std: float = 0.0  # of the confidence
     min_pixels: int = 60  # smaller masks are not detected; chosen: that of `SegmentFilter`
     # share of a box's outline on the image border above which it is dropped; 1 = never

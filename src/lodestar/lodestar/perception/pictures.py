@@ -21,10 +21,10 @@ class BadPicture(ValueError):
 class PictureConfig:
     """Limits of pictures; they bound memory and time."""
 
-    max_bytes: int = 20_000_000  # of a file; chosen: above a phone's photo
-    max_pixels: int = 50_000_000  # before the picture is scaled down; chosen: a 50-megapixel camera
+    max_bytes: int = 20_000_000  # of a file; chosen
+    max_pixels: int = 50_000_000  # before the picture is scaled down; chosen
     side: int = 1024  # pixels of the longer side after scaling; chosen: above the detectors' 640
-    min_side: int = 16  # pixels of the shorter side below which nothing is recognised; chosen: an icon
+    min_side: int = 16  # pixels of the shorter side below which nothing is recognised; chosen
 
 
 def decode_picture(data: bytes, config: PictureConfig = PictureConfig()) -> np.ndarray:

@@ -34,7 +34,7 @@ class UltralyticsConfig:
     image_size: int = 640  # pixels of the longer side; Ultralytics' default
     device: str = ""  # as Ultralytics names it; "" = its choice
     classes: tuple[str, ...] = ()  # phrases for an open-vocabulary model; empty = the model's own
-    max_detections: int = 100  # per image; chosen: above the objects of one view
+    max_detections: int = 100  # per image; chosen
     min_pixels: int = 60  # smaller masks are dropped; chosen: that of `SegmentFilter`
 
 

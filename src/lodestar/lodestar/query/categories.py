@@ -174,44 +174,10 @@ def _cosines(category: str, labels: tuple[str, ...], phrases: PhraseBook) -> np.
     return vectors[1:] @ vectors[0]
 
 
-def attribute_scores(
-    attribute: str, known: Sequence[tuple[str, ...]], captions: Sequence[str], unknown: float, other: float
-) -> np.ndarray:
-    """Return scores (N,) of entities (N) for an attribute.
-
-    1 if stated, `other` if another colour (or the opposite size) is known, `unknown` if nothing is known.
-    """
-    lexicon = load_lexicon()
-    wanted = lexicon.attribute(attribute) or attribute
-    if wanted in lexicon.attribute_group:
-        scores = [
-            _known_attribute_score(wanted, _said(a, c), unknown, other) for a, c in zip(known, captions)
-        ]
-    else:
-        scores = [_free_attribute_score(wanted, _said(a, c), c, unknown) for a, c in zip(known, captions)]
-    return np.array(scores, float)
-
-
 @lru_cache(maxsize=131072)
 def _said(known: tuple[str, ...], caption: str) -> frozenset[str]:
     """Return all attributes that are known or named by the caption."""
     return frozenset(known) | frozenset(load_lexicon().attributes_in(caption))
-
-
-@lru_cache(maxsize=65536)
-def _known_attribute_score(wanted: str, said: frozenset[str], unknown: float, other: float) -> float:
-    """Return the score of an attribute that belongs to a group of the lexicon."""
-    groups = load_lexicon().attribute_group
-    if wanted in said:
-        return 1.0
-    group = groups[wanted]
-    rivals = {a for a in said if groups.get(a) == group}
-    return other if group in ("colors", "sizes", "materials") and rivals else unknown
-
-
-def _free_attribute_score(wanted: str, said: frozenset[str], caption: str, unknown: float) -> float:
-    """Return the score of a word that the lexicon does not know as an attribute."""
-    return 1.0 if wanted in said or _contains(" ".join(words_of(caption)), wanted) else unknown
 
 
 def caption_facts(label: str, caption: str, known: tuple[str, ...]) -> tuple[str, frozenset[str]]:

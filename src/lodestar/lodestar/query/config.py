@@ -17,19 +17,19 @@ class QueryConfig:
     # score from which an entity may be claimed; chosen: above one violated or unknown predicate
     accept: float = 0.6
     relation_weight: float = 0.9  # w of FARM D.2 (there 0.5); chosen: see above
-    # difference of two accepted scores below which they are ambiguous; chosen: noise of scores
+    # difference of two accepted scores below which they are ambiguous; chosen
     ambiguous: float = 0.05
-    # share of the score that an unlikely parse can cost; chosen: breaks ties of readings
+    # share of the score that an unlikely parse can cost; chosen
     reading_share: float = 0.15
-    uncertain: float = 0.75  # factor of entities with uncertain presence; chosen: present ones come first
-    unknown_attribute: float = 0.5  # score of an attribute of which nothing is known; chosen: neutral
-    # score if a contradicting attribute is known; chosen: detectors name wrong colours
+    uncertain: float = 0.75  # factor of entities with uncertain presence; chosen
+    unknown_attribute: float = 0.5  # score of an attribute of which nothing is known; chosen
+    # score if a contradicting attribute is known; chosen
     other_attribute: float = 0.1
-    # category score below which an entity is not a candidate; chosen: unrelated nouns
+    # category score below which an entity is not a candidate; chosen
     min_candidate: float = 0.05
-    # entities up to which all candidates and anchors are scored; chosen: answers in time
+    # entities up to which all candidates and anchors are scored; chosen
     whole_scene: int = 2_000
-    # candidates and anchors by semantic score in larger scenes, ties included; chosen: likewise
+    # candidates and anchors by semantic score in larger scenes, ties included; chosen
     pool_size: int = 400
     # m between two things up to which a forbidden path may run between them; chosen: the width of a large room
     path_reach: float = 8.0
@@ -37,14 +37,14 @@ class QueryConfig:
     # nearest anchors scored before the bound is checked; chosen: speed only, results are exact
     anchors_first: int = 8
     absent_anchor: float = 0.4  # score of a relation whose anchor is not in the scene; chosen: below `accept`
-    # least score of the entity that "closest to" or a viewpoint names; chosen: likewise
+    # least score of the entity that "closest to" or a viewpoint names; chosen
     anchor_floor: float = 0.4
     unseen_side: float = 0.35  # score of LeftOf and the like without any view; chosen: below `default_view`
-    # score factor of a side seen only from the default viewpoint; chosen: undecided
+    # score factor of a side seen only from the default viewpoint; chosen
     default_view: float = 0.5
     # weight of the least predicate score in their mean; 0 = FARM D.2's geometric mean
     least_share: float = 0.9
-    # largest reduction by channels other than words; chosen: orders equal scores only
+    # largest reduction by channels other than words; chosen
     fusion_share: float = 0.05
-    # factor of entities of another class (FARM D.2: 0.3); chosen: category scores cover it
+    # factor of entities of another class (FARM D.2: 0.3); chosen
     class_factor: float = 1.0

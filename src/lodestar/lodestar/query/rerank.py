@@ -49,7 +49,7 @@ class RerankConfig:
 
     rerank: bool = False  # ask a model
     reranked: int = 5  # candidates that the model sees (FARM D.2: 5)
-    # difference of the model's scores that resolves an ambiguity; chosen: above its rounding
+    # difference of the model's scores that resolves an ambiguity; chosen
     settled: float = 0.2
 
 

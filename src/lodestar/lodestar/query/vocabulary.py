@@ -144,7 +144,7 @@ class Kinds:
 
 
 class Looks:
-    """The unique pairs (L) of known attributes and caption. `scores` equals `categories.attribute_scores`."""
+    """The unique pairs (L) of known attributes and caption."""
 
     def __init__(self, pairs: Sequence[tuple[tuple[str, ...], str]]) -> None:
         lexicon = load_lexicon()
@@ -160,7 +160,10 @@ class Looks:
                     self._of_group.setdefault(group, []).append(i)
 
     def scores(self, attribute: str, unknown: float, other: float) -> np.ndarray:
-        """Return scores (L,) in [0, 1]."""
+        """Return scores (L,) in [0, 1] for an attribute.
+
+        1 if stated, `other` if another colour (or the opposite size) is known, `unknown` if nothing is known.
+        """
         lexicon = load_lexicon()
         wanted = lexicon.attribute(attribute) or attribute
         scores = np.full(self._count, unknown)

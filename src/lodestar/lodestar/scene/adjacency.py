@@ -1,4 +1,4 @@
-"""Which entities belong together: seen together, or close by (FARM 2.2, D.1 step 7)."""
+"""Edges between entities: covisibility and nearness (FARM 2.2, D.1 step 7)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def nearest_by_hellinger(
     count: int,
     radius: float,
 ) -> dict[int, float]:
-    """Weight 1 - distance of at most `count` entities within `radius` of the mean."""
+    """Return the weights, 1 - distance, of at most `count` entities within `radius` of the mean."""
     if len(ids) == 0:
         return {}
     gaps = np.linalg.norm(means - mean, axis=1)
@@ -58,7 +58,7 @@ class Covisibility:
                 del edges[weakest]
 
     def of(self, identity: int, stamp: float) -> dict[int, float]:
-        """The strongest partners at `stamp`, at most the limit."""
+        """Return the strongest partners at `stamp`, at most the limit."""
         edges = self._edges.get(identity, {})
         ranked = sorted(((self._weight(edge, stamp), other) for other, edge in edges.items()), reverse=True)
         return {other: weight for weight, other in ranked[: self._limit] if weight >= 0.01}
@@ -69,7 +69,7 @@ class Covisibility:
         return np.array(sorted(edges), np.float64).reshape(-1, 4)
 
     def from_array(self, edges: np.ndarray, shift: float) -> None:
-        """Take over the edges (E, 4) of `to_array`, their stamps moved by `shift` seconds."""
+        """Restore the edges (E, 4) of `to_array`, their stamps moved by `shift` seconds."""
         for a, b, weight, stamp in edges.tolist():
             edge = (weight, stamp + shift)
             self._edges.setdefault(int(a), {})[int(b)] = edge
@@ -81,7 +81,7 @@ class Covisibility:
             self._edges.get(other, {}).pop(identity, None)
 
     def merge(self, loser: int, winner: int) -> None:
-        """The loser's edges pass to the winner; of two to the same partner the stronger stays."""
+        """Move the loser's edges to the winner; of two edges to the same partner the stronger is kept."""
         for other, edge in self._edges.pop(loser, {}).items():
             self._edges.get(other, {}).pop(loser, None)
             if other == winner:

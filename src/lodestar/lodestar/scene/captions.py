@@ -1,4 +1,4 @@
-"""Labels, captions and attributes by vote; what detectors and captioners write is untrusted text."""
+"""Labels, captions and attributes by vote. Text of detectors and captioners is untrusted."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ MAX_CHARACTERS = 200
 
 @lru_cache(maxsize=8192)
 def clean_text(text: str) -> str:
-    """The text on one line without control characters, at most MAX_CHARACTERS long."""
+    """Return the text on one line without control characters, at most MAX_CHARACTERS long."""
     printable = "".join(c if c.isprintable() else " " for c in text[: 4 * MAX_CHARACTERS])
     return " ".join(printable.split())[:MAX_CHARACTERS].rstrip()
 
 
 @lru_cache(maxsize=8192)
 def attributes_of(caption: str) -> tuple[str, ...]:
-    """Canonical attributes that a caption names."""
+    """Return the canonical attributes that a caption names."""
     return load_lexicon().attributes_in(caption)
 
 
 def says_more(caption: str, label: str) -> bool:
-    """Whether a caption says anything beyond the label."""
+    """Return whether a caption says more than the label."""
     return bool(caption) and caption.casefold() != label.casefold()
 
 
 def merge_votes(*groups: Iterable[CaptionVote]) -> tuple[CaptionVote, ...]:
-    """Votes of several sources, summed per label and caption, heaviest first."""
+    """Return the votes of several sources, summed per label and caption, heaviest first."""
     weights: dict[tuple[str, str], float] = defaultdict(float)
     for group in groups:
         for vote in group:
@@ -43,9 +43,9 @@ def merge_votes(*groups: Iterable[CaptionVote]) -> tuple[CaptionVote, ...]:
 
 
 def elect(votes: Iterable[CaptionVote], attribute_share: float) -> tuple[str, str, tuple[str, ...]]:
-    """Label, caption and attributes that votes carry; no votes give empty ones.
+    """Return the elected label, caption and attributes; empty without votes.
 
-    Synonyms vote together: of the heaviest kind the heaviest label, its heaviest caption, and attributes that at
+    Synonyms vote together: the heaviest label of the heaviest kind, its heaviest caption, and attributes that at
     least `attribute_share` of that kind's votes name, heaviest first.
     """
     kinds: dict[str, float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""The scene dictionary: one revisioned, queryable record per confirmed thing (RoboAtlas IV-B1, FARM 2.2)."""
+"""The scene dictionary: one revisioned, queryable record per confirmed object (RoboAtlas IV-B1, FARM 2.2)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["SceneConfig", "SceneDictionary"]
 class SceneDictionary:
     """Entities of confirmed instances; safe for threads.
 
-    An entity has its instance's id. Ids of merged entities forward for ever; archived entities stay, but for the
+    An entity has its instance's id. Ids of merged entities forward for ever; archived entities are kept, except the
     oldest beyond `max_archived`.
     """
 
@@ -36,28 +36,28 @@ class SceneDictionary:
         self.map_id = map_id
         self.session_id = session_id
         self.lock = threading.RLock()
-        self.state = SceneState(config)  # to be touched with the lock held
+        self.state = SceneState(config)  # access requires the lock
         self._instance_revision = -1
-        self._retired: set[str] = set()  # sessions of the voxel map that are over
-        self._expected = ""  # first part of the name of the session that goes on with a loaded map
+        self._retired: set[str] = set()  # sessions of the voxel map that have ended
+        self._expected = ""  # first part of the name of the session that continues a loaded map
 
     @property
     def revision(self) -> int:
-        """Of the last change that was published."""
+        """Return the revision of the last published change."""
         return self.state.journal.revision
 
     @property
     def counts(self) -> Counter[str]:
-        """How often what happened."""
+        """Return event counters by name."""
         return self.state.counts
 
     # ------------------------------------------------------------------ input
 
     def update(self, delta: InstanceDelta) -> SceneDelta:
-        """Take in a change of the instances and return what changed here, at most `max_delta` entities.
+        """Apply a change of the instances and return the changed entities, at most `max_delta`.
 
-        What does not fit comes with the next deltas. A delta older than the last one, or of a session that was
-        over before, is counted and ignored; one of another map removes everything first. A new session of the same map
+        Further entities follow in the next deltas. A delta older than the last one, or of a session that has already
+        ended, is counted and ignored; a delta of another map removes everything first. A new session of the same map
         removes nothing: see `_start_over`.
         """
         with self.lock:
@@ -88,10 +88,10 @@ class SceneDictionary:
             return self._publish(merges, removed)
 
     def _start_over(self, map_id: int, session_id: str) -> list[int]:
-        """Follow the voxel map into another session; returns the entities that are gone with the old one.
+        """Follow the voxel map into another session; return the entities that ended with the old one.
 
-        Sessions of one map share the name up to a "+". The next one comes after a load, or because the voxel map's
-        process was started again: then it may know less than before, and nothing is gone.
+        Sessions of one map share the name up to a "+". A new one begins after a load, or because the voxel map's
+        process was restarted: then the voxel map may know less than before, and no entity is removed.
         """
         base = session_id.split("+")[0]
         same_map = bool(base) and map_id == self.map_id
@@ -110,9 +110,9 @@ class SceneDictionary:
         return gone
 
     def claim(self, session_id: str, known: Iterable[int]) -> None:
-        """These are all the instances that the voxel map has in a session; entities without one wait to be seen again.
+        """Take the complete list of a session's instances; entities without an instance must be seen again.
 
-        See `SceneState.claim`. A session that is not the current one says nothing.
+        See `SceneState.claim`. A list of a session other than the current one is ignored.
         """
         with self.lock:
             if session_id == self.session_id:
@@ -136,7 +136,7 @@ class SceneDictionary:
         return self.state.records[identity].entity(covisible, self.config, self.map_id, self.session_id)
 
     def entities(self) -> dict[int, Entity]:
-        """Every entity as last published, archived ones included."""
+        """Return every entity as last published, archived ones included."""
         with self.lock:
             return dict(self.state.journal.published)
 
@@ -144,7 +144,7 @@ class SceneDictionary:
         return len(self.state.journal.published)
 
     def flush(self) -> SceneDelta:
-        """The next batch of changes that no delta has carried yet; an empty delta where there are none."""
+        """Return the next batch of unpublished changes; an empty delta if there are none."""
         with self.lock:
             self.state.refresh_neighbors()
             return self._publish((), ())
@@ -157,9 +157,9 @@ class SceneDictionary:
         ids: Collection[int] = (),
         include_archived: bool = True,
     ) -> tuple[SceneDelta, int]:
-        """One page of what changed after `revision` (0 = all), and how many pages there are.
+        """Return one page of the changes after `revision` (0 = all), and the number of pages.
 
-        ids: only these (merged ones resolve); empty = all. Merges and removals come with the first page.
+        ids: only these (merged ones resolve); empty = all. The first page has the merges and removals.
         Raises ValueError for a page that does not exist.
         """
         with self.lock:
@@ -169,23 +169,23 @@ class SceneDictionary:
             return state.journal.page(state.stamp, revision, page, page_size, wanted, include_archived, names)
 
     def resolve(self, identity: int) -> int:
-        """The id under which a thing is known now, after all merges."""
+        """Return the current id of an entity, after all merges."""
         with self.lock:
             return self.state.resolve(identity)
 
     def resume(self, state: SceneState, map_id: int, session_id: str) -> None:
-        """Go on from what a predecessor in the same run kept; the voxel map's session is the same, or its next one."""
+        """Continue from a predecessor's state of the same run; the voxel map's session is the same or the next one."""
         with self.lock:
             self.state, self.map_id, self.session_id = state, map_id, session_id
             self._expected, self._instance_revision = "", -1
             self.flush()
 
     def replace(self, state: SceneState, map_id: int, session_id: str, before: str) -> SceneDelta:
-        """Go on from another state, such as a loaded one; returns the first delta of what is there now.
+        """Continue from another state, such as a loaded one; return the first delta of it.
 
-        before: the session until the voxel map was told to go on from the same file; deltas of it that are still on
-        their way are ignored. Then the voxel map is expected in a session named as `session_id` up to a "+": its first
-        delta changes the name, it does not clear the scene. It may have come already.
+        before: the voxel map's session before it loaded the same file; deltas of it that are still on
+        their way are ignored. The voxel map's next session must have the name `session_id` up to a "+": its first
+        delta changes the name and does not clear the scene. That delta may have arrived already.
         """
         with self.lock:
             self._retired.add(before)
@@ -201,7 +201,7 @@ class SceneDictionary:
     def assign_regions(
         self, mask: np.ndarray, origin: tuple[float, float], resolution: float, regions: Iterable
     ) -> tuple[Region, ...]:
-        """Put every entity into its region and name the regions by what stands in them.
+        """Assign every entity to its region and label the regions by their entities.
 
         mask: (rows, columns) uint16, 0 = none, row 0 has the lowest y. origin: corner of cell (0, 0), map.
         regions: (id, area, centroid, neighbors) each, as grid.regions gives them.
@@ -231,7 +231,7 @@ class SceneDictionary:
     def find_regions(
         self, grid: OccupancyGrid2D, tracker: RegionTracker
     ) -> tuple[np.ndarray, tuple[Region, ...]]:
-        """Mask (rows, columns) uint16 and regions of the grid; ids go on where the tracker has seen them, jumps or not.
+        """Return the mask (rows, columns) uint16 and the regions of the grid; ids continue across updates and jumps.
 
         See `assign_regions`.
         """
@@ -243,18 +243,18 @@ class SceneDictionary:
 
     @property
     def regions(self) -> dict[int, Region]:
-        """Regions as last assigned."""
+        """Return the regions as last assigned."""
         with self.lock:
             return dict(self.state.rooms.regions)
 
     @property
     def rooms(self) -> RegionMap:
-        """Which region a place belongs to, as last assigned; a copy that later changes leave alone."""
+        """Return a copy of the map from places to regions, as last assigned."""
         with self.lock:
             return copy(self.state.rooms)
 
     def link_keyframe(self, keyframe: Keyframe) -> None:
-        """Name the keyframe in views that it shows too, now or when they come; entities change with the next delta."""
+        """Link the keyframe to the views that it also shows, present and future; the next delta has the changes."""
         with self.lock:
             for identity in keyframe.instances:
                 self.state.show(self.state.resolve(identity), keyframe, keyframe.instances[identity])
@@ -263,17 +263,17 @@ class SceneDictionary:
 
     @property
     def enrichments_waiting(self) -> int:
-        """Entities in the queue."""
+        """Return the number of entities in the queue."""
         return len(self.state.queue)
 
     def take_enrichments(self, limit: int) -> list[EnrichmentTask]:
-        """What to enrich next; the entities leave the queue."""
+        """Return the next tasks and remove their entities from the queue."""
         with self.lock:
             records = [self.state.records[i] for i in self.state.queue.take(limit)]
             return [_task(record) for record in records if record.state != EntityState.ARCHIVED]
 
     def return_enrichments(self, ids: Sequence[int]) -> None:
-        """Queue entities again whose enrichment did not work out; those that are gone are left out."""
+        """Queue entities again whose enrichment failed; removed entities are ignored."""
         with self.lock:
             for identity in map(self.state.resolve, ids):
                 if identity in self.state.records:
@@ -288,10 +288,10 @@ class SceneDictionary:
         vector: np.ndarray | None,
         attributes: tuple[str, ...] = (),
     ) -> None:
-        """Write back what became of a task; entities change with the next delta.
+        """Store the result of a task; the next delta has the changed entity.
 
-        label: what it was called in the task; caption: "" for the votes' own. vector: (D,) of channel "caption".
-        attributes: what a captioner saw beside the words of the caption.
+        label: the task's label. caption: "" keeps the voted one. vector: (D,) of channel "caption".
+        attributes: those that a captioner found in addition to the words of the caption.
         """
         with self.lock:
             record = self.state.records.get(self.state.resolve(identity))

@@ -1,4 +1,4 @@
-"""What an entity is called and how that embeds, worked out off the critical path (FARM D.1)."""
+"""Captions of entities and their vectors, computed off the critical path (FARM D.1)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BATCH = 32
 class EnrichmentTask:
     """An entity whose views have changed. caption: by votes. seen_as: caption -> visibility. size: (3,) metres.
 
-    views: those with the most to show first.
+    views: best quality first.
     """
 
     entity_id: int
@@ -37,7 +37,7 @@ class EnrichmentTask:
 
 
 class EnrichmentQueue:
-    """Entities to be enriched, each once, first come first served."""
+    """Entities to be enriched, each once, in the order of arrival."""
 
     def __init__(self) -> None:
         self._ids: dict[int, None] = {}
@@ -46,55 +46,55 @@ class EnrichmentQueue:
         return len(self._ids)
 
     def add(self, identity: int) -> None:
-        """The entity's views have changed."""
+        """Add an entity whose views have changed."""
         self._ids[identity] = None
 
     def drop(self, identity: int) -> None:
-        """There is no such entity any more."""
+        """Remove an entity."""
         self._ids.pop(identity, None)
 
     def take(self, limit: int) -> list[int]:
-        """The next entities, which leave the queue."""
+        """Return the next entities and remove them from the queue."""
         taken = [identity for identity, _ in zip(self._ids, range(limit))]
         for identity in taken:
             del self._ids[identity]
         return taken
 
 
-#: Fetches (h, w, 3) uint8 RGB crops, as far as images were kept; called only where they are needed.
+#: Fetches (h, w, 3) uint8 RGB crops of the images that were kept; called only if they are needed.
 Look = Callable[[], Sequence[np.ndarray]]
 
 
 class Captioner(Protocol):
-    """Port of whatever describes a thing from its crops: templates, or a vision model."""
+    """Port that describes an entity from its crops: templates, or a vision model."""
 
     name: str
 
     def caption(self, task: EnrichmentTask, look: Look) -> str:
-        """A short caption, "" where there is nothing better than the votes'. look(): crops of the task's views.
+        """Return a short caption, "" if it is no better than the voted one. look(): crops of the task's views.
 
-        Returns at once, but for the images: whatever takes longer is fetched with a later call.
+        Never waits for more than the images: a caption that takes longer is returned by a later call.
         """
         ...
 
     def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
-        """Canonical attributes that were seen beside those in the words of the last caption."""
+        """Return the canonical attributes found in addition to those in the last caption's words."""
         ...
 
 
-#: Hue in OpenCV's degrees / 2 up to which a saturated pixel has the colour; red begins anew at the end.
+#: Upper limits of hue, OpenCV's degrees / 2, of a saturated pixel's colour; red wraps around at the end.
 _HUES = (
     (8, "red"), (20, "orange"), (33, "yellow"), (85, "green"), (130, "blue"), (150, "purple"), (172, "pink"),
     (180, "red"),
 )  # fmt: skip
-_GREYS = ((60, "black"), (185, "gray"), (256, "white"))  # up to which value a pixel without saturation has it
+_GREYS = ((60, "black"), (185, "gray"), (256, "white"))  # upper limits of value of a pixel without saturation
 _BROWN = 150  # value below which orange is brown
 _SATURATED = 70
 _SHARE = 0.5  # of a crop's inner pixels that must agree on a colour
 
 
 def crop_color(crop: np.ndarray) -> str:
-    """The colour that most of the middle of a crop (h, w, 3) uint8 RGB has, "" where there is none such."""
+    """Return the colour of most of the middle of a crop (h, w, 3) uint8 RGB; "" if no colour dominates."""
     height, width = crop.shape[:2]
     inner = crop[height // 5 : height - height // 5, width // 5 : width - width // 5]
     if inner.size == 0:
@@ -119,8 +119,8 @@ def crop_color(crop: np.ndarray) -> str:
 class TemplateCaptioner:
     """Captions such as "tall brown cabinet" from label, colour and size, for detectors that only give labels.
 
-    tall, wide: metres from which a thing is called so; a thing is tall only where it is higher than wide, and wide
-    only where it is wider than high.
+    tall, wide: metres from which an object is called so; an object is tall only if it is higher than wide, and wide
+    only if it is wider than high.
     """
 
     name = "template"
@@ -129,7 +129,7 @@ class TemplateCaptioner:
         self._tall, self._wide = tall, wide
 
     def caption(self, task: EnrichmentTask, look: Look) -> str:
-        """See Captioner; "" where the votes already say more than the label or nothing can be added."""
+        """See Captioner; "" if the votes already say more than the label or nothing can be added."""
         if not task.label or says_more(task.caption, task.label):
             return ""
         groups = load_lexicon().attribute_group
@@ -145,12 +145,12 @@ class TemplateCaptioner:
         return " ".join(words) if len(words) > 1 else ""
 
     def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
-        """See Captioner; a template has them all in its words."""
+        """See Captioner; a template's caption names all of them."""
         return ()
 
 
 class Enrichable(Protocol):
-    """What the enricher needs of a scene; SceneDictionary is one."""
+    """The enricher's view of a scene; SceneDictionary implements it."""
 
     def take_enrichments(self, limit: int) -> list[EnrichmentTask]: ...
 
@@ -168,7 +168,7 @@ class Enrichable(Protocol):
 
 
 def crop_of(image: np.ndarray, view: View, margin: float = 0.0) -> np.ndarray:
-    """The part of an image (H, W, 3) that a view's box shows, with a margin of this share of its sides around it."""
+    """Return the part of an image (H, W, 3) in a view's box, enlarged by `margin` times its sides."""
     across, down = round(margin * view.box.width), round(margin * view.box.height)
     x, y = max(view.box.x - across, 0), max(view.box.y - down, 0)
     right, bottom = view.box.x + view.box.width + across, view.box.y + view.box.height + down
@@ -176,7 +176,7 @@ def crop_of(image: np.ndarray, view: View, margin: float = 0.0) -> np.ndarray:
 
 
 class Enricher:
-    """Works the queue of a scene off: captions by the captioner, vectors by the phrase book, written back.
+    """Process a scene's queue: captions by the captioner, vectors by the phrase book, both written back.
 
     crops(task): what a captioner's `look` returns; called on the worker's thread.
     """
@@ -191,7 +191,7 @@ class Enricher:
         self._scene, self._captioner, self._phrases, self._crops = scene, captioner, phrases, crops
 
     def work(self, limit: int = BATCH) -> int:
-        """Enrich the next entities; returns how many. Raises MissingPhrases, and the tasks are queued again."""
+        """Enrich the next entities; return how many. Raises MissingPhrases, and the tasks are queued again."""
         tasks = self._scene.take_enrichments(limit)
         if not tasks:
             return 0
@@ -213,7 +213,7 @@ class Enricher:
 
     @staticmethod
     def _weights(task: EnrichmentTask, caption: str) -> dict[str, float]:
-        """What the vector is fused from: every caption it was given by its visibility, and the captioner's by all."""
+        """Return the weights of the captions in the vector: each by its visibility, the captioner's by their sum."""
         weights = dict(task.seen_as) or {task.caption or task.label: 1.0}
         if caption:
             weights[caption] = weights.get(caption, 0.0) + sum(weights.values())

@@ -1,4 +1,4 @@
-"""Entities for other programs."""
+"""Export of entities for other programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERSION = 1
 
 
 def entities_to_json(entities: Iterable[Entity], regions: Iterable[Region] = ()) -> str:
-    """JSON of entities by id and of regions; lengths in metres, frame `map`, seconds; vectors are left out."""
+    """Return JSON of entities by id and of regions, in metres, seconds and frame `map`, without vectors."""
     content = {
         "format": FORMAT,
         "version": VERSION,

@@ -1,4 +1,4 @@
-"""Vectors of one thing from many looks, each weighted by how well it was seen (FARM D.1 step 5)."""
+"""Fusion of one object's vectors from many views, weighted by visibility (FARM D.1 step 5)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class FusedVector:
 
     @staticmethod
     def of(vector: np.ndarray, weight: float) -> FusedVector | None:
-        """One look's vector; None where it has no direction, is not finite or weighs nothing."""
+        """Return the fused vector of one view; None if it is zero, not finite or without weight."""
         vector = np.asarray(vector, np.float32).reshape(-1)
         norm = float(np.linalg.norm(vector))
         if not np.isfinite(norm) or norm < 1e-9 or not weight > 0.0:
@@ -26,7 +26,7 @@ class FusedVector:
 
     @staticmethod
     def join(first: FusedVector | None, second: FusedVector | None) -> FusedVector | None:
-        """Both; of two that differ in length, from another model then, the one of more weight."""
+        """Return the sum; if they differ in length, because they are of two models, the one of greater weight."""
         if first is None or second is None:
             return second if first is None else first
         if first.total.shape != second.total.shape:
@@ -35,13 +35,13 @@ class FusedVector:
 
     @property
     def unit(self) -> np.ndarray:
-        """(D,) float32, of unit length."""
+        """Return the mean, (D,) float32, of unit length."""
         norm = float(np.linalg.norm(self.total))
         return self.total / np.float32(norm) if norm > 1e-9 else self.total
 
 
 def add_weight(weights: dict[str, float], text: str, weight: float, limit: int) -> None:
-    """Add to the weight of a text; of more than `limit` texts the lightest goes."""
+    """Add to the weight of a text; beyond `limit` texts the lightest is dropped."""
     if not text or not weight > 0.0:
         return
     weights[text] = weights.get(text, 0.0) + weight
@@ -50,7 +50,7 @@ def add_weight(weights: dict[str, float], text: str, weight: float, limit: int) 
 
 
 def fuse_captions(weights: Mapping[str, float], vectors: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """Unit vector (D,) float32 of captions by weight, from their unit vectors; None where none has one."""
+    """Return the unit vector (D,) float32 of weighted captions, from their unit vectors; None if none has one."""
     fused = None
     for caption, weight in weights.items():
         if caption in vectors:

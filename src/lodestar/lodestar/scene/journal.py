@@ -1,4 +1,4 @@
-"""What was published of each entity, and when: deltas and pages are made from it."""
+"""Journal of published entities and their revisions, the source of deltas and pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFAULT_PAGE = 256
 
 
 class Journal:
-    """Revisions of entities. A delta costs what it carries, a page what has changed, whatever the scene holds."""
+    """Revisions of entities. A delta costs its own size and a page that of the changes, not that of the scene."""
 
     def __init__(self) -> None:
         self.revision = 0
@@ -23,26 +23,26 @@ class Journal:
         self._removed: dict[int, int] = {}
 
     def mark(self, identity: int) -> None:
-        """The entity has changed; a later delta carries it."""
+        """Mark an entity as changed; a later delta has it."""
         self._dirty[identity] = None
 
     def pending(self, limit: int) -> list[int]:
-        """The next entities to publish, those that changed first in front."""
+        """Return the next entities to publish, in the order of their changes."""
         return list(islice(self._dirty, limit))
 
     def forget(self, identity: int) -> None:
-        """There is no such entity any more."""
+        """Drop an entity."""
         self.published.pop(identity, None)
         self._revisions.pop(identity, None)
         self._dirty.pop(identity, None)
 
     def removed(self, identity: int) -> None:
-        """The entity has gone without a successor; the next delta says so."""
+        """Record that an entity was removed without a successor; the next delta lists it."""
         self.forget(identity)
         self._removed[identity] = self.revision + 1
 
     def returned(self, identity: int) -> None:
-        """An id that was removed is used again."""
+        """Record that a removed id is in use again."""
         self._removed.pop(identity, None)
 
     def publish(
@@ -54,7 +54,7 @@ class Journal:
         removed: Iterable[int],
         identity: tuple[int, str],
     ) -> SceneDelta:
-        """The delta of a batch, of merges and of removals; one of the same revision where there are none.
+        """Return the delta of a batch, merges and removals; without any, the revision stays the same.
 
         identity: map id and session.
         """
@@ -119,7 +119,7 @@ class Journal:
         return delta, pages
 
     def restart(self, revision: int, ids: Iterable[int], merges: Iterable[Merge]) -> None:
-        """Everything is new from this revision on: all of `ids` have changed, only these merges were ever known."""
+        """Start anew at this revision: all of `ids` count as changed, and only these merges are known."""
         self.revision = revision
         self.published.clear()
         self._revisions.clear()

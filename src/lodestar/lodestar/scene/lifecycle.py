@@ -1,4 +1,4 @@
-"""The working record of one entity, and its life cycle: active, uncertain, archived (VLM-DEWM B.6)."""
+"""Mutable record of one entity and its life cycle: active, uncertain, archived (VLM-DEWM B.6)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from lodestar.scene.records import Embedding, Entity, EntityState
 from lodestar.scene.views import KeptView, join_views, keep_view, looks_alike, view_quality
 
 MAX_INHERITED = 32  # votes kept of merged entities
-SAME_BOX = 0.25  # box IoU from which a new entity is an archived one of its kind again
+SAME_BOX = 0.25  # box IoU from which a new entity is the archived one of its kind
 APPEARANCE = "appearance"  # channel of the detector's features
 DETECTOR = "detector"  # their model
 
 
 @dataclass
 class EntityRecord:
-    """What the dictionary keeps of an entity; `entity()` is what others see of it."""
+    """The dictionary's data of an entity; `entity()` is its public form."""
 
     instance: Instance
     label: str = ""
@@ -57,14 +57,14 @@ class EntityRecord:
 
     @staticmethod
     def of(instance: Instance, config: SceneConfig) -> EntityRecord:
-        """The record of a newly confirmed instance."""
+        """Return the record of a newly confirmed instance."""
         record = EntityRecord(instance, first_seen=instance.first_seen, last_seen=instance.last_seen)
         record.birthplace = np.array(instance.centroid, float)
         record.update(instance, config)
         return record
 
     def update(self, instance: Instance, config: SceneConfig) -> None:
-        """Take over a newer state of the instance; a sighting since the last one brings it back to life."""
+        """Apply a newer state of the instance; a sighting since the last one makes the entity active again."""
         seen = instance.last_seen > self.last_seen
         self.instance = instance
         self.first_seen = min(self.first_seen, instance.first_seen)
@@ -73,7 +73,7 @@ class EntityRecord:
             self.sighted(instance.last_seen)
 
     def elect(self, config: SceneConfig) -> None:
-        """Label, caption and attributes from every vote there is."""
+        """Elect label, caption and attributes from all votes."""
         votes = merge_votes(self.instance.votes, self.inherited) if self.inherited else self.instance.votes
         label, caption, attributes = elect(votes, config.attribute_share)
         if not label:
@@ -86,19 +86,19 @@ class EntityRecord:
             )
 
     def describe(self, label: str, caption: str, attributes: tuple[str, ...], config: SceneConfig) -> None:
-        """A captioner calls it so; it counts while the label stays and the votes say no more than that."""
+        """Store a captioner's words; they count while the label stays and the voted caption says no more than it."""
         self.described = label, clean_text(caption), attributes
         self.elect(config)
 
     def sighted(self, stamp: float) -> None:
-        """It was seen: active, and sure."""
+        """Make the entity active and certain after a sighting."""
         self.last_seen = max(self.last_seen, stamp)
         self.confidence = 1.0
         self.looks_in_vain = 0
         self.state = EntityState.ACTIVE
 
     def observe(self, observation: Observation, map_from_odom: np.ndarray, config: SceneConfig) -> bool:
-        """Take in one detection of it. Returns whether its views have changed."""
+        """Apply one detection; return whether the views have changed."""
         self.sighted(observation.stamp)
         mean = np.asarray(self.instance.centroid, float)
         visibility = view_quality(observation)
@@ -113,7 +113,7 @@ class EntityRecord:
         return self.views is not before
 
     def looked_through(self, config: SceneConfig) -> None:
-        """A clear look went through its place: uncertain, and archived after `clear_looks` of them."""
+        """Apply a clear look through the entity's place: uncertain, archived after `clear_looks` of them."""
         self.looks_in_vain += 1
         self._believe(self.confidence * config.absence_decay, config)
         if self.looks_in_vain >= config.clear_looks:
@@ -123,7 +123,7 @@ class EntityRecord:
     def missed(self, stamp: float, config: SceneConfig) -> bool:
         """Lower the confidence after a scan with a clear view of its place and no detection (VLM-DEWM eq. B.17).
 
-        False where the last such scan is too recent for this one to count.
+        Returns False if the last such scan is too recent for this one to count.
         """
         if stamp - self.last_scan < config.scan_interval:
             return False
@@ -141,7 +141,7 @@ class EntityRecord:
             self.state = EntityState.UNCERTAIN
 
     def absorb(self, loser: EntityRecord, config: SceneConfig) -> None:
-        """The loser was the same thing: its views, votes, embeddings and history pass to this record."""
+        """Merge the loser, the same object: its views, votes, embeddings and history pass to this record."""
         self.inherited = merge_votes(self.inherited, loser.instance.votes, loser.inherited)[:MAX_INHERITED]
         self.views = join_views(self.views, loser.views, config.max_views)
         for name, embedding in loser.embeddings.items():
@@ -156,10 +156,10 @@ class EntityRecord:
         self.elect(config)
 
     def link(self, keyframe: Keyframe, box: ImageBox) -> bool:
-        """Name the keyframe, in which `box` shows the entity, in the view of its stamp and in those like it.
+        """Link the keyframe, in which `box` shows the entity, to the view of its stamp and to similar views.
 
-        A view without an image becomes the keyframe's look where that is from about the same place and direction.
-        False where nothing changed.
+        A view without an image is replaced by the keyframe's if that has about the same position and direction.
+        Returns False if nothing changed.
         """
         linked = False
         kept: list[KeptView] = []
@@ -181,7 +181,7 @@ class EntityRecord:
         return linked
 
     def move(self, correction: np.ndarray) -> None:
-        """Carry everything that has a place along with a (4, 4) correction of the map."""
+        """Apply a (4, 4) correction of the map to all positions."""
         turn, instance = correction[:3, :3], self.instance
         box_min, box_max = transform_box(correction, instance.box_min, instance.box_max)
         self.instance = replace(
@@ -192,7 +192,7 @@ class EntityRecord:
             box_max=box_max,
         )
         self.birthplace = turn @ self.birthplace + correction[:3, 3]
-        if self.neighbors_at is not None:  # who stands beside it has moved along
+        if self.neighbors_at is not None:  # the neighbours have moved by the same correction
             self.neighbors_at = turn @ self.neighbors_at + correction[:3, 3]
         moved: list[KeptView] = []
         for kept in self.views:
@@ -203,7 +203,7 @@ class EntityRecord:
     def entity(
         self, covisible: dict[int, float], config: SceneConfig, map_id: int, session_id: str
     ) -> Entity:
-        """The public, immutable record."""
+        """Return the public, immutable record."""
         instance = self.instance
         embeddings = dict(self.embeddings)
         if self.appearance is not None:
@@ -241,9 +241,9 @@ def archived_twin(
     config: SceneConfig,
     orphans: Collection[int] = (),
 ) -> int | None:
-    """Return the archived entity in whose place a new one of the same kind stands (VLM-DEWM B.6 b), or None.
+    """Return the archived entity of the same kind and place as a new one (VLM-DEWM B.6 b), or None.
 
-    others: those near by, with their ids. orphans: ids that count as archived, because no instance stands for them.
+    others: entities nearby by id. orphans: ids that count as archived because they have no instance.
     """
     found: list[tuple[float, int]] = []
     for identity, other in others:
@@ -260,6 +260,6 @@ def archived_twin(
 
 
 def twin_reach(record: EntityRecord, config: SceneConfig) -> float:
-    """Metres within which the centre of an archived twin lies."""
+    """Return the largest distance, metres, of an archived twin's centre."""
     size = float(np.linalg.norm(np.subtract(record.instance.box_max, record.instance.box_min)[:2]))
     return max(config.restore_distance, 0.5 * size * (1.0 + 1.0 / SAME_BOX))

@@ -11,7 +11,7 @@ from lodestar.scene.regions import RegionMap
 
 
 class SceneMirror:
-    """Entities as the deltas told them. Not safe for threads: who reads it applies to it."""
+    """Entities as received in deltas. Not safe for threads: one thread reads it and applies deltas."""
 
     def __init__(self) -> None:
         self.revision = 0
@@ -26,14 +26,14 @@ class SceneMirror:
 
     @property
     def since(self) -> int:
-        """The revision to page from: 0 where the scene is another one than this mirror knows."""
+        """Return the revision to page from; 0 if the scene is not the one of this mirror."""
         return 0 if self._outdated else self.revision
 
     def apply(self, delta: SceneDelta) -> bool:
-        """Take in a delta. False = something is missing before it: page from `since`, nothing was changed.
+        """Apply a delta. Returns False, without a change, if an earlier delta is missing: page from `since` then.
 
-        A delta that says nothing new is taken as applied. One with previous_revision 0 holds all and starts
-        anew where the session changed.
+        A delta without news counts as applied. A delta with previous_revision 0 holds all entities and replaces
+        the mirror's if the session changed.
         """
         if self._is_other(delta):
             if delta.previous_revision != 0:
@@ -49,7 +49,7 @@ class SceneMirror:
         return True
 
     def fill(self, pages: Iterable[SceneDelta]) -> None:
-        """Close a gap with every page of what changed since `since`; the pages have one revision."""
+        """Close a gap with all pages of the changes after `since`; the pages have one revision."""
         for delta in pages:
             if self._is_other(delta) or delta.revision < self.revision:
                 self.clear()
@@ -84,7 +84,7 @@ class SceneMirror:
         self._forward.clear()
 
     def snapshot(self) -> SceneMirror:
-        """A copy that later deltas leave alone; entities are shared, they never change."""
+        """Return a copy that later deltas do not change; it shares the immutable entities."""
         copy = SceneMirror()
         copy.revision, copy.stamp = self.revision, self.stamp
         copy.map_id, copy.session_id = self.map_id, self.session_id
@@ -93,20 +93,20 @@ class SceneMirror:
         return copy
 
     def set_regions(self, regions: Iterable[Region], rooms: RegionMap | None = None) -> None:
-        """Replace the regions; rooms: which of them a place belongs to."""
+        """Replace the regions. rooms: map from places to regions."""
         self.regions = {region.id: region for region in regions}
         self.rooms = rooms
 
     def region_at(self, point: np.ndarray) -> int:
-        """The region of a place (2+,) in map, 0 where none is known."""
+        """Return the region of a place (2+,) in map; 0 = unknown."""
         return 0 if self.rooms is None else int(self.rooms.at(np.asarray(point, float)[None])[0])
 
     def resolve(self, identity: int) -> int:
-        """The id under which a thing is known now."""
+        """Return the current id of an entity."""
         while identity in self._forward:
             identity = self._forward[identity]
         return identity
 
     def get(self, identity: int) -> Entity | None:
-        """The entity that an id means now, or None."""
+        """Return the entity of an id after all merges, or None."""
         return self.entities.get(self.resolve(identity))

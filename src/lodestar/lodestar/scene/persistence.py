@@ -1,4 +1,4 @@
-"""The scene dictionary as arrays for a file, and back."""
+"""Conversion of the scene dictionary to arrays for a file, and back."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ Arrays = dict[str, np.ndarray]
 
 
 class BadScene(ForeignFile):
-    """The arrays are not a scene's."""
+    """The arrays do not hold a valid scene."""
 
 
 def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
-    """Return meta and arrays of everything that the dictionary knows.
+    """Return meta and arrays of the dictionary's whole state.
 
-    The dictionary is held only while its records are copied, not while they become text.
+    The dictionary is locked while its records are copied, not while they are converted to text.
     """
     with scene.lock:
         state = scene.state
@@ -71,7 +71,7 @@ def scene_to_arrays(scene: SceneDictionary) -> tuple[dict[str, Any], Arrays]:
 
 
 def _copied(record: EntityRecord) -> EntityRecord:
-    """Return a copy that later changes of the record leave alone; what never changes in place is shared."""
+    """Return a copy that later changes of the record do not affect; immutable parts are shared."""
     return replace(
         record,
         seen_as=dict(record.seen_as),
@@ -88,10 +88,10 @@ def scene_from_arrays(
     *,
     resumes: bool = False,
 ) -> SceneState:
-    """Return the state that `scene_to_arrays` wrote, for `SceneDictionary.replace`. Raises BadScene.
+    """Return the state written by `scene_to_arrays`, for `SceneDictionary.replace`. Raises BadScene.
 
-    now: seconds; where the file is from a later time, all its stamps are moved back, so that nothing in it was seen in
-    the future. resumes: the odometry is still the one in which the scene was made: jumps since then are followed.
+    now: seconds; if the file is from a later time, all its stamps are moved back, so that no sighting lies in
+    the future. resumes: the odometry is still that of the scene, so that jumps since then are applied.
     """
     try:
         shift = min(0.0, now - float(meta["stamp"]))
@@ -234,7 +234,7 @@ def _views_from_arrays(
 
 
 def _vectors_to_arrays(records: list[EntityRecord]) -> Arrays:
-    """Vectors by channel, model and length: one matrix and its owners each, named in "channels" as JSON."""
+    """Return the vectors by channel, model and length: a matrix and its owners each, listed in "channels" as JSON."""
     groups: dict[tuple[str, str, int], tuple[list[int], list[np.ndarray], list[float]]] = {}
     for record in records:
         for channel, embedding in record.embeddings.items():

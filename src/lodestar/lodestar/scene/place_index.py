@@ -1,4 +1,4 @@
-"""Which things lie near a place, without looking at all of them."""
+"""Spatial index of ids in plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ CELL = 2.0  # metres
 
 
 class PlaceIndex:
-    """Ids by place in plan, in square cells. The cost of a look-up does not depend on how many ids there are."""
+    """Ids by place in plan, in square cells. The cost of a look-up does not depend on the number of ids."""
 
     def __init__(self, cell: float = CELL) -> None:
         self._cell = cell
@@ -16,7 +16,7 @@ class PlaceIndex:
         self._where: dict[int, tuple[int, int]] = {}
 
     def put(self, identity: int, x: float, y: float) -> None:
-        """The id lies at (x, y) now, metres."""
+        """Set the place of an id to (x, y), metres."""
         cell = floor(x / self._cell), floor(y / self._cell)
         if self._where.get(identity) == cell:
             return
@@ -25,7 +25,7 @@ class PlaceIndex:
         self._ids.setdefault(cell, {})[identity] = None
 
     def drop(self, identity: int) -> None:
-        """Forget the id; nothing happens where it is not known."""
+        """Remove the id, if it is known."""
         cell = self._where.pop(identity, None)
         if cell is not None:
             ids = self._ids[cell]
@@ -34,7 +34,7 @@ class PlaceIndex:
                 del self._ids[cell]
 
     def near(self, x: float, y: float, radius: float) -> list[int]:
-        """Every id within `radius` metres of (x, y), ascending, and some that are a little farther away."""
+        """Return every id within `radius` metres of (x, y), ascending, and some that are slightly farther away."""
         first, last = floor((x - radius) / self._cell), floor((x + radius) / self._cell)
         low, high = floor((y - radius) / self._cell), floor((y + radius) / self._cell)
         found: list[int] = []

@@ -1,4 +1,4 @@
-"""What the scene knows of a thing."""
+"""Records of the scene: entities, views, regions and deltas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class EntityState(IntEnum):
 
 @dataclass(frozen=True)
 class View:
-    """A pose from which an entity was well seen. map_from_camera: (4, 4). quality in [0, 1]."""
+    """A pose from which an entity was seen well. map_from_camera: (4, 4). quality in [0, 1]."""
 
     stamp: float
     map_from_camera: np.ndarray
@@ -40,7 +40,7 @@ class Embedding:
 
 @dataclass(frozen=True)
 class Entity:
-    """A confirmed thing of the scene, in `map`, metres. Captions and labels are untrusted text.
+    """A confirmed object of the scene, in `map`, metres. Captions and labels are untrusted text.
 
     mean: (3,), covariance: (3, 3), box_min, box_max: (3,).
     covisible, neighbors: entity id -> weight in [0, 1].
@@ -89,7 +89,7 @@ class SceneDelta:
 
 @dataclass(frozen=True)
 class Region:
-    """A room, or what looks like one. `id` is its value in the region mask."""
+    """A room or a room-like area. `id` is its value in the region mask."""
 
     id: int
     label: str

@@ -1,4 +1,4 @@
-"""What room a region is, from what stands in it."""
+"""Room labels of regions, from the entities in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar.geometry.poses import inverse
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.records import EntityState, Region
 
-UNSURE = 1.0  # evidence for "no room that has a name"; a single telling thing outweighs it
+UNSURE = 1.0  # evidence for "no named room"; a single typical object outweighs it
 
 
 def is_called(region: Region, names: Collection[str]) -> bool:
@@ -28,7 +28,7 @@ def _room(name: str) -> str:
 
 
 class Occupant(Protocol):
-    """What of a thing tells which room it stands in."""
+    """Properties of an entity that tell its room."""
 
     @property
     def label(self) -> str: ...
@@ -41,7 +41,7 @@ class Occupant(Protocol):
 
 
 def label_region(entities: Iterable[Occupant]) -> tuple[str, float]:
-    """Room label and its weight in [0, 1] from the entities inside; ("", 0) where nothing tells."""
+    """Return a room label and its weight in [0, 1] from the entities inside; ("", 0) without evidence."""
     lexicon = load_lexicon()
     evidence: dict[str, float] = defaultdict(float)
     for entity in entities:
@@ -61,7 +61,7 @@ def label_region(entities: Iterable[Occupant]) -> tuple[str, float]:
 
 
 class RegionMap:
-    """Which region a place belongs to. `regions` holds their records by id."""
+    """Map from places to regions. `regions` holds their records by id."""
 
     def __init__(self, reach: float) -> None:
         self.regions: dict[int, Region] = {}
@@ -74,7 +74,7 @@ class RegionMap:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no place has a region."""
+        """Return whether no place has a region."""
         return self._mask.size == 0
 
     def set_mask(self, mask: np.ndarray, origin: tuple[float, float], resolution: float) -> None:
@@ -98,7 +98,7 @@ class RegionMap:
         return places @ back[:2, :2].T + back[:2, 3]
 
     def move(self, jump: np.ndarray) -> None:
-        """The map has moved by (4, 4), and the regions with it."""
+        """Move the regions with the map by (4, 4)."""
         self._mask_from_map = self._mask_from_map @ inverse(jump)
         self.regions = {
             region.id: replace(region, centroid=(jump @ [*region.centroid[:2], 0.0, 1.0])[:2])
@@ -106,14 +106,14 @@ class RegionMap:
         }
 
     def _nearest(self) -> tuple[np.ndarray, np.ndarray]:
-        """Per cell the region of the nearest cell that has one, and metres to it; worked out at the first use."""
+        """Return, per cell, the region of the nearest cell with one and the distance to it, metres; computed lazily."""
         if self._gap is None:
             gap, (rows, columns) = ndimage.distance_transform_edt(self._mask == 0, return_indices=True)
             self._mask, self._gap = self._mask[rows, columns].astype(np.int64), gap * self._resolution
         return self._mask, self._gap
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """Region ids (N,) of points (N, 2+): of their cell or the nearest one within reach, else 0."""
+        """Return region ids (N,) of points (N, 2+): of their cell or the nearest one within reach, else 0."""
         if self.is_empty:
             return np.zeros(len(points), np.int64)
         mask, gap = self._nearest()

@@ -1,6 +1,6 @@
-"""A saved map: what the grid, the voxels and the scene know, in one folder or in memory.
+"""Saved maps: grid, voxels and scene, in one folder or in memory.
 
-Nodes write their parts on their own. A process that holds all parts uses `SavedMap`. The files are the same.
+Each node writes its own part. A process that holds all parts uses `SavedMap`. The files are the same.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from lodestar.scene.scene_state import SceneState
 from lodestar.storage.archive import Archive, kind_of, read_archive, write_archive
 from lodestar.storage.snapshot import SnapshotFolder
 
-#: What the parts are called in the folder.
+#: Names of the parts in the folder.
 SCENE, VOXELS, GRID, KEYFRAMES = "scene.lodestar", "voxels.lodestar", "grid.lodestar", "keyframes"
 _GRIDS = {mapper.KIND: mapper.VERSION for mapper in (OctoMapper, ScanGridMapper)}
 
 
 @dataclass(frozen=True)
 class SaveConfig:
-    """How many saves of a map stay, and when a save would lose too much."""
+    """Number of saves of a map, and when a save is refused because the map has shrunk."""
 
-    keep: int = 5  # saves of one map that stay, the newest among them; own choice
-    least_share: float = 0.5  # of what the last save holds; a save with less is refused; own choice
-    slack_entities: int = 5  # fewer by so many at least, or it is noise of a small map; own choice
-    slack_area: float = 10.0  # m2 of known free floor, likewise; own choice
+    keep: int = 5  # saves of one map, the newest included; chosen
+    least_share: float = 0.5  # of the last save's content, 0..1; a save with less is refused; chosen
+    slack_entities: int = 5  # fewer entities that a save may have; chosen: noise of a small map
+    slack_area: float = 10.0  # less m^2 of known free floor that a save may have; chosen: likewise
 
     def __post_init__(self) -> None:
         if self.keep < 1 or not 0.0 <= self.least_share <= 1.0:
@@ -48,9 +48,9 @@ class SaveConfig:
 
 
 def shrinkage(before: Mapping[str, Any], now: Mapping[str, Any], config: SaveConfig) -> str:
-    """Return what a map has much less of than the one saved before, in words; "" where it may replace that.
+    """Return in words what a map lacks against the one saved before; "" if it may replace that one.
 
-    Both are the meta of a save: `entities`, and `free_m2` where a grid is part of it.
+    Both are the meta of a save: `entities`, and `free_m2` if a grid is part of it.
     """
     less = []
     for name, unit, slack in (
@@ -67,7 +67,7 @@ def shrinkage(before: Mapping[str, Any], now: Mapping[str, Any], config: SaveCon
 
 @dataclass(frozen=True)
 class Loaded:
-    """The parts that go on from a saved map. session_id: of voxels and scene alike."""
+    """The parts that continue a saved map. session_id: of both voxels and scene."""
 
     voxels: SemanticVoxelMap
     scene: SceneState
@@ -77,7 +77,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class SavedMap:
-    """A map that many runs may go on from; it does not change with them. grid_kind: of the mapper that saved it."""
+    """An immutable map that several runs may continue. grid_kind: of the mapper that saved it."""
 
     grid_kind: str
     grid: Archive
@@ -88,7 +88,7 @@ class SavedMap:
     def of(
         grid: PlanMapper, voxels: SemanticVoxelMap, scene: SceneDictionary, rooms: RegionTracker
     ) -> SavedMap:
-        """What they know now."""
+        """Return the map of these parts as they are now."""
         return SavedMap(
             grid.KIND,
             Archive({}, grid.to_arrays()),
@@ -97,7 +97,7 @@ class SavedMap:
         )
 
     def write(self, path: str | Path) -> int:
-        """The folder holds the map, in one step. Returns its bytes. Raises BadFolder, OSError."""
+        """Write the map to a folder in one step; return its size in bytes. Raises BadFolder, OSError."""
         folder = SnapshotFolder(path)
         part = folder.begin()
         try:
@@ -117,7 +117,7 @@ class SavedMap:
 
     @staticmethod
     def read(path: str | Path) -> SavedMap:
-        """What `write` wrote. Raises BadFolder, ForeignFile, OtherVersion, OSError."""
+        """Return the map written by `write`. Raises BadFolder, ForeignFile, OtherVersion, OSError."""
         part, _ = SnapshotFolder(path).open()
         kind, grid = read_grid(part / GRID)
         return SavedMap(
@@ -128,9 +128,9 @@ class SavedMap:
         )
 
     def load(self, voxels: VoxelConfig, scene: SceneConfig, rooms: RegionTracker, now: float) -> Loaded:
-        """Voxels and scene of their own that go on from this map; the ids of regions go on in `rooms`.
+        """Return new voxels and scene that continue this map; the ids of regions continue in `rooms`.
 
-        now: seconds of the run that goes on; nothing was seen after it. Raises ForeignFile where a part does not fit
+        now: seconds of the continuing run; no sighting is later. Raises ForeignFile if a part does not fit
         the configuration.
         """
         session = f"{str(self.voxels.meta.get('session_id', '')).split('+')[0]}+"
@@ -142,7 +142,7 @@ class SavedMap:
 
 
 def read_grid(path: Path) -> tuple[str, Archive]:
-    """The kind of a saved grid, and the grid. Raises ForeignFile, OtherVersion, OSError."""
+    """Return the kind of a saved grid, and the grid. Raises ForeignFile, OtherVersion, OSError."""
     kind = kind_of(path)
     return kind, read_archive(path, kind if kind in _GRIDS else OctoMapper.KIND, _GRIDS.get(kind, 0))
 
@@ -168,7 +168,7 @@ def restored_names(part: Archive) -> RegionNames:
 
 
 def restore_rooms(rooms: RegionTracker, part: Archive) -> None:
-    """The ids of regions go on. Raises BadScene."""
+    """Continue the ids of regions. Raises BadScene."""
     try:
         rooms.restore(part.meta, part.arrays)
         rooms.move(np.asarray(part.meta.get("regions_moved", np.eye(4)), float))

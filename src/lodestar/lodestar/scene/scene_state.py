@@ -23,15 +23,15 @@ from lodestar.scene.records import EntityState
 from lodestar.scene.region_names import RegionNames
 from lodestar.scene.regions import RegionMap
 
-MAX_SHOWN = 4  # keyframes remembered per instance, for views that are yet to come
+MAX_SHOWN = 4  # keyframes remembered per instance, for future views
 MAX_INSTANCES_SHOWN = 4096
 MAX_TOGETHER = 24  # entities of one image whose pairs count as seen together
 
 
 class SceneState:
-    """The records, what hangs on them, and their changes. Not safe for threads: the dictionary holds the lock.
+    """Records of entities, their links, and their changes. Not safe for threads: the dictionary holds the lock.
 
-    What a change costs does not depend on how many entities there are, but for jumps of the map.
+    The cost of a change does not depend on the number of entities, except for jumps of the map.
     """
 
     def __init__(self, config: SceneConfig) -> None:
@@ -47,18 +47,16 @@ class SceneState:
         self.places = PlaceIndex()
         self.stamp = 0.0
         self.names = RegionNames()
-        self.moved = np.eye(4)  # by all jumps since somebody last took note of them
+        self.moved = np.eye(4)  # product of all jumps since it was last reset
         self._jumps = JumpWatch()
         self._odom_from_camera = np.eye(4)
         self.forward: dict[int, int] = {}
-        self._shown: dict[
-            int, tuple[tuple[Keyframe, ImageBox], ...]
-        ] = {}  # by instance, those shown last at the end
+        self._shown: dict[int, tuple[tuple[Keyframe, ImageBox], ...]] = {}  # by instance, the newest last
         self._archived: dict[int, None] = {}  # in the order in which they were archived
         self.orphans: set[int] = set()  # entities whose instances the voxel map has lost with its process
 
     def resolve(self, identity: int) -> int:
-        """The id under which a thing is known now, after all merges."""
+        """Return the current id of an entity, after all merges."""
         path = []
         while identity in self.forward:
             path.append(identity)
@@ -67,33 +65,33 @@ class SceneState:
             self.forward[passed] = identity
         return identity
 
-    # -------------------------------------------------------------- what happens
+    # ------------------------------------------------------------------ events
 
     def restart_odometry(self) -> None:
-        """The next delta's odometry is another one: it does not tell of a jump."""
+        """Expect another odometry with the next delta, which then shows no jump."""
         self._jumps.restart()
 
     @property
     def map_from_odom(self) -> np.ndarray | None:
-        """The last map <- odom that the scene has followed, (4, 4), None before the first."""
+        """Return the last map <- odom that the scene has followed, (4, 4); None before the first."""
         return self._jumps.last
 
     def resume_odometry(self, map_from_odom: np.ndarray) -> None:
-        """The odometry of before goes on; map_from_odom: (4, 4), its last correction."""
+        """Continue the previous odometry. map_from_odom: (4, 4), its last correction."""
         self._jumps.resume(map_from_odom)
 
     def claim(self, known: Iterable[int]) -> None:
-        """The voxel map was started again and knows these instances; what it does not know waits to be seen again.
+        """Take the instances that a restarted voxel map knows; entities without one must be seen again.
 
-        Such an entity stays. A new instance of its kind in its place takes it over, as one that had been archived.
+        Such an entity is kept. A new instance of its kind at its place continues it, as with an archived entity.
         """
         self.orphans = set(self.records) - {self.resolve(identity) for identity in known}
         self.counts["orphans"] = len(self.orphans)
 
     def follow_jump(self, map_from_odom: np.ndarray, observations: Sequence[Observation]) -> None:
-        """Where map <- odom jumped, everything moves with it; what the voxel map measures anew comes after this.
+        """Move everything by a jump of map <- odom; new measurements of the voxel map are applied afterwards.
 
-        How far it jumped is how far it moved the camera, of these observations or else of the last ones.
+        The size of a jump is measured at the camera of these observations, or else of the last ones.
         """
         if observations:
             self._odom_from_camera = np.asarray(observations[0].odom_from_camera, float)
@@ -114,7 +112,7 @@ class SceneState:
             )
 
     def take_instances(self, instances: Iterable[Instance], losers: set[int], merges: list[Merge]) -> None:
-        """Confirmed instances become entities, known ones are brought up to date."""
+        """Create entities of confirmed instances and update known ones."""
         for instance in instances:
             if not instance.confirmed or instance.id in losers or instance.id in self.forward:
                 continue
@@ -146,7 +144,7 @@ class SceneState:
         self.places.put(record.instance.id, float(x), float(y))
 
     def merge(self, loser: int, winner: int, merges: list[Merge]) -> None:
-        """Two entities are one; the loser's id forwards to the winner's for ever."""
+        """Merge two entities; the loser's id forwards to the winner's for ever."""
         if loser == winner or loser in self.forward:
             return
         self.forward[loser] = winner
@@ -154,7 +152,7 @@ class SceneState:
         if record is None:
             return
         kept = self.records.get(winner)
-        if kept is None:  # the winner is not confirmed yet: what was known lives on under its id
+        if kept is None:  # the winner is not confirmed yet: the loser's record continues under its id
             record.instance = replace(record.instance, id=winner)
             self.records[winner] = record
             self._placed(record)
@@ -170,7 +168,7 @@ class SceneState:
         merges.append(Merge(loser, winner))
 
     def take_observations(self, observations: Sequence[Observation], map_from_odom: np.ndarray) -> set[int]:
-        """Sightings of entities and of pairs of them; returns who was seen."""
+        """Apply sightings of entities and of pairs of them; return the ids that were seen."""
         seen: set[int] = set()
         for observation in observations:
             identity = self.resolve(observation.instance_id)
@@ -191,7 +189,7 @@ class SceneState:
         return seen
 
     def show(self, identity: int, keyframe: Keyframe, box: ImageBox) -> None:
-        """A keyframe shows the entity, or an instance that may become one, in `box`."""
+        """Record that a keyframe shows the entity, or an instance that may become one, in `box`."""
         known = [each for each in self._shown.pop(identity, ()) if each[0].id != keyframe.id]
         self._shown[identity] = (*known, (keyframe, box))[-MAX_SHOWN:]
         while len(self._shown) > MAX_INSTANCES_SHOWN:
@@ -202,7 +200,7 @@ class SceneState:
             self.queue.add(identity)
 
     def take_absences(self, absences: Iterable[Absence], seen: set[int]) -> None:
-        """Clear looks through the places of entities."""
+        """Apply clear looks through the places of entities."""
         for absence in absences:
             identity = self.resolve(absence.instance_id)
             record = self.records.get(identity)
@@ -228,7 +226,7 @@ class SceneState:
             self._archived[identity] = None
 
     def remove(self, identity: int) -> bool:
-        """There is no such thing any more. False where there was none."""
+        """Remove an entity; return False if there was none."""
         if self.records.pop(identity, None) is None:
             return False
         self._let_go(identity)
@@ -244,7 +242,7 @@ class SceneState:
         self.orphans.discard(identity)
 
     def prune(self) -> list[int]:
-        """Archived entities beyond `max_archived`, the first archived first, are removed (FARM D.1)."""
+        """Remove archived entities beyond `max_archived`, the first archived first (FARM D.1)."""
         gone = []
         while len(self._archived) > self.config.max_archived:
             identity = next(iter(self._archived))
@@ -258,7 +256,7 @@ class SceneState:
         return gone
 
     def rebuild(self) -> None:
-        """Places and the archive follow the records, which were put in as they are."""
+        """Rebuild the place index and the archive from the records, after those were set directly."""
         self.places, self.queue = PlaceIndex(), EnrichmentQueue()
         self._archived.clear()
         for identity, record in self.records.items():
@@ -268,10 +266,10 @@ class SceneState:
             if not record.embeddings:
                 self.queue.add(identity)
 
-    # ---------------------------------------------------------------- what follows
+    # ------------------------------------------------------------------ derived data
 
     def set_regions(self, ids: Sequence[int]) -> list[int]:
-        """Put entities into the regions they stand in; returns whose region is another now."""
+        """Assign entities to regions; return the ids whose region changed."""
         if not len(ids) or self.rooms.is_empty:
             return []
         means = np.array([self.records[i].instance.centroid for i in ids], float)
@@ -284,7 +282,7 @@ class SceneState:
         return changed
 
     def refresh_neighbors(self) -> None:
-        """Hellinger neighbours of entities that are about to be published and are new or have moved."""
+        """Compute the Hellinger neighbours of entities to be published that are new or have moved."""
         for identity in self.journal.pending(self.config.max_delta):
             record = self.records[identity]
             if self._needs_neighbors(record):
@@ -317,7 +315,7 @@ class SceneState:
             self._offer_neighbor(other, identity, weight)
 
     def _offer_neighbor(self, identity: int, new: int, weight: float) -> None:
-        """A newcomer takes the place of the farthest neighbour that an entity has, where it is nearer."""
+        """Replace an entity's farthest neighbour by a new entity if that is nearer."""
         record = self.records[identity]
         if record.neighbors_at is None or new in record.neighbors:
             return

@@ -1,4 +1,4 @@
-"""Which views of an entity are kept: few, from different sides, near (FARM D.1 step 6)."""
+"""Selection of an entity's views: few, near and from different sides (FARM D.1 step 6)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lodestar.mapping.records import Observation
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.records import View
 
-ALIKE_SHIFT = 0.2  # of the distance to the thing, by which cameras of like views stand apart
-ALIKE_COSINE = math.cos(math.radians(15.0))  # between their axes
-FULL_PIXELS = 150.0**2  # a segment of so many pixels fills its view well
+ALIKE_SHIFT = 0.2  # of the distance to the object, the largest shift between cameras of similar views
+ALIKE_COSINE = math.cos(math.radians(15.0))  # least between their optical axes
+FULL_PIXELS = 150.0**2  # pixels of a segment from which its size counts fully
 
 
 @dataclass(frozen=True)
 class KeptView:
-    """A view with what its choice hangs on. direction: (3,) unit, entity -> camera. distance: metres."""
+    """A view with the data for its selection. direction: (3,) unit, entity -> camera. distance: metres."""
 
     view: View
     direction: np.ndarray
@@ -26,7 +26,7 @@ class KeptView:
 
 
 def view_quality(observation: Observation) -> float:
-    """How well a detection shows its thing, in [0, 1]: its size, the share of its box that it fills, its score."""
+    """Return the quality of a detection, in [0, 1], from its size, the filled share of its box and its score."""
     area = max(observation.box.width * observation.box.height, 1)
     fill = min(observation.pixel_count / area, 1.0)
     size = math.sqrt(min(observation.pixel_count / FULL_PIXELS, 1.0))
@@ -40,10 +40,10 @@ def keep_view(
     mean: np.ndarray,
     config: SceneConfig,
 ) -> tuple[KeptView, ...]:
-    """The views after one more observation, oldest first, at most `max_views`.
+    """Return the views after one more observation, oldest first, at most `max_views`.
 
-    A new direction is added; one like a kept view's replaces it where it is sufficiently closer,
-    or as close and better. Where there is no room, see `most_diverse`.
+    A new direction is added; one like a kept view's replaces it if it is sufficiently closer,
+    or as close and better. Beyond the limit see `most_diverse`.
     """
     map_from_camera = map_from_odom @ observation.odom_from_camera
     offset = map_from_camera[:3, 3] - mean
@@ -69,16 +69,16 @@ def keep_view(
 
 
 def looks_alike(kept: KeptView, map_from_camera: np.ndarray) -> bool:
-    """Whether a camera pose (4, 4) shows about what the view does: near for the distance, and turned alike."""
+    """Return whether a camera pose (4, 4) is near the view's, relative to the distance, with a similar axis."""
     own = kept.view.map_from_camera
     shift = float(np.linalg.norm(np.asarray(map_from_camera)[:3, 3] - own[:3, 3]))
     return shift <= ALIKE_SHIFT * kept.distance and float(map_from_camera[:3, 2] @ own[:3, 2]) >= ALIKE_COSINE
 
 
 def most_diverse(views: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...]:
-    """At most `limit` of the views, in their order: one after the other the view goes whose loss costs least.
+    """Return at most `limit` of the views, in their order; views are dropped one by one, the smallest loss first.
 
-    The loss of a view is the angle to the next of the others, which nothing shows any more then, times its quality.
+    The loss of a view is the angle to the nearest other view times its quality.
     """
     kept = list(views)
     while len(kept) > limit:
@@ -92,5 +92,5 @@ def most_diverse(views: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...
 
 
 def join_views(first: tuple[KeptView, ...], second: tuple[KeptView, ...], limit: int) -> tuple[KeptView, ...]:
-    """The most telling views of two entities that are one, oldest first."""
+    """Return the selected views of two entities that were merged, oldest first."""
     return most_diverse(tuple(sorted((*first, *second), key=lambda kept: kept.view.stamp)), limit)

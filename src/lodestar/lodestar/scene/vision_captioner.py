@@ -1,4 +1,4 @@
-"""Captions by a vision model: asked one after the other, apart from everything that waits for captions."""
+"""Captions by a vision model, asked for one at a time on a thread of its own."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lodestar.perception.captioner import Description
 from lodestar.scene.captions import says_more
 from lodestar.scene.enrichment import EnrichmentTask, Look, TemplateCaptioner
 
-WAITING = 256  # entities at most that wait for the model; the one that waits longest gives way
+WAITING = 256  # entities at most that wait for the model; the oldest is dropped
 REMEMBERED = 4096  # descriptions
-BETTER = 1.5  # times the quality of the view that was described, from which the model is asked again
+BETTER = 1.5  # factor of the described view's quality from which the model is asked again
 
 
 class Describer(Protocol):
-    """Port of a vision model; perception.VisionDescriber is one."""
+    """Port of a vision model; perception.VisionDescriber implements it."""
 
     def describe(self, crop: np.ndarray, label: str) -> Description:
-        """crop: (h, w, 3) uint8 RGB. Slow. Raises ChatUnavailable, ValueError for a crop that is none."""
+        """Describe a crop (h, w, 3) uint8 RGB. Slow. Raises ChatUnavailable, ValueError for an invalid crop."""
         ...
 
 
@@ -36,12 +36,12 @@ class _Known:
 
 
 class VisionCaptioner:
-    """A Captioner that answers at once: with what the model said of the entity before, else with the template.
+    """A Captioner that answers at once: with the model's last caption of the entity, else with the template's.
 
-    `work` asks the model about the next entity that waits, and hands it to again(ids), which queues it once more, so
-    that the answer is fetched like any caption. crops(task): what the model is shown the first of, (h, w, 3) uint8 RGB.
-    Only entities are asked about whose votes say no more than the label.
-    Safe for two threads, one that captions and one that works.
+    `work` asks the model about the next waiting entity and passes it to again(ids), which queues it once more, so
+    that the answer is fetched like any caption. crops(task): (h, w, 3) uint8 RGB; the model sees the first.
+    The model is asked only about entities whose votes say no more than the label.
+    Safe for two threads: one calls `caption`, one `work`.
     """
 
     name = "vision"
@@ -65,7 +65,7 @@ class VisionCaptioner:
 
     @property
     def waiting(self) -> int:
-        """Entities that the model is still to be asked about."""
+        """Return the number of entities that wait for the model."""
         return len(self._waiting)
 
     def caption(self, task: EnrichmentTask, look: Look) -> str:
@@ -74,13 +74,13 @@ class VisionCaptioner:
         return found.caption if found is not None else self._fallback.caption(task, look)
 
     def attributes(self, task: EnrichmentTask) -> tuple[str, ...]:
-        """Those that the model named with its caption."""
+        """Return the attributes that the model named with its caption."""
         known = self._known.get(task.entity_id)
         fits = known is not None and known.label == task.label and known.description is not None
         return known.description.attributes if fits else ()  # type: ignore[union-attr]
 
     def _described(self, task: EnrichmentTask) -> Description | None:
-        """What is known; asks for more where there is a picture that shows more."""
+        """Return the known description; queue a new question if there is a better view."""
         if not task.label or says_more(task.caption, task.label):
             return None
         best = max((view.quality for view in task.views if view.keyframe_id), default=0.0)
@@ -96,9 +96,9 @@ class VisionCaptioner:
             return None if known is None else known.description
 
     def work(self) -> bool:
-        """Ask about the next entity; whether there was one. Takes as long as the model does.
+        """Ask about the next entity; return whether there was one. Takes as long as the model.
 
-        One that the model cannot be asked about now waits on; one that it answers badly about is left to the template.
+        An entity keeps waiting while the model is unavailable; after an invalid answer the template is used.
         """
         with self._lock:
             if not self._waiting:

@@ -50,25 +50,25 @@ class ContextConfig:
     and not their scales.
     """
 
-    coverage_scale: float = 100.0  # m^2, exponential, as the building's size is unknown; chosen: an apartment
-    rate_scale: float = 10.0  # m^2 newly known per decision; chosen: a room
-    # metres from the trail within which a goal retraces it; chosen: a corridor
+    coverage_scale: float = 100.0  # m^2, exponential, as the building's size is unknown; chosen
+    rate_scale: float = 10.0  # m^2 newly known per decision; chosen
+    # metres from the trail within which a goal retraces it; chosen
     backtracking_radius: float = 1.0
-    trail_recent: float = 2.0  # metres of the trail's end that do not count; chosen: the way just driven
+    trail_recent: float = 2.0  # metres of the trail's end that do not count; chosen
     similarity_scale: float = 3.0  # V_sim (eq. 4); chosen: three perfect matches
     trail_step: float = 0.25  # metres between trail points; chosen: below backtracking_radius
-    # seconds, exponential, age of the egocentric confidence; chosen: a few decisions
+    # seconds, exponential, age of the egocentric confidence; chosen
     vlm_age_scale: float = 10.0
-    density_scale: float = 0.5  # entities per free m^2; chosen: a furnished room
-    frontier_scale: float = 0.1  # share of free cells at the border to unknown cells; chosen: an open map
+    density_scale: float = 0.5  # entities per free m^2; chosen
+    frontier_scale: float = 0.1  # share of free cells at the border to unknown cells; chosen
     match_threshold: float = TIERS[0]  # similarity from which an entity is a match; tau_1 of eq. 3
     match_scale: float = 3.0  # matches; chosen: as similarity_scale
-    distance_scale: float = 15.0  # metres in a straight line to a goal; chosen: across an apartment
-    displacement_scale: float = 3.0  # metres from the last decision's place; chosen: across a room
-    discovery_scale: float = 5.0  # new entities per decision; chosen: one view
-    # seconds in which a settled robot moves less than settle_distance; chosen: a few poses
+    distance_scale: float = 15.0  # metres in a straight line to a goal; chosen
+    displacement_scale: float = 3.0  # metres from the last decision's place; chosen
+    discovery_scale: float = 5.0  # new entities per decision; chosen
+    # seconds in which a settled robot moves less than settle_distance; chosen
     settle_time: float = 0.5
-    settle_distance: float = 0.1  # metres; chosen: above the noise of localisation
+    settle_distance: float = 0.1  # metres; chosen
 
 
 class Offer(Protocol):

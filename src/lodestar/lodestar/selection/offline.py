@@ -28,7 +28,7 @@ class OfflineConfig:
 
     # effective sample size below which nothing is estimated; chosen: rule of thumb
     min_effective: float = 30.0
-    resamples: int = 2000  # bootstrap resamples; chosen: stable percentiles
+    resamples: int = 2000  # bootstrap resamples; chosen
     confidence: float = 0.95  # mass of the intervals, 0..1
     # runs from which whole runs are resampled, because decisions of a run depend on each other; below it
     # decisions are. Chosen: fewer runs give no usable interval.

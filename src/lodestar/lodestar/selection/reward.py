@@ -69,7 +69,7 @@ class RewardConfig:
     vlm: float = 1.0  # Table I
     similarity: float = 1.0  # Table I
     success: float = 10.0  # w_succ of Table I
-    empty_penalty: float = -0.5  # of a goal that was not reached; chosen: half the range of one feature
+    empty_penalty: float = -0.5  # of a goal that was not reached; chosen
     success_decay: float = 0.0  # gamma of eq. 24; 0 as in eq. 5 pays only the turn that succeeded (ADR 0017)
 
 
@@ -84,18 +84,18 @@ class SequenceConfig:
 
     coverage: float = 1.0  # weight of the coverage rate per turn; chosen: that of Table I
     similarity: float = 1.0  # weight of the change of similarity per turn; chosen: that of Table I
-    discovery: float = 0.5  # weight of new entities per turn; chosen: half of similarity
-    displacement: float = 0.25  # weight of the displacement per turn; chosen: least informative
+    discovery: float = 0.5  # weight of new entities per turn; chosen
+    displacement: float = 0.25  # weight of the displacement per turn; chosen
     stuck: float = -0.5  # per turn without motion; chosen: as RewardConfig.empty_penalty
     empty: float = -0.25  # per empty choice; chosen: below `stuck`
     max_empty: int = 3  # see RewardModel; chosen: equals mask_after
-    mask_after: int = 3  # see RewardModel; chosen: two may be chance
+    mask_after: int = 3  # see RewardModel; chosen
     success: float = 10.0  # weight of a subtask's success; that of Table I
-    decay: float = 0.7  # gamma of eq. 24, which states only (0, 1); chosen: the last three turns share most
-    floor: float = 0.2  # least efficiency, 0..1; chosen: a late success still pays
+    decay: float = 0.7  # gamma of eq. 24, which states only (0, 1); chosen
+    floor: float = 0.2  # least efficiency, 0..1; chosen
     sigma: float = TIERS[1]  # similarity of a confident match; a tier of eq. 3
     tau: float = TIERS[0]  # similarity of a match; a tier of eq. 3
-    min_matches: int = 1  # chosen: most targets exist once
+    min_matches: int = 1  # chosen
     rho: float = 1.2  # metres to the match; chosen: 1.0 m of success plus localisation error
 
 

@@ -128,6 +128,19 @@ def test_a_robot_that_cannot_move_steps_aside_and_goes_on():
     assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND
 
 
+@pytest.mark.parametrize(("code", "second"), [(106, "retreat"), (206, "frontier"), (0, "frontier")])
+def test_a_robot_that_cannot_turn_where_it_stands_does_not_try_another_turn(code, second):
+    def turning(asked):
+        yaw = 1.0 + len(asked.excluded_goals)
+        return proposal(2.0, 2.1, yaw) if yaw < 4.0 else None
+
+    world = World(answers={"frontier": turning})
+    world.abort_with = (code, "every motion would touch an obstacle")
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: len(world.of(SendGoal)) == 2)
+    assert [goal.expert for goal in world.of(SendGoal)] == ["frontier", second]
+
+
 def test_stepping_aside_tries_every_direction_once():
     goals = [(2.0 + 0.5 * i, 8.0, 0.0) for i in range(12)]
     world = World(answers={"frontier": exploring(*goals)})

@@ -7,7 +7,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_fakes import FACING, TARGET, World, entity, exploring, find, find_many, proposal, towards_target
+from agent_fakes import (
+    EXPERTS,
+    FACING,
+    TARGET,
+    World,
+    entity,
+    exploring,
+    find,
+    find_many,
+    proposal,
+    towards_target,
+)
 
 from lodestar.agent.commands import (
     NavigationEvent,
@@ -19,6 +30,8 @@ from lodestar.agent.commands import (
 )
 from lodestar.agent.errors import ErrorCode
 from lodestar.experts.protocol import Rejection, RejectionReason
+from lodestar.selection.baselines import SingleExpert
+from lodestar.selection.context import FEATURES
 from lodestar.selection.decision_log import Outcome
 
 
@@ -130,7 +143,8 @@ def test_a_phantom_before_the_robot_is_given_up_though_its_goals_fail():
     assert len(world.of(SendGoal)) < 30
 
 
-def test_a_target_that_nobody_can_drive_to_leaves_the_search_to_others():
+def behind_a_closed_way(score: float) -> World:
+    """A red chair (entity 7) of this score towards which every way is refused, and two corners to explore."""
     on_the_way = [(2.0 + 0.5 * k, 5.0, 0.0) for k in range(9)]
 
     def towards(asked):
@@ -139,7 +153,7 @@ def test_a_target_that_nobody_can_drive_to_leaves_the_search_to_others():
 
     world = World(answers={"semantic_map": towards, "frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))})
     world.mirror.put(TARGET)
-    world.targets.scores[7] = 0.9
+    world.targets.scores[7] = score
     drive = world._drive
 
     def refuse_the_way():
@@ -150,10 +164,39 @@ def test_a_target_that_nobody_can_drive_to_leaves_the_search_to_others():
             drive()
 
     world._drive = refuse_the_way
+    return world
+
+
+def test_a_target_that_nobody_can_drive_to_leaves_the_search_to_others():
+    world = behind_a_closed_way(0.9)
     world.loop.start(find(), 0.0)
     world.run()
     assert world.result.error_code is ErrorCode.TARGET_UNREACHABLE
     assert world.result.distance_travelled > 9.0, "it explored"
+
+
+def test_what_does_not_meet_the_query_is_not_tried_as_often_as_a_target():
+    world = behind_a_closed_way(0.55)
+    world.loop._context.ledger._policy.choose = SingleExpert(EXPERTS, FEATURES, "semantic_map").choose
+    world.loop.start(find(), 0.0)
+    world.run()
+    goals = [goal.expert for goal in world.of(SendGoal)]
+    before = goals[: goals.index("frontier")]
+    assert before.count("semantic_map") == world.config.unsure_viewpoints
+    assert world.result.error_code is ErrorCode.TARGET_NOT_FOUND, "it is not known to be the target"
+
+
+def test_what_turns_out_to_be_the_target_is_tried_again():
+    world = behind_a_closed_way(0.55)
+    world.loop._context.ledger._policy.choose = SingleExpert(EXPERTS, FEATURES, "semantic_map").choose
+    world.loop.start(find(), 0.0)
+    world.run(until=lambda: 7 in world.loop._context.run.excluded)
+    world.answers["semantic_map"] = towards_target
+    world._drive = World._drive.__get__(world)
+    world.targets.scores[7] = 0.9
+    world.mirror.put(TARGET)
+    world.run()
+    assert world.result.success
 
 
 def test_a_place_on_the_way_to_a_target_uses_up_no_viewpoint(known_target):

@@ -193,10 +193,14 @@ def test_a_frontier_names_the_keyframe_that_shows_it():
     expert = FrontierExpert()
     grid = known_from(two_rooms(), [(1.0, 1.0)])
     expert.set_grid(grid)
-    expert.add_view(camera_pose(2.0, 1.8, 0.2), CAMERA, keyframe_id=5)
+    expert.add_view(camera_pose(2.0, 1.8, 0.2), CAMERA)
+    seen = expert.looked.unseen(4.5).sum()
+    expert.add_image(camera_pose(2.0, 1.8, 0.2), CAMERA, 5)
     answer = expert.propose(request((2.0, 1.8, 0.2)))
     turned = abs((answer.goal[2] - 0.2 + math.pi) % (2 * math.pi) - math.pi)
     assert (answer.evidence_keyframes == (5,)) == (turned < math.radians(40.0))
+    expert.add_image(camera_pose(2.0, 1.8, 2.2), CAMERA, 6)
+    assert expert.looked.unseen(4.5).sum() == seen, "a kept image is no further view"
 
 
 @pytest.mark.parametrize("seed", range(3))

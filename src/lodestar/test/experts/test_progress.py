@@ -71,6 +71,17 @@ def test_a_near_stop_brings_no_further_way():
     assert _drive(progress, looked, 22.0)
 
 
+def test_a_far_stop_after_a_near_one_that_showed_nothing_is_driven_to():
+    progress, looked = Progress(20.0, 1.0), _looked(0.0)
+    assert not _drive(progress, looked, 2.0)
+    progress.aim(FAR, 5.0)
+    assert not _drive(progress, looked, 6.0)
+    progress.aim(FAR, 40.0)
+    assert not _drive(progress, looked, 44.0)
+    progress.aim(FAR, 40.0)  # it showed nothing either: no further way for the next
+    assert _drive(progress, looked, 10.0)
+
+
 def test_news_on_the_way_set_a_new_first_stop():
     progress, looked = Progress(20.0, 1.0), _looked(0.0)
     _drive(progress, looked, 2.0)

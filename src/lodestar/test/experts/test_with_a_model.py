@@ -162,7 +162,7 @@ def test_descriptions_are_kept_by_place_and_bounded():
         other[0, 3] = 2.0 * (i + 1)
         memory.add(SceneDescription(3.0 + i, other, f"far {i}", ()))
     assert len(memory) == 60 and memory.texts()[-1] == "from (400.0, 0.0): far 199"
-    memory.clear()
+    memory = DescriptionMemory()
     memory.add(SceneDescription(1.0, pose, "one", ()))
     memory.add(SceneDescription(2.0, pose, "two", ()))
     assert memory.texts() == ("from (0.0, 0.0): two",)

@@ -36,9 +36,10 @@ def test_distance_of_the_footprint(pose, distance):
 @settings(max_examples=150, deadline=None)
 def test_distance_equals_sampling_the_footprint(x, y, yaw, bx, by, width, depth):
     low, high = np.array([bx, by]), np.array([bx + width, by + depth])
-    corners = GO2.corners((x, y, yaw))
-    u, v = (axis.reshape(-1, 1) for axis in np.meshgrid(np.linspace(0, 1, 101), np.linspace(0, 1, 51)))
-    points = corners[2] + u * (corners[3] - corners[2]) + v * (corners[1] - corners[2])
+    u, v = (axis.ravel() for axis in np.meshgrid(np.linspace(-0.5, 0.5, 101), np.linspace(-0.5, 0.5, 51)))
+    along, aside = u * GO2.length, v * GO2.width
+    c, s = math.cos(yaw), math.sin(yaw)
+    points = np.stack([x + c * along - s * aside, y + s * along + c * aside], axis=1)
     sampled = np.linalg.norm(points - np.clip(points, low, high), axis=1).min()
     distance = footprint_distance((x, y, yaw), GO2, low, high)
     assert distance <= sampled + 1e-9

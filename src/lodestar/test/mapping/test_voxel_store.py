@@ -163,15 +163,7 @@ def test_a_place_without_a_voxel_has_nobody_in_it():
     store, point = one_voxel((3, 4))
     ids, probability, remaining = store.posterior(point + 1)
     assert ids.tolist() == [[0] * 4] and probability.sum() == 0 and remaining.tolist() == [1.0]
-    assert np.isnan(store.entropy(point + 1)).all()
     assert store.members(np.array([0, 3, 999_999]))[1].tolist() == [0, 0, 1, 1]
-
-
-def test_entropy_grows_with_doubt_and_falls_with_votes():
-    sure, point = one_voxel(*[(1, 4)] * 20)
-    once, _ = one_voxel((1, 4))
-    torn, _ = one_voxel(*[(1, 4)] * 10, *[(2, 4)] * 10)
-    assert sure.entropy(point) < once.entropy(point) < torn.entropy(point) < np.log(5)
 
 
 @pytest.mark.parametrize("weight", [0, 128, -3])

@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import PhraseBook
 from lodestar.query.categories import (
-    attribute_scores,
     calibrated,
     caption_noun,
     category_scores,
     noun_score,
     word_score,
 )
+from lodestar.query.vocabulary import Kinds, Looks
 
 
 @pytest.mark.parametrize(
@@ -61,20 +62,22 @@ def test_caption_noun(caption, noun):
 
 
 def test_attribute_scores():
-    known = [("red",), ("blue",), (), ("black", "white"), ()]
-    captions = ["", "", "a chair", "", "a red chair"]
-    scores = attribute_scores("red", known, captions, unknown=0.5, other=0.1)
-    assert scores.tolist() == [1.0, 0.1, 0.5, 0.1, 1.0]
-    assert attribute_scores("crimson", known[:1], captions[:1], 0.5, 0.1).tolist() == [1.0]
-    assert attribute_scores("ergonomic", [(), ()], ["ergonomic chair", "chair"], 0.5, 0.1).tolist() == [
-        1.0,
-        0.5,
-    ]
+    looks = [(("red",), ""), (("blue",), ""), ((), "a chair"), (("black", "white"), ""), ((), "a red chair")]
+    assert Looks(looks).scores("red", unknown=0.5, other=0.1).tolist() == [1.0, 0.1, 0.5, 0.1, 1.0]
+    assert Looks(looks[:1]).scores("crimson", 0.5, 0.1).tolist() == [1.0]
+    named = Looks([((), "ergonomic chair"), ((), "chair")])
+    assert named.scores("ergonomic", 0.5, 0.1).tolist() == [1.0, 0.5]
+    sizes = Looks([((), "a big box"), ((), "a small box"), (("wooden",), "box")])
+    assert sizes.scores("small", 0.5, 0.1).tolist() == [0.1, 1.0, 0.5]
+    shapes = Looks([(("square",), "table"), ((), "a round table")])
+    assert shapes.scores("round", 0.5, 0.1).tolist() == [0.5, 1.0], (
+        "only colours, sizes and materials exclude"
+    )
 
 
 def test_a_box_of_cardboard_is_not_one_of_plastic():
-    captions = ["brown cardboard box", "blue plastic box", "box"]
-    assert attribute_scores("cardboard", [()] * 3, captions, 0.5, 0.1).tolist() == [1.0, 0.1, 0.5]
+    boxes = Looks([((), caption) for caption in ("brown cardboard box", "blue plastic box", "box")])
+    assert boxes.scores("cardboard", 0.5, 0.1).tolist() == [1.0, 0.1, 0.5]
 
 
 def test_calibration_rises_and_is_bounded():
@@ -111,10 +114,6 @@ def test_open_words_against_the_real_model(book):
 
 
 def test_prepared_words_score_as_words_one_by_one():
-    from lodestar.models.lexicon import load_lexicon
-    from lodestar.query.categories import attribute_scores, category_scores
-    from lodestar.query.vocabulary import Kinds, Looks
-
     pairs = [("chair", "red office chair"), ("office chair", "padded chair"), ("", ""), ("gizmo", "a gizmo"),
              ("mug", "white mug on a desk"), ("sofa", "blue couch"), ("shelf", "a tall bookshelf"),
              ("thing", "x")]  # fmt: skip
@@ -138,7 +137,3 @@ def test_prepared_words_score_as_words_one_by_one():
     for category in asked:
         expected = category_scores(category, [a for a, _ in pairs], [b for _, b in pairs], book)
         assert kinds.scores(category, book) == pytest.approx(expected), category
-    looks = [((), caption) for _, caption in pairs] + [(("red",), "chair"), (("large", "wooden"), "desk")]
-    for attribute in ("red", "crimson", "small", "wooden", "padded", "round", "sparkling"):
-        expected = attribute_scores(attribute, [a for a, _ in looks], [b for _, b in looks], 0.5, 0.1)
-        assert Looks(looks).scores(attribute, 0.5, 0.1) == pytest.approx(expected), attribute

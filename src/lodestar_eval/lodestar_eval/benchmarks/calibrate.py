@@ -1,4 +1,4 @@
-"""Fits the table of the soft predicates to human sentences: on the fitting half of the rooms alone."""
+"""Fits the table of the soft predicates to human sentences, on the fitting half of the rooms only."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _FACTORS = (0.6, 0.8, 1.25, 1.6)
 _SHARES = ("min_scale", "center_share", "front_share", "side_floor", "color_spread", "place")
 _STEPS = (-0.25, -0.1, 0.1, 0.25)
-#: What the robot may say it has found hangs on these too, over boxes of which it saw one side: they are not fitted
-#: to complete boxes, where any fall would do.
+#: These also decide which finds the robot may claim, over boxes seen from one side. They are not fitted, because the
+#: rooms have complete boxes, for which any decay would do.
 _HELD = (
     "next_to", "steepness", "min_scale", "full_size", "over", "between", "rank_power", "single_power", "size_power",
 )  # fmt: skip
 _LEAST = {"near": 1.5}  # m, likewise
-_TEMPERATURE = 0.1  # of the soft choice whose likelihood is raised
+_TEMPERATURE = 0.1  # of the soft choice whose likelihood is maximised
 _HEADER = "# Fitted by `python -m lodestar_eval calibrate` to the fitting half of the sentences that it was given.\n"
 
 
@@ -40,7 +40,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class _Case:
-    """One sentence: its readings, the room, and which entity is meant."""
+    """One sentence: its readings, the room, and the target."""
 
     graphs: tuple[QueryGraph, ...]
     pool: Pool
@@ -48,7 +48,7 @@ class _Case:
 
 
 def likelihood(cases: list[_Case], table: PredicateTable) -> float:
-    """Mean log probability of the targets where each is drawn in proportion to exp(score / temperature)."""
+    """Return the targets' mean log probability if an entity is drawn in proportion to exp(score / temperature)."""
     from lodestar.query.verdict import score_pool
 
     total = 0.0
@@ -65,7 +65,7 @@ def likelihood(cases: list[_Case], table: PredicateTable) -> float:
 
 
 def _values(name: str, value: float) -> list[float]:
-    """What is tried in place of a value."""
+    """Return the values to try in place of a value."""
     if name in _SHARES:
         return [float(np.clip(value + step, 0.0, 1.0)) for step in _STEPS]
     return [max(value * factor, _LEAST.get(name, 0.0)) for factor in _FACTORS]

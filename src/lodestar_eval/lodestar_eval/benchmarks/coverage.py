@@ -1,4 +1,4 @@
-"""How fast the frontier expert covers floors of real buildings, against the nearest frontier."""
+"""Coverage of real buildings' floors over distance: the frontier expert against the nearest frontier."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from lodestar_eval.options import positive_int
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Plot, Result, Table
 
 _GAIN_BOUND = 0.10  # issue 4: area under the curve against the rival, mean over the floors
-_SHARE = 0.95  # covered by the better one where the area ends
+_SHARE = 0.95  # coverage of the better explorer at which the area under the curve ends
 _PROPOSE_MS = 150.0  # p95 of an answer on the largest floor
-_CLEARANCE = 0.32  # m, of the places that a run starts from (what the expert calls easy)
+_CLEARANCE = 0.32  # m, of the starts of runs (`ReachConfig.ease`)
 _EXPERT, _RIVAL = "frontier", "nearest_frontier"
 
 
@@ -42,7 +42,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def sensors() -> dict[str, GridSensor]:
-    """The laser sees 20 m all around, the depth camera 5 m within the simulator's field of view."""
+    """Return the sensors: a laser with 20 m all around, and a depth camera with 5 m and the simulator's field of
+    view.
+    """
     from lodestar_sim.sensors import CameraConfig
 
     camera = CameraConfig()
@@ -51,7 +53,7 @@ def sensors() -> dict[str, GridSensor]:
 
 
 def expert_explorer(sensor: GridSensor) -> ExpertExplorer:
-    """The frontier expert with its defaults, told what the sensor is."""
+    """Return the frontier expert with its defaults for a sensor."""
     from lodestar.experts.frontier import FrontierConfig
 
     return ExpertExplorer(_EXPERT, sensor, FrontierConfig(gain_range=sensor.range, fov=sensor.fov))
@@ -134,7 +136,7 @@ def _data(given: Path | None) -> Path:
 
 
 def _compare(runs: list[dict[str, Exploration]]) -> tuple[dict[str, float], tuple[str, ...]]:
-    """Metrics of one floor and sensor, and its row's texts."""
+    """Return the metrics of one floor and sensor, and its row of the table."""
     ends = [min(run.distance_at(_SHARE) for run in pair.values()) for pair in runs]
     lengths = [
         end if math.isfinite(end) else max(run.distance[-1] for run in pair.values())

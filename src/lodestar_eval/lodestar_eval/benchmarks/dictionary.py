@@ -1,4 +1,4 @@
-"""What a cycle costs as the scene grows: extraction of a batch of instances and the dictionary's update."""
+"""Time of a cycle as the scene grows: extraction of a batch of instances and the dictionary's update."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 _BOUND = 1.2  # issue 3: time at the largest scene relative to the smallest
 _SIZES = (300, 3_000, 30_000)
-_LOOKS = 3  # at every tile: so many observations confirm an instance
+_LOOKS = 3  # views of every tile: the observations that confirm an instance
 _PARTS = ("extract", "update", "page")
 
 
@@ -69,7 +69,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def _measure(
     size: int, cycles: int, progress: Callable[[str], None]
 ) -> tuple[int, int, dict[str, np.ndarray]]:
-    """Instances and entities found, and milliseconds per part of each cycle, once everything is mapped."""
+    """Return the instances and entities found, and milliseconds per part of each cycle after everything is mapped."""
     from lodestar.assembly import parts
     from lodestar.mapping import semantic_voxels
     from lodestar_eval.crowded_scenes import PER_TILE, TableTop
@@ -108,13 +108,13 @@ def _measure(
 
 
 class _Clock:
-    """Adds up the processor time that a function takes. spent: seconds."""
+    """Sum of a function's processor time. spent: seconds."""
 
     def __init__(self) -> None:
         self.spent = 0.0
 
     def around(self, function: Callable) -> Callable:
-        """The function, timed."""
+        """Return the function with time measurement."""
 
         def timed(*arguments: object, **options: object) -> object:
             began = time.thread_time()

@@ -1,4 +1,4 @@
-"""Find things beside and beyond stairs that lead down and holes, on a map made of 3-D points: nobody may fall."""
+"""Search for objects beside and beyond descending stairs and holes, on a map of 3-D points, without a fall."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from lodestar_sim.worlds import World
 
 WORLDS = ("apartment?stairs=1", "office?stairs=1", "apartment?hole=1", "office?hole=1")
-_SUCCESS_BOUND = 0.90  # where a way exists
-_WITHIN = 3.0  # m from the robot, within which a drop-off may at no time be free
-_EVERY = 1.0  # s between two looks at the grid
+_SUCCESS_BOUND = 0.90  # if a path exists
+_WITHIN = 3.0  # m from the robot within which no drop-off may ever be free
+_EVERY = 1.0  # s between two checks of the grid
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 class FloorWatch:
-    """Counts cells of the grid that are free where a foot would find no ground, near the robot and anywhere."""
+    """Count free cells of the grid without ground, near the robot and anywhere."""
 
     def __init__(self, world: World) -> None:
         self.near = self.anywhere = 0  # most at one time
@@ -51,7 +51,7 @@ class FloorWatch:
         self._due = 0.0
 
     def observe(self, episode: Episode) -> None:
-        """Looks at the grid once in a while."""
+        """Check the grid if a check is due."""
         now = episode.simulator.time
         if now < self._due or self._terrain is None:
             return
@@ -68,7 +68,7 @@ class FloorWatch:
 
 
 def tasks(runs: int, first_seed: int) -> Iterator[tuple[str, int, str, World, Task]]:
-    """Building, seed, place, world and task: kinds of buildings and places take turns; a seed without such a task is
+    """Yield building, seed, place, world and task; kinds of buildings and places alternate. A seed without a task is
     left out.
     """
     from lodestar_eval.drop_tasks import PLACES, drop_task
@@ -130,7 +130,7 @@ def _write_rows(outcomes: list[EpisodeOutcome], watches: list[FloorWatch], folde
 
 
 def result_of(outcomes: list[EpisodeOutcome], watches: list[FloorWatch]) -> Result:
-    """Metrics, bars and the table of all runs."""
+    """Return metrics, bars and the table of all runs."""
     possible = [o for o in outcomes if np.isfinite(o.shortest)]
     simulated, busy = sum(o.duration for o in outcomes), sum(o.cpu for o in outcomes)
     metrics = {

@@ -1,4 +1,4 @@
-"""Find something in buildings: success, path length, time, what every expert contributes, and what it costs."""
+"""Search for objects in buildings: success, path length, time, contribution of every expert, and cost."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from lodestar_eval.metrics import bootstrap_interval, defined, mean, share
+from lodestar_eval.episode_metrics import metrics_of
 from lodestar_eval.options import (
     add_selection_options,
     positive_int,
@@ -37,7 +35,7 @@ from lodestar_eval.trials import (
 )
 
 NOISE_NAMES = ("none", "mild", "strong")  # of settings.NOISES, which is slow to import
-_SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in buildings nobody mapped; the issue's bars
+_SUCCESS_BOUND, _SPL_BOUND = 0.95, 0.70  # of the bandit in unmapped buildings; the issue's bars
 _EPOCH_BOUND = 0.3  # s of processor time per decision epoch, p95 (DESIGN section 6)
 _SPEED_BOUND = 8.0  # simulated seconds per processor second of the episode
 _GROUPS = {"core": CORE, "all": ALL}
@@ -155,7 +153,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Building]]:
-    """What is to be run where; a warm start is learned here. Raises BadOptions."""
+    """Return the plan and the buildings; a warm start is learned here. Raises BadOptions."""
     from lodestar.assembly.config import changed
     from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
     from lodestar_sim.worlds import WorldError, world_from_spec
@@ -205,7 +203,7 @@ def _compared(
     outcomes: list[EpisodeOutcome],
     log: Path | None,
 ) -> Result:
-    """The result with the rows of all settings and policies, their tables, bars and plots."""
+    """Return the result with the rows of all settings and policies, their tables, bars and plots."""
     from dataclasses import replace
 
     from lodestar.selection.decision_log import DecisionLog, read_decisions
@@ -222,7 +220,7 @@ def _compared(
         floors = {(o.world, o.seed): o.floor_m2 for o in rows[setting, policy]}
         for run, building in enumerate(buildings if policy != REFERENCE else ()):
             floor = floors.get((building.world, building.seed))
-            if floor is None:  # nothing made a task there
+            if floor is None:  # a building without a task
                 continue
             file = plan.file("decisions", building.tag, setting, policy, building.seed, ".jsonl")
             decisions = list(read_decisions(file)) if file.exists() else []
@@ -267,62 +265,8 @@ def _line(outcome: EpisodeOutcome, done: int, count: int, plain: bool = True) ->
     )
 
 
-def metrics_of(outcomes: list[EpisodeOutcome]) -> dict[str, float]:
-    """Flat metrics over episodes. `speed`: simulated s per processor s of the episode, set-up apart."""
-    rng = np.random.default_rng(0)
-    successes = [float(o.success) for o in outcomes]
-    spls = defined([o.spl for o in outcomes])
-    found = [o for o in outcomes if o.success]
-    claimed = [o for o in outcomes if o.claimed]
-    simulated, busy = sum(o.duration for o in outcomes), sum(o.cpu for o in outcomes)
-    whole = busy + sum(o.setup_cpu for o in outcomes)
-    clock = StageClock.total([o.stages for o in outcomes])
-    low, high = bootstrap_interval(successes, rng)
-    spl_low, spl_high = bootstrap_interval(spls, rng)
-    metrics = {
-        "episodes": len(outcomes),
-        "sr": mean(successes),
-        "sr_low": low,
-        "sr_high": high,
-        "spl": mean(spls),
-        "spl_low": spl_low,
-        "spl_high": spl_high,
-        "spl_left_out": len(outcomes) - len(spls),
-        "claimed_precision": share(sum(o.success for o in claimed), len(claimed)),
-        "reached": mean([float(o.reached) for o in outcomes]),
-        "duration_s": mean([o.duration for o in outcomes]),
-        "found_duration_s": mean([o.duration for o in found]),
-        "path_length_m": mean([o.path_length for o in outcomes]),
-        "shortest_m": mean([o.shortest for o in outcomes]),
-        "collisions": sum(o.collisions for o in outcomes),
-        "coverage": mean([o.coverage for o in outcomes]),
-        "epochs": mean([o.epochs for o in outcomes]),
-        "speed": share_of(simulated, busy),
-        "speed_with_setup": share_of(simulated, whole),
-        "frames_rejected": sum(sum(o.rejected.values()) for o in outcomes),
-        "cpu_s": busy,
-        "setup_cpu_s": whole - busy,
-        "simulated_s": simulated,
-    }
-    epochs = [seconds for o in outcomes for seconds in o.epoch_seconds]
-    for percent in (50, 95):
-        metrics[f"epoch_p{percent}_s"] = float(np.percentile(epochs, percent)) if epochs else float("nan")
-    frames = max(sum(o.frames for o in outcomes), 1)
-    for name, milliseconds in clock.milliseconds_per_call().items():
-        metrics[f"stage.{name}_ms"] = milliseconds
-        metrics[f"stage.{name}_ms_per_frame"] = 1e3 * clock.seconds[name] / frames
-    for expert in sorted({name for o in outcomes for name in o.decisions}):
-        metrics[f"decisions.{expert}"] = sum(o.decisions.get(expert, 0) for o in outcomes)
-    return metrics
-
-
 def _yes(value: bool) -> str:
     return "yes" if value else "no"
-
-
-def share_of(part: float, whole: float) -> float:
-    """part / whole, NaN where there is no whole."""
-    return part / whole if whole > 0.0 else float("nan")
 
 
 def _result(
@@ -381,7 +325,7 @@ def _result(
 
 
 def _write_rows(outcomes: list[EpisodeOutcome], folder: Path) -> None:
-    """episodes.csv and episodes_runs.json: one row per episode."""
+    """Write episodes.csv and episodes_runs.json, one row per episode."""
     rows = [outcome.row() for outcome in outcomes]
     with (folder / "episodes.csv").open("w", newline="", encoding="utf-8") as file:
         names = dict.fromkeys(name for row in rows for name in row)

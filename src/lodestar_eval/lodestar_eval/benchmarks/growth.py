@@ -1,4 +1,4 @@
-"""How memory and time per frame grow while the voxel map grows from a flat to a whole building."""
+"""Memory and time per frame while the voxel map grows from a flat to a whole building."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _MIB = 2**20
 _FLAT, _BUILDING = 100.0, 1800.0  # m2, of the issue
 _MARKS = (50.0, 100.0, 200.0, 400.0, 800.0, 1200.0, 1600.0)  # m2, rows of the table
 _PEAK_BOUND, _FLAT_BOUND, _BUILDING_BOUND = 1.05, 150.0, 1024.0  # steady sizes, MiB, MiB
-_SLOWER_BOUND, _P99_BOUND = 1.2, 100.0  # times the start, ms
+_SLOWER_BOUND, _P99_BOUND = 1.2, 100.0  # factor of the time at the start; ms
 _CELL = 0.25  # m, of the plan on which the area seen is counted
 _WARM_UP = 12  # frames
 _REPEATS = 3
-_REVISITED = 60  # frames that are taken again with a small and with the whole map
+_REVISITED = 60  # frames that are repeated with a small and with the whole map
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -94,13 +94,13 @@ def _grow(
 
 
 def _revisit(mapper: MapperProcess, views: list[tuple[RgbdFrame, SegmentedFrame]]) -> np.ndarray:
-    """Processor seconds of each view, the least of several times: other programs only ever add to it."""
+    """Return the processor seconds of each view, the least of several runs, because other programs only add time."""
     costs = [[mapper.take(*view) for view in views] for _ in range(_REPEATS)]
     return np.min([[math.inf if cost is None else cost.cpu_seconds for cost in row] for row in costs], axis=0)
 
 
 def _cells(frame: RgbdFrame) -> set[tuple[int, int]]:
-    """Cells of the plan that hold a measured point between the floor and the height of a door."""
+    """Return the cells of the plan with a measured point between the floor and the height of a door."""
     rays = frame.camera.rays(8)
     depth = frame.depth[::8, ::8]
     good = (depth > 0.1) & (depth < 5.0)
@@ -116,7 +116,7 @@ def _result(growth: _Growth, totals: Totals, config: dict) -> Result:
     now = np.array([c.bytes for c in growth.cost], float)
     peak = np.array([c.peak_bytes for c in growth.cost], float)
     seconds = np.array([c.seconds for c in growth.cost])
-    # The most that the map held at any moment before it held so much for good: what growing costs at the top of it.
+    # Largest memory before the same size was reached permanently: the transient cost of growing.
     ratio = peak / np.maximum.accumulate(now)
     flat = _at(area, _FLAT)
     settled = area >= _FLAT if area[-1] >= _FLAT else np.ones(len(area), bool)
@@ -173,7 +173,7 @@ def _result(growth: _Growth, totals: Totals, config: dict) -> Result:
 
 
 def _at(area: np.ndarray, mark: float) -> int:
-    """The first frame after which this area was seen, the last if it never was."""
+    """Return the first frame after which this area was seen, the last if it never was."""
     return min(int(np.searchsorted(area, mark)), len(area) - 1)
 
 

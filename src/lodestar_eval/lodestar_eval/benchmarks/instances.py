@@ -1,4 +1,4 @@
-"""Instances of the semantic voxel map against the truth of simulated buildings, by rule of association."""
+"""Instances of the semantic voxel map against ground truth of simulated buildings, by association rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 if TYPE_CHECKING:
     from lodestar_eval.instance_metrics import Counts
 
-#: 20 buildings, mixed so that the first few already are of every kind; (world, seed).
+#: 20 buildings, (world, seed), ordered so that the first few include every kind.
 WORLDS = (
     ("apartment", 1), ("office", 1), ("warehouse", 1), ("apartment", 2), ("office", 2), ("apartment", 3),
     ("office", 3), ("apartment", 4), ("apartment", 5), ("office", 4), ("warehouse", 2), ("apartment", 6),

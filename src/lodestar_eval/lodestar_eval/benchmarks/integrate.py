@@ -1,4 +1,4 @@
-"""What it costs to take a 640 x 480 frame into the voxel map, against Open3D's geometry alone."""
+"""Time to integrate a 640 x 480 frame into the voxel map, against Open3D's geometry alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 
 _RATIO_BOUND = 3.0  # issue's bar
-_WARM_UP = 5  # frames of each round that are not counted: buffers grow, code is compiled
+_WARM_UP = 5  # first frames of each round, not counted: buffers grow, code is compiled
 _BLOCK_SIDES = (8, 16)  # voxels; Open3D's own default is 16, ours are 8
 STAGES = ("geometry", "instances", "together", "peer_8", "peer_16")
 
@@ -73,7 +73,7 @@ def _simulated(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFr
 
 
 def _recorded(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFrame]]:
-    """Frames with class-agnostic segments, which are perception's work and not measured here."""
+    """Return frames with class-agnostic segments, whose computation is not measured."""
     from lodestar.assembly import parts
     from lodestar_eval.recording_sources import open_recording
     from lodestar_eval.recordings import BadRecording
@@ -93,9 +93,9 @@ def _recorded(options: argparse.Namespace) -> list[tuple[RgbdFrame, SegmentedFra
 
 
 def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, np.ndarray]:
-    """Per stage, (frames, 2): seconds that passed, and of the processor.
+    """Return per stage (frames, 2): seconds of wall time and of the processor.
 
-    A map on one thread, another on two, and the peers take every frame one after the other.
+    A map on one thread, another on two, and the peers process every frame in turn.
     """
     from lodestar.assembly import parts
     from lodestar_eval.peers import Open3dVolume
@@ -110,7 +110,7 @@ def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, np.nda
         seconds[stage].append((time.perf_counter() - began, time.process_time() - began_cpu))
 
     def together(frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        """As the node does it: depth on a thread of its own."""
+        """Integrate as the node does, with depth on its own thread."""
         depth = thread.submit(beside.integrate_depth, frame)
         beside.fuse(frame, segmented)
         depth.result()
@@ -127,7 +127,7 @@ def _measure(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> dict[str, np.nda
 
 
 def _summary(name: str, rounds: list[dict[str, np.ndarray]]) -> dict[str, float]:
-    """Medians over frames, then over rounds, ms; ratios are to the faster peer of the round."""
+    """Return medians over frames, then over rounds, ms; ratios are to the faster peer of the round."""
     passed = [_round({stage: values[:, 0] for stage, values in one.items()}) for one in rounds]
     processor = [_round({stage: values[:, 1] for stage, values in one.items()}) for one in rounds]
     summary = {f"{name}.{key}": float(np.median([one[key] for one in passed])) for key in passed[0]}
@@ -148,7 +148,7 @@ def _round(seconds: dict[str, np.ndarray]) -> dict[str, float]:
 
 
 def _surface_gap(frames: list[tuple[RgbdFrame, SegmentedFrame]]) -> float:
-    """Median distance, mm, from Open3D's surface points to our mesh of the same frames."""
+    """Return the median distance, mm, from Open3D's surface points to our mesh of the same frames."""
     import open3d as o3d
 
     from lodestar.mapping.mesh import extract_mesh

@@ -1,4 +1,4 @@
-"""One thing after the other in one building, by category, description or picture; with memory and without."""
+"""Successive searches in one building, by category, description or picture, with and without memory."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _line(outcomes: list[SubtaskOutcome], place: int, count: int) -> str:
 
 
 def result_of(found: Sequence[SubtaskOutcome], wall: float, settings: object = None) -> Result:
-    """Metrics, bars and tables over subtasks. Intervals draw whole buildings."""
+    """Return metrics, bars and tables over subtasks. Intervals resample whole buildings."""
     metrics: dict[str, float] = {}
     rows = []
     by_world = {key: _by_world([s for s in found if _KEYS[s.remembers] == key]) for key in _KEYS.values()}
@@ -184,7 +184,7 @@ def _by_world(found: Sequence[SubtaskOutcome]) -> _Worlds:
 
 
 def _numbers(key: str, worlds: _Worlds) -> dict[str, float]:
-    """`sr.KEY` and `spl.KEY` with intervals, and how many."""
+    """Return `sr.KEY` and `spl.KEY` with intervals, and the number of subtasks."""
     metrics: dict[str, float] = {f"subtasks.{key}": sum(len(subtasks) for subtasks in worlds.values())}
     for name in ("sr", "spl"):
         values = [
@@ -213,7 +213,7 @@ def _row(key: str, modality: str, worlds: _Worlds, metrics: dict[str, float]) ->
 
 
 def _difference(ours: _Worlds, theirs: _Worlds) -> dict[str, float]:
-    """Mean over buildings of the building's mean SPL with memory minus that without, over the same subtasks."""
+    """Return the mean over buildings of the mean SPL with memory minus that without, over the same subtasks."""
     differences = defined(
         [
             mean([s.outcome.spl for s in ours[world]]) - mean([s.outcome.spl for s in theirs[world]])
@@ -257,7 +257,7 @@ def _failures(found: Sequence[SubtaskOutcome]) -> Table:
 
 
 def save_progress(found: Sequence[SubtaskOutcome], file: Path) -> None:
-    """`file` is a PNG: mean SPL by the place of a subtask in its episode."""
+    """Write a PNG of the mean SPL by the place of a subtask in its episode."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -282,7 +282,7 @@ def save_progress(found: Sequence[SubtaskOutcome], file: Path) -> None:
 
 
 def _write_rows(found: Sequence[SubtaskOutcome], folder: Path) -> None:
-    """lifelong.csv: one row per subtask."""
+    """Write lifelong.csv, one row per subtask."""
     rows = [
         {"memory": _KEYS[s.remembers], "subtask": s.number, "modality": s.modality, **s.outcome.row()}
         for s in found

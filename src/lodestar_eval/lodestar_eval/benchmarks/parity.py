@@ -106,8 +106,9 @@ def _result(runs: list[Comparison]) -> Result:
 _NOTES = (
     "The nodes run over DDS and are recorded; the headless robot hears the recorded sensor messages and nothing else.",
     "Grids: cells that either knows, equal where both say unknown, free or occupied. Entities: matched one to one by "
-    "noun and an IoU of 0.25 at least; ids do not count. Goals: after each decision the headless robot takes the live "
-    "choice, so that one difference does not count again; a live decision that it does not take within 2 s is unequal.",
+    "noun and an IoU of 0.25 at least; ids do not count. Goals: each live question is put to the headless experts with "
+    "the grid and the scene of the stamps that the live nodes had, and without answers that came too late there; after "
+    "each decision the headless robot goes on from the live choice, so that one difference does not count again.",
 )
 
 BENCHMARK = Benchmark("parity", "The nodes against the headless robot, on recorded runs.", _add_options, _run)

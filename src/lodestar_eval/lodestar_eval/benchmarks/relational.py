@@ -1,4 +1,4 @@
-"""Which entity do people mean: human sentences over annotated rooms, or made-up ones over perceived worlds."""
+"""Accuracy of relational queries: human sentences over annotated rooms, or generated ones over perceived worlds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What another policy would have earned, from a log of decisions: IPS, self-normalised IPS and doubly robust."""
+"""Off-policy evaluation of policies on a log of decisions: IPS, self-normalised IPS and doubly robust."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _files(log: Path) -> list[Path]:
-    """The log, or every .jsonl below a folder. Raises BadOptions."""
+    """Return the log, or every .jsonl below a folder. Raises BadOptions."""
     if log.is_dir():
         found = sorted(log.rglob("*.jsonl"))
         if not found:
@@ -66,7 +66,7 @@ def _files(log: Path) -> list[Path]:
 
 
 def _names(text: str) -> list[str]:
-    """Policies named on the command line. Raises BadOptions."""
+    """Return the policies named on the command line. Raises BadOptions."""
     names = list(POLICIES) if text == "all" else [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in POLICIES]
     if unknown or not names:
@@ -113,7 +113,7 @@ def _evaluate(
     options: argparse.Namespace,
     config: OfflineConfig,
 ) -> Evaluation:
-    """Raises NoSupport where the log or the given state says nothing of the policy, BadOptions."""
+    """Evaluate one policy. Raises BadOptions, and NoSupport if the log or the given state does not cover the policy."""
     policy = make_policy(name, arms, names, np.random.default_rng(options.seed), reward=reward)
     if options.state is not None and isinstance(policy, LinUcb):
         try:

@@ -1,4 +1,4 @@
-"""Map a real RGB-D recording, with class-agnostic segments, and show what came of it."""
+"""Mapping of a real RGB-D recording with class-agnostic segments."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 @dataclass
 class _Mapped:
-    """A recording after it was mapped. seconds: stage -> of each frame, of the processor (one thread)."""
+    """A mapped recording. seconds: stage -> processor seconds of each frame (one thread)."""
 
     voxels: SemanticVoxelMap
     seconds: dict[str, list[float]] = field(

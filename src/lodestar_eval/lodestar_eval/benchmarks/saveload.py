@@ -1,4 +1,4 @@
-"""A furnished building saved and loaded: octree and grid, voxels, surfaces and entities."""
+"""Time to save and load a furnished building: octree and grid, voxels, surfaces and entities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lodestar_eval.registry import Bar, Benchmark, Result, Table
 
 _BOUND_S = 10.0  # issue 3: of saving and of loading
 _MIB = 2**20
-_LOOKS = 3  # at every view: so many observations confirm an instance
+_LOOKS = 3  # frames of every view: the observations that confirm an instance
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str], None]) -> tuple:
-    """Grid, voxels and scene after a sweep through the building."""
+    """Return grid, voxels and scene after a sweep through the building."""
     from lodestar.assembly import parts
     from lodestar.assembly.config import MappingConfig
     from lodestar_eval.sweep import Sweep, SweepConfig
@@ -84,12 +84,12 @@ def _mapped(world: object, options: argparse.Namespace, progress: Callable[[str]
 
 
 def _free(grid: Any) -> float:
-    """Square metres that the plan knows free."""
+    """Return the free area of the plan in m^2."""
     return 0.0 if grid is None else grid.project(0.0).free_area
 
 
 def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, float]:
-    """All parts are in a snapshot; returns their bytes."""
+    """Write all parts to a snapshot; return their sizes in bytes."""
     from lodestar.mapping import persistence as voxel_file
     from lodestar.mapping.octomap import OctoMapper
     from lodestar.scene import persistence as scene_file
@@ -113,7 +113,7 @@ def _save(place: Path, grid: Any, voxels: object, scene: object) -> dict[str, fl
 
 
 def _load(place: Path, config: object) -> tuple:
-    """What the plan knows free, the voxel map and the number of entities."""
+    """Return the plan's free area, the voxel map and the number of entities."""
     from lodestar.assembly import parts
     from lodestar.assembly.config import MappingConfig
     from lodestar.mapping import persistence as voxel_file

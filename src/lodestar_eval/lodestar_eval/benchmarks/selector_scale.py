@@ -1,4 +1,4 @@
-"""The running goal selector as the scene grows: gaps between heartbeats, time from cancel to zero, decision time."""
+"""Load test of the running goal selector: heartbeat gaps, time from cancel to zero, decision time by scene size."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _SIZES = "300,3000,30000"
 _GAP = 0.1  # s, p99 at the largest size (DESIGN section 6)
 _STOP = 0.5  # s, from cancel to zero velocity (DESIGN section 6)
-_GROWTH = 1.5  # times the smallest size
+_GROWTH = 1.5  # factor of the smallest size's value
 _DELTA = 100  # entities in a delta while the scene arrives
-_CHANGES = 25  # entities in a delta while it is measured
-_RATE = 10.0  # deltas per second then
+_CHANGES = 25  # entities in a delta during the measurement
+_RATE = 10.0  # deltas per second during the measurement
 _KINDS = 200  # different captions
 _TEXT = "find the red chair"
 
@@ -131,7 +131,9 @@ def _drive(world: SelectorSurroundings, entities: list, seconds: float, cancels:
 
 
 def _restart(world: SelectorSurroundings) -> Any:
-    """The handle of the next directive, with the robot moving; the one before may take a moment to end."""
+    """Start the next directive, wait until the robot moves, and return the handle; the previous one may still be
+    ending.
+    """
     for _ in range(100):
         handle = world.start(_TEXT)
         end = time.monotonic() + 5.0

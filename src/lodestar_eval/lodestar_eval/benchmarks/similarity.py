@@ -1,4 +1,4 @@
-"""Fields over the plan for any text: what a new query costs, and a change of the scene."""
+"""Time of similarity fields over the plan: for a new query, and for a change of the scene."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 
 def _query(index: int) -> tuple[str, str, str]:
-    """Three texts that no other query has."""
+    """Return three texts that no other query has."""
     from lodestar_eval.crowded_scenes import labels
 
     names = labels()
@@ -87,7 +87,7 @@ def _query(index: int) -> tuple[str, str, str]:
 
 
 def _timed(fields: object, pillars: object, texts: tuple[str, ...]) -> float:
-    """Milliseconds that the three fields take."""
+    """Return the milliseconds of the three fields."""
     began = time.thread_time()
     for layer, text in zip(_LAYERS, texts):
         fields.field(layer, (text,), pillars)  # type: ignore[attr-defined]
@@ -97,7 +97,7 @@ def _timed(fields: object, pillars: object, texts: tuple[str, ...]) -> float:
 def _change(
     fields: object, pillars: object, entities: dict, texts: tuple[str, ...], rng: np.random.Generator
 ) -> float:
-    """Milliseconds after which the fields have followed a delta."""
+    """Return the milliseconds in which the fields follow a delta."""
     ids = rng.choice(len(entities), min(_CHANGED, len(entities)), replace=False) + 1
     for identity in ids.tolist():
         other = entities[int(rng.integers(1, len(entities) + 1))]

@@ -1,6 +1,6 @@
 """`python -m lodestar_eval.demo`: send one directive to the stack in a simulated building, judge the run.
 
-Exit status: 0 the robot stands before what was asked for, by ground truth; 1 it does not; 2 the options, the
+Exit status: 0 the robot faces the target, by ground truth; 1 it does not; 2 the options, the
 world or the directive cannot be used; 3 the nodes did not come up, or one died; 130 interrupted.
 """
 
@@ -29,7 +29,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parse(arguments)
     if isinstance(options, int):
         return options
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cleans up as Ctrl-C does
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cleans up like Ctrl-C
     from lodestar.language.directive import DirectiveError
     from lodestar_eval.tasks import prepare
     from lodestar_sim.worlds import WorldError
@@ -93,7 +93,7 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace | int:
     )
     try:
         options = parser.parse_args(arguments)
-    except SystemExit as stop:  # argparse has said what is wrong, or shown its help
+    except SystemExit as stop:  # argparse has printed the error or its help
         return int(stop.code or 0)
     if options.directive is not None and not options.directive.strip():
         print(

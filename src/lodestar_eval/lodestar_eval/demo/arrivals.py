@@ -1,4 +1,4 @@
-"""Pictures of the moments at which the robot claimed to have found something, judged by ground truth."""
+"""Pictures of the robot's claims of success, judged by ground truth."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VIEW_SIZE = (960, 720)  # pixels
 
 @dataclass(frozen=True)
 class Arrival:
-    """A picture with its story. view: (H, W, 3) uint8. mask: (H, W) bool, where what was meant is in it."""
+    """A picture of a claim. view: (H, W, 3) uint8. mask: (H, W) bool, the target's pixels."""
 
     view: np.ndarray
     mask: np.ndarray
@@ -30,9 +30,9 @@ def targets_of(world: World, step: Step) -> tuple[int, ...]:
 
 
 def claims_of(record: RunRecord, directive: Directive) -> list[tuple[int, float]]:
-    """Steps that the robot said found something, by index, with when that was heard.
+    """Return the steps in which the robot claimed a find, by index, with the times at which the claims were received.
 
-    A step also ends where it fails and the robot comes back, so only steps that the named entities suffice for count.
+    A step also ends if it fails and the robot returns, so only steps with enough named entities count.
     """
     left = len(record.claimed_entities)
     claims: list[tuple[int, float]] = []
@@ -53,9 +53,9 @@ def _finds(directive: Directive) -> list[int]:
 def arrivals_of(
     world: World, record: RunRecord, directive: Directive, targets: tuple[int, ...]
 ) -> list[Arrival]:
-    """One picture for each claim, from where the robot stood then; one of the end where nothing was claimed.
+    """Return one picture per claim, from the robot's pose then; without claims, one of the end.
 
-    targets: ids of what the last step that names something means.
+    targets: ids of the targets of the last step that has any.
     """
     finds = _finds(directive)
     arrivals = []

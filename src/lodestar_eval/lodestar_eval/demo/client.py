@@ -1,4 +1,4 @@
-"""The demo's end of the ROS graph: sends the directive and listens."""
+"""The demo's ROS client: sends the directive and records messages."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PATH_INTERVAL = 0.1  # s of simulated time between two kept poses
 
 
 class DirectiveRejected(RuntimeError):
-    """The goal selector did not take the directive."""
+    """The goal selector did not accept the directive."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the action answered."""
+    """The action's result."""
 
     success: bool
     error_code: int
@@ -64,7 +64,7 @@ class Outcome:
 
 
 class DemoClient:
-    """Listens from construction to `close`; one thread spins. Each fact is replaced by the newest."""
+    """Receive messages from construction to `close`, on one thread; each fact is replaced by the newest."""
 
     def __init__(self, domain_id: int) -> None:
         self._context = Context()
@@ -119,13 +119,13 @@ class DemoClient:
             return
 
     def missing(self) -> list[str]:
-        """Nodes that have not shown up yet, with what they should offer."""
+        """Return the nodes that have not appeared yet, with the interfaces they should offer."""
         return [name for name, ready in self._needed.items() if not ready()]
 
     # --- the directive -------------------------------------------------------------------------------
 
     def send(self, directive: str, time_limit: float) -> None:
-        """The directive runs; `finished` is set when it is over. Raises DirectiveRejected."""
+        """Send the directive; `finished` is set when it ends. Raises DirectiveRejected."""
         goal = FollowDirective.Goal(text=directive, time_limit=conversions.duration_to_msg(time_limit))
         answered = threading.Event()
         sent = SentGoal(self._follow, FollowDirective, goal, self._on_feedback)
@@ -139,7 +139,7 @@ class DemoClient:
         self._goal_handle.get_result_async().add_done_callback(self._on_result)
 
     def cancel(self, timeout: float) -> bool:
-        """Ask the goal selector to stop; whether it ended within `timeout` seconds."""
+        """Cancel the directive; return whether it ended within `timeout` seconds."""
         if self._goal_handle is None or self.finished.is_set():
             return True
         self._goal_handle.cancel_goal_async()
@@ -147,36 +147,36 @@ class DemoClient:
 
     @property
     def outcome(self) -> Outcome | None:
-        """What the action answered, once it has."""
+        """Return the action's result; None before it."""
         return self._outcome
 
     # --- facts ---------------------------------------------------------------------------------------
 
     @property
     def path(self) -> np.ndarray:
-        """True poses so far, (N, 4) stamp, x, y, yaw."""
+        """Return the true poses so far, (N, 4) stamp, x, y, yaw."""
         with self._lock:
             return np.array(self._path, dtype=float).reshape(-1, 4)
 
     @property
     def grid(self) -> OccupancyGrid2D | None:
-        """The newest grid."""
+        """Return the newest grid."""
         return self._grid
 
     @property
     def decisions(self) -> list[dict[str, Any]]:
-        """Every decision record so far, as in the decision log."""
+        """Return every decision record so far, as in the decision log."""
         with self._lock:
             return list(self._decisions)
 
     @property
     def step_begins(self) -> tuple[tuple[int, float], ...]:
-        """Steps of the directive from the second on, by index, with when they were heard to have begun."""
+        """Return the directive's steps from the second on, by index, with the received times of their starts."""
         with self._lock:
             return tuple(self._step_begins)
 
     def entities(self, timeout: float = 5.0) -> dict[int, Entity]:
-        """All entities, paged from the scene dictionary; what the deltas told where it does not answer."""
+        """Return all entities, paged from the scene dictionary; those of the deltas if it does not answer."""
         collected: dict[int, Entity] = {}
         page, pages = 0, 1
         while page < pages:
@@ -192,7 +192,7 @@ class DemoClient:
         return collected
 
     def close(self) -> None:
-        """Nothing is heard any more."""
+        """Stop receiving messages."""
         self._executor.shutdown(timeout_sec=2.0)
         self._thread.join(timeout=2.0)
         self.node.destroy_node()

@@ -1,4 +1,4 @@
-"""Publishes a recording as a robot's camera would, and hears what the map makes of it."""
+"""Publishes a recording as a robot's camera would, and receives the map's instances."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPTICAL = "camera_optical_frame"
 
 
 class Player:
-    """The camera of a recording on the topics of the simulator's; one thread spins from construction to `close`."""
+    """The camera of a recording on the simulator's topics; one thread spins from construction to `close`."""
 
     def __init__(self, domain_id: int) -> None:
         self._context = Context()
@@ -46,7 +46,7 @@ class Player:
         self._color = node.create_publisher(Image, "camera/color/image_raw", qos.SENSOR)
         self.fused: set[float] = set()  # stamps
         self.confirmed: dict[int, str] = {}  # instance -> its best caption
-        self.gaps = 0  # deltas that did not follow the one before
+        self.gaps = 0  # deltas with a gap before them
         self._revision: int | None = None
         self._news = threading.Condition()
         node.create_subscription(InstanceArray, "semantic_voxels/instances", self._on_instances, qos.EVENT)
@@ -61,11 +61,11 @@ class Player:
 
     @property
     def ready(self) -> bool:
-        """Whether somebody takes depth and colour."""
+        """Return whether depth and colour have subscribers."""
         return self._depth.get_subscription_count() >= 2 and self._color.get_subscription_count() >= 1
 
     def show(self, frame: RgbdFrame, stamp: float) -> None:
-        """Publish a frame under a stamp; clock, pose and camera go first."""
+        """Publish a frame with a stamp, after clock, pose and camera info."""
         self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
         poses = (("map", "odom", frame.map_from_odom), ("odom", OPTICAL, frame.odom_from_camera))
         self._tf.publish(TFMessage(transforms=[_stamped(*pose, stamp) for pose in poses]))
@@ -76,12 +76,12 @@ class Player:
         self._color.publish(image_to_msg(rgb, "rgb8", stamp, OPTICAL))
 
     def wait_for(self, stamp: float, timeout: float) -> bool:
-        """Whether the frame of this stamp has been fused, within `timeout` seconds."""
+        """Return whether the frame of this stamp was fused within `timeout` seconds."""
         with self._news:
             return self._news.wait_for(lambda: any(abs(stamp - one) < 1e-3 for one in self.fused), timeout)
 
     def close(self) -> None:
-        """Nothing is published or heard any more."""
+        """Stop publishing and receiving."""
         self._executor.shutdown(timeout_sec=2.0)
         self._thread.join(timeout=2.0)
         self.node.destroy_node()

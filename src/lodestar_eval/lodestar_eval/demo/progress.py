@@ -13,7 +13,7 @@ _LINE_INTERVAL = 5.0  # s
 
 
 class ProgressLine:
-    """Shows the newest text, not more often than a person reads."""
+    """Show the newest text, not more often than a person reads."""
 
     def __init__(
         self,
@@ -28,7 +28,7 @@ class ProgressLine:
         self._open = False
 
     def show(self, text: str) -> None:
-        """The text stands on the line, unless another was shown just now."""
+        """Show the text on the line, unless another was shown just now."""
         interval = _IN_PLACE_INTERVAL if self._in_place else _LINE_INTERVAL
         if self._clock() - self._shown_at < interval:
             return
@@ -42,7 +42,7 @@ class ProgressLine:
         self._stream.flush()
 
     def note(self, text: str) -> None:
-        """The text gets a line of its own, which stays."""
+        """Print the text on a line of its own."""
         if self._open:
             self._stream.write("\r\x1b[2K")
             self._open = False

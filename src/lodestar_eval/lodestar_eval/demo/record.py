@@ -1,4 +1,4 @@
-"""What the demo keeps of a run, free of ROS."""
+"""The demo's record of a run, without ROS."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar_eval.maps import MapEntity, MapGoal
 
-_NOTICE = 2.0  # s before the news of a claim within which the robot stood before the thing
-_STILL = 0.005, 0.01  # m and rad between two kept poses of a robot that stands
+_NOTICE = 2.0  # s before the reception of a claim within which the robot stood in front of the object
+_STILL = 0.005, 0.01  # m and rad between two poses of a standing robot
 
 
 @dataclass
@@ -20,8 +20,8 @@ class RunRecord:
     """One run of the demo. Lengths in metres, times in seconds, poses (3,) x, y, yaw in map.
 
     path: true poses, (N, 4) stamp, x, y, yaw. decisions: one dictionary per line of decisions.jsonl.
-    step_begins: (step of the directive, by index; stamp when it was heard to have begun), from the second one on.
-    ended: stamp when the directive was heard to be over.
+    step_begins: (step of the directive, by index; stamp at which its start was received), from the second one on.
+    ended: stamp at which the directive's end was received.
     """
 
     directive: str
@@ -53,19 +53,19 @@ class RunRecord:
 
     @property
     def final_pose(self) -> np.ndarray:
-        """(3,), where the robot truly stands at the end."""
+        """Return the true pose (3,) at the end."""
         return np.asarray(self.path[-1, 1:4] if len(self.path) else self.start, dtype=float)
 
     def step_end(self, step: int) -> float | None:
-        """When a step was heard to have ended; None where it did not end, or the directive failed in it."""
+        """Return the received time of a step's end; None if it did not end, or the directive failed in it."""
         later = [stamp for begun, stamp in self.step_begins if begun > step]
         return min(later) if later else self.ended if self.claimed_success else None
 
     def pose_at_claim(self, stamp: float) -> np.ndarray:
-        """(3,), where the robot truly stood when it claimed what was heard at `stamp`.
+        """Return the true pose (3,) at the claim that was received at `stamp`.
 
-        It claims standing, and is heard a moment later, when it may be under way to the next step: so this is where
-        it last stood still up to `stamp`, or where it was at `stamp` if it moved all the time.
+        The robot claims while it stands, and the claim is received a moment later, when it may already drive to the
+        next step. So this is its last standing pose up to `stamp`, or its pose at `stamp` if it moved all the time.
         """
         path = self.path[self.path[:, 0] <= stamp + 1e-6]
         if not len(path):
@@ -77,12 +77,12 @@ class RunRecord:
         return np.asarray(late[still[-1] + 1 if len(still) else -1, 1:4], dtype=float)
 
     def decisions_by_expert(self) -> dict[str, int]:
-        """How often each expert's proposal was chosen; every decision counts once."""
+        """Return the number of chosen proposals by expert; every decision counts once."""
         chosen = {record["epoch"]: record["chosen"] for record in self.decisions if record.get("chosen")}
         return dict(sorted(Counter(chosen.values()).items()))
 
     def goals(self) -> list[MapGoal]:
-        """Goals that were pursued, in order."""
+        """Return the pursued goals in order."""
         goals: dict[int, MapGoal] = {}
         for record in self.decisions:
             for arm in record.get("arms", ()):

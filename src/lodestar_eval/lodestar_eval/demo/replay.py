@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from lodestar_eval.demo.player import Player
 
 EXIT_WHOLE, EXIT_LOST, EXIT_USAGE, EXIT_STACK, EXIT_INTERRUPTED = 0, 1, 2, 3, 130
-_READY_TIMEOUT = 180.0  # s until the first frame is fused: nodes start and compile
+_READY_TIMEOUT = 180.0  # s until the first frame is fused, while nodes start and compile
 _LAST_TIMEOUT = 10.0  # s for the last frame
-_LEAD = 1000.0  # s of stamps between frames that only warm up and the recording
+_LEAD = 1000.0  # s of stamps between warm-up frames and the recording
 
 
 class _StackFailed(RuntimeError):
-    """The nodes did not come up or did not stay up; the message says which."""
+    """A node did not start or died; the message names it."""
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Play; see the module for the exit status."""
+    """Play the recording and return the exit status (see the module)."""
     parser = argparse.ArgumentParser("python -m lodestar_eval.demo.replay", description=__doc__)
     parser.add_argument("recording", type=Path, help="as `python -m lodestar_eval rgbd` reads it")
     parser.add_argument("--rate", type=positive_seconds, default=15.0, help="frames per second (default 15)")
@@ -44,9 +44,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     try:
         options = parser.parse_args(arguments)
-    except SystemExit as stop:  # argparse has said what is wrong, or shown its help
+    except SystemExit as stop:  # argparse has printed the error or its help
         return int(stop.code or 0)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop from outside cleans up as Ctrl-C does
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cleans up like Ctrl-C
     try:
         recording = open_recording(options.recording)
         frames = [frame for _, frame in zip(range(options.frames or len(recording)), recording.frames())]
@@ -73,7 +73,7 @@ def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
         "perception": {"adapter": "geometric"},
         "semantic_voxels": {"geometry_period": 0.0},  # every frame's depth, not five a second
     }
-    # The grid comes from a LiDAR, which such a recording has none of.
+    # The grid needs a LiDAR, which such a recording lacks.
     specs = [spec for spec in stack("replay", StackOptions(parameters=parameters)) if spec.name != "mapping"]
     with contextlib.ExitStack() as cleanup:
         try:
@@ -93,7 +93,7 @@ def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
 
 
 def _warm_up(player: Player, starter: Starter, frame: RgbdFrame) -> None:
-    """The nodes have fused a frame: they know one another and have compiled what they need."""
+    """Wait until a frame is fused: then the nodes have discovered each other and compiled their code."""
     end, stamp = time.monotonic() + _READY_TIMEOUT, 1.0
     while not player.fused:
         _raise_on_death(starter)
@@ -113,7 +113,7 @@ def _warm_up(player: Player, starter: Starter, frame: RgbdFrame) -> None:
 def _send(
     player: Player, starter: Starter, frames: list[RgbdFrame], rate: float
 ) -> tuple[list[float], float, float]:
-    """Stamps of the frames sent, the seconds that it took, and the worst lateness of one."""
+    """Send all frames; return their stamps, the seconds taken, and the largest delay of a frame."""
     shift = _LEAD - frames[0].stamp
     began, late = time.monotonic(), 0.0
     stamps = []

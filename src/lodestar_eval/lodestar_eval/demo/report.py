@@ -20,14 +20,14 @@ from lodestar_eval.report import finite_or_none, markdown_table, number
 
 _TARGET_COLOR = (214, 69, 69)
 _PAGE = "report.md"
-#: What a run leaves in its folder.
+#: Files of a run in its folder.
 _FILES = (
     _PAGE, "summary.json", "decisions.jsonl", "map.png", "arrival.png", "arrival_*.png", "world.json", "log/*.log",
 )  # fmt: skip
 
 
 def summary_of(record: RunRecord) -> dict[str, Any]:
-    """The keys of summary.json. distance_m: footprint to the nearest target's box, in plan."""
+    """Return the contents of summary.json. distance_m: footprint to the nearest target's box, in plan."""
     measurable = np.isfinite(record.shortest)
     return {
         "directive": record.directive,
@@ -53,7 +53,7 @@ def summary_of(record: RunRecord) -> dict[str, Any]:
 
 
 def write_demo_report(record: RunRecord, folder: Path, arrivals: Sequence[Arrival]) -> Path:
-    """All files of the report lie in `folder`; returns the page that joins them."""
+    """Write all files of the report to `folder`; return the page that joins them."""
     folder.mkdir(parents=True, exist_ok=True)
     summary = summary_of(record)
     (folder / "summary.json").write_text(
@@ -79,7 +79,7 @@ def write_demo_report(record: RunRecord, folder: Path, arrivals: Sequence[Arriva
 
 
 def begin_report(folder: Path, directive: str) -> None:
-    """`folder` holds nothing of an earlier run, and a page which says that this one has not ended.
+    """Remove an earlier run's files from `folder`, and write a page that this run has not ended.
 
     Only files that a demo writes are removed.
     """
@@ -93,7 +93,7 @@ def begin_report(folder: Path, directive: str) -> None:
 
 
 def write_unfinished(folder: Path, directive: str, reason: str) -> Path:
-    """The page says that the run did not end by itself, and why."""
+    """Write a page that the run did not end by itself, with the reason."""
     page = folder / _PAGE
     lines = [f"# Not finished: “{directive}”", "", reason, "", "What the nodes wrote is in [log](log).", ""]
     page.write_text("\n".join(lines), encoding="utf-8")
@@ -101,7 +101,7 @@ def write_unfinished(folder: Path, directive: str, reason: str) -> Path:
 
 
 def save_arrival(arrival: Arrival, file: Path) -> None:
-    """`file` is the view with the target outlined and a caption below, twice the size of a small view."""
+    """Write the view with the target outlined and a caption below; a small view is enlarged twice."""
     view, mask = arrival.view, arrival.mask
     factor = 2 if view.shape[1] < 800 else 1
     height, width = view.shape[0] * factor, view.shape[1] * factor
@@ -123,7 +123,7 @@ def save_arrival(arrival: Arrival, file: Path) -> None:
 
 
 def summary_lines(summary: dict[str, Any]) -> list[str]:
-    """The summary as an aligned table for a terminal."""
+    """Return the summary as an aligned table for a terminal."""
     return [f"  {label:<22}{value}" for label, value in _rows(summary)]
 
 

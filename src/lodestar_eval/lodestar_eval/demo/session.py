@@ -28,17 +28,17 @@ _POLL = 0.1  # s
 
 
 class StackFailed(RuntimeError):
-    """The nodes did not come up or did not stay up; the message says which."""
+    """A node did not start or died; the message names it."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """A person stopped the run; the robot was told to stop first."""
+    """A person interrupted the run, after the robot was stopped."""
 
 
 def run_session(
     prepared: Prepared, world: World, options: argparse.Namespace, line: ProgressLine, began: float
 ) -> bool:
-    """The report of the run lies in options.out; returns whether it was a success by ground truth.
+    """Run the demo and write its report to options.out; return whether it was a success by ground truth.
 
     began: `time.monotonic()` at the start of the program. Raises StackFailed or Interrupted.
     """
@@ -68,7 +68,7 @@ def run_session(
 
 
 def _stack_options(folder: Path, seed: int) -> StackOptions:
-    """The world of the run; the start that it names is the task's."""
+    """Return the options of the stack; the world's start is the task's."""
     world = str((folder / "world.json").resolve())
     return StackOptions(world=world, seed=seed, parameters={"sim": {"task": "none"}})
 
@@ -87,7 +87,7 @@ def _raise_on_death(starter: Starter) -> None:
 
 
 def wait_until_ready(client: DemoClient, starter: Starter, line: ProgressLine) -> None:
-    """Every node that the demo needs has shown up. Raises StackFailed where one does not, or dies."""
+    """Wait for every node that the demo needs. Raises StackFailed if one does not appear, or dies."""
     deadline = time.monotonic() + _READY_TIMEOUT
     while missing := client.missing():
         _raise_on_death(starter)
@@ -103,7 +103,7 @@ def wait_until_ready(client: DemoClient, starter: Starter, line: ProgressLine) -
 def follow(
     client: DemoClient, starter: Starter, record: RunRecord, time_limit: float, line: ProgressLine
 ) -> None:
-    """Drive until the action ends; a dead node or a standing clock ends it too. Raises Interrupted."""
+    """Follow the directive until the action ends, a node dies or the clock stands. Raises StackFailed, Interrupted."""
     started_at, started_wall = client.clock, time.monotonic()
     try:
         with ThreadPoolExecutor(1) as sender:  # an interrupt must not hit rclpy while it builds the request
@@ -133,7 +133,7 @@ def follow(
 
 
 def _status(p: Progress) -> str:
-    """Where the robot is in what it does."""
+    """Return the progress as one line."""
     expert = f" by {p.expert}" if p.expert else ""
     distance = f", {p.distance_remaining:.1f} m to go" if p.distance_remaining == p.distance_remaining else ""
     return f"   {p.phase}{expert}{distance}, {p.distance_travelled:.1f} m driven, {p.coverage:.0f} m² known"

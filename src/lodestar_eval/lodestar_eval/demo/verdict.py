@@ -16,13 +16,13 @@ from lodestar_eval.tasks import Prepared
 from lodestar_sim.judge import judge_find, shortest_path_length
 from lodestar_sim.worlds import World
 
-_EXPLORED_SHARE = 0.90  # of the reachable floor, from which exploring counts as done
+_EXPLORED_SHARE = 0.90  # of the reachable floor from which an exploration counts as complete
 _HOME_DISTANCE = 0.5  # m
-_VISIT_INTERVAL = 0.5  # s between poses that are judged as visits of earlier steps
+_VISIT_INTERVAL = 0.5  # s between poses that are judged as visits of earlier steps' targets
 
 
 def judge_run(prepared: Prepared, world: World, record: RunRecord) -> list[Arrival]:
-    """Pictures of the claims; success, distance, coverage and targets of the record are those of ground truth."""
+    """Set success, distance, coverage and targets of the record by ground truth; return pictures of the claims."""
     end = float(record.path[-1, 0]) if len(record.path) else 0.0
     world_then = world.at(end)
     record.coverage = known_share(reachable_floor(world_then, record.start), record.grid)
@@ -99,7 +99,7 @@ def _missed_step(world: World, record: RunRecord, steps: Sequence[Step]) -> str:
 
 
 def _spaced(stamps: np.ndarray, interval: float) -> np.ndarray:
-    """Indices of stamps (N,) that are at least `interval` apart."""
+    """Return the indices of stamps (N,) that are at least `interval` apart."""
     kept, last = [], -np.inf
     for index, stamp in enumerate(stamps):
         if stamp - last >= interval:

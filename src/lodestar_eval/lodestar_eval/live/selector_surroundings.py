@@ -36,7 +36,7 @@ from lodestar_ros.conversions_scene import scene_to_msg
 
 EXPERTS = ("frontier", "semantic_map", "ego_vlm")
 SIDE = 16.0  # m of the free square on which the frontier's goals lie
-DIMENSION = 384  # of the phrases' vectors, as all-MiniLM-L6-v2 has
+DIMENSION = 384  # of the phrases' vectors, that of all-MiniLM-L6-v2
 DRIVE_PERIOD = 0.05  # s between velocities of the navigator
 TF_PERIOD = 0.05  # s
 
@@ -45,9 +45,9 @@ class SelectorSurroundings:
     """One node on a thread of its own. Times are monotonic seconds of this process."""
 
     def __init__(self, domain: int) -> None:
-        self.beats: list[tuple[float, float]] = []  # heard at, stamp
-        self.decided: list[float] = []  # seconds from the question to the decision
-        self.stopped_at = math.inf  # the first zero velocity behind the gate since the last other one
+        self.beats: list[tuple[float, float]] = []  # time of reception, stamp
+        self.decided: list[float] = []  # seconds from the request to the decision
+        self.stopped_at = math.inf  # time of the gate's first zero velocity since the last other one
         self.diagnosis: dict[str, str] = {}
         self._asked: dict[int, float] = {}
         self._goal: Any = None
@@ -93,14 +93,14 @@ class SelectorSurroundings:
         self._thread.join(5.0)
 
     def until(self, condition: Callable[[], Any], what: str, timeout: float = 120.0) -> None:
-        """Wait for something; raises TimeoutError, which names it."""
+        """Wait for a condition. Raises TimeoutError with `what`."""
         end = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > end:
                 raise TimeoutError(f"not within {timeout:.0f} s: {what}")
             time.sleep(0.02)
 
-    # --- what the benchmark does ---
+    # --- actions of the benchmark ---
 
     def publish_grid(self) -> None:
         cells = np.zeros((round(SIDE / 0.1),) * 2, np.int8)
@@ -108,7 +108,7 @@ class SelectorSurroundings:
         self._grid.publish(grid_to_msg(OccupancyGrid2D(cells, 0.1, (-SIDE / 2, -SIDE / 2), time.time())))
 
     def see(self, entities: list[Entity]) -> None:
-        """The scene has these, new or changed, and says so with a delta."""
+        """Add or change entities of the scene and publish the delta."""
         now, known = time.time(), len(self._entities)
         fresh = [replace(entity, last_seen=now) for entity in entities]
         for entity in fresh:
@@ -122,7 +122,7 @@ class SelectorSurroundings:
         )
 
     def start(self, text: str) -> Any:
-        """The handle of a directive that was accepted."""
+        """Send a directive; return the handle after its acceptance."""
         self.until(self._follow.server_is_ready, "the goal selector serves directives")
         future = self._follow.send_goal_async(FollowDirective.Goal(text=text))
         self.until(future.done, "the directive is accepted")
@@ -135,10 +135,10 @@ class SelectorSurroundings:
 
     @property
     def moving(self) -> bool:
-        """Whether the gate lets velocities pass."""
+        """Return whether the gate lets velocities pass."""
         return math.isinf(self.stopped_at) and bool(self.beats) and self._goal is not None
 
-    # --- what it hears ---
+    # --- callbacks ---
 
     def _on_beat(self, message: Heartbeat) -> None:
         self.beats.append((time.monotonic(), stamp_from_msg(message.header.stamp)))
@@ -165,7 +165,7 @@ class SelectorSurroundings:
         if name == "frontier":
             self._asked.setdefault(request.epoch, time.monotonic())
             self._places += 1
-            angle = 2.4 * self._places  # another place each time, so that every review decides anew
+            angle = 2.4 * self._places  # a new place each time, so that every review decides again
             goal = np.array([5.0 * math.cos(angle), 5.0 * math.sin(angle), 0.0])
             answer = Proposal(name, request.epoch, goal, 0.9, "there", stamp=request.stamp)
 
@@ -208,7 +208,7 @@ class SelectorSurroundings:
     def _publish_transforms(self) -> None:
         now = time.time()
         sway = np.eye(4)
-        sway[0, 3] = 0.5 * math.sin(0.5 * now)  # it moves, or it would be taken for stuck
+        sway[0, 3] = 0.5 * math.sin(0.5 * now)  # motion, so that the robot does not count as stuck
         pairs = (("odom", "base_link", sway), ("map", "odom", np.eye(4)))
         self._tf.publish(
             TFMessage(
@@ -233,7 +233,7 @@ class SelectorSurroundings:
 
 
 def _on_embed(request: EmbedTexts.Request, response: EmbedTexts.Response) -> EmbedTexts.Response:
-    """A vector of each phrase that depends on the phrase alone; what it means plays no part here."""
+    """Return a vector per phrase that depends on its text only, without meaning."""
     seeds = [zlib.crc32(phrase.encode()) for phrase in request.phrases]
     vectors = np.stack([np.random.default_rng(seed).normal(size=DIMENSION) for seed in seeds])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

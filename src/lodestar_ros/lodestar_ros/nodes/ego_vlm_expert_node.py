@@ -1,4 +1,4 @@
-"""ROS shell around `EgocentricExpert`: what in view is worth going to."""
+"""ROS shell around `EgocentricExpert`: goals from the current view."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from sensor_msgs.msg import Image
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import EgoVlmExpertConfig
+from lodestar.assembly.plan_chain import Phased
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -24,11 +25,11 @@ from lodestar_ros.workers import LatestWorker
 
 
 class EgoVlmExpertNode(LodestarNode):
-    """Propose what is in view; describe the view.
+    """Propose goals from the view; describe the view.
 
-    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF, and ``image`` where a model
-    or RViz is to see it. Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, while somebody
-    listens and `annotate` is set). Action: ``~/propose``.
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, ``grid``, ``entities``, TF, and ``image`` if a model
+    or RViz uses it. Publishes: ``~/scene_description``, ``~/annotated`` (the view with its marks, if it has
+    subscribers and `annotate` is set). Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs):
@@ -38,7 +39,8 @@ class EgoVlmExpertNode(LodestarNode):
         mind = parts.reasoner(config.reasoner)
         self.on_close(mind.close)
         self._expert = parts.ego_vlm_expert(config, book, mind.reasoner)
-        self._next_view = self._next_description = -float("inf")
+        self._view_due = Phased(config.view_period)
+        self._next_description = -float("inf")
         book.connect(self)
         self._scene = SceneClient(self)
         self._descriptions = self.create_publisher(msg.SceneDescription, "~/scene_description", qos.EVENT)
@@ -55,11 +57,11 @@ class EgoVlmExpertNode(LodestarNode):
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
-        self._next_view = self._next_description = -float("inf")
+        self._view_due.reset()
+        self._next_description = -float("inf")
 
     def _on_pair(self, frame: RgbdFrame, segmented: SegmentedFrame) -> None:
-        if frame.stamp >= self._next_view:
-            self._next_view = frame.stamp + self._config.view_period
+        if self._view_due.due(frame.stamp):
             self._views.submit((frame, segmented))
 
     def _look(self, view: tuple[RgbdFrame, SegmentedFrame]) -> None:
@@ -86,7 +88,7 @@ class EgoVlmExpertNode(LodestarNode):
             self._annotated.publish(image_to_msg(picture, "rgb8", stamp))
 
     def _refresh(self) -> None:
-        """On the worker, before each question."""
+        """On the worker, before each request."""
         self._expert.set_scene(self._scene.snapshot())
 
 

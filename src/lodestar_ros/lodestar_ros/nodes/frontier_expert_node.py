@@ -1,4 +1,4 @@
-"""ROS shell around `FrontierExpert`: where can unknown space best be looked into."""
+"""ROS shell around `FrontierExpert`: viewpoints of unknown space."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from visualization_msgs.msg import MarkerArray
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import FrontierExpertConfig
+from lodestar.assembly.plan_chain import Phased
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
@@ -41,14 +42,13 @@ class FrontierExpertNode(LodestarNode):
 
     def __init__(self, **kwargs):
         super().__init__("frontier_expert", **kwargs)
-        book = RemotePhraseBook(patience=0.0)  # without vectors it explores all the same
+        book = RemotePhraseBook(patience=0.0)  # the expert also works without vectors
         config = declare_part(self, FrontierExpertConfig)
         self._expert = parts.frontier_expert(config, book)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._view_period = config.view_period
-        self._next_view = -float("inf")
+        self._view_due = Phased(config.view_period)
         self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.images)
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
@@ -66,16 +66,14 @@ class FrontierExpertNode(LodestarNode):
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
-        self._next_view = -float("inf")
+        self._view_due.reset()
 
     def _on_camera_info(self, message: CameraInfo) -> None:
-        stamp = stamp_from_msg(message.header.stamp)
-        if stamp >= self._next_view:
-            self._next_view = stamp + self._view_period
+        if self._view_due.due(stamp_from_msg(message.header.stamp)):
             self._queue.add(message)
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
-        self._keyframes.append(keyframe_from_msg(message))  # none is lost, as a view may be
+        self._keyframes.append(keyframe_from_msg(message))
 
     def _resolve(self, message: CameraInfo) -> tuple[np.ndarray, PinholeCamera]:
         stamp, frames = stamp_from_msg(message.header.stamp), self._frames
@@ -90,10 +88,10 @@ class FrontierExpertNode(LodestarNode):
             self._expert.add_view(*view)
 
     def _refresh(self) -> None:
-        """On the worker, before each question."""
+        """On the worker, before each request."""
         while self._keyframes:
             keyframe = self._keyframes.popleft()
-            self._expert.add_view(keyframe.map_from_camera, keyframe.camera, keyframe.id)
+            self._expert.add_image(keyframe.map_from_camera, keyframe.camera, keyframe.id)
         self._expert.set_scene(self._scene.snapshot())
 
     def _publish(self) -> None:

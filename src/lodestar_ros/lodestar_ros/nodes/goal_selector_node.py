@@ -1,8 +1,6 @@
-"""ROS shell around `DecisionLoop`: hands it facts, carries out its commands."""
+"""ROS shell around `DecisionLoop`: passes facts to it and carries out its commands."""
 
 from __future__ import annotations
-
-import uuid
 
 from std_srvs.srv import SetBool
 
@@ -11,17 +9,15 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
-from lodestar_interfaces import msg
-from lodestar_ros import qos
 from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.client_watch import ClientConfig, ClientWatch
 from lodestar_ros.clocks import PatientClock
-from lodestar_ros.conversions import header
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_clients import ExpertClients
 from lodestar_ros.frame_tree import TransformUnavailable
+from lodestar_ros.heartbeat import HeartbeatPublisher
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -37,25 +33,24 @@ class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
-    ``~/decision``, ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action: ``follow_directive``; it is a client
-    of ``<expert>_expert/propose`` and ``navigate_to_pose``.
+    ``~/question``, ``~/decision``, ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action:
+    ``follow_directive``; it is a client of ``<expert>_expert/propose`` and ``navigate_to_pose``.
     """
 
     def __init__(self, **kwargs):
         super().__init__("goal_selector", **kwargs)
         config = declare_part(self, GoalSelectorConfig)
-        self._frames = declare_config(self, FrameNames, "frames.")
+        frames = declare_config(self, FrameNames, "frames.")
         book = PhraseBook()
         loop, keeper = make_loop(self, config, book)
         clock = PatientClock(lambda: self.now, config.clock_patience)
-        self._start_id = uuid.uuid4().hex[:12]  # another one tells the gate that this process is
         self._restarts = RestartNotices(self)
-        self._heartbeat = self.create_publisher(msg.Heartbeat, "~/heartbeat", qos.COMMAND)
         self._recorder = DecisionRecorder(self, config.decision_log)
         self._embedder = EmbedderClient(self, book)
         thread = self._thread = LoopThread(
             loop, clock.now, self._carry_out, config.tick_period, config.loop_patience, self.diagnostics.error
         )
+        self._heartbeat = HeartbeatPublisher(self, thread, frames.map)
         loop.on_scene(SceneClient(self, run=thread.post).mirror)
         self._navigator = Nav2Client(
             self,
@@ -81,7 +76,7 @@ class GoalSelectorNode(LodestarNode):
         self._dispatcher = CommandDispatcher(
             self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper
         )
-        self._pose = PoseInput(self, loop, thread, self._frames)
+        self._pose = PoseInput(self, loop, thread, frames)
         GridInput(self, loop, thread)
         battery = declare_config(self, BatteryConfig, "battery.")
         BatteryInput(self, battery, lambda budget: thread.post(lambda: loop.on_energy(budget)))
@@ -90,7 +85,7 @@ class GoalSelectorNode(LodestarNode):
         self.diagnostics.value("epoch", lambda: thread.status.epoch)
         self.diagnostics.value("epoch.latency_s", lambda: round(thread.status.epoch_seconds, 3))
         self.diagnostics.value("loop.backlog", lambda: thread.backlog)
-        self.steady_timer(config.beat_period, self._beat)
+        self.steady_timer(config.beat_period, self._heartbeat.beat)
         self.steady_timer(config.tick_period, self._on_tick)
         self.steady_timer(config.delivery_period, thread.deliver)
         self.steady_timer(config.feedback_period, self._report)
@@ -102,22 +97,22 @@ class GoalSelectorNode(LodestarNode):
         self._beat()
 
     def _on_stop(self) -> None:
-        """A directive is to end: the robot stands before the loop has heard of it."""
-        self._beat()
+        """Stop the robot before the loop ends the directive."""
+        self._heartbeat.beat()
         self._navigator.cancel()
 
     def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._thread.hold(request.data)
         if request.data:
             self._on_stop()
-        self._beat()
+        self._heartbeat.beat()
         response.success = True
         response.message = "held: nothing moves until released" if request.data else "released"
         return response
 
     def _on_tick(self) -> None:
         for part in (self._observe_pose, self._server.check, self._experts.check, self._navigator.check):
-            try:  # one that fails does not keep the others from their turn
+            try:  # a failure must not block the other parts
                 part()
             except Exception as error:
                 self.diagnostics.error(error)
@@ -137,20 +132,6 @@ class GoalSelectorNode(LodestarNode):
 
     def _carry_out(self, command: Command) -> None:
         self._dispatcher.carry_out(command, self.now)
-
-    def _beat(self) -> None:
-        """Sign of life; it also goes out at once when motion is no longer allowed."""
-        thread = self._thread
-        self._heartbeat.publish(
-            msg.Heartbeat(
-                header=header(self.now, self._frames.map),
-                motion_allowed=thread.motion_allowed,
-                held=thread.held,
-                state=thread.state.name,
-                epoch=thread.status.epoch,
-                start_id=self._start_id,
-            )
-        )
 
     def _report(self) -> None:
         feedback = self._thread.status.feedback

@@ -1,4 +1,4 @@
-"""ROS shell around `KeyframeStore`: keeps images worth keeping, serves them by id."""
+"""ROS shell around `KeyframeStore`: selects images, stores them and serves them by id."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lodestar_ros.workers import LatestWorker, QueueWorker, ServiceWorker
 
 
 class KeyframesNode(LodestarNode):
-    """Keep an image when the camera sees something new, and which instances it shows.
+    """Store an image when the camera sees something new, with the instances in it.
 
     Subscribes: ``image``, ``camera_info``, ``instances``, TF. Publishes: ``~/keyframes`` (again when instances are
     linked). Serves: ``~/get``, on a thread of its own, because it reads the disk. Actions: ``~/save``, ``~/load``.
@@ -87,11 +87,11 @@ class KeyframesNode(LodestarNode):
         rgb = rgb_from_msg(message)
         camera = self._poses.camera(*rgb.shape[:2])
         stamp = stamp_from_msg(message.header.stamp)
-        none = np.zeros((0, 0), np.float32)  # the store wants colour and pose only
+        none = np.zeros((0, 0), np.float32)  # the store needs colour and pose only
         keyframe = self._store.offer(RgbdFrame(stamp, camera, none, odom_from_camera, map_from_odom, rgb))
         if keyframe is not None:
             self._publish(keyframe)
-            for known in list(self._recent):  # what was seen then may have come before the image was kept
+            for known in list(self._recent):  # instances may arrive before their image is stored
                 if abs(known[0] - stamp) < SAME:
                     self._links.submit(known)
 

@@ -6,7 +6,6 @@ import threading
 import time
 from typing import Any
 
-import numpy as np
 from nav_msgs.msg import OccupancyGrid
 from octomap_msgs.msg import Octomap
 from sensor_msgs.msg import Image
@@ -18,11 +17,12 @@ from lodestar.mapping.octomap import MapExtentError, OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_ros import qos
-from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, grid_to_msg, scan_from_msg, stamp_from_msg
+from lodestar_ros.conversions import cloud_from_msg, grid_from_msg, scan_from_msg, stamp_from_msg
 from lodestar_ros.conversions_map import octomap_to_msg
 from lodestar_ros.executors import main_of
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.grid_files import GridFiles
+from lodestar_ros.grid_publisher import GridPublisher
 from lodestar_ros.map_source import PosedMessage, drop_offs, listen_to_source, on_slam, posed
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
@@ -32,10 +32,10 @@ from lodestar_ros.workers import LatestWorker
 
 
 class MappingNode(LodestarNode):
-    """Keep the one grid that everything plans on.
+    """Keep the plan grid of all nodes.
 
     Subscribes: ``points``, ``scan``, or ``depth`` and ``camera_info``, TF; with SLAM also ``map``.
-    Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (when somebody listens).
+    Publishes: ``grid`` (when it changed, and every few seconds), ``~/octomap`` (if it has subscribers).
     Actions: ``~/save``, ``~/load``.
     """
 
@@ -44,12 +44,11 @@ class MappingNode(LodestarNode):
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._mapper = parts.plan_mapper(self._config)
-        self._lock = threading.RLock()  # of the octree: a save copies it, a load replaces it
+        self._lock = threading.RLock()  # of the mapper: a save copies it, a load replaces it
         self._slam: OccupancyGrid2D | None = None
-        self._cells: np.ndarray | None = None
-        self._grid_due = self._octomap_due = self._refresh_due = 0.0
+        self._grid_due = self._octomap_due = 0.0
         self._thinning = parts.turn_filter(self._config)
-        self._grid = self.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
+        self._grid = GridPublisher(self, self._config.grid_refresh)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)
         self.on_close(self._worker.close)
@@ -81,9 +80,9 @@ class MappingNode(LodestarNode):
         self._slam = grid_from_msg(message)
 
     def _replace(self, loaded: OctoMapper | ScanGridMapper) -> None:
-        """Go on with a loaded map, and say at once what it knows."""
+        """Continue with a loaded map and publish it at once."""
         self._mapper, self._grid_due, self._octomap_due = loaded, 0.0, 0.0
-        if not loaded.is_empty or self._cells is not None:
+        if not loaded.is_empty or self._grid.has_published:
             self._publish(loaded, self.now)
 
     def _resolve(self, message: Any) -> PosedMessage:
@@ -127,12 +126,7 @@ class MappingNode(LodestarNode):
             self._octomap.publish(octomap_to_msg(data, mapper.config.resolution, stamp, binary=binary))
 
     def _publish_grid(self, grid: OccupancyGrid2D) -> None:
-        now = time.monotonic()
-        changed = self._cells is None or not np.array_equal(self._cells, grid.cells)
-        if changed or now >= self._refresh_due:
-            self._refresh_due = now + self._config.grid_refresh
-            self._cells = grid.cells.copy()
-            self._grid.publish(grid_to_msg(grid))
+        self._grid.publish(grid)
         self.diagnostics.status(f"{grid.free_area:.1f} m2 known free")
 
     def _on_error(self, error: Exception) -> None:

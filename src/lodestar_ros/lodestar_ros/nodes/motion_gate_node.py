@@ -14,14 +14,14 @@ from lodestar_ros.gate import ZERO, GateConfig, MotionGate, Velocity
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
 
-NOTICE = 60.0  # s for which diagnostics name a goal selector that came back
-TELL_PERIOD = 1.0  # s of real time from one try to the next
+NOTICE = 60.0  # s for which diagnostics report a restarted goal selector
+TELL_PERIOD = 1.0  # s of real time between two attempts
 
 
 class MotionGateNode(LodestarNode):
-    """Pass the navigator's velocity on while a fresh heartbeat allows it; else send zeros.
+    """Pass the navigator's velocity on while a fresh heartbeat allows it; otherwise send zeros.
 
-    A goal selector that died and came back is held until a person releases it.
+    A restarted goal selector is held until a person releases it.
 
     Subscribes: ``cmd_vel``, ``heartbeat``. Publishes: ``cmd_vel_out``.
     Serves: ``~/hold`` (latches, and is passed on to ``goal_selector/hold``).
@@ -33,10 +33,10 @@ class MotionGateNode(LodestarNode):
         self._gate = MotionGate(self._config)
         self._stamped_out = declare(self, "cmd_vel_out_stamped", bool, False)
         self._frame = declare(self, "base_frame", str, "base_link")
-        self._sent = 0.0  # real time at which the base was told something
+        self._sent = 0.0  # real time of the last message to the base
         self._blocked = "no heartbeat"
         self._moving = False
-        self._told = 0.0  # real time at which the goal selector was told of a hold
+        self._told = 0.0  # real time of the last hold request to the goal selector
         self._out = self.create_publisher(
             TwistStamped if self._stamped_out else Twist, "cmd_vel_out", qos.COMMAND
         )
@@ -58,7 +58,7 @@ class MotionGateNode(LodestarNode):
             self._publish(self._gate.output(*times))
 
     def _times(self) -> tuple[float, float]:
-        """Real time, and the navigator's clock: the simulated one where there is one."""
+        """Return real time and the navigator's clock, which may be simulated."""
         real = time.monotonic()
         return real, self.now if self.get_clock().ros_time_is_active else real
 
@@ -80,13 +80,13 @@ class MotionGateNode(LodestarNode):
         return response
 
     def _tell(self, held: bool) -> None:
-        """The goal selector, if there is one, is asked to hold or to let go."""
+        """Ask the goal selector, if it is running, to hold or to release."""
         self._told = time.monotonic()
         if self._selector.service_is_ready():
             self._selector.call_async(SetBool.Request(data=held))
 
     def _check(self) -> None:
-        """Stop at once when something blocks. What holds is said again, so that the base notices a dead gate."""
+        """Stop at once if motion is blocked. Repeat a permitted velocity, so that the base notices a dead gate."""
         now, clock = self._times()
         if self._gate.selector_must_be_told(now) and now - self._told >= TELL_PERIOD:
             self._tell(True)

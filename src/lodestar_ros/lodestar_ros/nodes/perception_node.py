@@ -35,7 +35,7 @@ from lodestar_ros.workers import LatestWorker
 
 
 class PerceptionNode(LodestarNode):
-    """Segment the newest image; what a newer one overtakes is dropped and counted.
+    """Segment the newest image; older waiting images are dropped and counted.
 
     Subscribes: ``labels`` and ``label_table`` (ground_truth), ``image`` (ultralytics), or ``depth``, ``image`` and
     ``camera_info`` (geometric).

@@ -50,7 +50,7 @@ class SceneDictionaryNode(LodestarNode):
         self._scene = parts.scene_dictionary(config)
         book = RemotePhraseBook()
         book.connect(self)
-        self._start = uuid.uuid4().hex[:6]  # its revisions count from this start of the process
+        self._start = uuid.uuid4().hex[:6]  # identifies this process, at whose start revisions begin
         self._grid: OccupancyGrid2D | None = None
         self._regions_of: OccupancyGrid2D | None = None
         self._rooms = parts.region_tracker()
@@ -98,7 +98,7 @@ class SceneDictionaryNode(LodestarNode):
         self._worker.submit(lambda: self._scene.claim(session, known))
 
     def _on_loaded(self, delta: SceneDelta) -> None:
-        """On the worker: followers start anew, and the voxel map tells once more what it has."""
+        """Publish a loaded scene and request all instances of the voxel map again. On the worker."""
         self._start = uuid.uuid4().hex[:6]
         self._instances.restart()
         self._regions_of = None
@@ -120,7 +120,7 @@ class SceneDictionaryNode(LodestarNode):
             self._entities.publish(scene_to_msg(self._of_this_start(delta))[0])
 
     def _of_this_start(self, delta: SceneDelta) -> SceneDelta:
-        """The session's name tells followers of a dictionary that was killed that their revisions mean nothing."""
+        """Add this process to the session's name, so that followers drop the revisions of a killed dictionary."""
         return replace(delta, session_id=f"{delta.session_id}.{self._start}")
 
     def _on_get_entities(

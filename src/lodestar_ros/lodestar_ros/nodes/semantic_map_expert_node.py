@@ -1,4 +1,4 @@
-"""ROS shell around `SemanticMapExpert`: which remembered thing is meant, and from where can it be faced."""
+"""ROS shell around `SemanticMapExpert`: viewpoints of remembered entities."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SemanticMapExpertNode(LodestarNode):
         self._heard.append(description_from_msg(message))
 
     def _refresh(self) -> None:
-        """On the worker, before each question."""
+        """On the worker, before each request."""
         while self._heard:
             self._expert.hear(self._heard.popleft())
         self._expert.set_scene(self._scene.snapshot())

@@ -27,9 +27,9 @@ from lodestar_ros.workers import LatestWorker
 
 
 class SemanticVoxelsNode(LodestarNode):
-    """Fuse segments into instances; depth goes in at its own rate and never waits for them.
+    """Fuse segments into instances; depth is integrated at its own rate and never waits for them.
 
-    Subscribes: ``depth``, ``camera_info``, ``segmented``, TF; ``image`` for colour, which no frame waits long for.
+    Subscribes: ``depth``, ``camera_info``, ``segmented``, TF; ``image`` for colour, with a short timeout.
     Publishes: ``~/instances`` (deltas), ``~/cloud``, ``~/pillars``. Serves: ``~/get_instances``.
     Actions: ``~/save``, ``~/load``, ``~/export``.
     """
@@ -43,7 +43,7 @@ class SemanticVoxelsNode(LodestarNode):
         self._pillars = self.create_publisher(msg.PillarMap, "~/pillars", qos.LATCHED)
         self._next_geometry = -float("inf")
         self._layers_revision = 0
-        self._commit = threading.Lock()  # deltas leave in the order of their revisions
+        self._commit = threading.Lock()  # deltas are published in the order of their revisions
         self._files = VoxelFiles(
             self, self._config, self.shared,
             declare_config(self, CheckpointConfig, "checkpoint."), lambda: self._map, self._replace,
@@ -81,7 +81,7 @@ class SemanticVoxelsNode(LodestarNode):
         self._map.restart_clock()
 
     def _replace(self, loaded: SemanticVoxelMap) -> None:
-        """Go on with a map, such as a loaded one; the next delta is of its session, so followers page it."""
+        """Continue with a map, such as a loaded one; the next delta has its session, so followers page it."""
         with self._commit:
             self._map = loaded
             self._layers_revision = -1

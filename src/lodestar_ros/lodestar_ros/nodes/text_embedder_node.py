@@ -18,22 +18,22 @@ from lodestar_ros.workers import LatestWorker, ServiceWorker
 
 @dataclass(frozen=True)
 class TextEmbedderConfig:
-    """Which model, and how much at once."""
+    """Model, device and limits of the text embedder."""
 
     model: str = ""  # folder of a SentenceTransformer; empty = the packaged all-MiniLM-L6-v2
-    device: str = "cpu"
-    max_phrases: int = 512  # per request
-    cached_phrases: int = 20_000
+    device: str = "cpu"  # as torch names it; chosen
+    max_phrases: int = 512  # per request; chosen
+    cached_phrases: int = 20_000  # vectors kept; chosen
 
 
 class TextEmbedderNode(LodestarNode):
-    """Embed phrases; the model is loaded after the start, until then the answer is MODEL_UNAVAILABLE.
+    """Embed phrases; the model is loaded after the start, and until then the answer is MODEL_UNAVAILABLE.
 
-    Serves: ``~/embed``. The service runs on a thread of its own, so that nothing else waits for the model.
+    Serves: ``~/embed`` on a thread of its own, so that nothing else waits for the model.
     """
 
     def __init__(self, **kwargs):
-        # Its work has no time: on the system's clock it hears no /clock, fifty times a second.
+        # Its work is independent of time: with the system's clock it need not process /clock, fifty times a second.
         real_time = [Parameter("use_sim_time", value=False)]
         super().__init__("text_embedder", parameter_overrides=real_time, **kwargs)
         self._config = declare_config(self, TextEmbedderConfig)

@@ -1,4 +1,4 @@
-"""What the navigator says, as messages, and how its goals end."""
+"""Conversion of the navigator's commands, paths, feedback and results to messages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped, Vector3
 from nav2_msgs.action import NavigateToPose
 from nav_msgs.msg import Path
-from rclpy.action.server import ServerGoalHandle
 
 from lodestar_ros.conversions import duration_to_msg, header, planar_to_stamped
 from lodestar_sim.navigator import NavigatorStep
@@ -15,14 +14,14 @@ PATH_STRIDE = 3  # every third cell of a path is published
 
 
 def command_to_msg(command: np.ndarray, stamp: float, stamped: bool) -> Twist | TwistStamped:
-    """A body velocity (vx, vy, wz)."""
+    """Return the message of a body velocity (vx, vy, wz)."""
     vx, vy, wz = (float(v) for v in command)
     twist = Twist(linear=Vector3(x=vx, y=vy), angular=Vector3(z=wz))
     return TwistStamped(header=header(stamp, "base_link"), twist=twist) if stamped else twist
 
 
 def path_to_msg(path: np.ndarray, stamp: float) -> Path:
-    """A path (N, 2), N >= 2, in map, each pose looking to the next point."""
+    """Return the message of a path (N, 2), N >= 2, in map; each pose faces the next point."""
     ahead = np.diff(path, axis=0, append=path[-1:])
     ahead[-1] = ahead[-2]
     yaws = np.arctan2(ahead[:, 1], ahead[:, 0])
@@ -35,7 +34,7 @@ def path_to_msg(path: np.ndarray, stamp: float) -> Path:
 def feedback_to_msg(
     pose: tuple[float, float, float], stamp: float, since: float, step: NavigatorStep
 ) -> NavigateToPose.Feedback:
-    """Feedback at a pose in map, `since` seconds into the goal."""
+    """Return the feedback at a pose in map, `since` seconds into the goal."""
     remaining, speed = float(step.distance_remaining), float(np.hypot(*step.command[:2]))
     return NavigateToPose.Feedback(
         current_pose=planar_to_stamped(pose, stamp),
@@ -46,24 +45,9 @@ def feedback_to_msg(
 
 
 def result_to_msg(code: int, text: str) -> NavigateToPose.Result:
-    """A result; Humble's has no fields, Jazzy's and later ones say why."""
+    """Return a result. Humble's has no fields; Jazzy's and later ones have code and text."""
     result = NavigateToPose.Result()
     for name, value in (("error_code", int(code)), ("error_msg", text)):
         if hasattr(result, name):
             setattr(result, name, value)
     return result
-
-
-def end_goal(handle: ServerGoalHandle, succeeded: bool, result: NavigateToPose.Result) -> None:
-    """The client gets the result; a goal that it took back ends as canceled."""
-
-    def finish(goal: ServerGoalHandle) -> NavigateToPose.Result:
-        if goal.is_cancel_requested:
-            goal.canceled()
-        elif succeeded:
-            goal.succeed()
-        else:
-            goal.abort()
-        return result
-
-    handle.execute(finish)

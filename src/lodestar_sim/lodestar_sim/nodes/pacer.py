@@ -1,4 +1,4 @@
-"""Keeps simulated time from running ahead of real time, and says how far it falls behind."""
+"""Keeps simulated time from running ahead of real time, and measures how far it falls behind."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 
 class Pacer:
-    """Holds simulated time to `factor` times real time; 0 lets it run as fast as it can.
+    """Limit simulated time to `factor` times real time; 0 = no limit.
 
-    When a step takes too long nothing is skipped: the reference moves on, so that the clock stays late rather
-    than hurrying after. `clock` and `sleep` are those of `time` unless a test brings its own.
+    A slow step skips nothing: the reference moves on, so that the clock stays late and does not catch up. `clock` and
+    `sleep` are those of `time` by default.
     """
 
-    SLACK = 0.05  # s that may be caught up
+    SLACK = 0.05  # s of delay that may be caught up
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Pacer:
             self._reference = (now, simulated)
 
     def report(self, simulated: float) -> float | None:
-        """The real-time factor since the last report, once a real second; None in between."""
+        """Return the real-time factor since the last report, once per real second; None in between."""
         now = self._clock()
         if self._window is None or now - self._window[0] < 1.0:
             return None

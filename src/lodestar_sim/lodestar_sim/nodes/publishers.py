@@ -1,4 +1,4 @@
-"""What the simulator measures, as messages: one class per group of topics."""
+"""Publishers of the simulator's data: one class per group of topics."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _odometry(parent: str, child: str, pose: np.ndarray, velocity: np.ndarray, s
 
 
 class StatePublisher:
-    """/clock, odom, TF and ground truth, at every step; the sensors' places once."""
+    """Publish /clock, odom, TF and ground truth at every step, and the sensors' poses once."""
 
     def __init__(self, node: Node, sim: Simulator, publish_map_to_odom: bool):
         self._map_to_odom = publish_map_to_odom
@@ -67,7 +67,7 @@ class StatePublisher:
         self._tf_static.publish(TFMessage(transforms=[_stamped(*place, 0.0) for place in places]))
 
     def publish(self, sim: Simulator) -> None:
-        """The state now. The clock goes first, and transforms before any measurement that needs them."""
+        """Publish the current state: the clock first, and transforms before any data that need them."""
         stamp = sim.time
         self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
         transforms = [_stamped("odom", "base_link", sim.odom_from_base, stamp)]
@@ -81,7 +81,7 @@ class StatePublisher:
 
 
 class CameraPublisher:
-    """Colour, depth and labels of one frame with one stamp; only what somebody listens to is rendered."""
+    """Publish colour, depth and labels of one frame with one stamp; only images with subscribers are rendered."""
 
     def __init__(self, node: Node, width: int, height: int):
         self._size = (width or None, height or None)
@@ -93,7 +93,7 @@ class CameraPublisher:
         self._table = node.create_publisher(String, "camera/labels/table", qos.EVENT)
 
     def publish(self, sim: Simulator) -> bool:
-        """Render and publish; False where nobody listens."""
+        """Render and publish; return False without subscribers."""
         color, depth, labels, table = (
             publisher.get_subscription_count() > 0
             for publisher in (self._color, self._depth, self._labels, self._table)
@@ -123,15 +123,15 @@ def _table_of(stamp: float, labels: dict[int, dict[str, str]]) -> dict:
 
 
 class RangePublisher:
-    """The 3-D LiDAR and the planar scan."""
+    """Publish the 3-D LiDAR and the planar scan."""
 
     def __init__(self, node: Node, rate: float):
         self._period = 1.0 / rate
         self._points = node.create_publisher(PointCloud2, "points", qos.SENSOR)
-        self._scan = node.create_publisher(LaserScan, "scan", qos.RELIABLE)  # SLAM Toolbox hears no other
+        self._scan = node.create_publisher(LaserScan, "scan", qos.RELIABLE)  # required by SLAM Toolbox
 
     def publish(self, sim: Simulator) -> None:
-        """Measure and publish what somebody listens to."""
+        """Simulate and publish the data with subscribers."""
         if self._points.get_subscription_count():
             self._points.publish(cloud_to_msg(sim.lidar(), sim.time, "lidar_link"))
         if self._scan.get_subscription_count():

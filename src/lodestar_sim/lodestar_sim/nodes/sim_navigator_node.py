@@ -1,4 +1,4 @@
-"""ROS shell around `Navigator`: a NavigateToPose server that stands in for Nav2."""
+"""ROS shell around `Navigator`: a NavigateToPose server that replaces Nav2."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from lodestar_ros.conversions import (
     BadMessage,
     grid_from_msg,
     planar_from_msg,
-    pose_from_msg,
     stamp_from_msg,
     velocity_from_msg,
 )
@@ -32,24 +31,19 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare, declare_config
 from lodestar_ros.workers import Mailbox
 from lodestar_sim.navigator import Navigator, NavigatorConfig, NavigatorError, NavigatorStatus
-from lodestar_sim.nodes.navigation_messages import (
-    command_to_msg,
-    end_goal,
-    feedback_to_msg,
-    path_to_msg,
-    result_to_msg,
-)
+from lodestar_sim.nodes.active_goal import ActiveGoal
+from lodestar_sim.nodes.navigation_messages import command_to_msg, path_to_msg
 
-PERIOD, POSE_HOLDS = 0.05, 0.5  # s, simulated: between commands; for which the newest transform is driven on
+PERIOD, POSE_HOLDS = 0.05, 0.5  # s, simulated: between commands; for which the newest transform is valid
 FEEDBACK_EVERY = 4  # commands
-ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is given up
+ODOMETRY_PATIENCE = 5.0  # s of real time without odometry after which a goal is aborted
 
 
 class SimNavigatorNode(LodestarNode):
-    """Drive to poses on the grid; the odometry's stamps are its clock.
+    """Drive to poses on the grid; the odometry's stamps are the clock.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``odom``, TF. Publishes: ``cmd_vel`` (20 Hz, driving), ``plan``.
-    Action: ``navigate_to_pose``, of which the newest goal wins, as with Nav2.
+    Action: ``navigate_to_pose``; a new goal replaces the current one, as with Nav2.
     """
 
     def __init__(self, **kwargs):
@@ -59,9 +53,9 @@ class SimNavigatorNode(LodestarNode):
         self._stamped = declare(self, "cmd_vel_stamped", bool, False)
         self._grid_holds = declare(self, "grid_holds", float, 6.0) or math.inf  # s, simulated; 0 = for ever
         self._grid: OccupancyGrid2D | None = None
-        self._goal: ServerGoalHandle | None = None
-        self._now = self._started = self._updated = self._grid_heard = 0.0  # s, by odometry
-        self._heard, self._updates, self._path = time.monotonic(), 0, None
+        self._goal: ActiveGoal | None = None
+        self._now = self._updated = self._grid_heard = 0.0  # s, by odometry
+        self._heard, self._updates = time.monotonic(), 0
         self._mailbox, self._keep_out = Mailbox(self), KeepOutInput(self)
         self._transforms = self.transforms(newest=True).buffer
         self._command = self.create_publisher(
@@ -90,20 +84,17 @@ class SimNavigatorNode(LodestarNode):
     def _on_accepted(self, handle: ServerGoalHandle) -> None:
         if self._goal is not None:
             self._conclude(NavigatorStatus.ABORTED, 0, "a newer goal took its place")
-        self._goal, self._started, self._path = handle, self._now, None
-        pose = handle.request.pose
+        self._goal = ActiveGoal(handle, self._now)
         try:
-            map_from_goal = pose_from_msg(pose.pose)
-            if pose.header.frame_id not in ("", "map"):
-                map_from_goal = self._transforms.lookup("map", pose.header.frame_id) @ map_from_goal
+            target = self._goal.target(self._transforms)
         except TransformUnavailable as error:
             self._conclude(NavigatorStatus.ABORTED, NavigatorError.TF_ERROR, str(error))
             return
-        self._navigator.set_goal((map_from_goal[0, 3], map_from_goal[1, 3], yaw_of(map_from_goal)))
+        self._navigator.set_goal(target)
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
-        """The robot is told to stop before the client is told that it was."""
-        if handle != self._goal:
+        """Stop the robot before the client gets the answer."""
+        if self._goal is None or handle != self._goal.handle:
             return CancelResponse.REJECT
         self._navigator.cancel()
         self._send(np.zeros(3))
@@ -112,12 +103,12 @@ class SimNavigatorNode(LodestarNode):
         return CancelResponse.ACCEPT
 
     def _conclude_cancelled(self, handle: ServerGoalHandle) -> None:
-        if self._goal == handle:
+        if self._goal is not None and self._goal.handle == handle:
             self._conclude(NavigatorStatus.CANCELED)
 
     def _on_odometry(self, message: Odometry) -> None:
         self._now, self._heard = stamp_from_msg(message.header.stamp), time.monotonic()
-        if self._now < self._updated:  # the simulation started again
+        if self._now < self._updated:  # the simulation was restarted
             self._updated = self._grid_heard = self._now
         if self._goal is None or not self._navigator.active or self._now - self._updated < PERIOD - 1e-6:
             return
@@ -129,29 +120,28 @@ class SimNavigatorNode(LodestarNode):
         grid = self._grid if self._now - self._grid_heard <= self._grid_holds else None
         step = self._navigator.update(self._now, self._keep_out.apply(grid), pose, velocity)
         self._send(step.command)
-        if step.path is not self._path and step.path is not None:
+        if step.path is not None and step.path is not self._goal.path:
             self._plan.publish(path_to_msg(step.path, self._now))
-            self._path = step.path
+            self._goal.path = step.path
         if step.status is not NavigatorStatus.ACTIVE:
             self._conclude(step.status, step.error_code, step.error_msg)
-        elif pose is not None and math.isfinite(
-            step.distance_remaining
-        ):  # nothing is said of a way without a plan
+        elif pose is not None and math.isfinite(step.distance_remaining):  # no feedback without a plan
             if self._updates % FEEDBACK_EVERY == 0:
-                self._goal.publish_feedback(feedback_to_msg(pose, self._now, self._now - self._started, step))
+                self._goal.report(pose, self._now, step)
             self._updates += 1
 
     def _check_odometry(self) -> None:
         if self._goal is not None and time.monotonic() - self._heard > ODOMETRY_PATIENCE:
             self._navigator.cancel()
-            error = NavigatorError.CONTROLLER_TF_ERROR, "no odometry comes: is the base up?"
+            error = NavigatorError.CONTROLLER_TF_ERROR, "no odometry is received: is the base running?"
             self._conclude(NavigatorStatus.ABORTED, *error)
 
     def _conclude(self, status: NavigatorStatus, code: int = 0, text: str = "") -> None:
-        """End the goal; the robot has been told to stand still before."""
-        handle, self._goal = self._goal, None
+        """Stop the robot and end the goal."""
+        goal, self._goal = self._goal, None
+        assert goal is not None
         self._send(np.zeros(3))
-        end_goal(handle, status is NavigatorStatus.SUCCEEDED, result_to_msg(code, text))
+        goal.end(status is NavigatorStatus.SUCCEEDED, code, text)
 
     def _send(self, command: np.ndarray) -> None:
         self._command.publish(command_to_msg(command, self._now, self._stamped))

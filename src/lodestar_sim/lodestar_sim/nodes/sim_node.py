@@ -1,4 +1,4 @@
-"""ROS shell around `Simulator`: one thread steps it, publishes and owns the time."""
+"""ROS shell around `Simulator`: one thread steps it, publishes and controls the time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from lodestar_sim.starts import SimNodeConfig
 
 
 class SimNode(LodestarNode):
-    """The building, the robot and its sensors.
+    """Simulate the building, the robot and its sensors.
 
     Subscribes: ``cmd_vel_out``. Publishes: ``/clock``, ``odom``, ``/tf``, ``camera/...``, ``points``,
     ``scan``, ``sim/status``, ``sim/ground_truth``. Serves: ``sim/render_view``.
@@ -67,7 +67,7 @@ class SimNode(LodestarNode):
         self._commands.append((twist.linear.x, twist.linear.y, twist.angular.z))
 
     async def _on_render_view(self, request, response):
-        """The stepping thread renders; the executor goes on meanwhile."""
+        """Have the stepping thread render, so that the executor is not blocked."""
         try:
             pose = pose_from_msg(request.base_pose)
         except BadMessage as error:
@@ -98,7 +98,7 @@ class SimNode(LodestarNode):
         if self._commands:
             self._commanded = now
             sim.set_command(*self._commands.popleft())
-        elif now - self._commanded > self._silence_timeout:  # the robot's own time-out counts simulated time
+        elif now - self._commanded > self._silence_timeout:  # the robot's own time-out is in simulated time
             sim.set_command(0.0, 0.0, 0.0)
         sim.step()
         self._pacer.wait(sim.time)

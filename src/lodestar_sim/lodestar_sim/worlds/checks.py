@@ -1,4 +1,4 @@
-"""Whether a world can be: finite numbers, known ids, meshes that exist, nothing inside another thing."""
+"""Checks of a world: finite numbers, known ids, existing meshes, no overlaps."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.mesh import Mesh
 from lodestar_sim.worlds.palette import material_index, rgb
 from lodestar_sim.worlds.structure import wall_mesh
+from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import EVENT_KINDS, Event, World, WorldObject
 
-TOLERANCE = 0.005  # m that two things may overlap
-WALL_TOLERANCE = 0.05  # m that a thing may reach into a wall: measured homes are no more exact
+TOLERANCE = 0.005  # m by which two objects may overlap
+WALL_TOLERANCE = 0.05  # m by which an object may reach into a wall: the accuracy of measured homes
 IN_WALLS = (
     "window",
     "door",
@@ -32,14 +33,14 @@ MAX_ID = 65535  # label images have 16 bits
 
 
 def check_world(world: World) -> None:
-    """Returns where the world can be used; raises WorldError with all that has to be changed where it cannot."""
+    """Raise WorldError with all problems if the world cannot be used."""
     problems = list(world_problems(world))
     if problems:
         raise WorldError.of(problems)
 
 
 def world_problems(world: World) -> Iterator[str]:
-    """All that has to be changed before the world can be used, one sentence each."""
+    """Return all problems that prevent the world's use, one sentence each."""
     x0, y0, x1, y1 = world.bounds
     if not all(math.isfinite(v) for v in (*world.bounds, *world.start)) or x1 <= x0 or y1 <= y0:
         yield "bounds must be finite x0, y0, x1, y1 with x0 < x1 and y0 < y1, and start finite"
@@ -60,7 +61,7 @@ def world_problems(world: World) -> Iterator[str]:
         yield f"{_name(world, a)} and {_name(world, b)} overlap; move one of them"
     if not (x0 < world.start[0] < x1 and y0 < world.start[1] < y1):
         yield f"start {list(world.start)} lies outside the bounds"
-    elif not broken and not footprint_free(world.truth.grid, world.start):
+    elif not broken and not footprint_free(truth_of(world).grid, world.start):
         yield f"start {list(world.start)}: the robot does not fit there; 0.70 x 0.32 m must be free"
 
 
@@ -147,17 +148,17 @@ def _event_problems(world: World, event: Event) -> Iterator[str]:
 
 
 def belongs_in_wall(thing: WorldObject) -> bool:
-    """Whether a thing is mounted, or of a kind that is built into walls, so that it may overlap them."""
+    """Return whether an object is mounted, or of a kind that is built into walls, so that it may overlap them."""
     return thing.mounted or thing.category.split()[-1:] in [[word] for word in IN_WALLS]
 
 
 def overlaps(world: World, tolerance: float = TOLERANCE) -> Iterator[tuple[int, int]]:
-    """Pairs of ids (0 = wall) that share space by more than `tolerance`, by their meshes.
+    """Return pairs of ids (0 = wall) whose meshes overlap by more than `tolerance`.
 
-    Into walls things may reach by WALL_TOLERANCE, and what belongs in walls as far as it does.
+    Objects may reach into walls by WALL_TOLERANCE, and objects that belong in walls by any depth.
 
-    Of two things whose boxes overlap while neither stands on or in the other, the meshes must not touch, and
-    none may be shut in by the other: a box fits between the legs of a table, not in the body of a sofa.
+    If two objects' boxes overlap and neither stands on or in the other, the meshes must not touch, and
+    neither may be enclosed by the other: a box fits between the legs of a table, not in the body of a sofa.
     """
     things = world.objects
     meshes = [world.placed_mesh(thing) for thing in things]
@@ -181,12 +182,12 @@ def overlaps(world: World, tolerance: float = TOLERANCE) -> Iterator[tuple[int, 
 
 
 def _related(a: WorldObject, b: WorldObject) -> bool:
-    """Whether one stands on or in the other, or both in one compartmented thing."""
+    """Return whether one stands on or in the other, or both in one object with compartments."""
     return bool({a.id} & {b.supported_by, b.contained_in} or {b.id} & {a.supported_by, a.contained_in})
 
 
 def meshes_meet(a: Mesh, b: Mesh, tolerance: float) -> bool:
-    """Whether two surfaces cross once the smaller is shrunk by `tolerance` on all sides."""
+    """Return whether two surfaces cross after the smaller is shrunk by `tolerance` on all sides."""
     import open3d
 
     if np.prod(np.subtract(*a.bounds)) < np.prod(np.subtract(*b.bounds)):  # both negative: a is the larger
@@ -206,7 +207,7 @@ def meshes_meet(a: Mesh, b: Mesh, tolerance: float) -> bool:
 
 
 def shuts_in(outer: Mesh, inner: Mesh) -> bool:
-    """Whether every way out of the middle of `inner`, along axes and diagonals, meets `outer`."""
+    """Return whether every ray from the middle of `inner`, along axes and diagonals, meets `outer`."""
     import open3d
 
     scene = open3d.t.geometry.RaycastingScene()

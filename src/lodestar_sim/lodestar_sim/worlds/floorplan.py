@@ -1,4 +1,4 @@
-"""Buildings from occupancy maps: rooms are found, told apart by size and shape, and furnished."""
+"""Buildings from occupancy maps: rooms are segmented, labelled by size and shape, and furnished."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from lodestar_sim.worlds.errors import WorldError
 from lodestar_sim.worlds.plan import CELL, Door, Plan
 
-PASSAGE = 0.35  # m, half the narrowest way that counts as connected
-SEEDS = (1.05, 0.75, 0.55)  # m from a wall beyond which floor begins a room of its own
+PASSAGE = 0.35  # m, half the narrowest passage that connects
+SEEDS = (1.05, 0.75, 0.55)  # m from walls beyond which floor is the core of a room
 SMALLEST = 2.5  # m2, smaller pieces join a neighbour
-DOORWAY = 2.6  # m, a wider border between rooms is no door
+DOORWAY = 2.6  # m, largest border between rooms that is a door
 FREE_VALUE = 254  # in occ_map.npy
 
 
 @dataclass(frozen=True)
 class RoomKinds:
-    """Labels of the rooms of a kind of building by their size; those of one size take turns in a random order.
+    """Room labels of a kind of building by size; labels of one size alternate in a random order.
 
     largest, smallest: labels of the largest and then the smallest rooms, before all others.
     """
@@ -77,7 +77,7 @@ class FloorMap:
 
 
 def read_arrays(folder: Path) -> FloorMap:
-    """The map of occ_map.npy and valid_space.npy at 0.1 m per cell, centred on the origin."""
+    """Return the map of occ_map.npy and valid_space.npy at 0.1 m per cell, centred on the origin."""
     arrays = []
     for name in ("occ_map.npy", "valid_space.npy"):
         try:
@@ -94,7 +94,7 @@ def read_arrays(folder: Path) -> FloorMap:
 
 
 def read_ros_map(path: Path) -> FloorMap:
-    """The map of a map_server YAML file and its image; unknown counts as solid."""
+    """Return the map of a map_server YAML file and its image; unknown cells count as solid."""
     import yaml
 
     try:
@@ -116,7 +116,7 @@ def read_ros_map(path: Path) -> FloorMap:
 
 
 def floor_plan(source: FloorMap, rng: np.random.Generator, kind: str = "office") -> Plan:
-    """Rooms with the labels of a kind of building and doorways; floor that cannot be walked to stays bare."""
+    """Return rooms with the labels of a kind of building, and doorways; unreachable floor stays empty."""
     free, origin = _on_lattice(source)
     reach = _connected(free)
     if reach.sum() * CELL**2 < 10.0:
@@ -130,7 +130,7 @@ def floor_plan(source: FloorMap, rng: np.random.Generator, kind: str = "office")
 
 
 def _on_lattice(source: FloorMap) -> tuple[np.ndarray, tuple[float, float]]:
-    """Free cells at CELL with a solid border; a cell is free where all that it covers is."""
+    """Return free cells at CELL with a solid border; a cell is free if all that it covers is free."""
     free = source.free.astype(np.float32)
     if abs(source.resolution - CELL) > 1e-6:
         scale = source.resolution / CELL
@@ -147,7 +147,7 @@ def _distance(mask: np.ndarray) -> np.ndarray:
 
 
 def _connected(free: np.ndarray) -> np.ndarray:
-    """The free cells around the largest piece that a robot can walk through."""
+    """Return the free cells around the largest area that a robot can walk through."""
     wide = (_distance(free) >= PASSAGE).astype(np.uint8)
     _, labels, stats, _ = cv2.connectedComponentsWithStats(wide, connectivity=4)
     if len(stats) < 2:
@@ -160,7 +160,7 @@ def _connected(free: np.ndarray) -> np.ndarray:
 
 
 def _segment(reach: np.ndarray) -> np.ndarray:
-    """(rows, columns) uint16: room of each cell, 0 = none, by a watershed of the distance from walls."""
+    """Return (rows, columns) uint16: room of each cell, 0 = none, by a watershed of the distance from walls."""
     from skimage.segmentation import watershed
 
     distance = _distance(reach)
@@ -176,7 +176,7 @@ def _segment(reach: np.ndarray) -> np.ndarray:
 
 
 def _merged(rooms: np.ndarray) -> np.ndarray:
-    """Pieces below SMALLEST join the neighbour with the longest border; ids count up from 1."""
+    """Merge rooms below SMALLEST into the neighbour with the longest border; ids count up from 1."""
     for _ in range(int(rooms.max())):
         areas = np.bincount(rooms.ravel(), minlength=2) * CELL**2
         areas[0] = np.inf
@@ -192,7 +192,7 @@ def _merged(rooms: np.ndarray) -> np.ndarray:
 
 
 def _labels(rooms: np.ndarray, rng: np.random.Generator, kinds: RoomKinds) -> dict[int, str]:
-    """Label of each room by its size and shape; those of one size take turns, in an order drawn at random."""
+    """Return each room's label by size and shape; labels of one size alternate in a random order."""
     by_size = (("s", kinds.small), ("m", kinds.medium), ("l", kinds.large))
     turns = {name: list(rng.permutation(choices)) for name, choices in by_size}
     labels: dict[int, str] = {}
@@ -216,7 +216,7 @@ def _labels(rooms: np.ndarray, rng: np.random.Generator, kinds: RoomKinds) -> di
 
 
 def _doors(plan: Plan) -> list[Door]:
-    """Where rooms meet, as rectangles."""
+    """Return the borders between rooms as rectangles."""
     rooms = plan.rooms.astype(np.int32)
     pairs: dict[tuple[int, int], np.ndarray] = {}
     for dr, dc in ((0, 1), (1, 0)):

@@ -1,4 +1,4 @@
-"""Puts things into rooms so that they fit, stand on something, and can be walked up to."""
+"""Placement of objects in rooms so that they fit, are supported and can be approached."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from lodestar_sim.worlds.references import load_shape
 from lodestar_sim.worlds.space import Box, RoomSpace
 from lodestar_sim.worlds.world import WorldObject
 
-GAP = 0.02  # m between a thing and the wall behind it
+GAP = 0.02  # m between an object and the wall behind it
 ATTEMPTS = 40
 ROW_PITCH, ROW_AISLE, ROW_GAP = 1.62, 1.6, 0.85  # m, from desk to desk, between rows, after two columns
-TOP_REACH = 0.16  # m from the front edge within which small things stand, so that a low camera sees them
-OUTWARD = ("window", "curtain")  # what hangs on outer walls alone
-MAX_HEIGHT = 1.5  # m, highest foot of a thing that is to be found
+TOP_REACH = 0.16  # m from the front edge within which small objects stand, so that a low camera sees them
+OUTWARD = ("window", "curtain")  # categories on outer walls only
+MAX_HEIGHT = 1.5  # m, highest base of an object that can be a target
 
 
 @dataclass
 class Made:
-    """A thing that stands, and what is still free on it."""
+    """A placed object and its remaining free surfaces."""
 
     thing: WorldObject
     box: Box
@@ -33,7 +33,7 @@ class Made:
 
 
 class Furnisher:
-    """Makes and places things; everything random comes from `rng`, ids count up from 1."""
+    """Create and place objects; all randomness comes from `rng`, ids count up from 1."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -43,16 +43,16 @@ class Furnisher:
 
     @property
     def objects(self) -> tuple[WorldObject, ...]:
-        """Everything placed so far."""
+        """Return everything placed so far."""
         return tuple(m.thing for m in self.made)
 
     def new_id(self) -> int:
-        """The next free number."""
+        """Return the next free id."""
         self._next += 1
         return self._next - 1
 
     def design(self, name: str, color: str = "", word: str | None = None) -> WorldObject:
-        """A thing of this category at the origin, in a variant, size and colour drawn at random, id 0."""
+        """Return an object of this category at the origin, with random variant, size and colour, and id 0."""
         kind = CATALOGUE[name]
         variants = [v for v in kind.variants if word is None or v.word == word] or list(kind.variants)
         variant = variants[int(self.rng.integers(len(variants)))]
@@ -77,7 +77,7 @@ class Furnisher:
     # -- on the floor ------------------------------------------------------------------------------------------
 
     def against_wall(self, space: RoomSpace, thing: WorldObject, corner: bool = False) -> Made | None:
-        """Stands it with its back to a wall; None where it fits nowhere."""
+        """Place it with its back to a wall; return None if it fits nowhere."""
         sides = [s for s in space.walls if s.end - s.start >= thing.size[1] + 0.02]
         if not sides:
             return None
@@ -97,7 +97,7 @@ class Furnisher:
         return None
 
     def free_standing(self, space: RoomSpace, thing: WorldObject, centre: bool = False) -> Made | None:
-        """Stands it anywhere on the floor, square to the room; `centre`: near the middle."""
+        """Place it anywhere on the floor, square to the room; `centre`: near the middle."""
         x0, y0, x1, y1 = space.rect
         for _ in range(ATTEMPTS):
             if centre:
@@ -112,7 +112,7 @@ class Furnisher:
         return None
 
     def in_rows(self, space: RoomSpace, thing: WorldObject) -> Made | None:
-        """Stands it at the next free place of a block of rows that all face one way; None where all are taken."""
+        """Place it at the next free place of a block of rows with one heading; return None if all are taken."""
         x0, y0, x1, y1 = space.rect
         along_x = x1 - x0 >= y1 - y0
         pitch, aisle = ROW_PITCH, thing.size[0] + ROW_AISLE
@@ -131,14 +131,14 @@ class Furnisher:
     def before(
         self, space: RoomSpace, thing: WorldObject, anchor: Made, gap: float = 0.06, facing: bool = True
     ) -> Made | None:
-        """Stands it in front of another thing, turned towards it where `facing`."""
+        """Place it in front of another object, turned towards it if `facing`."""
         base = anchor.thing.pose[3]
         return self._beside(space, thing, anchor, base, gap, base + (math.pi if facing else 0.0))
 
     def beside(
         self, space: RoomSpace, thing: WorldObject, anchor: Made, gap: float = 0.05, seated: bool = False
     ) -> Made | None:
-        """Stands it to the left or the right of another thing, backs aligned; `seated`: turned towards it."""
+        """Place it to the left or the right of another object, backs aligned; `seated`: turned towards it."""
         base = anchor.thing.pose[3]
         sides = [math.pi / 2, -math.pi / 2]
         if self.rng.random() < 0.5:
@@ -151,7 +151,7 @@ class Furnisher:
         return None
 
     def around(self, space: RoomSpace, thing: WorldObject, anchor: Made, gap: float = 0.05) -> Made | None:
-        """Stands it at any side of a table, turned towards it."""
+        """Place it at any side of a table, turned towards it."""
         base = anchor.thing.pose[3]
         for turn in self.rng.permutation(4):
             direction = base + float(turn) * math.pi / 2
@@ -170,7 +170,7 @@ class Furnisher:
         yaw: float,
         align_back: bool = False,
     ) -> Made | None:
-        """Stands it `gap` from the anchor's box in `direction` (square to the anchor)."""
+        """Place it `gap` from the anchor's box in `direction` (square to the anchor)."""
         other = anchor.thing
         turned = direction - other.pose[3]
         reach = other.size[0] / 2 if abs(math.cos(turned)) > 0.5 else other.size[1] / 2
@@ -198,13 +198,13 @@ class Furnisher:
     def stand(
         self, space: RoomSpace, thing: WorldObject, pose: tuple[float, float, float, float]
     ) -> Made | None:
-        """Stands it at a pose on the floor; None where it does not fit or would cut something off."""
+        """Place it at a pose on the floor; return None if it does not fit or would block access to something."""
         return self._try(space, thing, pose)
 
     def _try(
         self, space: RoomSpace, thing: WorldObject, pose: tuple[float, float, float, float]
     ) -> Made | None:
-        """Places it if it fits and everything stays reachable."""
+        """Place it if it fits and everything stays reachable."""
         pose = (round(pose[0], 3), round(pose[1], 3), round(pose[2], 3), round(_wrapped(pose[3]), 6))
         box = plan_box(thing.size, pose)
         if not space.fits(box) or any(_overlap(box, b) and z0 < thing.size[2] for b, z0, _ in self.mounted):
@@ -228,7 +228,7 @@ class Furnisher:
     # -- on walls ----------------------------------------------------------------------------------------------
 
     def mount(self, space: RoomSpace, thing: WorldObject, height: float) -> Made | None:
-        """Hangs it on a wall, its lower edge at `height`, clear of what stands below; None where there is no room."""
+        """Mount it on a wall, its lower edge at `height`, clear of objects below; return None if there is no room."""
         sides = [s for s in space.walls if s.end - s.start >= thing.size[1] + 0.1]
         for _ in range(ATTEMPTS if sides else 0):
             side = sides[int(self.rng.integers(len(sides)))]
@@ -250,9 +250,7 @@ class Furnisher:
     ) -> bool:
         if not space.on_floor(box):
             return False
-        depth = (
-            thing.size[0] / 2 + 0.5
-        )  # somebody must be able to stand before it, if only past low furniture
+        depth = thing.size[0] / 2 + 0.5  # the place in front must be reachable, low furniture ignored
         front = (pose[0] + depth * math.cos(pose[3]), pose[1] + depth * math.sin(pose[3]))
         if not space.on_floor((front[0] - 0.05, front[1] - 0.05, front[0] + 0.05, front[1] + 0.05)):
             return False
@@ -268,7 +266,9 @@ class Furnisher:
     # -- on and in things --------------------------------------------------------------------------------------
 
     def put_on(self, thing: WorldObject, anchor: Made) -> Made | None:
-        """Stands it on a surface or in a compartment of another thing, near the front; None where it does not fit."""
+        """Place it on a surface or in a compartment of another object, near the front; return None if it does not
+        fit.
+        """
         shape = load_shape(anchor.thing.mesh, anchor.thing.size, anchor.thing.color, anchor.thing.material)
         order = self.rng.permutation(len(shape.surfaces))
         for index in order:
@@ -290,7 +290,7 @@ class Furnisher:
         return None
 
     def _spot(self, thing: WorldObject, surface: Surface) -> tuple[tuple[float, float], float] | None:
-        """A place for a thing on a surface, in the owner's frame, and how it is turned."""
+        """Return a place for an object on a surface, in the owner's frame, and its yaw."""
         turn = 0.0 if surface.inside or max(thing.size) > 0.45 else 0.25
         yaw = float(self.rng.uniform(-turn, turn))
         foot = plan_box(thing.size, (0.0, 0.0, 0.0, yaw))
@@ -320,7 +320,7 @@ class Furnisher:
 
 
 def plan_box(size: tuple[float, float, float], pose: tuple[float, float, float, float]) -> Box:
-    """Bounding rectangle in plan of a box of `size` at a pose, metres."""
+    """Return the bounding rectangle in plan of a box of `size` at a pose, metres."""
     c, s = abs(math.cos(pose[3])), abs(math.sin(pose[3]))
     hx, hy = (size[0] * c + size[1] * s) / 2, (size[0] * s + size[1] * c) / 2
     return pose[0] - hx, pose[1] - hy, pose[0] + hx, pose[1] + hy

@@ -1,4 +1,4 @@
-"""Places where the floor ends: a flight of stairs that leads down, a hole; and sills in doorways."""
+"""Openings in the floor (descending stairs, holes), and sills in doorways."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STAIRS = (12, TREAD * STEPS)  # cells, width and length of a flight
 HOLE = (9, 12)  # cells, sides of a hole
 HOLE_DEPTH = 1.5  # m
 SILL = 0.03  # m
-WALK_AROUND = 9  # cells that stay between an opening and a doorway
+WALK_AROUND = 9  # cells kept free between an opening and a doorway
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Opening:
 
 
 def opening_slabs(plan: Plan, opening: Opening) -> list[Slab]:
-    """The treads, or the bottom of a hole."""
+    """Return the treads, or the bottom of a hole."""
     return [Slab(*rect, z, "gray", "concrete") for rect, z in opening.treads(plan)]
 
 
 def opening_walls(plan: Plan, opening: Opening) -> list[Wall]:
-    """The sides of the shaft and the risers, below the floor."""
+    """Return the sides of the shaft and the risers, below the floor."""
     x0, y0, x1, y1 = opening.rect(plan)
     treads, thin = opening.treads(plan), 0.02
     bottom = treads[-1][1] - 0.05
@@ -80,9 +80,9 @@ def opening_walls(plan: Plan, opening: Opening) -> list[Wall]:
 
 
 def opened(plan: Plan, spaces: dict[int, RoomSpace], kind: str, rng: np.random.Generator) -> Opening:
-    """An opening of this kind ("stairs", "hole") in one of the largest rooms, which nobody furnishes any more.
+    """Return an opening of this kind ("stairs", "hole") in one of the largest rooms, whose cells are not furnished.
 
-    All doors of the room stay connected. Raises WorldError where no room has the place.
+    All doors of the room stay connected. Raises WorldError if no room has enough space.
     """
     for room in sorted(plan.labels, key=lambda r: -int((plan.rooms == r).sum()))[:4]:
         space = spaces[room]
@@ -109,7 +109,7 @@ def opened(plan: Plan, spaces: dict[int, RoomSpace], kind: str, rng: np.random.G
 def _drawn(
     kind: str, rng: np.random.Generator, columns: tuple[int, int], rows: tuple[int, int]
 ) -> Opening | None:
-    """A place for an opening within a room's columns and rows, off its walls; None where the room is too small."""
+    """Return a place for an opening within a room's columns and rows, off its walls; None if the room is too small."""
     down = (0, 0)
     width, depth = (int(v) for v in rng.integers(HOLE[0], HOLE[1] + 1, 2))
     if kind == "stairs":
@@ -124,13 +124,13 @@ def _drawn(
 
 
 def sills(plan: Plan) -> list[Wall]:
-    """A board of 3 cm across every open doorway."""
+    """Return a sill of 3 cm across every open doorway."""
     doors = [door for door in plan.doors if not door.locked]
     return [Wall(*_middle(door.rect, door.along), -0.001, SILL, "brown", "wood") for door in doors]
 
 
 def _middle(rect: tuple[float, float, float, float], along: str) -> tuple[float, float, float, float]:
-    """A strip of one cell in the middle of a doorway, across the way through it."""
+    """Return a strip of one cell across the middle of a doorway."""
     x0, y0, x1, y1 = rect
     if along == "x":
         middle = round((y0 + y1) / 2.0, 3)

@@ -1,4 +1,4 @@
-"""From a mesh reference to a shape: "param:chair/office?arms=1", or a file beside the world."""
+"""Shapes of mesh references: "param:chair/office?arms=1", or a file beside the world."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PARAMETRIC = "param:"
 def load_shape(
     reference: str, size: tuple[float, float, float], color: str, material: str, folder: str = ""
 ) -> Shape:
-    """The shape that a reference names, scaled to `size`; raises WorldError where there is none."""
+    """Return the shape of a reference, scaled to `size`. Raises WorldError if there is none."""
     if len(size) != 3 or not all(math.isfinite(s) and s > 0.0 for s in size):
         raise WorldError(f"size {list(size)} of mesh {reference!r}: give three lengths above 0, in metres")
     if reference.startswith(PARAMETRIC):
@@ -56,7 +56,7 @@ def _from_file(
 
 
 def color_of_file(reference: str, folder: str) -> str:
-    """Name of the colour nearest to the mean over the surface of a mesh file, "" where the file has no colours."""
+    """Return the name of the colour nearest to a mesh file's mean colour; "" if the file has no colours."""
     loaded = read_mesh(reference, folder)
     if loaded.colors is None:
         return ""

@@ -19,22 +19,22 @@ from lodestar_sim.worlds.world import World
 from lodestar_sim.worlds.world_events import with_happenings
 
 GENERATORS = ("apartment", "office", "warehouse")
-STORED = ("laboratory", "ramp")  # world files that come with the package
+STORED = ("laboratory", "ramp")  # packaged world files
 _FOLDER = Path(__file__).parent / "stored"
-GROUND = ("stairs", "hole", "sills")  # what the floor of a generated building may have
+GROUND = ("stairs", "hole", "sills")  # options of a generated building's floor
 SWITCHES = ("locked", "events", *GROUND)
 OPTIONS = (*SWITCHES, "kind")
 
 
 def world_from_spec(spec: str, seed: int = 1) -> World:
-    """The world that a specification names, the same for the same seed.
+    """Return the world of a specification, the same for the same seed.
 
     spec: apartment | office | warehouse (with ?locked=1 for a room that cannot be entered, ?stairs=1 for a flight of
-    stairs that leads down, ?hole=1, ?sills=1 for sills of 3 cm in its doorways, ?events=1 for things that happen),
+    stairs that leads down, ?hole=1, ?sills=1 for sills of 3 cm in its doorways, ?events=1 for timed events),
     laboratory or ramp, two halls joined by a ramp of 5 degrees (packaged files), a world's .json file, a folder with
-    occ_map.npy and valid_space.npy, or a map_server .yaml file. ?kind= of a map: as what it is furnished, apartment,
+    occ_map.npy and valid_space.npy, or a map_server .yaml file. ?kind= of a map: its furniture, that of an apartment,
     office (default) or warehouse.
-    Raises WorldError for anything else, saying what is wrong.
+    Raises WorldError with the problem for anything else.
     """
     name, _, query = spec.partition("?")
     options = _options(spec, query)

@@ -31,7 +31,7 @@ _FLOOR = {"z": 0.0, "color": "beige", "material": "concrete"}
 
 
 def save_world(world: World, path: str | Path) -> None:
-    """Writes the JSON file that `load_world` reads; mesh files are not copied."""
+    """Write the JSON file that `load_world` reads; mesh files are not copied."""
     data = asdict(world)
     data.pop("folder")
     lines = [f'"format": {json.dumps(FORMAT)}']
@@ -45,7 +45,7 @@ def save_world(world: World, path: str | Path) -> None:
 
 
 def load_world(path: str | Path) -> World:
-    """The world of a JSON file; raises WorldError with all that has to be changed where it cannot be used."""
+    """Return the world of a JSON file. Raises WorldError with all problems if it cannot be used."""
     path = Path(path)
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -66,7 +66,7 @@ def load_world(path: str | Path) -> World:
 
 
 def world_from_data(data: Any, folder: str) -> World:
-    """The world of parsed JSON; raises WorldError with every problem, each with the record that does not fit."""
+    """Return the world of parsed JSON. Raises WorldError with all problems and their records."""
     problems = schema_problems(data)
     if problems:
         raise WorldError.of(problems)
@@ -87,7 +87,7 @@ def world_from_data(data: Any, folder: str) -> World:
 
 
 def _completed(record: dict[str, Any], folder: str) -> dict[str, Any]:
-    """An object's record with what it leaves out; a mesh file that cannot be read is left to `check_world`."""
+    """Return an object's record with defaults filled in; `check_world` reports unreadable mesh files."""
     record = {"material": "plastic", **record}
     painted = ""
     if record["mesh"].startswith(PARAMETRIC):
@@ -106,13 +106,13 @@ def _completed(record: dict[str, Any], folder: str) -> dict[str, Any]:
 
 
 def _record(kind: type, record: dict[str, Any]) -> Any:
-    """A dataclass of a JSON object that fits the schema."""
+    """Return a dataclass of a JSON object that fits the schema."""
     hints = get_type_hints(kind)
     return kind(**{f.name: _value(record[f.name], hints[f.name]) for f in fields(kind) if f.name in record})
 
 
 def _value(value: Any, hint: Any) -> Any:
-    """A JSON value as the type that a field asks for."""
+    """Return a JSON value as the type of a field."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, types.UnionType):
         return None if value is None else _value(value, next(a for a in arguments if a is not type(None)))

@@ -1,4 +1,4 @@
-"""The ground of a world: how high it lies where a robot can walk, and where it ends."""
+"""The ground of a world: heights where a robot can walk, and drop-offs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ LEVEL = 0.01  # m within which ground is level
 
 
 class Terrain:
-    """Heights of the ground on a raster, from slabs, ramps and sills; things that stand on it do not count.
+    """Heights of the ground on a raster, from slabs, ramps and sills, without objects on it.
 
-    height: (rows, columns) float32, metres, NaN where no way of steps of at most CLIMB leads from the start: there it
-    goes down. Row 0 has the lowest y.
+    height: (rows, columns) float32, metres, NaN for cells that steps of at most CLIMB from the start cannot reach,
+    which are drop-offs. Row 0 has the lowest y.
     """
 
     def __init__(
@@ -67,23 +67,23 @@ class Terrain:
 
     @property
     def drops(self) -> np.ndarray:
-        """(rows, columns) bool: there is no ground to stand on."""
+        """Return (rows, columns) bool: cells without ground."""
         return np.isnan(self.height)
 
     @cached_property
     def _nearest(self) -> np.ndarray:
-        """The height of the nearest ground, (rows, columns) float32."""
+        """Return the height of the nearest ground, (rows, columns) float32."""
         from scipy.ndimage import distance_transform_edt
 
         index = distance_transform_edt(self.drops, return_distances=False, return_indices=True)
         return self.height[tuple(index)]
 
     def at(self, points: np.ndarray) -> np.ndarray:
-        """(N,) float64, height of the ground at points (N, 2+), metres; NaN where there is none to stand on."""
+        """Return (N,) float64, height of the ground at points (N, 2+), metres; NaN = no ground."""
         return self._read(self.height, points)
 
     def nearest(self, points: np.ndarray) -> np.ndarray:
-        """(N,) float64, height of the ground nearest to points (N, 2+), metres."""
+        """Return (N,) float64, height of the ground nearest to points (N, 2+), metres."""
         return self._read(self._nearest, points)
 
     def _read(self, heights: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -94,13 +94,13 @@ class Terrain:
 
 
 def is_level(slabs: Sequence[Slab], ramps: Sequence[Ramp], walls: Sequence[Wall]) -> bool:
-    """Whether all floor lies at one height, without anything on it that a robot climbs."""
+    """Return whether all floor is at one height, without ramps and sills."""
     floors_level = all(abs(slab.z) <= LEVEL for slab in slabs if not slab.ceiling)
     return floors_level and not ramps and not any(wall.z1 <= CLIMB for wall in walls)
 
 
 def _walked(surface: np.ndarray, row: int, column: int) -> np.ndarray:
-    """(rows, columns) bool: where steps of at most CLIMB lead from a cell."""
+    """Return (rows, columns) bool: the cells that steps of at most CLIMB from a cell reach."""
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 

@@ -22,6 +22,7 @@ BAND = (0.03, 0.55)  # metres above the floor between which the robot's body tou
 INFLATION = 0.20  # metres between the robot's centre and any obstacle
 CAMERA = (0.30, 0.45)  # metres ahead of and above base_link
 SAMPLES = 48  # points of an object that are tested for visibility
+_KEPT = "_truth"  # name under which a world keeps its truth
 _FRACTION = 8  # bits of sub-pixel precision in cv2's polygons
 
 
@@ -101,7 +102,7 @@ class Truth:
         return (owner == thing.id).reshape(len(poses), -1).mean(axis=1)
 
     def _ground(self, points: np.ndarray) -> np.ndarray:
-        """(N,) height of the ground under points (N, 2+), that nearest to them where there is none."""
+        """Return the height (N,) of the ground under or nearest to points (N, 2+)."""
         terrain = self.world.terrain
         return np.zeros(len(points)) if terrain is None else terrain.nearest(points)
 
@@ -153,6 +154,15 @@ class Truth:
             if seen.any():
                 return float(lengths[first + int(np.argmax(seen))])
         return math.inf
+
+
+def truth_of(world: World) -> Truth:
+    """Return the ground truth of the world at its start, computed once per world object."""
+    kept = vars(world)  # a frozen dataclass keeps cached values here, as `functools.cached_property` does
+    if _KEPT not in kept:
+        kept[_KEPT] = Truth(world)
+    truth: Truth = kept[_KEPT]
+    return truth
 
 
 def obstacle_grid(world: World) -> OccupancyGrid2D:

@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +15,7 @@ from lodestar_sim.worlds.geometry import Geometry, join
 from lodestar_sim.worlds.mesh import Mesh, Shape
 from lodestar_sim.worlds.references import load_shape
 from lodestar_sim.worlds.structure import decal_mesh, ramp_mesh, slab_mesh, wall_mesh
-
-if TYPE_CHECKING:
-    from lodestar_sim.worlds.terrain import Terrain
-    from lodestar_sim.worlds.truth import Truth
+from lodestar_sim.worlds.terrain import Terrain, is_level
 
 EVENT_KINDS = ("move", "remove", "add", "walk")
 STRUCTURE = 0  # id of walls, floors and ceilings
@@ -129,17 +125,8 @@ class World:
         return {thing.id: thing for thing in self.objects}
 
     @cached_property
-    def truth(self) -> Truth:
-        """Return the ground truth of the world at its start."""
-        from lodestar_sim.worlds.truth import Truth
-
-        return Truth(self)
-
-    @cached_property
     def terrain(self) -> Terrain | None:
-        """The ground that a robot walks on, None where all of it is level."""
-        from lodestar_sim.worlds.terrain import Terrain, is_level
-
+        """Return the ground that a robot walks on; None if all of it is level."""
         if is_level(self.slabs, self.ramps, self.walls):
             return None
         return Terrain(self.bounds, self.start, self.slabs, self.ramps, self.walls)
@@ -188,10 +175,6 @@ class World:
         ahead = [e.time for e in self.events if e.time > time]
         walking = any(e.kind == "walk" and e.time <= time < e.end for e in self.events)
         return time if walking else min(ahead, default=math.inf)
-
-    def walking(self, time: float) -> frozenset[int]:
-        """Return the ids of objects that walk at `time`."""
-        return frozenset(e.object_id for e in self.events if e.kind == "walk" and e.time <= time < e.end)
 
     def labels(self, time: float = 0.0) -> dict[int, dict[str, str]]:
         """Return the labels of each id in the geometry: {"class", "caption"}."""

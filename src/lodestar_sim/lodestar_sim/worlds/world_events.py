@@ -9,6 +9,7 @@ import numpy as np
 
 from lodestar.grid.paths import NoPath, TravelConfig, plan_path
 from lodestar_sim.worlds.furnish import Furnisher, plan_box
+from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import Event, World
 
 WALKER_CLEARANCE = 0.33  # metres
@@ -53,11 +54,11 @@ def with_happenings(world: World, rng: np.random.Generator) -> World:
 
 def _places(world: World, rng: np.random.Generator) -> list[tuple[float, float]]:
     """Return open floor connected to the start, in random order."""
-    truth = world.truth
+    truth = truth_of(world)
     lengths = truth.lengths(world.start[:2])
     cells = np.argwhere(np.isfinite(lengths) & (truth.clearance >= 0.7) & (lengths > 2.0) & ~truth.covered)
     picked = cells[rng.permutation(len(cells))[:60]]
-    return [(round(float(x), 3), round(float(y), 3)) for x, y in world.truth.grid.points_of(picked)]
+    return [(round(float(x), 3), round(float(y), 3)) for x, y in truth_of(world).grid.points_of(picked)]
 
 
 def _fit(
@@ -83,7 +84,7 @@ def _walk(world: World, rng: np.random.Generator) -> tuple[tuple[float, float], 
     pairs.sort(key=lambda pair: -math.dist(*pair))
     for a, b in pairs[:6]:
         try:
-            points = plan_path(world.truth.grid, a, b, TravelConfig(clearance=WALKER_CLEARANCE))
+            points = plan_path(truth_of(world).grid, a, b, TravelConfig(clearance=WALKER_CLEARANCE))
         except NoPath:
             continue
         kept = [*points[:-1:8], points[-1]]

@@ -13,6 +13,7 @@ from lodestar_sim.worlds import WorldError, world_from_spec
 from lodestar_sim.worlds.checks import check_world, overlaps
 from lodestar_sim.worlds.floorplan import floor_plan, read_arrays
 from lodestar_sim.worlds.sources import with_kind
+from lodestar_sim.worlds.truth import truth_of
 
 FREE, WALL = 254, 0
 APARTMENT_ROOMS = (
@@ -47,7 +48,7 @@ def write_ros(folder: Path, cells: np.ndarray, **changes) -> str:
 
 
 def rasterised(world) -> OccupancyGrid2D:
-    return world.truth.grid
+    return truth_of(world).grid
 
 
 def test_arrays_become_two_furnished_rooms(tmp_path):
@@ -157,6 +158,6 @@ def test_the_campus_floor(campus):
     assert list(overlaps(campus)) == []
     assert len(campus.geometry().triangles) < 150_000
     for thing in campus.objects[::10]:
-        assert thing.id == campus.charging_station or len(campus.truth.views(thing)), thing.caption
+        assert thing.id == campus.charging_station or len(truth_of(campus).views(thing)), thing.caption
     task = default_task(campus, 1)
-    assert campus.truth.shortest_path(task.start[:2], campus.object(task.target_ids[0])) >= 5.0
+    assert truth_of(campus).shortest_path(task.start[:2], campus.object(task.target_ids[0])) >= 5.0

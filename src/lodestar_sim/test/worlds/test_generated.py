@@ -15,7 +15,7 @@ from lodestar_sim.worlds.catalogue import CATALOGUE
 from lodestar_sim.worlds.checks import check_world, overlaps
 from lodestar_sim.worlds.office import office_plan
 from lodestar_sim.worlds.references import load_shape
-from lodestar_sim.worlds.truth import Truth
+from lodestar_sim.worlds.truth import Truth, truth_of
 from lodestar_sim.worlds.warehouse import warehouse_site
 
 HIGHEST = 1.7  # m, above which nothing is to be found
@@ -116,7 +116,7 @@ def test_rooms_are_joined_by_walkways(generated: World):
 
 
 def test_the_start_is_free(generated: World):
-    assert footprint_free(generated.truth.grid, generated.start)
+    assert footprint_free(truth_of(generated).grid, generated.start)
     assert generated.charging_station
     assert generated.object(generated.charging_station).category == "charging station"
 
@@ -179,11 +179,11 @@ def test_doors_are_wide_enough(seed):
 @pytest.mark.parametrize("spec", ["apartment?locked=1", "office?locked=1", "warehouse?locked=1"])
 def test_a_locked_room_cannot_be_entered_and_keeps_its_furniture(spec, make_world):
     world = make_world(spec, 1)
-    lengths = world.truth.lengths(world.start[:2])
+    lengths = truth_of(world).lengths(world.start[:2])
     closed = []
     for room in world.rooms:
         x0, y0, x1, y1 = room.rect
-        (r0, c0), (r1, c1) = world.truth.grid.cells_of(np.array([[x0, y0], [x1, y1]]))
+        (r0, c0), (r1, c1) = truth_of(world).grid.cells_of(np.array([[x0, y0], [x1, y1]]))
         if not np.isfinite(lengths[r0:r1, c0:c1]).any():
             closed.append(room)
     assert len(closed) == 1

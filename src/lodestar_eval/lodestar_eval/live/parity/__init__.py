@@ -1,1 +1,1 @@
-"""Compares what the running nodes make of a run with what the headless robot makes of the same sensor messages."""
+"""Comparison of the running nodes with the headless robot on the same sensor messages."""

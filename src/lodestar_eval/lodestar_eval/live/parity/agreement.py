@@ -79,6 +79,16 @@ def entity_agreement(live: Collection[Entity], headless: Collection[Entity]) -> 
     return EntityAgreement(found, len(ours) - found, len(theirs) - found)
 
 
+def counterpart(entity: Entity, others: Collection[Entity]) -> Entity | None:
+    """The other that is this thing: of the same noun, with the box that overlaps most, by LEAST_IOU at least."""
+    same = [other for other in others if _noun(other) == _noun(entity)]
+    if not same:
+        return None
+    overlap = box_iou(*_boxes([entity], 1), *_boxes(same, 0))[0]
+    best = int(overlap.argmax())
+    return same[best] if overlap[best] >= LEAST_IOU else None
+
+
 def _boxes(entities: Sequence[Entity], axis: int) -> tuple[np.ndarray, np.ndarray]:
     low, high = (np.array([getattr(e, name) for e in entities], float) for name in ("box_min", "box_max"))
     grow = np.maximum(_THINNEST - (high - low), 0.0) / 2.0

@@ -1,4 +1,4 @@
-"""One recorded run against the headless robot's account of it."""
+"""Comparison of one recorded run with the headless robot."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Comparison:
     dropped: Counter[str] = field(default_factory=Counter)
 
     def line(self) -> str:
-        """All of it in a line."""
+        """Return the comparison in one line."""
         return (
             f"{self.name}: grids agree on {self.grid:.1%}, F1 of entities {self.entities.f1:.3f}, "
             f"{self.equal} of {self.goals} goals equal"
         )
 
     def row(self) -> tuple[str, ...]:
-        """The texts of a table."""
+        """Return the texts of a table's row."""
         things = self.entities
         dropped = ", ".join(f"{count} {reason}" for reason, count in sorted(self.dropped.items()) if count)
         return (
@@ -45,7 +45,7 @@ class Comparison:
 
 
 def compare(name: str, bag: Path, phrases: PhraseBook, config: RobotConfig | None = None) -> Comparison:
-    """The comparison of one recording. Raises BadRecording."""
+    """Compare one recording. Raises BadRecording."""
     recording = LiveRecording(bag)
     if recording.grid is None:
         raise BadRecording(f"{bag} has no grid")

@@ -1,9 +1,10 @@
-"""Runs the nodes over DDS in a simulated building and records what they hear and say."""
+"""Runs the nodes over DDS in a simulated building and records their inputs and outputs."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,14 +16,16 @@ from lodestar_eval.demo.progress import ProgressLine
 from lodestar_eval.demo.record import RunRecord
 from lodestar_eval.demo.session import StackFailed, follow, wait_until_ready
 from lodestar_eval.live.parity.recorder import TopicRecorder
-from lodestar_eval.live.parity.topics import TOPICS
+from lodestar_eval.live.parity.topics import ENTITIES, TOPICS
 from lodestar_eval.tasks import prepare
+
+_SIGHT_TIMEOUT = 60.0  # s of real time; where nothing stands before the robot, it goes on all the same
 
 
 def record_run(world: str, seed: int, folder: Path, time_limit: float) -> Path:
-    """The bag of one run of the default directive of a world, in `folder`, which is made anew.
+    """Run the default directive of a world and return the bag in `folder`, which is created anew.
 
-    Raises StackFailed where the nodes do not come up or do not stay up.
+    Raises StackFailed if a node does not start or dies.
     """
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -44,7 +47,15 @@ def record_run(world: str, seed: int, folder: Path, time_limit: float) -> Path:
         cleanup.enter_context(starter)
         line = ProgressLine()
         wait_until_ready(client, starter, line)
+        _wait_for_sight(recorder)
         follow(client, starter, record, time_limit, line)
     if recorder.errors:
         raise StackFailed(f"the recording is not whole: {recorder.errors[0]}")
     return bag
+
+
+def _wait_for_sight(recorder: TopicRecorder) -> None:
+    """The live scene has its first entity: on a first start the nodes compile for minutes and drop images meanwhile."""
+    deadline = time.monotonic() + _SIGHT_TIMEOUT
+    while not recorder.counts[ENTITIES] and time.monotonic() < deadline:
+        time.sleep(0.2)

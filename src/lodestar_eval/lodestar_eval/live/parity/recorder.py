@@ -25,7 +25,7 @@ from lodestar_ros.workers import QueueWorker
 
 
 class TopicRecorder:
-    """Records from construction to `close`; messages are written as they came, in the order of arrival.
+    """Record from construction to `close`; messages are written unchanged, in the order of arrival.
 
     folder: of the bag, must not exist yet. counts: messages by topic.
     """
@@ -70,7 +70,7 @@ class TopicRecorder:
         self.errors.append(f"{error.__class__.__name__}: {error}")
 
     def close(self) -> None:
-        """The bag is whole; nothing is heard any more."""
+        """Complete the bag and stop receiving."""
         self._executor.shutdown(timeout_sec=2.0)
         self._thread.join(timeout=2.0)
         self._node.destroy_node()
@@ -80,7 +80,7 @@ class TopicRecorder:
 
 
 def recorded_types(topics: Sequence[RecordedTopic]) -> Typestore:
-    """The definitions of the topics' types, those that rosbags does not know read from the installed packages."""
+    """Return the definitions of the topics' types; those that rosbags lacks are read from the installed packages."""
     store = get_typestore(Stores.LATEST)
     found: dict[str, Any] = {}
     wanted = [topic.type_name for topic in topics]
@@ -98,7 +98,7 @@ def recorded_types(topics: Sequence[RecordedTopic]) -> Typestore:
 
 
 def _referenced(definition: Any) -> list[str]:
-    """Names of the message types that the fields of a definition have."""
+    """Return the names of the message types in a definition's fields."""
     names = []
     for _, (_, detail) in definition[1]:
         while not isinstance(detail, str) and not isinstance(detail[0], str):

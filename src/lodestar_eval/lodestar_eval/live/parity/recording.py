@@ -60,7 +60,7 @@ class LiveRecording(MessageBag):
     """What `TopicRecorder` wrote.
 
     transforms: every transform of the run. grid, mirror: the newest grid and the scene of the live nodes.
-    directive: the first that was followed. decisions: one per epoch, as made, in order.
+    directive: the first that was followed. decisions: one per epoch, as made, by epoch.
     Raises BadRecording for a bag that cannot be read or lacks what a comparison needs.
     """
 
@@ -72,7 +72,7 @@ class LiveRecording(MessageBag):
         self.mirror = parts.scene_mirror()
         self.grid: OccupancyGrid2D | None = None
         self.directive: Directive | None = None
-        self.decisions: list[Decision] = []
+        self.decisions: dict[int, Decision] = {}
         self.scene_gaps = 0  # deltas that did not follow the one before: the scene is not whole
         self._read()
 
@@ -84,7 +84,6 @@ class LiveRecording(MessageBag):
                 f"{self.folder} has no message of {', '.join(missing)}: record these topics too "
                 "(`python -m lodestar_eval parity` does)"
             )
-        epochs: set[int] = set()
         for topic, message in self.messages(TF, TF_STATIC, GRID, ENTITIES, DIRECTIVE, DECISION):
             if topic in (TF, TF_STATIC):
                 self._insert(message, static=topic == TF_STATIC)
@@ -96,9 +95,8 @@ class LiveRecording(MessageBag):
                 self.directive = directive_from_msg(message)
             elif topic == DECISION:
                 decision = decision_from_msg(message)
-                if decision.chosen and decision.epoch not in epochs:
-                    epochs.add(decision.epoch)
-                    self.decisions.append(decision)
+                if decision.chosen:
+                    self.decisions.setdefault(decision.epoch, decision)
 
     def _insert(self, message: Any, *, static: bool) -> None:
         for one in message.transforms:

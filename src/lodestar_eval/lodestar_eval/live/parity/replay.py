@@ -1,37 +1,25 @@
-"""Feeds the sensor messages of a recorded run to the headless robot and lets it decide along."""
+"""Feeds the sensor messages of a recorded run to the headless robot, as far as the live nodes had come with them."""
 
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from lodestar.agent.commands import (
-    CancelGoal,
-    Command,
-    EmbedPhrases,
-    NavigationEvent,
-    RecordDecision,
-    RequestProposals,
-    SendGoal,
-)
 from lodestar.assembly import parts
-from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.config import RobotConfig, changed
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import path_lengths
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
-from lodestar.selection.decision_log import Decision, Outcome
 from lodestar_eval.live.parity import topics
-from lodestar_eval.live.parity.agreement import goals_equal
-from lodestar_eval.live.parity.navigation import NavigationReplay, live_goals
-from lodestar_eval.live.parity.policy import FollowingPolicy
+from lodestar_eval.live.parity.decisions import ComparedGoal, DecisionReplay
 from lodestar_eval.live.parity.recording import LiveRecording
 from lodestar_ros.conversions import (
     BadMessage,
@@ -46,34 +34,17 @@ from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.labels import parse_table
 from lodestar_ros.sync import StampPairer
 
-_TICK = 0.1  # s of the run's clock between two ticks of the loop
-_TIME_LIMIT = 3600.0  # s: the recording ends the directive
+_POSE_PERIOD = 0.1  # s of the run's clock between two poses
 _FASTEST_CLIMB = 1.0  # m/s: a robot whose height changes faster was not there
-_LENGTH_PERIOD = 0.5  # s between two measurements of the way that is left
 _FED = (
     topics.CLOCK, topics.POINTS, topics.INFO, topics.DEPTH, topics.COLOR, topics.LABELS, topics.LABEL_TABLE,
-    topics.DIRECTIVE,
+    topics.GRID, topics.ENTITIES, topics.DIRECTIVE, topics.QUESTION, topics.DECISION,
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ComparedGoal:
-    """One live decision and what the headless robot would have done. headless: None where it decided nothing."""
-
-    live: Decision
-    goal: np.ndarray
-    headless: np.ndarray | None
-    expert: str = ""
-
-    @property
-    def equal(self) -> bool:
-        """Whether both would have gone to the same place, looking the same way."""
-        return self.headless is not None and goals_equal(self.goal, self.headless)
 
 
 @dataclass
 class ReplayedRun:
-    """What came of it. grid: of the moment nearest to the live one. dropped: messages not used, by reason."""
+    """What came of it. grid: of the moment of the newest live one. dropped: messages not used, by reason."""
 
     robot: HeadlessRobot
     grid: OccupancyGrid2D
@@ -82,38 +53,37 @@ class ReplayedRun:
 
 
 class RecordingPlayer:
-    """Plays one recording to one headless robot."""
+    """Plays one recording to one headless robot.
+
+    Turns of the LiDAR wait until the live `mapping` node has put out a grid that holds them, and the headless grid goes
+    out with it: the live nodes lag behind their sensors, and a decision is made on what has come through.
+    """
 
     def __init__(self, recording: LiveRecording, config: RobotConfig, phrases: PhraseBook) -> None:
-        self._recording, self._phrases = recording, phrases
-        self._policy = FollowingPolicy(parts.policy(config.goal_selector), recording.decisions)
-        self._robot = HeadlessRobot(config, phrases, self._policy)
+        config = changed(config, mapping__grid_period=0.0)  # out when the live one is, not at its own pace
+        self._recording = recording
+        self._robot = HeadlessRobot(config, phrases)
+        self._decisions = DecisionReplay(recording, self._robot)
         self._detector = parts.ground_truth_detector(config.perception)
-        self._navigator = NavigationReplay(live_goals(self._statuses()))
         self._pairer = StampPairer(("depth", "labels", "table", "color"), self._on_moment)
         self._camera: PinholeCamera | None = None
         self._run = ReplayedRun(self._robot, self._robot.map.plan.grid)
-        self._goal: np.ndarray | None = None
+        self._turns: deque[tuple[float, Any]] = deque()  # that no live grid holds yet
         self._height: tuple[float, float] | None = None  # stamp, metres
-        self._now = self._next_tick = self._next_length = -math.inf
-        self._remaining = math.nan
+        self._now = self._next_pose = -math.inf
         self._begun = False
 
-    def _statuses(self) -> list[tuple[float, Any]]:
-        """Status messages of the navigator with the newest time of the run's clock before each."""
-        now, found = 0.0, []
-        for topic, message in self._recording.messages(topics.CLOCK, topics.NAVIGATION):
-            if topic == topics.CLOCK:
-                now = stamp_from_msg(message.clock)
-            else:
-                found.append((now, message))
-        return found
-
     def play(self) -> ReplayedRun:
-        """Everything was fed; live decisions that met no headless one are compared with nothing."""
+        """Everything was fed, and every live decision compared."""
         handlers = {
             topics.CLOCK: self._on_clock,
-            topics.POINTS: self._on_points,
+            topics.POINTS: lambda message: self._turns.append(
+                (stamp_from_msg(message.header.stamp), message)
+            ),
+            topics.GRID: self._on_grid,
+            topics.ENTITIES: self._decisions.on_live_scene,
+            topics.QUESTION: self._decisions.on_question,
+            topics.DECISION: self._decisions.on_decision,
             topics.INFO: self._on_info,
             topics.DIRECTIVE: self._on_directive,
             topics.DEPTH: lambda message: self._add("depth", message),
@@ -123,22 +93,23 @@ class RecordingPlayer:
         }
         try:
             for topic, message in self._recording.messages(*_FED):
-                try:
-                    handlers[topic](message)
-                except TransformUnavailable:
-                    self._run.dropped["no transform"] += 1
-                except BadMessage:
-                    self._run.dropped["malformed"] += 1
+                self._guarded(handlers[topic], message)
         finally:
             self._robot.close()
-        for decision in self._policy.unmatched:
-            goal = _goal_of(decision, decision.chosen)
-            if goal is not None:
-                self._run.goals.append(ComparedGoal(decision, goal, None))
-        self._run.goals.sort(key=lambda compared: compared.live.stamp)
+        self._decisions.end()
+        self._run.goals = self._decisions.goals
         for name, count in self._pairer.unmatched.items():
             self._run.dropped[f"{name} without its moment"] += count
         return self._run
+
+    def _guarded(self, handler: Callable[[Any], None], message: Any) -> None:
+        """Handle a message; one that cannot be used is counted."""
+        try:
+            handler(message)
+        except TransformUnavailable:
+            self._run.dropped["no transform"] += 1
+        except BadMessage:
+            self._run.dropped["malformed"] += 1
 
     # --- sensors ------------------------------------------------------------------------------------------
 
@@ -157,15 +128,21 @@ class RecordingPlayer:
         self._height = (stamp, height)
         return False
 
-    def _on_points(self, message: Any) -> None:
+    def _on_grid(self, message: Any) -> None:
+        """The live grid: the headless one follows to the same stamp."""
+        stamp = stamp_from_msg(message.header.stamp)
+        while self._turns and self._turns[0][0] <= stamp + 1e-6:
+            self._guarded(self._take_turn, self._turns.popleft()[1])
+        self._run.grid = self._robot.map.plan.grid
+        self._robot.tick(self._now)  # the experts have the grid
+        self._decisions.on_live_grid(stamp)
+
+    def _take_turn(self, message: Any) -> None:
         stamp = stamp_from_msg(message.header.stamp)
         odom_from_sensor, map_from_odom = self._poses(message.header.frame_id, stamp)
         if self._climbs(stamp) or not self._robot.map.wants_turn(stamp, map_from_odom @ odom_from_sensor):
             return
         self._robot.map.take_points(stamp, cloud_from_msg(message), odom_from_sensor, map_from_odom)
-        live, grid = self._recording.grid, self._robot.map.plan.grid
-        if live is not None and abs(grid.stamp - live.stamp) <= abs(self._run.grid.stamp - live.stamp):
-            self._run.grid = grid
 
     def _on_info(self, message: Any) -> None:
         self._camera = camera_from_msg(message)
@@ -188,72 +165,20 @@ class RecordingPlayer:
         frame = RgbdFrame(stamp, self._camera, depth, odom_from_camera, map_from_odom, rgb)
         segmented = self._detector.segment(stamp, image_from_msg(found["labels"]), found["table"])
         self._robot.take_view(frame, segmented)
+        self._decisions.on_view()
 
-    # --- decisions ----------------------------------------------------------------------------------------
+    # --- the live robot -------------------------------------------------------------------------------------
 
     def _on_directive(self, message: Any) -> None:
         if not self._begun and message.text and self._recording.directive is not None:
             self._begun = True
-            self._robot.start(self._recording.directive, self._now, _TIME_LIMIT)
+            self._decisions.begin(self._recording.directive, self._now)
 
     def _on_clock(self, message: Any) -> None:
         self._now = stamp_from_msg(message.clock)
-        if self._now < self._next_tick:
+        if self._now < self._next_pose:
             return
-        self._next_tick = max(self._next_tick, self._now - _TICK) + _TICK
-        self._policy.now = self._now
+        self._next_pose = max(self._next_pose, self._now - _POSE_PERIOD) + _POSE_PERIOD
         map_from_base = self._recording.transforms.lookup("map", "base_link", self._now)
         pose = np.array([map_from_base[0, 3], map_from_base[1, 3], yaw_of(map_from_base)])
-        self._robot.take_pose(pose, self._now)
-        self._tell(self._navigator.update(self._now, self._way_left(pose)))
-        for command in self._robot.tick(self._now):
-            self._carry_out(command)
-
-    def _tell(self, event: NavigationEvent | None) -> None:
-        if event is not None:
-            self._robot.loop.on_navigation(event)
-
-    def _way_left(self, pose: np.ndarray) -> float:
-        """Metres of path to the goal, as a navigator tells."""
-        if self._goal is None or self._now < self._next_length:
-            return self._remaining
-        self._next_length = self._now + _LENGTH_PERIOD
-        grid = self._robot.grid
-        cell = grid.cells_of(self._goal[:2])
-        if grid.contains(cell):
-            self._remaining = float(path_lengths(grid, pose[:2])[tuple(cell)])
-        return self._remaining
-
-    def _carry_out(self, command: Command) -> None:
-        if isinstance(command, RequestProposals):
-            for name in command.experts:
-                self._robot.loop.on_answer(self._robot.propose(name, command.request))
-        elif isinstance(command, EmbedPhrases):
-            self._phrases.vectors(command.phrases)
-        elif isinstance(command, SendGoal):
-            followed = self._policy.followed
-            self._goal, self._next_length = command.goal, -math.inf
-            self._tell(self._navigator.send(command.epoch, self._now, followed.stamp if followed else None))
-        elif isinstance(command, CancelGoal):
-            self._tell(self._navigator.cancel())
-        elif isinstance(command, RecordDecision) and command.decision.outcome is Outcome.PENDING:
-            self._compare(command.decision)
-
-    def _compare(self, decision: Decision) -> None:
-        """Keep what the policy itself would have done beside the live decision that was followed."""
-        live = self._policy.followed
-        if live is None:
-            self._run.dropped["decision without a live one"] += 1
-            return
-        goal = _goal_of(live, live.chosen)
-        if goal is not None:
-            own = self._policy.own
-            self._run.goals.append(ComparedGoal(live, goal, _goal_of(decision, own), own))
-
-
-def _goal_of(decision: Decision, expert: str) -> np.ndarray | None:
-    """(3,) the goal that an arm of a decision proposed."""
-    for arm in decision.arms:
-        if arm.expert == expert and arm.proposal is not None:
-            return np.asarray(arm.proposal.goal, np.float64)
-    return None
+        self._decisions.on_pose(pose, self._now)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from action_msgs.msg import GoalStatusArray
 from nav_msgs.msg import OccupancyGrid
 from rclpy.qos import QoSProfile
 from rosgraph_msgs.msg import Clock
@@ -37,7 +36,7 @@ LABELS, LABEL_TABLE = "/camera/labels/image_raw", "/camera/labels/table"
 POINTS, SCAN = "/points", "/scan"
 GRID, ENTITIES = "/grid", "/scene_dictionary/entities"
 DIRECTIVE, DECISION = "/goal_selector/directive", "/goal_selector/decision"
-NAVIGATION = "/navigate_to_pose/_action/status"
+QUESTION = "/goal_selector/question"
 
 #: What the sensors said, then what the nodes made of it.
 TOPICS = (
@@ -55,5 +54,5 @@ TOPICS = (
     RecordedTopic(ENTITIES, msg.SceneDelta, qos.EVENT),
     RecordedTopic(DIRECTIVE, msg.Directive, qos.LATCHED),
     RecordedTopic(DECISION, msg.Decision, qos.EVENT),
-    RecordedTopic(NAVIGATION, GoalStatusArray, qos.LATCHED),
+    RecordedTopic(QUESTION, msg.Question, qos.EVENT),
 )

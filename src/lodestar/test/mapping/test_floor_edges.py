@@ -1,0 +1,86 @@
+"""Edges, rims and clutter in the layer of heights, on grids of cells that are filled in by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lodestar.mapping.floor import FloorConfig, FloorMap, FloorState
+
+SIDE = 60  # cells of 0.1 m; the robot stands in the middle of the lower edge
+CEILING = 2.6  # m
+
+
+def level_floor() -> FloorMap:
+    """Seen everywhere, often; rays have crossed it from 2.5 m."""
+    floor = FloorMap(FloorConfig(enabled=True), 0.1)
+    floor.grow((SIDE, SIDE), 0, 0)
+    floor.height[:], floor.variance[:], floor.hits[:] = 0.0, 0.02**2, 3
+    floor.closest[:] = 25.0
+    floor.trodden[2:6, 28:32] = True
+    return floor
+
+
+def unseen(floor: FloorMap, rows: slice, columns: slice) -> None:
+    """Nothing came back from below the ceiling there."""
+    floor.height[rows, columns] = CEILING
+
+
+def test_what_stands_on_a_level_floor_neither_lifts_it_nor_makes_it_a_drop_off():
+    """The foot of a wall, whose returns climb from cell to cell, and floor behind it at its old height."""
+    floor = level_floor()
+    floor.height[20:23, 5:40] = np.linspace(0.02, 0.5, 35)
+    floor.height[23:26, 5:40] = np.linspace(0.5, 0.02, 35)
+    state = floor.state()
+    assert not state.drop.any()
+    away = np.ones((SIDE, SIDE), bool)
+    away[17:29] = False
+    assert state.floor[away].all()
+    assert np.abs(state.reference[away]).max() < 0.05
+
+
+@pytest.mark.parametrize("depth", [-0.045, -0.06, -0.1])
+def test_the_far_rim_of_a_hole_is_no_floor_though_it_shows_little_below_the_edge(depth):
+    floor = level_floor()
+    unseen(floor, slice(25, 34), slice(25, 34))
+    floor.height[33, 25:34] = depth
+    state = floor.state()
+    assert not state.floor[33, 25:34].any()
+
+
+def test_unseen_ground_is_no_floor_where_a_ray_has_passed_under_it_nearby():
+    floor = level_floor()
+    unseen(floor, slice(25, 33), slice(25, 33))
+    floor.passed[30, 29] = -0.06
+    state = floor.state()
+    assert not state.floor[25:33, 25:33].any()
+    assert not state.drop.any(), "too little for an obstacle"
+
+
+@pytest.mark.parametrize("passed", [np.nan, -0.3])
+def test_a_wide_gap_is_floor_only_where_it_lies_as_far_off_as_rings_are_apart(passed):
+    def gap_at(closest: float) -> FloorState:
+        floor = level_floor()
+        unseen(floor, slice(25, 37), slice(0, SIDE))
+        floor.closest[25:37] = closest
+        floor.passed[30, 30] = passed
+        return floor.state()
+
+    assert not gap_at(10.0).floor[25:37, 20:40].any()
+    assert gap_at(35.0).floor[25:37, 2:8].all() and gap_at(35.0).floor[25:37, 30].all() == np.isnan(passed)
+
+
+def test_the_walk_does_not_go_down_the_wall_of_a_shaft():
+    """Cells that each lie a little lower than the one before, as returns from a wall do."""
+    floor = level_floor()
+    floor.height[30:50] = -0.03 * np.arange(1, 21)[:, None]
+    assert not floor.state().floor[34:50].any()
+
+
+def test_a_ramp_of_five_degrees_down_is_floor():
+    floor = level_floor()
+    floor.height[20:50] = -0.1 * np.tan(np.radians(5.0)) * np.arange(1, 31)[:, None]
+    floor.height[50:] = floor.height[49]
+    state = floor.state()
+    assert state.floor.all() and not state.drop.any()
+    assert state.reference[45, 30] == pytest.approx(floor.height[45, 30], abs=0.02)

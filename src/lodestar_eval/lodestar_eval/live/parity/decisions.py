@@ -1,0 +1,200 @@
+"""Asks a headless robot the questions of a recorded run and compares the decisions."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lodestar.assembly import parts
+from lodestar.assembly.robot import HeadlessRobot
+from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection
+from lodestar.language.directive import Directive
+from lodestar.scene.mirror import SceneMirror
+from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
+from lodestar_eval.live.parity.agreement import counterpart, goals_equal
+from lodestar_eval.live.parity.policy import FollowingPolicy
+from lodestar_eval.live.parity.recording import LiveRecording
+from lodestar_interfaces import msg
+from lodestar_ros.conversions_agent import decision_from_msg
+from lodestar_ros.conversions_questions import question_from_msg
+from lodestar_ros.conversions_scene import scene_from_msg
+
+_TIME_LIMIT = 3600.0  # s: the recording ends the directive
+_SCENES = 100  # of the newest images, from which the live nodes may lag behind
+_GRID_EXPERT = "frontier"  # the expert whose proposals bear the stamp of their grid
+_NO_ANSWER = ("late: no answer", "not asked")  # reasons of arms for which the live selector had no answer
+
+
+@dataclass(frozen=True)
+class ComparedGoal:
+    """One live decision and what the headless robot would have done. headless: None where it had nothing to do."""
+
+    live: Decision
+    goal: np.ndarray
+    headless: np.ndarray | None
+    expert: str = ""
+
+    @property
+    def equal(self) -> bool:
+        """Whether both would have gone to the same place, looking the same way."""
+        return self.headless is not None and goals_equal(self.goal, self.headless)
+
+
+class DecisionReplay:
+    """Puts each live question to the headless experts and lets the headless selector decide when the live one did.
+
+    The inputs are those of the live nodes: the question as it was asked, the grid and the scene of the newest stamps
+    that the live nodes had, and no answer that the live selector had not. After each decision the headless robot goes
+    on from the live one, so that one difference does not lead to the next.
+    """
+
+    def __init__(self, recording: LiveRecording, robot: HeadlessRobot) -> None:
+        config = robot.config
+        self.goals: list[ComparedGoal] = []
+        self._recording, self._robot = recording, robot
+        self._policy = FollowingPolicy(parts.policy(config.goal_selector))
+        self._shadow = parts.shadow_selector(config.goal_selector, config.shared, robot.phrases, self._policy)
+        self._live = parts.scene_mirror()
+        self._scenes: deque[SceneMirror] = deque(maxlen=_SCENES)
+        self._begun = False
+        self._grid_stamp = 0.0
+        self._waiting: tuple[ProposalRequest, float] | None = None  # for the grid of this stamp
+        self._answers: dict[str, Proposal | Rejection] = {}  # that the live selector has not got yet
+        self._asked = 0  # epoch of the newest question
+        self._early: dict[
+            int, list[msg.Decision]
+        ] = {}  # decisions that the recorder got before their question
+        self._grid_stamps = {
+            arm.proposal.epoch: arm.proposal.stamp
+            for decision in recording.decisions.values()
+            for arm in decision.arms
+            if arm.expert == _GRID_EXPERT and arm.proposal is not None
+        }
+
+    def begin(self, directive: Directive, now: float) -> None:
+        """The live robot follows a directive."""
+        self._begun = True
+        self._robot.map.follow(directive)
+        self._shadow.begin(directive, now, _TIME_LIMIT)
+
+    def end(self) -> None:
+        """The recording is over; a decision whose question is not in it is compared with nothing."""
+        for message in (message for waiting in self._early.values() for message in waiting):
+            live = decision_from_msg(message)
+            goal = _goal_of(live, live.chosen)
+            if live.outcome is Outcome.PENDING and goal is not None:
+                self.goals.append(ComparedGoal(live, goal, None))
+
+    # --- facts ----------------------------------------------------------------------------------------------
+
+    def on_pose(self, pose: np.ndarray, now: float) -> None:
+        """The live robot is at pose (3,)."""
+        self._shadow.on_pose(pose, now)
+
+    def on_view(self) -> None:
+        """The headless robot has taken in an image."""
+        self._scenes.append(self._robot.map.mirror.snapshot())
+
+    def on_live_scene(self, message: msg.SceneDelta) -> None:
+        """The live nodes know this of the scene."""
+        self._live.apply(scene_from_msg(message))
+
+    def on_live_grid(self, stamp: float) -> None:
+        """The live nodes have a grid of this stamp, and so has the headless robot."""
+        self._grid_stamp = stamp
+        self._ask_the_waiting(stamp)
+
+    def _scene(self) -> SceneMirror:
+        """The headless scene of the moment that the live one is of."""
+        known = [scene for scene in self._scenes if scene.stamp <= self._live.stamp + 1e-6]
+        return known[-1] if known else (self._scenes[0] if self._scenes else self._robot.map.mirror)
+
+    # --- questions and decisions ----------------------------------------------------------------------------
+
+    def on_question(self, message: msg.Question) -> None:
+        """The live selector asks its experts."""
+        if not self._begun:
+            return
+        request, experts = question_from_msg(message)
+        request = replace(request, excluded_entities=self._known_here(request.excluded_entities))
+        self._ask_the_waiting()
+        for name in experts:  # who is asked anew has answered the question before
+            self._hear(name)
+        is_review = request.epoch not in self._recording.decisions
+        self._shadow.facts.mirror = self._scene()
+        self._shadow.ask(request, experts if is_review else None)
+        for name in experts:
+            if name == _GRID_EXPERT:
+                self._waiting = request, self._grid_stamps.get(request.epoch, 0.0)
+            else:
+                self._ask(name, request)
+        self._ask_the_waiting(self._grid_stamp)
+        self._asked = request.epoch
+        for decision in self._early.pop(request.epoch, []):
+            self.on_decision(decision)
+
+    def _known_here(self, identities: frozenset[int]) -> frozenset[int]:
+        """Ids of the headless entities that are these live ones."""
+        here = self._scene().entities.values()
+        live = (self._live.get(identity) for identity in identities)
+        found = (counterpart(entity, list(here)) for entity in live if entity is not None)
+        return frozenset(entity.id for entity in found if entity is not None)
+
+    def _ask_the_waiting(self, stamp: float = float("inf")) -> None:
+        """Ask the question that waits for a grid, if the grid of this stamp will do."""
+        if self._waiting is not None and self._waiting[1] <= stamp + 1e-6:
+            request, self._waiting = self._waiting[0], None
+            self._ask(_GRID_EXPERT, request)
+
+    def _ask(self, name: str, request: ProposalRequest) -> None:
+        scene = self._scene()
+        for reader in (self._robot.frontier, self._robot.semantic_map, self._robot.egocentric):
+            reader.set_scene(scene)
+        self._answers[name] = self._robot.propose(name, request)
+
+    def _hear(self, name: str) -> None:
+        answer = self._answers.pop(name, None)
+        if answer is not None:
+            self._shadow.on_answer(answer)
+
+    def on_decision(self, message: msg.Decision) -> None:
+        """The live selector has decided, or tells what became of a decision."""
+        decision = decision_from_msg(message)
+        if not self._begun or not decision.chosen:
+            return
+        if decision.epoch > self._asked:  # another topic, so it may come first
+            self._early.setdefault(decision.epoch, []).append(message)
+            return
+        facts = self._shadow.facts
+        facts.mirror = self._scene()
+        facts.take_grid(self._robot.grid, facts.stamp.seconds)
+        if decision.outcome is Outcome.PENDING:
+            self._decide(decision)
+        else:
+            self._shadow.close(decision.outcome)
+
+    def _decide(self, live: Decision) -> None:
+        self._ask_the_waiting()
+        for arm in live.arms:
+            if not arm.reason.startswith(_NO_ANSWER):
+                self._hear(arm.expert)
+        self._policy.live = live.chosen
+        own = self._shadow.decide()
+        goal = _goal_of(live, live.chosen)
+        if goal is not None:
+            expert = self._policy.own
+            headless = None if own is None else _goal_of(own, expert)
+            self.goals.append(ComparedGoal(live, goal, headless, expert if own is not None else ""))
+        explored = _goal_of(live, _GRID_EXPERT)
+        if explored is not None:
+            self._robot.frontier.take_up(explored)
+
+
+def _goal_of(decision: Decision, expert: str) -> np.ndarray | None:
+    """(3,) the goal that an arm of a decision proposed."""
+    arm: ArmRecord | None = next((arm for arm in decision.arms if arm.expert == expert), None)
+    if arm is None or arm.proposal is None:
+        return None
+    return np.asarray(arm.proposal.goal, np.float64)

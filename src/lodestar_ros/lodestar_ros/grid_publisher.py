@@ -1,0 +1,35 @@
+"""Publication of the plan grid on changes."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from nav_msgs.msg import OccupancyGrid
+from rclpy.node import Node
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar_ros import qos
+from lodestar_ros.conversions import grid_to_msg
+
+
+class GridPublisher:
+    """Publish ``grid`` when its cells change, and every `refresh` seconds of real time."""
+
+    def __init__(self, node: Node, refresh: float) -> None:
+        self._publisher = node.create_publisher(OccupancyGrid, "grid", qos.LATCHED)
+        self._refresh, self._due = refresh, 0.0
+        self._cells: np.ndarray | None = None
+
+    @property
+    def has_published(self) -> bool:
+        """Return whether any grid was published."""
+        return self._cells is not None
+
+    def publish(self, grid: OccupancyGrid2D) -> None:
+        """Publish the grid if it has changed or the refresh is due."""
+        now = time.monotonic()
+        if self._cells is None or not np.array_equal(self._cells, grid.cells) or now >= self._due:
+            self._due = now + self._refresh
+            self._cells = grid.cells.copy()
+            self._publisher.publish(grid_to_msg(grid))

@@ -173,7 +173,7 @@ class FrontierTracker:
             before = self._records.get(identity)
             middle = grid.points_of(piece.mean(axis=0))
             overlap = _overlap(key, self._cells[identity]) if before is not None else 0.0
-            if before is None or overlap < self.config.same_overlap:
+            if before is None or overlap < self.config.same_overlap or not before.keyframe_id:
                 cell = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
                 image, updated = self.images.showing(grid, grid.points_of(cell)), grid.stamp
             else:

@@ -68,6 +68,18 @@ def test_an_image_is_renewed_when_the_piece_changed_and_only_then():
     assert (changed.id, changed.keyframe_id, changed.updated) == (first.id, 8, 5.0)
 
 
+def test_a_piece_without_an_image_gets_one_when_it_comes():
+    grid = known_from(two_rooms(), [(1.0, 1.0)])
+    _, pieces = survey(grid)
+    tracker = FrontierTracker(FrontierTrackerConfig())
+    (bare, *_) = tracker.keep(tracker.follow(grid, pieces))
+    middle = grid.points_of(pieces[0]).mean(axis=0)
+    heading = math.atan2(middle[1] - 2.0, middle[0] - 2.0)
+    tracker.images.add(7, 2.0, 2.0, heading, math.radians(80.0))
+    (shown, *_) = tracker.keep(tracker.follow(grid, pieces))
+    assert (bare.keyframe_id, shown.keyframe_id, shown.id) == (0, 7, bare.id)
+
+
 def test_a_keyframe_that_is_told_again_takes_no_second_place():
     grid = two_rooms()
     tracker = FrontierTracker(FrontierTrackerConfig(images=2))

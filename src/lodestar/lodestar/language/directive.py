@@ -1,78 +1,260 @@
-"""What a person asked for, parsed."""
+"""What a person asked for, as typed records: steps in order, and constraints that hold while they are done.
+
+Nothing below `language/` sees a sentence. `Directive.text` is kept for logs and for people; it is untrusted.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from lodestar.language.query_graph import QueryGraph
+from lodestar.language.query_graph import Predicate, QueryGraph
 
-_MAX_NUMBER = 2**32 - 1  # of a message
 MAX_COUNT = 100  # of one thing: more than a building holds of what is gone to one by one
+MAX_SECONDS = 86400.0  # s of one wait: a day
+MAX_TIMES = 1000  # rounds of one repetition
 DEFAULT_KEEP_AWAY = 1.0  # m
 MAX_KEEP_AWAY = 10.0  # m: a wider zone closes every building to the robot
+_MAX_NUMBER = 2**32 - 1  # of a message
+UNTIL_CANCELLED = 0  # of Step.times
+EVERY = 0  # of Item.count: all there are
 
 
-class DirectiveKind(IntEnum):
-    """Each kind has its own test of success."""
+class StepKind(IntEnum):
+    """Each kind has its own test of success. The numbers are those of Subtask.msg."""
 
-    FIND = 0
-    EXPLORE = 1
-    INVENTORY = 2
-    RETURN = 3
+    FIND = 0  # stand where the thing is in sight and near
+    EXPLORE = 1  # nothing unknown is left in the scope
+    LIST = 2  # say what there is, and where
+    RETURN = 3  # stand where the directive began, or at an earlier place
+    GO = 4  # stand in the room, at the place or at the pose
+    COUNT = 5  # say how many there are
+    WAIT = 6  # stand for a time
+    CHECK = 7  # say whether something is so now
+    ASK = 8  # answer from memory, without motion
+    PATROL = 9  # stand at each of several places, in turn
+    STOP = 10  # stand still; always last
 
 
 @dataclass(frozen=True)
-class Subtask:
-    """One step: target phrase Q_T, neighbour phrases Q_N, constraint phrases Q_C (RoboAtlas IV-C).
+class Item:
+    """Something that is talked about: a thing, a person, a room, a named place or a spot.
 
-    kind: None = the directive's; "find the mug and come back" has a last step of another kind. Raises OutOfBounds for
-    a count that is no number from 1 to that of a message.
+    alternatives: any of them will do ("the red or the yellow chair"); each has its readings, best first, whose
+    weights add up to 1. excluded: what fits one of these is not meant ("any chair except the red one").
+    images: encoded pictures of it, which may stand in for words. count: how many are wanted, EVERY = all there are.
+    Raises OutOfBounds for a count below 0 or above that of a message.
     """
 
-    target: str = ""
-    neighbors: tuple[str, ...] = ()
-    constraints: tuple[str, ...] = ()
-    graphs: tuple[QueryGraph, ...] = ()
+    alternatives: tuple[tuple[QueryGraph, ...], ...] = ()
+    excluded: tuple[QueryGraph, ...] = ()
     images: tuple[bytes, ...] = ()
     count: int = 1
-    kind: DirectiveKind | None = None
 
     def __post_init__(self) -> None:
-        if self.count < 1:
-            raise OutOfBounds("it asks for none of a thing; ask for one at least")
+        if self.count < 0:
+            raise OutOfBounds("it asks for fewer than none of a thing; ask for one at least")
         if self.count > _MAX_NUMBER:
             raise OutOfBounds("it asks for more of one thing than can be counted")
+        if any(not readings for readings in self.alternatives):
+            raise ValueError("an alternative needs at least one reading")
+
+    @property
+    def graphs(self) -> tuple[QueryGraph, ...]:
+        """Every reading of every alternative, weighted so that the weights add up to 1."""
+        share = 1.0 / max(len(self.alternatives), 1)
+        return tuple(
+            replace(graph, weight=graph.weight * share) for readings in self.alternatives for graph in readings
+        )
+
+    @property
+    def best(self) -> tuple[QueryGraph, ...]:
+        """The best reading of each alternative."""
+        return tuple(readings[0] for readings in self.alternatives)
+
+    @property
+    def phrase(self) -> str:
+        """The words for it: "red chair or yellow chair"; empty where a picture stands in for them."""
+        return " or ".join(dict.fromkeys(graph.target.phrase for graph in self.best))
+
+    @property
+    def neighbors(self) -> tuple[str, ...]:
+        """Phrases of the things it is related to (RoboAtlas' Q_N, IV-C)."""
+        return tuple(dict.fromkeys(v.phrase for graph in self.graphs for v in graph.variables[1:]))
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A place as numbers: x, y in metres, heading in radians (None = any), in the frame that `frame` names."""
+
+    x: float
+    y: float
+    heading: float | None = None
+    frame: str = "map"
+
+    def __post_init__(self) -> None:
+        numbers = (self.x, self.y, self.heading or 0.0)
+        if not all(math.isfinite(number) and abs(number) < 1e6 for number in numbers):
+            raise OutOfBounds("a place needs finite coordinates in metres")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a step takes place. Empty: wherever the robot can go.
+
+    rooms: any of them, each a graph whose target is the room. level: of the building, 0 = ground, None = any.
+    around, radius: within `radius` metres of a thing.
+    """
+
+    rooms: tuple[QueryGraph, ...] = ()
+    level: int | None = None
+    around: QueryGraph | None = None
+    radius: float = math.inf  # m
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Canonical words of the rooms, as `Region.label` has them."""
+        return tuple(dict.fromkeys(room.target.category for room in self.rooms))
+
+    def __bool__(self) -> bool:
+        return bool(self.rooms) or self.level is not None or self.around is not None
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing to do.
+
+    item: what it is about; of GO and RETURN the place. pose: of GO, instead of an item. stops: of PATROL, in order;
+    none = every room that is known. scope: where. seconds: of WAIT, None = until told otherwise. times: how often the
+    step is done, UNTIL_CANCELLED = for ever. asked: of CHECK, predicates about the item's first variable whose truth
+    is wanted. question: of CHECK and ASK, in the speaker's words (untrusted). unable: what of it the robot cannot do,
+    in the speaker's words (untrusted).
+    Raises OutOfBounds for numbers that cannot be met, ValueError where what its kind needs is missing.
+    """
+
+    kind: StepKind
+    item: Item | None = None
+    pose: Pose | None = None
+    stops: tuple[Item, ...] = ()
+    scope: Scope = Scope()
+    seconds: float | None = None  # s
+    times: int = 1
+    asked: tuple[Predicate, ...] = ()
+    question: str = ""
+    unable: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind is StepKind.FIND and self.item is None:
+            raise ValueError("a step that finds needs what to find")
+        if self.kind is StepKind.GO and self.item is None and self.pose is None and not self.scope:
+            raise ValueError("a step that goes needs where to go")
+        if self.kind is StepKind.FIND and self.item is not None and self.item.count > MAX_COUNT:
+            raise OutOfBounds(f"it asks for more than {MAX_COUNT} of one thing; ask for {MAX_COUNT} at most")
+        if self.seconds is not None and not 0.0 <= self.seconds <= MAX_SECONDS:
+            raise OutOfBounds(f"a wait of {self.seconds:g} s cannot be kept; say at most a day")
+        if not 0 <= self.times <= MAX_TIMES:
+            raise OutOfBounds(f"{self.times} times are too many; say at most {MAX_TIMES}")
+
+    @property
+    def graphs(self) -> tuple[QueryGraph, ...]:
+        """The item's readings with the scope's rooms as InRegion predicates: what entities are scored by."""
+        graphs = () if self.item is None else self.item.graphs
+        if not self.scope.rooms:
+            return graphs
+        rooms = self.scope.labels
+        share = 1.0 / len(rooms)
+        return tuple(
+            replace(
+                graph,
+                predicates=(*graph.predicates, Predicate("InRegion", (0,), room)),
+                weight=graph.weight * share,
+            )
+            for graph in graphs
+            for room in rooms
+        )
+
+    @property
+    def target(self) -> str:
+        """The words for what it is about (RoboAtlas' Q_T, IV-C)."""
+        return "" if self.item is None else self.item.phrase
+
+    @property
+    def neighbors(self) -> tuple[str, ...]:
+        """Phrases of the things that its item is related to (RoboAtlas' Q_N, IV-C)."""
+        return () if self.item is None else self.item.neighbors
+
+    @property
+    def count(self) -> int:
+        """How many of the item are wanted, EVERY = all there are; 1 without an item."""
+        return 1 if self.item is None else self.item.count
+
+
+class ConstraintKind(IntEnum):
+    """What is forbidden. The numbers are those of Constraint.msg."""
+
+    KEEP_AWAY = 0  # stay `distance` from the thing; of a path, do not cross it
+    STAY_OUT = 1  # do not enter the room
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What the robot must not do while the steps are done (RoboAtlas' Q_C, IV-C).
+
+    distance: metres to keep from the thing's box in plan; None = what the robot is configured with. until: index of
+    the step with whose end the constraint ends; None = it holds to the end. Raises OutOfBounds for a distance that is
+    not more than 0 and at most MAX_KEEP_AWAY.
+    """
+
+    kind: ConstraintKind
+    item: Item
+    distance: float | None = None  # m
+    until: int | None = None
+
+    def __post_init__(self) -> None:
+        distance = self.distance
+        if distance is not None and not (math.isfinite(distance) and 0.0 < distance <= MAX_KEEP_AWAY):
+            raise OutOfBounds(
+                f"{distance:g} m is no distance to keep away; say more than 0 m and at most {MAX_KEEP_AWAY:g} m"
+            )
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How the robot is to move, which nothing here can change: refused unless it only repeats what is so anyway.
+
+    kind: "speed", "noise" or "stand" (not to move at all). said: in the speaker's words (untrusted).
+    """
+
+    kind: str
+    said: str
 
 
 @dataclass(frozen=True)
 class Directive:
-    """Ordered subtasks. `kind` is that of every step that names none. `text` is as given: untrusted.
+    """Steps in the order of doing, and what holds meanwhile. `text` is as given: untrusted.
 
-    Raises OutOfBounds for a distance that is not more than 0 and at most MAX_KEEP_AWAY, and for a search for more than
-    MAX_COUNT of one thing.
+    times: how often all the steps are done, UNTIL_CANCELLED = for ever.
     """
 
-    kind: DirectiveKind
     text: str
-    subtasks: tuple[Subtask, ...]
-    keep_away_distance: float = DEFAULT_KEEP_AWAY  # m
+    steps: tuple[Step, ...]
+    constraints: tuple[Constraint, ...] = ()
+    manners: tuple[Manner, ...] = ()
+    times: int = 1
 
     def __post_init__(self) -> None:
-        distance = self.keep_away_distance
-        if not (math.isfinite(distance) and 0.0 < distance <= MAX_KEEP_AWAY):
-            raise OutOfBounds(
-                f"{distance:g} m is no distance to keep away; say more than 0 m and at most {MAX_KEEP_AWAY:g} m"
-            )
-        found = (task for i, task in enumerate(self.subtasks) if self.kind_of(i) is DirectiveKind.FIND)
-        if any(task.count > MAX_COUNT for task in found):
-            raise OutOfBounds(f"it asks for more than {MAX_COUNT} of one thing; ask for {MAX_COUNT} at most")
+        if not 0 <= self.times <= MAX_TIMES:
+            raise OutOfBounds(f"{self.times} times are too many; say at most {MAX_TIMES}")
 
-    def kind_of(self, index: int) -> DirectiveKind:
-        """The kind of step `index`; the directive's where there is no such step."""
-        kind = self.subtasks[index].kind if 0 <= index < len(self.subtasks) else None
-        return self.kind if kind is None else kind
+    def constraints_of(self, index: int) -> tuple[Constraint, ...]:
+        """The constraints that hold while step `index` is done."""
+        return tuple(c for c in self.constraints if c.until is None or index <= c.until)
+
+    def with_steps(self, steps: Iterable[Step]) -> Directive:
+        """The same directive with other steps."""
+        return replace(self, steps=tuple(steps))
 
 
 class DirectiveError(ValueError):

@@ -1,0 +1,464 @@
+"""Steps and constraints of the clauses of a text, in the order of doing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lodestar.language.clauses import Clause
+from lodestar.language.directive import (
+    EVERY,
+    Constraint,
+    ConstraintKind,
+    DirectiveError,
+    Item,
+    NotUnderstood,
+    Pose,
+    Scope,
+    Step,
+    StepKind,
+)
+from lodestar.language.noun_words import GENERIC, NounWords, noun_words
+from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
+from lodestar.language.phrases import HERE, Phrase, Relation, Things, phrase_of, relation_of, things_of, with_state
+from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.language.vocabulary import load_vocabulary
+
+_TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "disturb", "damage"})
+_ALL = frozenset({"all", "every", "each", "all of", "every single"})
+_NEARBY = ("Near", "NextTo", "Closest")
+_GOES_ON = (StepKind.FIND, StepKind.GO, StepKind.COUNT, StepKind.LIST)
+
+
+@dataclass
+class _Group:
+    """Steps of one clause, and the constraints whose end they are."""
+
+    steps: list[Step]
+    link: str = ""
+
+
+@dataclass
+class Draft:
+    """What the clauses so far have said."""
+
+    groups: list[_Group] = field(default_factory=list)
+    constraints: list[tuple[ConstraintKind, Things, float | None]] = field(default_factory=list)
+    until: list[tuple[int, int]] = field(default_factory=list)  # constraint and group
+    named: Phrase | None = None  # the last thing that was named
+    scope: Scope | None = None  # that must not be left
+    unable: list[str] = field(default_factory=list)  # of no step
+    statements: list[str] = field(default_factory=list)
+    route: list[str] = field(default_factory=list)  # turns and distances
+    halts: bool = False
+    times: int = 1
+
+    @property
+    def steps(self) -> list[Step]:
+        """Every step so far, in the order of doing."""
+        return [step for group in self.groups for step in group.steps]
+
+    def add(self, clause: Clause, meaning: dict[str, Any]) -> None:
+        """Take in one clause. Raises NotUnderstood where it cannot be acted on."""
+        kind = meaning["kind"]
+        if kind == "avoid":
+            self._forbid(clause, meaning)
+        elif kind == "halt":
+            self.halts = True
+        elif kind == "repeat":
+            self.times = int(meaning.get("times", 2))
+        elif kind in ("statement", "leave"):
+            self._remember(meaning.get("thing"))
+            self.statements.append(clause.text)
+        elif kind == "route":
+            self.route.append(clause.text)
+            self._insert(self._went(meaning, clause) if meaning.get("legs") else [], clause)
+        elif kind in ("refuse", "follow"):
+            self.unable.append(meaning["unable"])
+        else:
+            self._insert(self._steps_of(kind, clause, meaning), clause)
+
+    def _insert(self, steps: list[Step], clause: Clause) -> None:
+        if not steps:
+            return
+        group = _Group(steps, clause.link)
+        if self.groups and (clause.link in ("after", "first") or self.groups[-1].link == "before-next"):
+            self.groups.insert(len(self.groups) - 1, group)
+            if self.groups[-1].link == "before-next":
+                self.groups[-1].link = ""
+        elif clause.link == "before" and not self.groups:
+            group.link = "before-next"
+            self.groups.append(group)
+        else:
+            self.groups.append(group)
+        if clause.link == "until" and self.constraints:
+            self.until.append((len(self.constraints) - 1, len(self.groups) - 1))
+
+    def _steps_of(self, kind: str, clause: Clause, meaning: dict[str, Any]) -> list[Step]:
+        match kind:
+            case "go" | "return":
+                return self._went(meaning, clause)
+            case "find" | "where" | "handle" | "carry":
+                return self._found(kind, meaning, clause)
+            case "thing" | "place":
+                return self._fragment(kind, meaning, clause)
+            case "explore" | "patrol":
+                return self._explored(kind, meaning)
+            case "count" | "list" | "describe":
+                return self._told(kind, meaning)
+            case "check":
+                return [self._checked(meaning, clause)]
+            case "ask":
+                return [self._asked(meaning, clause)]
+            case "wait":
+                at = self._spots(meaning["where"]["all"]) if meaning.get("where") else []
+                return [*at, Step(StepKind.WAIT, seconds=meaning.get("seconds"))]
+        raise ValueError(f"rules.yaml has a kind that nothing does: {kind!r}")
+
+    # --- what is named ---
+
+    def _things(self, meaning: Any, where: Any = None) -> Things:
+        """The things of a meaning, pronouns put right, with where they are said to be."""
+        things = things_of(meaning)
+        relations = [] if where is None else [relation_of(one) for one in where.get("all", [where])]
+        phrases = tuple(self._resolved(phrase).with_relations(relations) for phrase in things.phrases)
+        self.named = phrases[-1]
+        return replace(things, phrases=phrases)
+
+    def _resolved(self, phrase: Phrase) -> Phrase:
+        if not phrase.pronoun and not (phrase.adjectives_only and self.named is not None and phrase.noun.head):
+            return phrase
+        if phrase.pronoun in (HERE, "me", "us"):
+            return phrase
+        if self.named is None:
+            raise NotUnderstood(f'"{phrase.pronoun or "one"}" of what? name the thing')
+        if phrase.pronoun:
+            return self.named.with_relations(phrase.relations)
+        return phrase.with_noun(self.named.noun)
+
+    def _remember(self, meaning: Any) -> None:
+        if meaning is not None:
+            try:
+                self._things(meaning)
+            except NotUnderstood:
+                return
+
+    # --- steps ---
+
+    def _went(self, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+        legs = (meaning.get("legs") or {}).get("all", [])
+        found: list[Step] = []
+        ends: list[Step] = []
+        if meaning.get("legs") and meaning["legs"].get("before"):
+            ends += self._places(self._things(meaning["legs"]["before"]))
+        for at in ((meaning.get("legs") or {}).get("at_all") or {}).get("all", []):
+            ends += self._spots([at])
+        home = meaning["kind"] == "return" and not any(key in leg for leg in legs for key in ("to", "at", "via"))
+        for leg in legs:
+            if leg.get("to") is not None:
+                back = meaning["kind"] == "return"
+                ends += self._places(self._things(leg["to"]), back)
+            elif leg.get("via") is not None:
+                found += [s for s in self._places(self._things(leg["via"])) if s.kind is StepKind.GO]
+            elif leg.get("at") is not None:
+                ends += self._spots([leg["at"]], bool(ends))
+            elif leg.get("home"):
+                home = True
+            elif leg.get("turn") or leg.get("past") is not None:
+                self.route.append(clause.text)
+        if home:
+            ends.append(Step(StepKind.RETURN))
+        if not found and not ends:
+            self.route.append(clause.text)
+        steps = [*found, *ends]
+        if steps and meaning.get("unable"):
+            steps[-1] = replace(steps[-1], unable=(meaning["unable"],))
+        return steps
+
+    def _places(self, things: Things, back: bool = False) -> list[Step]:
+        """Steps to places, or to things that are gone to."""
+        if things.any_of and all(p.is_place or p.adjectives_only for p in things.phrases):
+            return [Step(StepKind.GO, item_of(things), scope=scope_of(things.phrases[0], False))]
+        if things.any_of:
+            return [self._find(things)]
+        return [self._place(phrase, things, back) for phrase in things.phrases]
+
+    def _place(self, phrase: Phrase, things: Things, back: bool) -> Step:
+        words = (phrase.noun.determiner, *phrase.noun.words) if phrase.noun.determiner else phrase.noun.words
+        if load_vocabulary().is_in("HOME", *words):
+            return Step(StepKind.RETURN)
+        if phrase.is_spot and phrase.of is not None or phrase.is_spot and not phrase.noun.adjectives and phrase.rooms:
+            of_room = phrase.of if phrase.of is not None and phrase.of.is_place else None
+            whole = replace(phrase, of=None) if of_room is not None else phrase
+            scope = Scope((graphs_of(of_room)[0],)) if of_room is not None and not of_room.is_whole else scope_of(phrase)
+            return Step(StepKind.GO, Item((graphs_of(whole),)), scope=scope)
+        if phrase.is_place or (phrase.adjectives_only and not phrase.noun.head):
+            if back:
+                return Step(StepKind.RETURN, Item((graphs_of(replace(phrase, rooms=())),)))
+            return Step(StepKind.GO, Item((graphs_of(replace(phrase, rooms=())),)), scope=scope_of(phrase))
+        return self._find(Things((phrase,), excluded=things.excluded))
+
+    def _spots(self, relations: Sequence[Any], later: bool = False) -> list[Step]:
+        """Steps to where a relation holds: a room, beside a thing, or a spot."""
+        steps: list[Step] = []
+        for meaning in relations:
+            relation = relation_of(meaning)
+            anchors = tuple(self._resolved(a) for a in relation.anchors)
+            relation = replace(relation, anchors=anchors)
+            if not anchors:
+                self.route.append(str(relation.name))
+            elif any(a.pronoun for a in anchors):
+                steps.append(Step(StepKind.RETURN))
+            elif relation.name in ("Inside", "On", "Near", "NextTo") and all(a.is_place for a in anchors):
+                steps += self._places(Things(anchors))
+            elif steps and relation.name in ("Near", "NextTo", "Inside", "Behind") and steps[-1].kind is StepKind.GO:
+                steps[-1] = self._nearer(steps[-1], relation)
+            elif relation.name in _NEARBY and not relation.negated:
+                steps += self._places(Things(anchors))
+            else:
+                spot = replace(generic(SPOT), relations=(relation,))
+                steps.append(Step(StepKind.GO, Item((graphs_of(spot),))))
+        return steps
+
+    @staticmethod
+    def _nearer(step: Step, relation: Relation) -> Step:
+        """The step to a room that a second relation tells from others."""
+        graph = graphs_of(replace(generic(), relations=(relation,)))[0]
+        assert step.item is not None
+        first = step.item.alternatives[0][0]
+        shift = len(first.variables) - 1
+        moved = tuple(
+            replace(p, arguments=tuple(a and a + shift for a in p.arguments))
+            for p in graph.predicates
+            if p.name != "IsCategory" or p.arguments[0]
+        )
+        whole = QueryGraph((*first.variables, *graph.variables[1:]), (*first.predicates, *moved))
+        return replace(step, item=Item(((whole,),)))
+
+    def _find(self, things: Things, unable: tuple[str, ...] = ()) -> Step:
+        for phrase in things.phrases:
+            check_is_thing(phrase)
+        kind = StepKind.LIST if things.phrases[0].noun.determiner in _ALL and not unable else StepKind.FIND
+        item = item_of(things, every=kind is StepKind.LIST)
+        return Step(kind, item, scope=scope_of(things.phrases[0]), unable=unable)
+
+    def _found(self, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+        things = self._things(meaning["thing"], meaning.get("where"))
+        if meaning.get("inside") is not None:
+            container = self._things(meaning["inside"]).phrases[0]
+            named = Relation("Inside" if container.is_place else "On", (container,))
+            if not container.is_whole:
+                things = replace(things, phrases=tuple(p.with_relations([named]) for p in things.phrases))
+            self.named = things.phrases[0]
+        unable = (meaning["unable"],) if kind in ("handle", "carry") else ()
+        steps = self._each(things, unable)
+        if kind == "carry":
+            named = self.named
+            place = self._places(self._things(meaning["place"])) if "place" in meaning else self._put(meaning["at"])
+            self.named = named
+            steps = [*steps, *place] if not steps or place else steps
+        return steps
+
+    def _put(self, at: Any) -> list[Step]:
+        """Where something is put: the anchors of a relation."""
+        anchors = tuple(self._resolved(a) for a in relation_of(at).anchors)
+        return self._places(Things(anchors)) if anchors and not any(a.pronoun for a in anchors) else []
+
+    def _each(self, things: Things, unable: tuple[str, ...]) -> list[Step]:
+        if things.any_of:
+            return [self._find(things, unable)]
+        first, *others = things.phrases
+        if others and first.noun.count == len(others) and all(p.noun.count == 1 for p in others):
+            things = replace(things, phrases=tuple(p.with_noun(first.noun) for p in others))  # "two, one red and one blue"
+        steps = []
+        for phrase in things.phrases:
+            if phrase.is_place and not unable:
+                steps.append(self._place(phrase, things, False))
+            elif phrase is self.named and unable and self._done(phrase):
+                self._unable_of_last(unable)
+            else:
+                steps.append(self._find(Things((phrase,), excluded=things.excluded), unable))
+        return steps
+
+    def _done(self, phrase: Phrase) -> bool:
+        """Whether the last step already goes to the thing."""
+        last = self.steps[-1:]
+        return bool(last) and last[0].item is not None and last[0].item.alternatives == (graphs_of(phrase),)
+
+    def _unable_of_last(self, unable: tuple[str, ...]) -> None:
+        group = next(group for group in reversed(self.groups) if group.steps)
+        group.steps[-1] = replace(group.steps[-1], unable=(*group.steps[-1].unable, *unable))
+
+    def _fragment(self, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+        last = self.steps[-1] if self.steps else None
+        if kind == "place":
+            return self._spots([meaning["at"]])
+        things = self._things(meaning["thing"], meaning.get("where"))
+        if last is not None and last.kind in (StepKind.COUNT, StepKind.LIST):
+            return [replace(last, item=item_of(things, every=True), scope=scope_of(things.phrases[0]))]
+        return self._places(things) if last is not None or things.phrases[0].is_place else self._each(things, ())
+
+    def _explored(self, kind: str, meaning: dict[str, Any]) -> list[Step]:
+        step = StepKind.PATROL if kind == "patrol" else StepKind.EXPLORE
+        if meaning.get("stops"):
+            stops = tuple(phrase_of(one) for one in meaning["stops"].get("all", ()))
+            return [Step(step, stops=tuple(item_of(Things((stop,))) for stop in stops))]
+        if meaning.get("where"):
+            rooms = generic().with_relations([relation_of(meaning["where"])])
+            return [Step(step, scope=scope_of(rooms))]
+        if not meaning.get("thing"):
+            return [Step(step)]
+        things = self._things(meaning["thing"])
+        if step is StepKind.PATROL:
+            if all(p.is_whole or p.noun.determiner in _ALL for p in things.phrases):
+                return [Step(step)]
+            return [Step(step, stops=tuple(item_of(Things((p,))) for p in things.phrases))]
+        if all(p.is_whole or p.noun.is_anything for p in things.phrases):
+            return [Step(step)]
+        if all(p.is_place for p in things.phrases):
+            rooms = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
+            return [Step(step, scope=Scope(rooms, level_of(things.phrases[0].level)))]
+        return self._each(things, ())
+
+    def _told(self, kind: str, meaning: dict[str, Any]) -> list[Step]:
+        step = StepKind.COUNT if kind == "count" else StepKind.LIST
+        if not meaning.get("thing"):
+            if not meaning.get("where") or not meaning["where"].get("all"):
+                return [Step(step)]
+            things = self._things({"value": NounWords((), GENERIC, ())}, meaning["where"])
+            self.named = None
+        else:
+            things = self._things(meaning["thing"], meaning.get("where"))
+        steps = []
+        groups = [things] if things.any_of else [replace(things, phrases=(p,)) for p in things.phrases]
+        for group in groups:
+            phrase = group.phrases[0]
+            if phrase.is_place and step is StepKind.LIST and phrase.noun.determiner not in _ALL and not phrase.noun.is_plural:
+                steps.append(Step(step, scope=Scope() if phrase.is_whole else Scope((graphs_of(phrase)[0],))))
+            elif phrase.noun.is_anything and not phrase.relations and not phrase.states and not phrase.noun.adjectives:
+                steps.append(Step(step, scope=scope_of(phrase)))
+            else:
+                steps.append(Step(step, item_of(group, every=True), scope=scope_of(phrase)))
+        return steps
+
+    def _checked(self, meaning: dict[str, Any], clause: Clause) -> Step:
+        things = self._things(meaning["thing"], meaning.get("where"))
+        if meaning.get("inside") is not None:
+            container = self._things(meaning["inside"]).phrases[0]
+            things = replace(things, phrases=tuple(p.with_relations([Relation("On", (container,))]) for p in things.phrases))
+        phrase = things.phrases[0]
+        item, asked = item_of(things), ()
+        if meaning.get("asked"):
+            item, asked = self._predicates(phrase, meaning["asked"])
+        return Step(StepKind.CHECK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
+
+    def _predicates(self, phrase: Phrase, asked: dict[str, Any]) -> tuple[Item, tuple[Predicate, ...]]:
+        """The item with what is asked about its first variable."""
+        denied = bool(asked.get("negated"))
+        if asked.get("said") is not None:
+            relation = relation_of(asked["said"])
+            grown = phrase.with_relations([replace(relation, negated=relation.negated or denied)])
+        else:
+            grown = with_state(phrase, asked["state"], denied)
+        before, after = graphs_of(phrase)[0], graphs_of(grown)[0]
+        known = set(before.predicates)
+        own = {v for p in after.predicates if p not in known and p.name != "IsCategory" and p.arguments[0] == 0 for v in (0,)}
+        new = tuple(p for p in after.predicates if p not in known and 0 in p.arguments and p.name != "IsCategory")
+        if not own or len(grown.rooms) > len(phrase.rooms):
+            scope = grown.rooms[len(phrase.rooms) :]
+            new = (*new, *(Predicate("InRegion", (0,), graphs_of(room)[0].target.category) for room in scope))
+        kept = tuple(p for p in after.predicates if p not in new)
+        variables = (before.variables[0], *after.variables[1:])
+        return Item(((QueryGraph(variables, kept),),)), new
+
+    def _asked(self, meaning: dict[str, Any], clause: Clause) -> Step:
+        if not meaning.get("thing"):
+            return Step(StepKind.ASK, question=clause.text)
+        things = self._things(meaning["thing"], meaning.get("where"))
+        phrase = things.phrases[0]
+        if phrase.is_place and not phrase.is_whole:
+            return Step(StepKind.ASK, scope=Scope((graphs_of(phrase)[0],)), question=clause.text)
+        return Step(StepKind.ASK, item_of(things), scope=scope_of(phrase), question=clause.text)
+
+    # --- constraints ---
+
+    def _forbid(self, clause: Clause, meaning: dict[str, Any]) -> None:
+        metres = meaning.get("metres")
+        verb = str(meaning.get("verb", "")).split(" ")[0]
+        if meaning.get("between"):
+            stops = [phrase_of(one) for one in meaning["between"].get("all", ())]
+            meaning = {**meaning, "thing": {"value": stops[-1].noun}}
+        if meaning.get("thing") is None:
+            if metres is not None and self.constraints:
+                kind, things, _ = self.constraints[-1]
+                self.constraints[-1] = (kind, things, metres)
+                return
+            raise NotUnderstood(f'"{clause.text}" from what? say what to keep away from')
+        named = self.named
+        things = self._things(meaning["thing"])
+        self.named = named if named is not None else self.named
+        if verb in ("leave", "leaving", "exit", "exiting"):
+            self.scope = scope_of(generic().with_relations([Relation("Inside", things.phrases)]))
+            return
+        for phrase in things.phrases:
+            touching = verb.removesuffix("ing") in _TOUCHING
+            if phrase.noun.is_anything and not phrase.noun.adjectives and not phrase.relations and touching:
+                continue
+            kind = ConstraintKind.STAY_OUT if phrase.is_place or phrase.adjectives_only else ConstraintKind.KEEP_AWAY
+            self.constraints.append((kind, Things((phrase,)), metres))
+            if clause.link == "until":
+                self.until.append((len(self.constraints) - 1, len(self.groups) - 1))
+
+
+def item_of(things: Things, every: bool = False) -> Item:
+    """The item of one or several phrases; each is an alternative."""
+    counts = [p.noun.count for p in things.phrases if p.noun.count is not None]
+    count = EVERY if every else max(counts, default=1)
+    if not every and counts and min(counts) < 1:
+        raise NotUnderstood("it asks for none of a thing, or fewer; ask for one at least")
+    excluded = tuple(graphs_of(phrase)[0] for phrase in things.excluded)
+    return Item(tuple(graphs_of(phrase) for phrase in things.phrases), excluded, count=count)
+
+
+def scope_of(phrase: Phrase, own: bool = True) -> Scope:
+    """The rooms and the level that a phrase is said to be in."""
+    rooms: list[Phrase] = []
+
+    def collect(current: Phrase) -> None:
+        rooms.extend(room for room in current.rooms if not room.is_whole)
+        for relation in current.relations:
+            for anchor in relation.anchors:
+                if not relation.negated and relation.name in ("On", "Inside", "Near", "NextTo"):
+                    collect(anchor)
+
+    if own:
+        collect(phrase)
+    level = level_of(phrase.level or next((room.level for room in rooms if room.level), ""))
+    return Scope(tuple(graphs_of(room)[0] for room in rooms), level)
+
+
+def level_of(text: str) -> int | None:
+    """The number of a level that is said, ground = 0 = "first floor"; None where none is."""
+    vocabulary = load_vocabulary()
+    words = text.split()
+    for i, word in enumerate(words):
+        ordinal = vocabulary.match("ORDINAL", words, i) or vocabulary.match("NUMBER", words, i)
+        if word == "ground":
+            return 0
+        if word.isdigit():
+            return max(int(word) - 1, 0)
+        if ordinal is not None and float(ordinal[1]) > 0:
+            return int(float(ordinal[1])) - 1
+    return None
+
+
+def check_is_thing(phrase: Phrase) -> None:
+    """Raises NotUnderstood for a time, a length or a number, which nobody can stand by."""
+    vocabulary = load_vocabulary()
+    words = phrase.noun.words
+    if words and all(vocabulary.is_in("UNITS", w.removesuffix("s")) for w in words) and phrase.noun.head:
+        said = " ".join((*((phrase.noun.determiner,) if phrase.noun.determiner else ()), *words))
+        raise NotUnderstood(f'"{said}" is no thing to look for or to stand by')
+
+

@@ -1,0 +1,216 @@
+"""Readings of a text as directives: clauses, each read by the chart, put in the order of doing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lodestar.language.chart import Reading, load_chart
+from lodestar.language.clauses import Clause, clauses_of, without_fillers
+from lodestar.language.directive import (
+    Constraint,
+    ConstraintKind,
+    Directive,
+    EmptyDirective,
+    NotUnderstood,
+    OutOfBounds,
+    Scope,
+    Step,
+    StepKind,
+    StopRequested,
+)
+from lodestar.language.directive_draft import Draft, item_of
+from lodestar.language.lattice import VERBS, lattice_of
+from lodestar.language.sentence_tokens import shown, tokens_of
+from lodestar.language.vocabulary import load_vocabulary
+
+MAX_CHARACTERS = 1000
+EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
+_DENYING = frozenset({"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor"})
+_LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
+_LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
+
+
+@dataclass(frozen=True)
+class RankedDirective:
+    """One reading of a text, its cost (0 = usual) and why it is read so."""
+
+    directive: Directive
+    cost: float = 0.0
+    why: tuple[str, ...] = ()
+
+
+def read_directive(text: str) -> tuple[RankedDirective, ...]:
+    """Readings of a text, best first, never empty.
+
+    Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with an
+    example) where there is no task in it.
+    """
+    tokens = words_of_text(text)
+    clauses = clauses_of(tokens)
+    choices = [_choices(clause) for clause in clauses]
+    draft, why, cost = Draft(), [], 0.0
+    for clause, (meaning, reasons, extra) in zip(clauses, choices):
+        draft.add(clause, meaning)
+        why += reasons
+        cost += extra
+    return (RankedDirective(_assembled(draft, text), cost, tuple(why)),)
+
+
+def words_of_text(text: str) -> list[str]:
+    """The words of a text. Raises EmptyDirective, and NotUnderstood for one that is too long."""
+    if not "".join(c for c in text if c.isprintable()).strip():
+        raise EmptyDirective(f"the directive is empty; {EXAMPLE}")
+    if len(text) > MAX_CHARACTERS:
+        raise NotUnderstood(f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read; {EXAMPLE}")
+    tokens = tokens_of(text)
+    if not tokens:
+        raise NotUnderstood(f'there are no words in "{shown(text)}"; {EXAMPLE}')
+    return tokens
+
+
+def _choices(clause: Clause) -> tuple[dict, list[str], float]:
+    """The best meaning of a clause, the reasons for it and its cost. Raises NotUnderstood."""
+    reading = _best(clause.words)
+    if reading is not None and not _is_statement(clause, reading):
+        return reading.meaning, list(reading.why), reading.cost
+    question = _question(clause)
+    if question is not None:
+        return question.meaning, ["a question"], question.cost
+    if _states(clause):
+        return {"kind": "statement", "thing": _thing_in(clause.words)}, ["it asks for nothing"], 0.0
+    if reading is not None:
+        return reading.meaning, list(reading.why), reading.cost
+    prefix = _prefix(clause)
+    if prefix is not None:
+        return prefix.meaning, list(prefix.why), prefix.cost
+    raise NotUnderstood(f'what to make of "{shown(clause.text)}" is not known; {EXAMPLE}')
+
+
+def _best(words: Sequence[str]) -> Reading | None:
+    readings = load_chart().readings(lattice_of(words))
+    return readings[0] if readings else None
+
+
+def _is_statement(clause: Clause, reading: Reading) -> bool:
+    return reading.meaning["kind"] == "thing" and clause.words[0] in ("i", "we", "my", "you", "he", "she", "it")
+
+
+def _states(clause: Clause) -> bool:
+    """Whether the clause tells something about somebody."""
+    return clause.words[0] in ("i", "we", "my", "he", "she", "they", "it", "this", "that", "there", "you")
+
+
+def _question(clause: Clause) -> Reading | None:
+    """What a question asks about that no rule reads."""
+    matches = load_vocabulary().matches(clause.words, 0)
+    asks = matches.get("ASK") or matches.get("WHERE_LEFT") or matches.get("HOW_MUCH") or matches.get("WHAT_IS")
+    if asks is None and not clause.question:
+        return None
+    if asks is None and not matches.keys().isdisjoint(VERBS) and "SEE_NOW" not in matches and "IS" not in matches:
+        return None
+    length = 1 if asks is None else asks[0]
+    thing = _thing_in(clause.words[length:])
+    kind = "check" if asks is None and "IS" in matches and thing is not None else "ask"
+    return Reading({"kind": kind, **({} if thing is None else {"thing": thing})}, 1.0)
+
+
+def _thing_in(words: Sequence[str]) -> dict | None:
+    """The first thing that is named in words which the rules do not read as a whole."""
+    words = without_fillers(words)
+    chart = load_chart("entry_of_things")
+    for start in range(len(words)):
+        if "NP" not in lattice_of(words[start : start + 4]).options[0]:
+            continue
+        for end in range(len(words), start, -1):
+            readings = chart.readings(lattice_of(words[start:end]))
+            if readings:
+                return readings[0].meaning["things"]
+    return None
+
+
+def _prefix(clause: Clause) -> Reading | None:
+    """The reading of the longest beginning of a clause whose rest neither denies nor forbids."""
+    words = clause.words
+    for end in range(len(words) - 1, 1, -1):
+        if not _DENYING.isdisjoint(words[end:]):
+            return None
+        reading = _best(words[:end])
+        if reading is not None and reading.meaning["kind"] not in ("thing", "place"):
+            left = " ".join(words[end:])
+            return Reading(reading.meaning, reading.cost + _LEFT_OUT_COST, (*reading.why, f'"{left}" is left out'))
+    return None
+
+
+def _assembled(draft: Draft, text: str) -> Directive:
+    """The directive of a draft. Raises StopRequested, NotUnderstood."""
+    steps = _placed(draft)
+    if not steps:
+        raise _no_steps(draft, text)
+    try:
+        constraints = tuple(
+            _constraint(kind, things, metres, _end(draft, index))
+            for index, (kind, things, metres) in enumerate(draft.constraints)
+        )
+        return Directive(text, tuple(steps), constraints, times=draft.times)
+    except OutOfBounds as error:
+        raise NotUnderstood(str(error)) from None
+
+
+def _no_steps(draft: Draft, text: str) -> Exception:
+    if draft.halts:
+        return StopRequested("a halt and nothing else was asked for")
+    said = f'"{shown(text)}" was not understood'
+    if draft.constraints:
+        return NotUnderstood(f"{said}: it says what to keep away from, but not what to do; {EXAMPLE}")
+    if draft.unable:
+        return NotUnderstood(f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do; {EXAMPLE}')
+    if draft.route:
+        return NotUnderstood(f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place')
+    return NotUnderstood(f"{said}: no task was found in it; {EXAMPLE}")
+
+
+def _end(draft: Draft, index: int) -> int | None:
+    """The step with which constraint `index` ends."""
+    for constraint, group in draft.until:
+        if constraint == index and 0 <= group < len(draft.groups):
+            return sum(len(g.steps) for g in draft.groups[: group + 1]) - 1
+    return None
+
+
+def _constraint(kind: ConstraintKind, things, metres: float | None, until: int | None) -> Constraint:
+    return Constraint(kind, replace(item_of(things), count=1), metres, until)
+
+
+def _placed(draft: Draft) -> list[Step]:
+    """The steps; what follows a step to a room happens in that room, until another place is named."""
+    steps: list[Step] = []
+    room: Scope | None = None
+    for step in draft.steps:
+        if step.kind is StepKind.GO:
+            room = _room_of(step)
+        elif step.kind in (StepKind.RETURN,):
+            room = None
+        elif step.kind in _LATER and room is not None and not step.scope:
+            step = replace(step, scope=room)
+        elif step.scope:
+            room = None
+        if draft.scope is not None and not step.scope:
+            step = replace(step, scope=draft.scope)
+        repeated = step.kind in (StepKind.RETURN, StepKind.EXPLORE) and steps and steps[-1] == step
+        if not repeated:
+            steps.append(step)
+    return steps
+
+
+def _room_of(step: Step) -> Scope | None:
+    """The room in which a step to a place ends."""
+    if step.item is None or len(step.item.alternatives) != 1:
+        return None
+    graph = step.item.alternatives[0][0]
+    if step.scope.rooms:
+        return step.scope
+    if graph.target.category in ("spot",):
+        return None
+    short = replace(graph, variables=graph.variables[:1], predicates=graph.predicates[:1])
+    return Scope((short,), step.scope.level)

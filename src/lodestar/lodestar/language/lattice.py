@@ -1,0 +1,191 @@
+"""Everything that the words of a clause may be: phrases of the tables, noun phrases, participles, measures, verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+from lodestar.language.chart import Lattice, Lexeme
+from lodestar.language.noun_words import is_level, noun_words
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.wordnet import load_wordnet
+
+#: Tables whose words no name of a thing holds.
+CLOSING = (
+    "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT", "THAT",
+    "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA", "UNTIL", "EITHER",
+    "LEVEL", "TIMES", "SEE_NOW", "CAN_SEE", "AWAY",
+)  # fmt: skip
+#: Tables of verbs that begin what is asked for.
+VERBS = (
+    "MOVE", "ENTER", "TAKE_ME", "LEAVE", "FIND", "SEARCH", "EXPLORE", "PATROL", "FETCH", "PUT", "HANDLE", "FOLLOW",
+    "COUNT", "HOW_MUCH", "LIST", "WHAT_IS", "WHICH_LIST", "CHECK", "CHECK_THING", "SEE_NOW", "ASK", "WHERE_IS",
+    "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "HALT", "TURN", "REPEAT", "KEEP",
+)  # fmt: skip
+_MARKS = frozenset({",", ".", "?", "="})
+_PARTICLES = frozenset({"up", "off", "out", "down", "away", "back", "on", "over", "in"})
+_IRREGULAR = frozenset(
+    {"hung", "lit", "left", "made", "found", "kept", "held", "built", "laid", "stuck", "shown", "set", "seen", "put"}
+)
+_SOFT_SIDES = frozenset({"left", "right", "top", "bottom", "front", "back", "middle", "center", "off", "on", "down", "up"})
+
+
+def lattice_of(words: Sequence[str]) -> Lattice:
+    """The lattice of a clause."""
+    words = list(words)
+    vocabulary = load_vocabulary()
+    options: list[dict[str, Lexeme]] = []
+    for i in range(len(words)):
+        found = {t: Lexeme(length, value) for t, (length, value) in vocabulary.matches(words, i).items()}
+        _add_measures(words, i, found)
+        noun = _noun_at(words, i)
+        if noun is not None and not (i == 0 and _only_verb(words)):
+            found["NP"] = noun
+        part = _participle_at(words, i)
+        if part:
+            found["PART"] = Lexeme(part, " ".join(words[i : i + part]))
+        if i == 0 and (length := unknown_verb(words, 0)):
+            found["VERB"] = Lexeme(length, " ".join(words[:length]))
+        options.append(found)
+    return Lattice(words, options)
+
+
+def is_open(words: Sequence[str], i: int) -> bool:
+    """Whether the word is part of a name rather than of the sentence."""
+    if i >= len(words) or words[i] in _MARKS:
+        return False
+    if load_lexicon().known_prefix(list(words[i:])) > 1:
+        return True
+    matches = load_vocabulary().matches(words, i)
+    if any(table in matches for table in CLOSING):
+        return False
+    return not ("STATE" in matches and not _adjective(words, i))
+
+
+def _adjective(words: Sequence[str], i: int) -> bool:
+    """Whether a state such as "open" stands before a noun."""
+    return load_vocabulary().is_in("STATE", words[i]) and is_open(words, i + 1)
+
+
+def _soft(words: Sequence[str], i: int) -> bool:
+    """Whether "left", "top" or "back" stands before a noun that it describes."""
+    return words[i] in _SOFT_SIDES and i + 1 < len(words) and is_open(words, i + 1)
+
+
+def number_at(words: Sequence[str], i: int) -> tuple[int, float] | None:
+    """Length and value of the number at word i."""
+    if i >= len(words):
+        return None
+    try:
+        return 1, float(words[i])
+    except ValueError:
+        pass
+    found = load_vocabulary().match("NUMBER", words, i)
+    return None if found is None else (found[0], float(found[1]))
+
+
+def _add_measures(words: Sequence[str], i: int, found: dict[str, Lexeme]) -> None:
+    vocabulary = load_vocabulary()
+    start, about = i, vocabulary.match("ABOUT", words, i)
+    i += 0 if about is None else about[0]
+    half = i < len(words) and words[i] == "half"
+    i += half
+    number = number_at(words, i) or ((1, 1.0) if i < len(words) and words[i] in ("a", "an") else None)
+    if number is None and not half:
+        return
+    length, value = number or (0, 1.0)
+    if start == i and number_at(words, i) is not None:
+        found["NUM"] = Lexeme(length, value)
+    for table, name in (("METRES", "LENGTH"), ("SECONDS", "TIME")):
+        unit = vocabulary.match(table, words, i + length)
+        if unit is not None:
+            amount = value * float(unit[1]) * (0.5 if half else 1.0)
+            found[name] = Lexeme(i + length + unit[0] - start, amount)
+
+
+def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
+    """The noun phrase that begins at a word: article, number and open words."""
+    vocabulary = load_vocabulary()
+    i, determiner = start, ""
+    prefix = load_lexicon().known_prefix(list(words[start:])) > 1
+    while not prefix and (article := vocabulary.match("DET", words, i)) is not None:
+        determiner, i = determiner or str(article[1]), i + article[0]
+    count: int | None = None
+    number = None if prefix else number_at(words, i)
+    if number is not None:
+        if number[1] % 1.0 or number[1] != number[1]:
+            return None
+        count, i = int(min(max(number[1], -1.0), 2e9)), i + number[0]
+    end = _run_end(words, i)
+    if end == i and number is None:
+        return None
+    if end == i and determiner in ("a", "an", "") and number is not None and not _is_elliptic(words, start):
+        return None
+    return Lexeme(end - start, noun_words(words[i:end], determiner, count))
+
+
+def _is_elliptic(words: Sequence[str], start: int) -> bool:
+    return words[start] in ("one", "two", "three", "four")
+
+
+def _run_end(words: Sequence[str], start: int) -> int:
+    lexicon, i = load_lexicon(), start
+    while i < len(words):
+        known = lexicon.known_prefix(list(words[i:]))
+        if known > 1:
+            i += known
+            continue
+        if words[i] in ("one", "ones") and i > start:
+            return i + 1
+        if is_level((words[i - 1], words[i])) and i > start:
+            i += 1
+            continue
+        if not is_open(words, i) and not _soft(words, i):
+            break
+        if i > start and _participle_at(words, i):
+            break
+        i += 1
+    return i
+
+
+def _participle_at(words: Sequence[str], i: int) -> int:
+    """Words of "hanging" or "neatly tucked" that describe what stands before them; 0 = none."""
+    length = 0
+    while i + length < len(words) and words[i + length].endswith("ly"):
+        length += 1
+    if i + length >= len(words):
+        return 0
+    word = words[i + length]
+    if load_lexicon().canonical(word) is not None and word not in _IRREGULAR:
+        return 0
+    if not (word.endswith(("ed", "ing", "wn", "ken")) and len(word) > 4) and word not in _IRREGULAR:
+        return 0
+    after = i + length + 1
+    return length + 1 if after >= len(words) or not is_open(words, after) else 0
+
+
+def unknown_verb(words: Sequence[str], i: int) -> int:
+    """Words of a verb that no table need have, such as "wipe off": 0 where the word is none."""
+    if i + 1 >= len(words) or not words[i].isalpha() or not is_open(words, i):
+        return 0
+    wordnet, vocabulary = load_wordnet(), load_vocabulary()
+    if not vocabulary.matches(words, i).keys().isdisjoint(VERBS):
+        return 0
+    after = i + 1 + (words[i + 1] in _PARTICLES)
+    takes = any(vocabulary.match(table, words, after) for table in ("DET", "IT", "ME"))
+    if takes and (wordnet.is_verb(words[i]) or not wordnet.is_noun(words[i])):
+        return after - i
+    if wordnet.is_mostly_verb(words[i]) and is_open(words, after):
+        return after - i
+    return 0
+
+
+def _only_verb(words: Sequence[str]) -> bool:
+    """Whether the clause begins with a word that is a verb and describes nothing: "wipe table"."""
+    word, lexicon = words[0], load_lexicon()
+    if lexicon.canonical(word) is not None or lexicon.attribute(word) is not None or len(words) < 2:
+        return False
+    return load_wordnet().is_mostly_verb(word) and bool(unknown_verb(words, 0))
+
+

@@ -1,0 +1,255 @@
+"""Noun phrases as the chart reads them, typed: a noun, what is said of it, and what it is related to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lodestar.language.noun_words import GENERIC, NounWords, is_place, noun_words, singular
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
+
+HERE = "here"
+_PLACED = ("Inside", "On", "Near", "From", "NextTo")
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A phrase's relation to its anchors. inverse: the anchor is constrained. any_of: one of the anchors is enough.
+
+    text: in the speaker's words, of what fits no predicate.
+    """
+
+    name: str
+    anchors: tuple[Phrase, ...] = ()
+    negated: bool = False
+    inverse: bool = False
+    any_of: bool = False
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """One thing that is talked about. states: words said of it after it, and whether they are denied.
+
+    rooms: where it is said to be; any of them where `in_any`. pronoun: it stands for something named before.
+    """
+
+    noun: NounWords
+    relations: tuple[Relation, ...] = ()
+    states: tuple[tuple[str, bool], ...] = ()
+    rooms: tuple[Phrase, ...] = ()
+    of: Phrase | None = None
+    level: str = ""
+    pronoun: str = ""
+
+    @property
+    def head(self) -> str:
+        """Its noun, or its words where it has adjectives alone."""
+        return self.noun.head or " ".join(self.noun.words)
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it is a room or a place that one is in."""
+        return is_place(self.noun.noun) or is_place(self.noun.head)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it means the whole of where the robot is."""
+        vocabulary = load_vocabulary()
+        words = [w for w in self.noun.words if w not in ("whole", "entire", "unexplored", "unknown", "this", "indoor")]
+        named = bool(words) and vocabulary.is_in("WHOLE", *(*words[:-1], singular(words[-1])))
+        return named and not self.relations and not self.states and not self.rooms
+
+    @property
+    def is_spot(self) -> bool:
+        """Whether it is a part of something, such as its end or a corner of it."""
+        return load_vocabulary().is_in("SPOTS", *self.head.split()) and self.pronoun == ""
+
+    @property
+    def adjectives_only(self) -> bool:
+        """Whether its noun is to be taken from elsewhere: "the red one", "the red"."""
+        return not self.pronoun and self.noun.head in ("", "one", "ones")
+
+    def with_noun(self, other: NounWords) -> Phrase:
+        """The phrase with the noun of another in place of "one"; adjectives are its own."""
+        own = tuple(w for w in self.noun.words if w not in ("one", "ones"))
+        shared = tuple(a for a in other.adjectives if load_lexicon().attribute(a) is None)
+        noun = noun_words((*own, *shared, *other.words[len(other.adjectives) :]), self.noun.determiner, self.noun.count)
+        return replace(self, noun=noun)
+
+    def with_relations(self, relations: Iterable[Relation]) -> Phrase:
+        """The phrase with more relations; a room that it is in becomes where it is."""
+        found = self
+        for relation in relations:
+            found = _related(found, relation)
+        return found
+
+
+@dataclass(frozen=True)
+class Things:
+    """Several phrases: any of them will do (`any_of`), or all are meant. excluded: what is not meant."""
+
+    phrases: tuple[Phrase, ...]
+    any_of: bool = False
+    excluded: tuple[Phrase, ...] = ()
+
+
+def things_of(meaning: Any) -> Things:
+    """The phrases of a `things` block."""
+    if isinstance(meaning, NounWords) or "list" not in meaning and "options" not in meaning:
+        phrases: tuple[Phrase, ...] = (phrase_of(meaning),)
+        any_of = False
+    else:
+        any_of = "options" in meaning
+        phrases = _shared(_listed(meaning["options"] if any_of else meaning["list"]))
+    but = () if isinstance(meaning, NounWords) else tuple(phrase_of(one) for one in meaning.get("but", ()))
+    excluded = tuple(p.with_noun(phrases[-1].noun) if p.adjectives_only else p for p in but)
+    phrases = tuple(option for phrase in phrases for option in _anchored(phrase))
+    return Things(phrases, any_of or len(phrases) > 1 and any(r.any_of for p in phrases for r in p.relations), excluded)
+
+
+def _listed(meaning: dict[str, Any]) -> list[Phrase]:
+    found = [phrase_of(one) for one in meaning["items"]]
+    return [*found, *_listed(meaning["rest"])] if meaning.get("rest") else found
+
+
+def _shared(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
+    """Phrases with the noun and the place that they share: "the red or blue chair", "a mug or a glass on the table"."""
+    named = next((p for p in reversed(phrases) if not p.adjectives_only), None)
+    first = next((p for p in phrases if not p.adjectives_only), None)
+    found = []
+    for phrase in phrases:
+        if phrase.adjectives_only and phrase.noun.head == "" and named is not None:
+            found.append(phrase.with_noun(named.noun))
+        elif phrase.adjectives_only and first is not None:
+            found.append(phrase.with_noun(first.noun))
+        else:
+            found.append(phrase)
+    *before, last = found
+    bare = all(not p.relations and not p.rooms and not p.states for p in before)
+    alike = all(last.noun.determiner in ("", p.noun.determiner) or p.adjectives_only for p in phrases[:-1])
+    if bare and alike and (last.relations or last.rooms):
+        before = [replace(p, relations=last.relations, rooms=last.rooms, level=last.level) for p in before]
+    return (*before, last)
+
+
+def _anchored(phrase: Phrase) -> tuple[Phrase, ...]:
+    """One phrase for each anchor of a relation to any of several."""
+    for i, relation in enumerate(phrase.relations):
+        if relation.any_of and not relation.negated and len(relation.anchors) > 1:
+            options = (replace(relation, anchors=(anchor,)) for anchor in relation.anchors)
+            return tuple(
+                replace(phrase, relations=(*phrase.relations[:i], option, *phrase.relations[i + 1 :])) for option in options
+            )
+    return (phrase,)
+
+
+def phrase_of(meaning: Any) -> Phrase:
+    """The phrase of a `noun`, `anchor` or `thing` block."""
+    if isinstance(meaning, NounWords):
+        return _counted(Phrase(meaning))
+    if "pronoun" in meaning:
+        return Phrase(NounWords((), "", ()), pronoun=meaning["pronoun"]).with_relations(_said(meaning))
+    noun = meaning.get("value") or NounWords((), GENERIC, ())
+    phrase = _counted(Phrase(noun))
+    if meaning.get("of") is not None:
+        phrase = _part_of(phrase, phrase_of(meaning["of"]))
+    if meaning.get("owner") is not None:
+        owner = phrase_of(meaning["owner"])
+        if owner.is_place:
+            phrase = replace(phrase, rooms=(owner,))
+        else:
+            phrase = replace(phrase, relations=(Relation("Near", (owner,)),))
+    phrase = phrase.with_relations(_said(meaning))
+    for more in meaning.get("more", ()):
+        if "said" in more:
+            phrase = phrase.with_relations([relation_of(more["said"])])
+        for key, denied in (("states", False), ("denied", True)):
+            if key in more:
+                phrase = with_state(phrase, more[key], denied)
+    return phrase
+
+
+def _counted(phrase: Phrase) -> Phrase:
+    return phrase
+
+
+def _said(meaning: dict[str, Any]) -> list[Relation]:
+    return [relation_of(one) for one in meaning.get("said", ())]
+
+
+def _part_of(phrase: Phrase, whole: Phrase) -> Phrase:
+    """ "corner of the room", "stack of boxes", "one of the lamps", "bottle of water"."""
+    vocabulary, noun = load_vocabulary(), phrase.noun
+    if vocabulary.is_in("MEASURES", *phrase.head.split()) or (phrase.adjectives_only or noun.is_anything):
+        words = tuple(w for w in noun.words if w not in ("one", "ones") and w != noun.head) if noun.head else noun.words
+        kept = words if not vocabulary.is_in("MEASURES", *phrase.head.split()) else ()
+        merged = noun_words((*kept, *whole.noun.words), whole.noun.determiner, noun.count or 1)
+        return replace(whole, noun=merged)
+    return replace(phrase, of=whole)
+
+
+def with_state(phrase: Phrase, meaning: dict[str, Any], denied: bool = False) -> Phrase:
+    """The phrase with a state: "open", "hanging on the wall", or adjectives after "that is"."""
+    if meaning is None:
+        return phrase
+    if "words" in meaning:
+        noun: NounWords = meaning["words"]
+        if not noun.head or load_lexicon().attribute(noun.head):
+            if denied:
+                return replace(phrase, states=(*phrase.states, *((w, True) for w in noun.words)))
+            merged = noun_words((*noun.words, *phrase.noun.words), phrase.noun.determiner, phrase.noun.count)
+            return replace(phrase, noun=merged)
+        return replace(phrase, states=(*phrase.states, (" ".join(noun.words), denied)))
+    for key in ("words_or", "words_and", "state_or", "state_and"):
+        if key in meaning:
+            said = tuple(" ".join(one.words) if isinstance(one, NounWords) else str(one) for one in meaning[key])
+            return replace(phrase, states=(*phrase.states, *((one, denied) for one in said)))
+    return replace(phrase, states=(*phrase.states, (str(meaning["state"]), denied)))
+
+
+def relation_of(meaning: dict[str, Any]) -> Relation:
+    """The relation of a `pp` block."""
+    name = str(meaning["name"])
+    to = meaning.get("to")
+    anchors: tuple[Phrase, ...] = ()
+    any_of = False
+    if isinstance(to, dict) and ("all" in to or "any" in to):
+        any_of = "any" in to
+        anchors = _shared([phrase_of(one) for one in (to["any"] if any_of else to["all"])])
+    elif to is not None:
+        anchors = (phrase_of(to),)
+    elif "anchors" in meaning:
+        anchors = tuple(phrase_of(one) for one in meaning["anchors"])
+    negated, inverse = bool(meaning.get("negated")), bool(meaning.get("inverse"))
+    if name == "Between" and len(anchors) == 1 and (anchors[0].noun.is_plural or anchors[0].noun.count == 2):
+        anchors = (anchors[0], anchors[0])
+    return Relation(name, anchors, negated, inverse, any_of, str(meaning.get("level", "")))
+
+
+def _related(phrase: Phrase, relation: Relation) -> Phrase:
+    if relation.name == "Level":
+        return replace(phrase, level=relation.text)
+    anchors = relation.anchors
+    if relation.name in _PLACED and anchors and not relation.inverse:
+        if all(a.is_whole and not a.noun.adjectives for a in anchors):
+            return phrase
+        placed = all(a.is_place for a in anchors)
+        near = relation.name in ("Near", "NextTo") and not _at(relation)
+        if placed and not relation.negated and not near and not (phrase.is_place and _is_level(anchors[0])):
+            return replace(phrase, rooms=(*phrase.rooms, *anchors))
+        if placed and phrase.is_place and _is_level(anchors[0]):
+            return replace(phrase, level=" ".join(anchors[0].noun.words))
+    if relation.name == "From":
+        relation = replace(relation, name="On")
+    return replace(phrase, relations=(*phrase.relations, relation))
+
+
+def _at(relation: Relation) -> bool:
+    return False
+
+
+def _is_level(phrase: Phrase) -> bool:
+    return load_vocabulary().is_in("LEVELS", phrase.head.split()[0] if phrase.head else "")

@@ -102,7 +102,9 @@ def _compare_step(wanted: SaidStep, own: SaidStep) -> tuple[str, str]:
         return PARTIAL, f"words {set(own.words)}, not {set(wanted.words)}"
     if wanted.count != own.count:
         return PARTIAL, f"count {own.count}, not {wanted.count}"
-    if (wanted.room != own.room and not (wanted.room in _WHOLE and not own.room)) or wanted.level != own.level:
+    if (wanted.room != own.room and not (wanted.room in _WHOLE and not own.room)) or (
+        wanted.level != own.level and not any(_LEVELS & phrase for phrase in wanted.others)
+    ):
         return PARTIAL, f"room {own.room!r} {own.level}, not {wanted.room!r} {wanted.level}"
     return _compare_relations(wanted, own)
 
@@ -114,7 +116,7 @@ def _compare_relations(wanted: SaidStep, own: SaidStep) -> tuple[str, str]:
         match = next((r for r in sorted(more) if not phrase.isdisjoint(w for a in r[1] for w in a.split())), None)
         if match is not None:
             more.discard(match)
-        elif own.room not in phrase:
+        elif own.room not in phrase and (own.level is None or _LEVELS.isdisjoint(phrase)):
             missing.add(("Other", tuple(sorted(phrase)), False))
     if missing or more:
         return PARTIAL, f"relations {sorted(own.relations)}, not {sorted(wanted.relations)} {wanted.others or ''}"
@@ -215,7 +217,8 @@ def said_step(step: Step) -> SaidStep:
     if len(best) > 1:
         options = frozenset(_option(*noun_of(one.target.phrase)) for one in best)
         head, words = "", frozenset()
-    relations = _relations(graph, step, words | {head})
+    target = noun_of(graph.target.phrase)
+    relations = _relations(graph, step, target[1] | {target[0]})
     count = item.count if step.kind is StepKind.FIND else 1
     return SaidStep(kind, head, words, options, relations, (), room, level, count)
 
@@ -232,6 +235,8 @@ def _relations(graph: QueryGraph, step: Step, own: frozenset[str]) -> frozenset[
             if not set(_canonical_words(predicate.value)) <= own:
                 found.add(("HasAttribute", (_anchor_head(predicate.value),), predicate.negated))
         elif first == 0:
+            if f" of {graph.variables[rest[0]].phrase}" in graph.target.phrase if rest else False:
+                continue  # part of the target's own words: "far end of this table"
             anchors = tuple(sorted(heads[a] for a in rest))
             found.add((predicate.name, anchors, predicate.negated))
         elif rest == [0] and predicate.name in _HAVING:
@@ -281,8 +286,11 @@ def noun_of(text: str) -> tuple[str, frozenset[str]]:
         return "", frozenset()
     lexicon = load_lexicon()
     length = lexicon.known_suffix(words) or 1
+    length = next((n for n in (3, 2) if n > length and lexicon.room(" ".join(words[-n:]))), length)
     if len(words) > 1 and len(words[-1]) < 3 and words[-2] in ("room", *_LEVELS):
         length = 2
+    if words[-1].endswith("s") and lexicon.canonical(words[-1][:-1]):
+        words[-1] = words[-1][:-1]  # "drawers"
     tail = " ".join(words[-length:])
     head = lexicon.canonical(tail) or lexicon.room(tail) or lexicon.singular_phrase(tail)
     if lexicon.is_generic(head):
@@ -304,7 +312,9 @@ def _anchor_head(text: str) -> str:
     words = [w for w in words_of(text) if w not in _NO_WORDS]
     if words and words[0].endswith(("ed", "ing")):
         return load_lexicon().singular(words[0])
-    return head_of(text)
+    while len(words) > 1 and words[-1].endswith("ing"):
+        words.pop()  # "people chatting"
+    return head_of(" ".join(words))
 
 
 def _canonical_words(text: str) -> list[str]:

@@ -24,6 +24,7 @@ from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
 from lodestar.language.phrases import HERE, Phrase, Relation, Things, phrase_of, relation_of, things_of, with_state
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
 
 _TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "disturb", "damage"})
 _ALL = frozenset({"all", "every", "each", "all of", "every single"})
@@ -47,10 +48,13 @@ class Draft:
     constraints: list[tuple[ConstraintKind, Things, float | None]] = field(default_factory=list)
     until: list[tuple[int, int]] = field(default_factory=list)  # constraint and group
     named: Phrase | None = None  # the last thing that was named
+    named_before: Phrase | None = None  # and the one before it
     scope: Scope | None = None  # that must not be left
     unable: list[str] = field(default_factory=list)  # of no step
     statements: list[str] = field(default_factory=list)
     route: list[str] = field(default_factory=list)  # turns and distances
+    looked: tuple[Relation, int] | None = None  # "look on the table", which a question may follow
+    turns: bool = False
     halts: bool = False
     times: int = 1
 
@@ -73,6 +77,7 @@ class Draft:
             self.statements.append(clause.text)
         elif kind == "route":
             self.route.append(clause.text)
+            self.turns = True
             self._insert(self._went(meaning, clause) if meaning.get("legs") else [], clause)
         elif kind in ("refuse", "follow"):
             self.unable.append(meaning["unable"])
@@ -101,12 +106,14 @@ class Draft:
                 return self._went(meaning, clause)
             case "find" | "where" | "handle" | "carry":
                 return self._found(kind, meaning, clause)
+            case "look":
+                return self._looked(meaning)
             case "thing" | "place":
                 return self._fragment(kind, meaning, clause)
             case "explore" | "patrol":
                 return self._explored(kind, meaning)
             case "count" | "list" | "describe":
-                return self._told(kind, meaning)
+                return self._told(kind, meaning, clause)
             case "check":
                 return [self._checked(meaning, clause)]
             case "ask":
@@ -123,7 +130,7 @@ class Draft:
         things = things_of(meaning)
         relations = [] if where is None else [relation_of(one) for one in where.get("all", [where])]
         phrases = tuple(self._resolved(phrase).with_relations(relations) for phrase in things.phrases)
-        self.named = phrases[-1]
+        self.named_before, self.named = self.named, phrases[-1]
         return replace(things, phrases=phrases)
 
     def _resolved(self, phrase: Phrase) -> Phrase:
@@ -165,7 +172,10 @@ class Draft:
                 ends += self._spots([leg["at"]], bool(ends))
             elif leg.get("home"):
                 home = True
-            elif leg.get("turn") or leg.get("past") is not None:
+            elif leg.get("turn"):
+                self.turns = True
+                self.route.append(clause.text)
+            elif leg.get("past") is not None:
                 self.route.append(clause.text)
         if home:
             ends.append(Step(StepKind.RETURN))
@@ -260,6 +270,29 @@ class Draft:
             steps = [*steps, *place] if not steps or place else steps
         return steps
 
+    def _looked(self, meaning: dict[str, Any]) -> list[Step]:
+        """To what is looked at; a question that follows and names no place is about that."""
+        relation = relation_of(meaning["at"])
+        relation = replace(relation, anchors=tuple(self._resolved(a) for a in relation.anchors))
+        steps = self._places(Things(relation.anchors)) if relation.anchors else []
+        if steps:
+            self.named = relation.anchors[-1]
+            self.looked = (relation, len(self.groups))
+        return steps
+
+    def _there(self, things: Things, clause: Clause) -> Things:
+        """The things, at what was looked at where they have no place of their own."""
+        bare = all(not p.relations and not p.rooms for p in things.phrases)
+        if self.looked is not None and bare and self.looked[1] == len(self.groups) - 1:
+            relation, index = self.looked
+            if relation.name in ("On", "Inside", "Below", "Behind"):
+                self.groups.pop(index)
+        elif bare and "there" in clause.words and self.steps and self.steps[-1].kind is StepKind.FIND and self.named_before:
+            relation = Relation("On", (self.named_before,))
+        else:
+            return things
+        return replace(things, phrases=tuple(p.with_relations([relation]) for p in things.phrases))
+
     def _put(self, at: Any) -> list[Step]:
         """Where something is put: the anchors of a relation."""
         anchors = tuple(self._resolved(a) for a in relation_of(at).anchors)
@@ -273,7 +306,7 @@ class Draft:
             things = replace(things, phrases=tuple(p.with_noun(first.noun) for p in others))  # "two, one red and one blue"
         steps = []
         for phrase in things.phrases:
-            if phrase.is_place and not unable:
+            if phrase.is_place and not unable and load_lexicon().canonical(phrase.head) is None:
                 steps.append(self._place(phrase, things, False))
             elif phrase is self.named and unable and self._done(phrase):
                 self._unable_of_last(unable)
@@ -321,7 +354,7 @@ class Draft:
             return [Step(step, scope=Scope(rooms, level_of(things.phrases[0].level)))]
         return self._each(things, ())
 
-    def _told(self, kind: str, meaning: dict[str, Any]) -> list[Step]:
+    def _told(self, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         step = StepKind.COUNT if kind == "count" else StepKind.LIST
         if not meaning.get("thing"):
             if not meaning.get("where") or not meaning["where"].get("all"):
@@ -329,7 +362,7 @@ class Draft:
             things = self._things({"value": NounWords((), GENERIC, ())}, meaning["where"])
             self.named = None
         else:
-            things = self._things(meaning["thing"], meaning.get("where"))
+            things = self._there(self._things(meaning["thing"], meaning.get("where")), clause)
         steps = []
         groups = [things] if things.any_of else [replace(things, phrases=(p,)) for p in things.phrases]
         for group in groups:
@@ -377,6 +410,9 @@ class Draft:
             return Step(StepKind.ASK, question=clause.text)
         things = self._things(meaning["thing"], meaning.get("where"))
         phrase = things.phrases[0]
+        if meaning.get("asked"):
+            item, asked = self._predicates(phrase, meaning["asked"])
+            return Step(StepKind.ASK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
         if phrase.is_place and not phrase.is_whole:
             return Step(StepKind.ASK, scope=Scope((graphs_of(phrase)[0],)), question=clause.text)
         return Step(StepKind.ASK, item_of(things), scope=scope_of(phrase), question=clause.text)
@@ -429,7 +465,7 @@ def scope_of(phrase: Phrase, own: bool = True) -> Scope:
         rooms.extend(room for room in current.rooms if not room.is_whole)
         for relation in current.relations:
             for anchor in relation.anchors:
-                if not relation.negated and relation.name in ("On", "Inside", "Near", "NextTo"):
+                if not relation.negated:
                     collect(anchor)
 
     if own:

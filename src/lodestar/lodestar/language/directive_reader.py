@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lodestar.language.chart import Reading, load_chart
-from lodestar.language.clauses import Clause, clauses_of, without_fillers
+from lodestar.language.clauses import Clause, clauses_of, plain_verb, without_fillers
 from lodestar.language.directive import (
     Constraint,
     ConstraintKind,
@@ -23,11 +23,14 @@ from lodestar.language.directive_draft import Draft, item_of
 from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.wordnet import load_wordnet
 
 MAX_CHARACTERS = 1000
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 _DENYING = frozenset({"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor"})
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
+_SUBJECTS = frozenset({"i", "you", "we", "he", "she", "they", "it", "anyone", "somebody", "robot", "seen", "found", "noticed"})
+_AUXILIARIES = frozenset({"did", "do", "does", "was", "were", "have", "has", "had", "should", "could", "can", "would", "will"})
 _LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
 
 
@@ -110,9 +113,25 @@ def _question(clause: Clause) -> Reading | None:
     if asks is None and not matches.keys().isdisjoint(VERBS) and "SEE_NOW" not in matches and "IS" not in matches:
         return None
     length = 1 if asks is None else asks[0]
-    thing = _thing_in(clause.words[length:])
+    thing = _thing_in(_without_subject(clause.words[length:]))
     kind = "check" if asks is None and "IS" in matches and thing is not None else "ask"
     return Reading({"kind": kind, **({} if thing is None else {"thing": thing})}, 1.0)
+
+
+def _without_subject(words: Sequence[str]) -> Sequence[str]:
+    """The words of a question after its subject and verb: "the stairs" of "you see the stairs"."""
+    vocabulary = load_vocabulary()
+    while len(words) > 1 and (words[0] in _AUXILIARIES or vocabulary.is_in("IS", words[0])):
+        words = words[1:]
+    while len(words) > 1 and words[0] in _SUBJECTS:
+        words = words[1:]
+        while len(words) > 1 and words[0] in ("last", "ever", "already", "first", "just", "have", "been", "get", "got"):
+            words = words[1:]
+        named = vocabulary.match("DET", words, 1) or vocabulary.match("NUMBER", words, 1) or vocabulary.match("ABOUT", words, 1)
+        if named or (vocabulary.match("REL", words, 0) is None and load_wordnet().is_verb(plain_verb(words[0]))):
+            words = words[1:]
+    about = vocabulary.match("ABOUT", words, 0)
+    return words if about is None else words[about[0] :]
 
 
 def _thing_in(words: Sequence[str]) -> dict | None:
@@ -145,7 +164,7 @@ def _prefix(clause: Clause) -> Reading | None:
 def _assembled(draft: Draft, text: str) -> Directive:
     """The directive of a draft. Raises StopRequested, NotUnderstood."""
     steps = _placed(draft)
-    if not steps:
+    if not steps or _is_route(draft, steps):
         raise _no_steps(draft, text)
     try:
         constraints = tuple(
@@ -157,6 +176,20 @@ def _assembled(draft: Draft, text: str) -> Directive:
         raise NotUnderstood(str(error)) from None
 
 
+def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
+    """Whether a text says turns and passages alone, which only someone who sees the way could follow."""
+    if not draft.turns:
+        return False
+    vocabulary = load_vocabulary()
+    for step in steps:
+        if step.kind not in (StepKind.GO, StepKind.FIND, StepKind.WAIT):
+            return False
+        heads = [graph.target.category for graph in step.item.best] if step.item is not None else []
+        if not all(vocabulary.is_in("PASSAGES", head.split()[-1]) for head in heads):
+            return False
+    return True
+
+
 def _no_steps(draft: Draft, text: str) -> Exception:
     if draft.halts:
         return StopRequested("a halt and nothing else was asked for")
@@ -165,7 +198,7 @@ def _no_steps(draft: Draft, text: str) -> Exception:
         return NotUnderstood(f"{said}: it says what to keep away from, but not what to do; {EXAMPLE}")
     if draft.unable:
         return NotUnderstood(f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do; {EXAMPLE}')
-    if draft.route:
+    if draft.route:  # the clause that says turns
         return NotUnderstood(f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place')
     return NotUnderstood(f"{said}: no task was found in it; {EXAMPLE}")
 

@@ -15,7 +15,7 @@ from lodestar.models.wordnet import load_wordnet
 CLOSING = (
     "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT", "THAT",
     "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA", "UNTIL", "EITHER",
-    "LEVEL", "TIMES", "SEE_NOW", "CAN_SEE", "AWAY",
+    "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "AWAY",
 )  # fmt: skip
 #: Tables of verbs that begin what is asked for.
 VERBS = (
@@ -28,7 +28,7 @@ _PARTICLES = frozenset({"up", "off", "out", "down", "away", "back", "on", "over"
 _IRREGULAR = frozenset(
     {"hung", "lit", "left", "made", "found", "kept", "held", "built", "laid", "stuck", "shown", "set", "seen", "put"}
 )
-_SOFT_SIDES = frozenset({"left", "right", "top", "bottom", "front", "back", "middle", "center", "off", "on", "down", "up"})
+_SOFT_SIDES = frozenset({"left", "right", "top", "bottom", "front", "back", "middle", "center"})
 
 
 def lattice_of(words: Sequence[str]) -> Lattice:
@@ -40,7 +40,7 @@ def lattice_of(words: Sequence[str]) -> Lattice:
         found = {t: Lexeme(length, value) for t, (length, value) in vocabulary.matches(words, i).items()}
         _add_measures(words, i, found)
         noun = _noun_at(words, i)
-        if noun is not None and not (i == 0 and _only_verb(words)):
+        if noun is not None and not (i == 0 and _only_verb(words, found)):
             found["NP"] = noun
         part = _participle_at(words, i)
         if part:
@@ -118,6 +118,8 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
             return None
         count, i = int(min(max(number[1], -1.0), 2e9)), i + number[0]
     end = _run_end(words, i)
+    if end == i and determiner and i < len(words) and words[i] in _SOFT_SIDES:
+        end = i + 1
     if end == i and number is None:
         return None
     if end == i and determiner in ("a", "an", "") and number is not None and not _is_elliptic(words, start):
@@ -138,6 +140,9 @@ def _run_end(words: Sequence[str], start: int) -> int:
             continue
         if words[i] in ("one", "ones") and i > start:
             return i + 1
+        if words[i] in ("and", ",") and _joins_adjectives(words, start, i):
+            i += 1
+            continue
         if is_level((words[i - 1], words[i])) and i > start:
             i += 1
             continue
@@ -147,6 +152,14 @@ def _run_end(words: Sequence[str], start: int) -> int:
             break
         i += 1
     return i
+
+
+def _joins_adjectives(words: Sequence[str], start: int, i: int) -> bool:
+    """Whether "and" or a comma stands between adjectives of one noun: "a big, red chair"."""
+    attribute = load_lexicon().attribute
+    if i == start or i + 2 >= len(words) or attribute(words[i + 1]) is None or not is_open(words, i + 2):
+        return False
+    return all(attribute(word) is not None or word in ("and", ",") for word in words[start:i])
 
 
 def _participle_at(words: Sequence[str], i: int) -> int:
@@ -181,11 +194,12 @@ def unknown_verb(words: Sequence[str], i: int) -> int:
     return 0
 
 
-def _only_verb(words: Sequence[str]) -> bool:
-    """Whether the clause begins with a word that is a verb and describes nothing: "wipe table"."""
+def _only_verb(words: Sequence[str], found: dict[str, Lexeme]) -> bool:
+    """Whether the clause begins with a verb that names and describes nothing: "wipe table", "turn right"."""
     word, lexicon = words[0], load_lexicon()
-    if lexicon.canonical(word) is not None or lexicon.attribute(word) is not None or len(words) < 2:
+    longest = max((found[table].length for table in VERBS if table in found), default=0)
+    if longest > 1 or len(words) < 2:
+        return longest > 1
+    if lexicon.canonical(word) is not None or lexicon.attribute(word) is not None:
         return False
-    return load_wordnet().is_mostly_verb(word) and bool(unknown_verb(words, 0))
-
-
+    return load_wordnet().is_mostly_verb(word) and (longest > 0 or unknown_verb(words, 0) > 0)

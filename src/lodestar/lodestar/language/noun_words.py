@@ -41,7 +41,7 @@ class NounWords:
 def noun_words(words: Sequence[str], determiner: str = "", count: int | None = None) -> NounWords:
     """The parts of a run of open words."""
     lexicon = load_lexicon()
-    words = tuple(words)
+    words = tuple(word for word in words if word not in ("and", ","))
     if not words:
         return NounWords((), "", (), determiner, count)
     length = lexicon.known_suffix(list(words)) or 1

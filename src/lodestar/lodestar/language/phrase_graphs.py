@@ -64,7 +64,7 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
             attributes.append(word)
         elif attribute is not None and not modifiers:
             attributes.append(attribute)
-        elif word not in lexicon.ignored_attributes and word != "and":
+        elif word not in lexicon.ignored_attributes or phrase.is_spot:
             modifiers.append(word)
     head = noun.head or ("" if attributes and not modifiers else GENERIC)
     category = " ".join((*modifiers, head)).strip() or " ".join(noun.words)
@@ -107,16 +107,16 @@ def _graph(phrase: Phrase) -> QueryGraph:
             predicates.append(Predicate("Near", (index, add(current.of))))
         for relation in current.relations:
             if relation.anchors or relation.name not in RANKED_SIDES:
-                relate(index, relation)
+                relate(index, relation, current.is_place)
         if index:
             for room in current.rooms:
                 predicates.append(Predicate("InRegion", (index,), variable_of(room)[0].category))
         return index
 
-    def relate(index: int, relation: Relation) -> None:
+    def relate(index: int, relation: Relation, is_place: bool) -> None:
         if relation.name == "With":
             for anchor in relation.anchors:
-                have(index, anchor, relation.negated)
+                have(index, anchor, relation.negated, is_place)
             return
         if relation.name == "Between" or not relation.anchors:
             others = tuple(add(anchor) for anchor in relation.anchors)
@@ -131,25 +131,20 @@ def _graph(phrase: Phrase) -> QueryGraph:
             arguments = (other, index) if relation.inverse else (index, other)
             predicates.append(Predicate(relation.name, arguments, "", relation.negated))
 
-    def have(index: int, anchor: Phrase, negated: bool) -> None:
+    def have(index: int, anchor: Phrase, negated: bool, is_place: bool) -> None:
         """ "with a blue cap" is an attribute, "with a lamp" a lamp beside or inside it."""
         variable = variable_of(anchor)[0]
         head = variable.category.split()[-1:]
         known = load_lexicon().known_suffix(variable.category.split()) > 0
         part = load_vocabulary().is_in("PARTS_OF_THINGS", *head)
-        if variables[index].category in _rooms() and known:
-            predicates.append(Predicate("Inside", (add(anchor), index), "", negated))
-        elif known and not part:
-            predicates.append(Predicate("NextTo", (index, add(anchor)), "", negated))
+        if known and not part:
+            name = "Inside" if is_place else "NextTo"
+            predicates.append(Predicate(name, (add(anchor), index), "", negated))
         else:
             predicates.append(Predicate("HasAttribute", (index,), variable.phrase, negated))
 
     add(phrase)
     return QueryGraph(tuple(variables), tuple(predicates))
-
-
-def _rooms() -> frozenset[str]:
-    return frozenset(load_lexicon().rooms.values())
 
 
 def generic(words: str = GENERIC) -> Phrase:

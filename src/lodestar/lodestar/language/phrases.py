@@ -11,6 +11,7 @@ from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
 HERE = "here"
+_SURFACES = ("top", "surface", "front", "bottom")
 _PLACED = ("Inside", "On", "Near", "From", "NextTo")
 
 
@@ -43,6 +44,7 @@ class Phrase:
     of: Phrase | None = None
     level: str = ""
     pronoun: str = ""
+    use: str = ""  # what it is to serve for: "to sit on"
 
     @property
     def head(self) -> str:
@@ -154,6 +156,8 @@ def phrase_of(meaning: Any) -> Phrase:
         return Phrase(NounWords((), "", ()), pronoun=meaning["pronoun"]).with_relations(_said(meaning))
     noun = meaning.get("value") or NounWords((), GENERIC, ())
     phrase = _counted(Phrase(noun))
+    if meaning.get("use"):
+        phrase = replace(phrase, use=str(meaning["use"]))
     if meaning.get("of") is not None:
         phrase = _part_of(phrase, phrase_of(meaning["of"]))
     if meaning.get("owner") is not None:
@@ -173,6 +177,15 @@ def phrase_of(meaning: Any) -> Phrase:
 
 
 def _counted(phrase: Phrase) -> Phrase:
+    """The phrase with the level that its adjectives name: "second level closet"."""
+    words, vocabulary = phrase.noun.adjectives, load_vocabulary()
+    for i, word in enumerate(words):
+        if vocabulary.is_in("LEVELS", word):
+            start = max(0, i - 1)
+            end = i + 1 if i and not (words[i + 1 : i + 2] and words[i + 1].isdigit()) else i + 2
+            kept = (*words[:start], *words[end:])
+            noun = noun_words((*kept, *phrase.noun.words[len(words) :]), phrase.noun.determiner, phrase.noun.count)
+            return replace(phrase, noun=noun, level=" ".join(words[start:end]))
     return phrase
 
 
@@ -223,6 +236,8 @@ def relation_of(meaning: dict[str, Any]) -> Relation:
         anchors = (phrase_of(to),)
     elif "anchors" in meaning:
         anchors = tuple(phrase_of(one) for one in meaning["anchors"])
+    if name in ("On", "From"):  # "from the top of the drawers"
+        anchors = tuple(a.of if a.of is not None and a.head in _SURFACES else a for a in anchors)
     negated, inverse = bool(meaning.get("negated")), bool(meaning.get("inverse"))
     if name == "Between" and len(anchors) == 1 and (anchors[0].noun.is_plural or anchors[0].noun.count == 2):
         anchors = (anchors[0], anchors[0])
@@ -233,23 +248,20 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
     if relation.name == "Level":
         return replace(phrase, level=relation.text)
     anchors = relation.anchors
+    if relation.name == "From" and phrase.is_place:
+        return phrase  # "the lab at the end of the hall from the office": a hint for the way
     if relation.name in _PLACED and anchors and not relation.inverse:
         if all(a.is_whole and not a.noun.adjectives for a in anchors):
             return phrase
         placed = all(a.is_place for a in anchors)
-        near = relation.name in ("Near", "NextTo") and not _at(relation)
-        if placed and not relation.negated and not near and not (phrase.is_place and _is_level(anchors[0])):
-            return replace(phrase, rooms=(*phrase.rooms, *anchors))
-        if placed and phrase.is_place and _is_level(anchors[0]):
+        if placed and _is_level(anchors[0]) and not relation.negated:
             return replace(phrase, level=" ".join(anchors[0].noun.words))
+        if placed and not relation.negated and relation.name not in ("Near", "NextTo"):
+            return replace(phrase, rooms=(*phrase.rooms, *anchors))
     if relation.name == "From":
         relation = replace(relation, name="On")
     return replace(phrase, relations=(*phrase.relations, relation))
 
 
-def _at(relation: Relation) -> bool:
-    return False
-
-
 def _is_level(phrase: Phrase) -> bool:
-    return load_vocabulary().is_in("LEVELS", phrase.head.split()[0] if phrase.head else "")
+    return bool(phrase.head) and load_vocabulary().is_in("LEVELS", phrase.head.split()[0])

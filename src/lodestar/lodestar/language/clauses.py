@@ -102,16 +102,18 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
         then = vocabulary.match("THEN", tokens, i)
         if then is not None and then[0] > 0 and i + then[0] > j - 1 and tokens[i + then[0] - 1] != "and":
             k = i + then[0]
-            if k < len(tokens) and (begins(tokens, k) or is_named(tokens, k)):
+            if k < len(tokens) and (begins(tokens, k) or is_named(tokens, k) or _goes_on(tokens, k)):
                 return then[0], "", False
         if begins(tokens, j) or (first and is_named(tokens, j + 1)) or _statement_at(tokens, j):
             return j - i, first, False
-        if token in ("then", "but") and is_named(tokens, j) and tokens[j] != "not":
+        if {"then", "but"} & set(tokens[i:j]) and (is_named(tokens, j) or _goes_on(tokens, j)) and tokens[j] != "not":
             return j - i, "", False
         return None
     then = vocabulary.match("THEN", tokens, i)
-    if then is not None and i + then[0] < len(tokens) and begins(tokens, i + then[0]) and tokens[i] != "first":
-        return then[0], "", False
+    if then is not None and i + then[0] < len(tokens) and tokens[i] not in ("first", "second", "next"):
+        k = i + then[0]
+        if begins(tokens, k) or _goes_on(tokens, k) or (is_named(tokens, k) and then[0] > 1):
+            return then[0], "", False
     order = _order_at(tokens, i)
     if order is not None:
         return order[0], order[1], False
@@ -153,6 +155,13 @@ def begins(tokens: Sequence[str], i: int) -> bool:
         return max(verbs) > 1 or not _is_thing(tokens[i]) or _has_foot(tokens, i + 1) or i + 1 >= len(tokens)
     length = unknown_verb(tokens, i)
     return length > 0 and _has_foot(tokens, i + length)
+
+
+def _goes_on(tokens: Sequence[str], i: int) -> bool:
+    """Whether a way goes on at word i without a verb: "then to the table"."""
+    vocabulary = load_vocabulary()
+    tables = ("TO", "THROUGH", "HOME", "BETWEEN", "RETURN")
+    return i < len(tokens) and any(vocabulary.match(table, tokens, i) is not None for table in tables)
 
 
 def is_named(tokens: Sequence[str], i: int) -> bool:
@@ -252,6 +261,9 @@ def strip(clause: Clause) -> Clause:
     while words and words[0] in _JOINS:
         words.pop(0)
     words = words[_skip(words, 0, "POLITE") :]
+    words = _without_adverbs(words)
+    if words and _only(words, ("POLITE", "FILLER", "THEN")):
+        return replace(clause, words=())
     link = clause.link
     if link:
         while words and words[0] in (_SUBJECTS | _AUXILIARIES) and len(words) > 1:
@@ -262,6 +274,21 @@ def strip(clause: Clause) -> Clause:
         words[0] = plain_verb(words[0]) if link else words[0]
     words = without_fillers(words)
     return replace(clause, words=tuple(words))
+
+
+def _only(words: Sequence[str], tables: Sequence[str]) -> bool:
+    """Whether one phrase of the tables is all that is said, and no verb."""
+    matches = load_vocabulary().matches(words, 0)
+    if any(matches.get(table, (0,))[0] == len(words) for table in VERBS):
+        return False
+    return any(matches.get(table, (0,))[0] == len(words) for table in tables)
+
+
+def _without_adverbs(words: Sequence[str]) -> list[str]:
+    """The words without those that say nothing of what is to be done: "please", "quickly", "then"."""
+    vocabulary = load_vocabulary()
+    kept = [w for i, w in enumerate(words) if not vocabulary.is_in("ADVERB", w) or (i == 0 and len(words) == 1)]
+    return kept
 
 
 def without_fillers(words: Sequence[str]) -> list[str]:

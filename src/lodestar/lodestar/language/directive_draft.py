@@ -72,8 +72,10 @@ class Draft:
             self.halts = True
         elif kind == "repeat":
             self.times = int(meaning.get("times", 2))
+        elif kind == "again":
+            return
         elif kind in ("statement", "leave"):
-            self._remember(meaning.get("thing"))
+            self._remember(meaning)
             self.statements.append(clause.text)
         elif kind == "route":
             self.route.append(clause.text)
@@ -104,7 +106,11 @@ class Draft:
         match kind:
             case "go" | "return":
                 return self._went(meaning, clause)
-            case "find" | "where" | "handle" | "carry":
+            case "where":
+                return self._where(meaning, clause)
+            case "what":
+                return self._what(meaning, clause)
+            case "find" | "handle" | "carry":
                 return self._found(kind, meaning, clause)
             case "look":
                 return self._looked(meaning)
@@ -144,12 +150,15 @@ class Draft:
             return self.named.with_relations(phrase.relations)
         return phrase.with_noun(self.named.noun)
 
-    def _remember(self, meaning: Any) -> None:
-        if meaning is not None:
-            try:
-                self._things(meaning)
-            except NotUnderstood:
-                return
+    def _remember(self, meaning: dict[str, Any]) -> None:
+        """What a statement is about, and where it says that it is: "my phone is in the kitchen"."""
+        if meaning.get("thing") is None:
+            return
+        try:
+            where = (meaning.get("asked") or {}).get("said")
+            self._things(meaning["thing"], where)
+        except NotUnderstood:
+            return
 
     # --- steps ---
 
@@ -253,6 +262,21 @@ class Draft:
         item = item_of(things, every=kind is StepKind.LIST)
         return Step(kind, item, scope=scope_of(things.phrases[0]), unable=unable)
 
+    def _where(self, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+        """To find a thing that is asked for; of a place the answer is enough."""
+        things = self._things(meaning["thing"])
+        if all(p.is_place for p in things.phrases):
+            phrase = replace(things.phrases[0], rooms=())
+            return [Step(StepKind.ASK, item_of(Things((phrase,))), scope=scope_of(things.phrases[0]), question=clause.text)]
+        return self._each(things, ())
+
+    def _what(self, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+        """What a thing is that is only described; several things are listed."""
+        things = self._things(meaning["thing"])
+        if any(p.noun.is_plural for p in things.phrases) or clause.words[0] in ("tell", "show", "find"):
+            return self._told("list", meaning, clause)
+        return [self._asked(meaning, clause)]
+
     def _found(self, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         things = self._things(meaning["thing"], meaning.get("where"))
         if meaning.get("inside") is not None:
@@ -261,6 +285,8 @@ class Draft:
             if not container.is_whole:
                 things = replace(things, phrases=tuple(p.with_relations([named]) for p in things.phrases))
             self.named = things.phrases[0]
+        if kind != "find" and load_vocabulary().is_in("WAYS", things.phrases[0].head):
+            return self._by_way(things.phrases[0], meaning, clause)
         unable = (meaning["unable"],) if kind in ("handle", "carry") else ()
         steps = self._each(things, unable)
         if kind == "carry":
@@ -268,6 +294,17 @@ class Draft:
             place = self._places(self._things(meaning["place"])) if "place" in meaning else self._put(meaning["at"])
             self.named = named
             steps = [*steps, *place] if not steps or place else steps
+        return steps
+
+    def _by_way(self, way: Phrase, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+        """ "Take the path between the sofa and the table to the door": a spot, then where it leads."""
+        steps = []
+        if way.relations:
+            steps.append(Step(StepKind.GO, Item((graphs_of(replace(generic(SPOT), relations=way.relations)),))))
+        if meaning.get("place") is not None:
+            steps += self._places(self._things(meaning["place"]))
+        if not steps:
+            self.route.append(clause.text)
         return steps
 
     def _looked(self, meaning: dict[str, Any]) -> list[Step]:
@@ -470,7 +507,8 @@ def scope_of(phrase: Phrase, own: bool = True) -> Scope:
 
     if own:
         collect(phrase)
-    level = level_of(phrase.level or next((room.level for room in rooms if room.level), ""))
+    anchors = [anchor for relation in phrase.relations for anchor in relation.anchors]
+    level = level_of(phrase.level or next((p.level for p in (*rooms, *anchors) if p.level), ""))
     return Scope(tuple(graphs_of(room)[0] for room in rooms), level)
 
 

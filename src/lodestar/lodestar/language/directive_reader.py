@@ -81,7 +81,7 @@ def _choices(clause: Clause) -> tuple[dict, list[str], float]:
     if question is not None:
         return question.meaning, ["a question"], question.cost
     if _states(clause):
-        return {"kind": "statement", "thing": _thing_in(clause.words)}, ["it asks for nothing"], 0.0
+        return {"kind": "statement", "thing": _thing_in(_without_subject(clause.words))}, ["it asks for nothing"], 0.0
     if reading is not None:
         return reading.meaning, list(reading.why), reading.cost
     prefix = _prefix(clause)
@@ -219,7 +219,10 @@ def _placed(draft: Draft) -> list[Step]:
     """The steps; what follows a step to a room happens in that room, until another place is named."""
     steps: list[Step] = []
     room: Scope | None = None
-    for step in draft.steps:
+    said = draft.steps
+    if any(step.kind in (StepKind.FIND, StepKind.LIST) for step in said):  # they explore as far as they must
+        said = [step for step in said if step.kind is not StepKind.EXPLORE or step.scope]
+    for step in said:
         if step.kind is StepKind.GO:
             room = _room_of(step)
         elif step.kind in (StepKind.RETURN,):

@@ -15,7 +15,7 @@ from lodestar.models.wordnet import load_wordnet
 CLOSING = (
     "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT", "THAT",
     "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA", "UNTIL", "EITHER",
-    "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "AWAY",
+    "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "DID_SEE", "AWAY", "TO_DO",
 )  # fmt: skip
 #: Tables of verbs that begin what is asked for.
 VERBS = (
@@ -42,6 +42,10 @@ def lattice_of(words: Sequence[str]) -> Lattice:
         noun = _noun_at(words, i)
         if noun is not None and not (i == 0 and _only_verb(words, found)):
             found["NP"] = noun
+            if vocabulary.is_in("DOORS", noun.value.head):
+                found["PASSAGE"] = noun
+        if vocabulary.is_in("SUPERLATIVE", words[i]) and vocabulary.match("DET", words, i + 1) is not None:
+            found["CLOSE"] = Lexeme(1, vocabulary.match("SUPERLATIVE", words, i)[1])  # "the towel nearest the sink"
         part = _participle_at(words, i)
         if part:
             found["PART"] = Lexeme(part, " ".join(words[i : i + part]))
@@ -149,6 +153,8 @@ def _run_end(words: Sequence[str], start: int) -> int:
         if not is_open(words, i) and not _soft(words, i):
             break
         if i > start and _participle_at(words, i):
+            break
+        if i > start and load_vocabulary().is_in("SUPERLATIVE", words[i]) and not is_open(words, i + 1):
             break
         i += 1
     return i

@@ -72,7 +72,7 @@ def is_level(words: Sequence[str]) -> bool:
     """Whether the last two words are "level 2" or "room b"."""
     if len(words) < 2 or not load_vocabulary().is_in("PLACE_NOUNS", words[-2]):
         return False
-    return words[-1].isdigit() or len(words[-1]) == 1 or load_vocabulary().is_in("NUMBER", words[-1])
+    return words[-1][0].isdigit() or len(words[-1]) == 1 or load_vocabulary().is_in("NUMBER", words[-1])
 
 
 def _describes(word: str) -> bool:

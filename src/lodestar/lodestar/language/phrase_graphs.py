@@ -76,6 +76,10 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
         category = GENERIC
     attributes = list(dict.fromkeys(attributes))
     text = " ".join((*attributes, category))
+    if noun.head in ("somewhere", "someplace"):
+        text = " ".join((noun.head, phrase.use)).strip()
+    elif phrase.use:
+        text = f"{text} {phrase.use}"
     if phrase.of is not None:
         text = f"{text} of {variable_of(phrase.of)[0].phrase}"
     sides = [r for r in phrase.relations if not r.anchors and r.name in RANKED_SIDES]

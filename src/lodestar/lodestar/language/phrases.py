@@ -162,8 +162,11 @@ def phrase_of(meaning: Any) -> Phrase:
         phrase = _part_of(phrase, phrase_of(meaning["of"]))
     if meaning.get("owner") is not None:
         owner = phrase_of(meaning["owner"])
-        if owner.is_place:
+        if owner.is_place and not phrase.is_place:
             phrase = replace(phrase, rooms=(owner,))
+        elif load_lexicon().canonical(owner.head) is None:  # "jane's office"
+            words = (*owner.noun.words, *phrase.noun.words)
+            phrase = replace(phrase, noun=noun_words(words, phrase.noun.determiner, phrase.noun.count))
         else:
             phrase = replace(phrase, relations=(Relation("Near", (owner,)),))
     phrase = phrase.with_relations(_said(meaning))

@@ -23,9 +23,15 @@ _LINKS = frozenset(
     {"of", "in", "on", "at", "near", "with", "from", "that", "between", "to", "by", "under", "for", "closest", "next",
      "full", "behind", "above", "below", "inside", "over", "left", "nearest"}
 )  # fmt: skip
-_NO_WORDS = frozenset({"the", "a", "an", "my", "your", "this", "that", "these", "those", "and", "any", "some", "of"})
-_STARTS = frozenset({"start", "beginning", "home", "base", "started", "me", "here", "began", "place", "position", "point"})
-_WHOLE = frozenset({"building", "house", "apartment", "home", "place", "area", "office building", "warehouse"})
+_NO_WORDS = frozenset(
+    {"the", "a", "an", "my", "your", "this", "that", "these", "those", "and", "any", "some", "of"}
+)
+_STARTS = frozenset(
+    {"start", "beginning", "home", "base", "started", "me", "here", "began", "place", "position", "point"}
+)
+_WHOLE = frozenset(
+    {"building", "house", "apartment", "home", "place", "area", "office building", "warehouse"}
+)
 _HAVING = ("On", "Inside", "NextTo", "Near", "Below")
 _LEVELS = frozenset({"level", "floor", "story", "storey"})
 
@@ -113,13 +119,18 @@ def _compare_relations(wanted: SaidStep, own: SaidStep) -> tuple[str, str]:
     missing = set(wanted.relations) - set(own.relations)
     more = set(own.relations) - set(wanted.relations)
     for phrase in wanted.others:
-        match = next((r for r in sorted(more) if not phrase.isdisjoint(w for a in r[1] for w in a.split())), None)
+        match = next(
+            (r for r in sorted(more) if not phrase.isdisjoint(w for a in r[1] for w in a.split())), None
+        )
         if match is not None:
             more.discard(match)
         elif own.room not in phrase and (own.level is None or _LEVELS.isdisjoint(phrase)):
             missing.add(("Other", tuple(sorted(phrase)), False))
     if missing or more:
-        return PARTIAL, f"relations {sorted(own.relations)}, not {sorted(wanted.relations)} {wanted.others or ''}"
+        return (
+            PARTIAL,
+            f"relations {sorted(own.relations)}, not {sorted(wanted.relations)} {wanted.others or ''}",
+        )
     return EXACT, ""
 
 
@@ -180,7 +191,9 @@ def _wanted(step: Mapping[str, Any]) -> SaidStep:
         elif relation["name"] == "InRegion":
             others.append(_content(" ".join(relation["anchors"])))
         elif relation["name"] == "HasAttribute":
-            relations |= {("HasAttribute", (_anchor_head(a),), bool(relation["negated"])) for a in relation["anchors"]}
+            relations |= {
+                ("HasAttribute", (_anchor_head(a),), bool(relation["negated"])) for a in relation["anchors"]
+            }
         elif relation["name"] == "Between":
             relations.add(("Between", anchors, bool(relation["negated"])))
         else:
@@ -223,12 +236,16 @@ def said_step(step: Step) -> SaidStep:
     return SaidStep(kind, head, words, options, relations, (), room, level, count)
 
 
-def _relations(graph: QueryGraph, step: Step, own: frozenset[str]) -> frozenset[tuple[str, tuple[str, ...], bool]]:
+def _relations(
+    graph: QueryGraph, step: Step, own: frozenset[str]
+) -> frozenset[tuple[str, tuple[str, ...], bool]]:
     found = set()
     for predicate in (*graph.predicates, *step.asked):
         heads = {i: _anchor_head(v.phrase) for i, v in enumerate(graph.variables)}
         first, *rest = predicate.arguments
-        if predicate.name in ("IsCategory", "InRegion") and (predicate.name == "IsCategory" or first or not predicate.negated):
+        if predicate.name in ("IsCategory", "InRegion") and (
+            predicate.name == "IsCategory" or first or not predicate.negated
+        ):
             if predicate.name == "InRegion" and first == 0:
                 found.add(("InRegion", (head_of(predicate.value),), predicate.negated))
         elif predicate.name == "HasAttribute" and first == 0:
@@ -323,4 +340,6 @@ def _canonical_words(text: str) -> list[str]:
 
 
 def _content(text: str) -> frozenset[str]:
-    return frozenset(w for word in _canonical_words(text) if word not in _LINKS for w in (word, head_of(word)))
+    return frozenset(
+        w for word in _canonical_words(text) if word not in _LINKS for w in (word, head_of(word))
+    )

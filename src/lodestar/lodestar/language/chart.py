@@ -106,7 +106,9 @@ class _Ranking:
             return
         rule = self._rules[(way.symbol.name, tuple(symbol.name for symbol in way.production.rhs))]
         text = " ".join(self._lattice.words[way.start_position : way.end_position])
-        for parts in itertools.islice(itertools.product(*(self.of(c) for c in way.children)), MAX_READINGS**2):
+        for parts in itertools.islice(
+            itertools.product(*(self.of(c) for c in way.children)), MAX_READINGS**2
+        ):
             values = {name: part.meaning for name, part in zip(rule.names, parts)}
             why = tuple(itertools.chain.from_iterable(part.why for part in parts))
             cost = rule.cost + sum(part.cost for part in parts)
@@ -153,7 +155,14 @@ def read_rules(data: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Rule
             for chosen in itertools.product(*choices):
                 parts = tuple(part for part in chosen if part)
                 rules.append(
-                    Rule(block, parts, _named(parts), meaning, float(meaning.get("cost", 0.0)), meaning.get("why", ""))
+                    Rule(
+                        block,
+                        parts,
+                        _named(parts),
+                        meaning,
+                        float(meaning.get("cost", 0.0)),
+                        meaning.get("why", ""),
+                    )
                 )
     return rules
 
@@ -183,9 +192,11 @@ def load_chart(entry: str = "clause") -> Chart:
             rules.setdefault((rule.block, rule.parts), rule)
     blocks = list(dict.fromkeys([entry, *(block for block, _ in rules)]))
     terminals = sorted({part for _, parts in rules for part in parts if part not in blocks})
-    lines = [f"{block}: {' | '.join(' '.join(parts) for b, parts in rules if b == block)};" for block in blocks]
+    lines = [
+        f"{block}: {' | '.join(' '.join(parts) for b, parts in rules if b == block)};" for block in blocks
+    ]
     text = "\n".join([*lines, "terminals", *(f"{terminal}: ;" for terminal in terminals)])
-    grammar = Grammar.from_string(text, recognizers={terminal: _never for terminal in terminals})
+    grammar = Grammar.from_string(text, recognizers=dict.fromkeys(terminals, _never))
     parser = GLRParser(grammar, ws=None, custom_token_recognition=_tokens)
     return Chart(rules, parser)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lodestar.language.lattice import VERBS, is_open, unknown_verb
+from lodestar.language.lattice import VERBS, is_open, known_at, unknown_verb
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
@@ -13,7 +13,14 @@ from lodestar.models.wordnet import load_wordnet
 
 MAX_CLAUSE = 60  # words: what is longer is cut, so that the chart stays small
 _JOINS = frozenset({"and", "or", "but", "then", COMMA})
-_ORDERS = {"before": "before", "after": "after", "once": "after", "until": "until", "till": "until", "while": "while"}
+_ORDERS = {
+    "before": "before",
+    "after": "after",
+    "once": "after",
+    "until": "until",
+    "till": "until",
+    "while": "while",
+}
 _PAST = {
     "been": "go", "gone": "go", "went": "go", "found": "find", "seen": "find", "taken": "take", "took": "take", "got": "get",
     "brought": "bring", "left": "leave", "come": "come", "reached": "reach", "put": "put", "saw": "find", "passed": "visit",
@@ -21,7 +28,21 @@ _PAST = {
 }  # fmt: skip
 _SUBJECTS = frozenset({"you", "we", "i", "robot", "it"})
 _AUXILIARIES = frozenset({"have", "has", "had", "are", "were", "do", "can", "will", "get", "through", "by"})
-_FEET = ("DET", "IT", "ME", "TO", "REL", "HOME", "NUMBER", "THERE", "HERE", "THROUGH", "PAST", "LEVEL", "ABOUT")
+_FEET = (
+    "DET",
+    "IT",
+    "ME",
+    "TO",
+    "REL",
+    "HOME",
+    "NUMBER",
+    "THERE",
+    "HERE",
+    "THROUGH",
+    "PAST",
+    "LEVEL",
+    "ABOUT",
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +56,7 @@ class Clause:
     link: str = ""
     question: bool = False
     joined: bool = False
+    spoken: str = ""  # its first word as said: who does it
 
     @property
     def text(self) -> str:
@@ -69,8 +91,8 @@ def clauses_of(tokens: Sequence[str]) -> list[Clause]:
         close(i, tokens[i] == QUESTION)
         start = i = i + length
         link, joined = following, was_joined
-        if i == start and i < len(tokens) and tokens[i] not in (STOP, QUESTION):
-            i += 1
+        if i < len(tokens) and tokens[i] not in (STOP, QUESTION):
+            i = max(i + 1, _verb_end(tokens, i))
     close(len(tokens))
     return [stripped for clause in found if (stripped := strip(clause)).words]
 
@@ -106,7 +128,11 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
                 return then[0], "", False
         if begins(tokens, j) or (first and is_named(tokens, j + 1)) or _statement_at(tokens, j):
             return j - i, first, False
-        if {"then", "but"} & set(tokens[i:j]) and (is_named(tokens, j) or _goes_on(tokens, j)) and tokens[j] != "not":
+        if (
+            {"then", "but"} & set(tokens[i:j])
+            and (is_named(tokens, j) or _goes_on(tokens, j))
+            and tokens[j] != "not"
+        ):
             return j - i, "", False
         return None
     then = vocabulary.match("THEN", tokens, i)
@@ -119,6 +145,9 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
         return order[0], order[1], False
     if token == "to" and _purpose_verb(tokens, i + 1):
         return 1, "", False
+    purpose = vocabulary.match("PURPOSE", tokens, i)
+    if purpose is not None and i + purpose[0] < len(tokens):
+        return purpose[0], "why", False
     if _bans(tokens, i) or _run_on(tokens, i):
         return 0, "", False
     return None
@@ -128,9 +157,13 @@ def _order_at(tokens: list[str], i: int) -> tuple[int, str] | None:
     link = _ORDERS.get(tokens[i]) if i < len(tokens) else None
     if link is None or i + 1 >= len(tokens) or tokens[i + 1] in (COMMA, STOP, QUESTION):
         return None
-    if load_vocabulary().match("THEN", tokens, i) is not None or load_vocabulary().match("FOREVER", tokens, i):
+    if load_vocabulary().match("THEN", tokens, i) is not None or load_vocabulary().match(
+        "FOREVER", tokens, i
+    ):
         return None
-    if link == "until" and not (tokens[i + 1] in _SUBJECTS or tokens[i + 1].endswith("ing") or begins(tokens, i + 1)):
+    if link == "until" and not (
+        tokens[i + 1] in _SUBJECTS or tokens[i + 1].endswith("ing") or begins(tokens, i + 1)
+    ):
         return (1, "until") if i else None
     if link == "after" and i and tokens[i - 1] in ("look", "go", "run", "right"):
         return None
@@ -148,7 +181,7 @@ def begins(tokens: Sequence[str], i: int) -> bool:
         return True
     vocabulary = load_vocabulary()
     matches = vocabulary.matches(tokens, i)
-    if load_lexicon().known_prefix(list(tokens[i:])) > 1 and not _longer(matches, 1):
+    if known_at(tokens, i) > 1 and not _longer(matches, 1):
         return False
     verbs = [matches[table][0] for table in VERBS if table in matches]
     if verbs:
@@ -191,7 +224,11 @@ def _bans(tokens: Sequence[str], i: int) -> bool:
     match = vocabulary.match("AVOID", tokens, i)
     if match is not None:
         after = i + match[0]
-        if vocabulary.match("GO_NEAR", tokens, after) is not None and match[1] not in ("mind", "ignore", "not"):
+        if vocabulary.match("GO_NEAR", tokens, after) is not None and match[1] not in (
+            "mind",
+            "ignore",
+            "not",
+        ):
             return True
         if str(match[1]).split()[0] in ("avoid", "avoiding", "keep", "stay", "steer", "beware", "bypass") or (
             len(str(match[1]).split()) > 2
@@ -212,14 +249,22 @@ def _length_at(tokens: Sequence[str], i: int) -> bool:
 def _run_on(tokens: Sequence[str], i: int) -> bool:
     """Whether another order begins at word i without a word that joins: "i need you there go to the bathroom"."""
     before, vocabulary = tokens[i - 1], load_vocabulary()
-    if not (is_open(tokens, i - 1) or vocabulary.is_in("THERE", before) or vocabulary.is_in("IT", before) or before == "please"):
+    if not (
+        is_open(tokens, i - 1)
+        or vocabulary.is_in("THERE", before)
+        or vocabulary.is_in("IT", before)
+        or before == "please"
+    ):
         return False
-    if load_lexicon().known_prefix(list(tokens[i - 1 :])) > 1 or not begins(tokens, i) or before in _SUBJECTS:
+    if known_at(tokens, i - 1) > 1 or not begins(tokens, i) or before in _SUBJECTS:
         return False
     matches = vocabulary.matches(tokens, i)
-    if "COUNT" in matches or "WHAT_IS" in matches or "POLITE" in matches and matches["POLITE"][0] > 1:
+    if "COUNT" in matches or "WHAT_IS" in matches or ("POLITE" in matches and matches["POLITE"][0] > 1):
         return True
-    if not vocabulary.matches(tokens, i - 1).keys().isdisjoint((*VERBS, "POLITE", "AVOID", "NOT", "GO_NEAR")) and before != "please":
+    if (
+        not vocabulary.matches(tokens, i - 1).keys().isdisjoint((*VERBS, "POLITE", "AVOID", "NOT", "GO_NEAR"))
+        and before != "please"
+    ):
         return False
     return vocabulary.is_in("STRONG", tokens[i]) and (_has_foot(tokens, i + 1) or i + 1 == len(tokens))
 
@@ -230,14 +275,33 @@ def _purpose_verb(tokens: Sequence[str], i: int) -> bool:
         return False
     matches = load_vocabulary().matches(tokens, i)
     tables = ("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "LIST", "WAIT", "PUT")
-    if tokens[i - 2] in ("need", "want", "have", "like", "try", "able", "you", "go", "how", "used", "sit", "something", "somewhere"):
+    if tokens[i - 2] in (
+        "need",
+        "want",
+        "have",
+        "like",
+        "try",
+        "able",
+        "you",
+        "go",
+        "how",
+        "used",
+        "sit",
+        "something",
+        "somewhere",
+    ):
         return False
     known = any(table in matches for table in tables) and load_wordnet().is_verb(tokens[i])
     return (known or unknown_verb(tokens, i) > 0) and _has_foot(tokens, i + 1)
 
 
 def _statement_at(tokens: Sequence[str], i: int) -> bool:
-    return i < len(tokens) and tokens[i] in ("i", "we", "you", "my") and i + 1 < len(tokens) and tokens[i] != "my"
+    return (
+        i < len(tokens)
+        and tokens[i] in ("i", "we", "you", "my")
+        and i + 1 < len(tokens)
+        and tokens[i] != "my"
+    )
 
 
 def _skip(tokens: Sequence[str], i: int, table: str) -> int:
@@ -246,7 +310,12 @@ def _skip(tokens: Sequence[str], i: int, table: str) -> int:
     while i < len(tokens):
         matches = vocabulary.matches(tokens, i)
         match = matches.get(table)
-        if match is None or i + match[0] >= len(tokens) or _longer(matches, match[0] - 1) or "HOME" in matches:
+        if (
+            match is None
+            or i + match[0] >= len(tokens)
+            or _longer(matches, match[0] - 1)
+            or "HOME" in matches
+        ):
             break
         avoid = matches.get("AVOID")
         if avoid is not None and avoid[0] >= match[0]:
@@ -260,8 +329,9 @@ def strip(clause: Clause) -> Clause:
     words = list(clause.words)
     while words and words[0] in _JOINS:
         words.pop(0)
+    clause = replace(clause, spoken=words[0] if words else "")
     words = words[_skip(words, 0, "POLITE") :]
-    words = _without_adverbs(words)
+    words = _without_asides(words)
     if words and _only(words, ("POLITE", "FILLER", "THEN")):
         return replace(clause, words=())
     link = clause.link
@@ -284,10 +354,17 @@ def _only(words: Sequence[str], tables: Sequence[str]) -> bool:
     return any(matches.get(table, (0,))[0] == len(words) for table in tables)
 
 
-def _without_adverbs(words: Sequence[str]) -> list[str]:
-    """The words without those that say nothing of what is to be done: "please", "quickly", "then"."""
-    vocabulary = load_vocabulary()
-    kept = [w for i, w in enumerate(words) if not vocabulary.is_in("ADVERB", w) or (i == 0 and len(words) == 1)]
+def _without_asides(words: Sequence[str]) -> list[str]:
+    """The words without those that say nothing of what is to be done: "please", "quickly", "at all costs"."""
+    vocabulary, kept, i = load_vocabulary(), [], 0
+    while i < len(words):
+        matches = vocabulary.matches(words, i)
+        aside = max((matches[table][0] for table in ("ADVERB", "ASIDE") if table in matches), default=0)
+        if not aside or len(words) == aside or (not i and aside == 1 and words[0] in ("then",)):
+            kept.append(words[i])
+            i += 1
+        else:
+            i += aside
     return kept
 
 

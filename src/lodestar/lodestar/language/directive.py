@@ -66,7 +66,9 @@ class Item:
         """Every reading of every alternative, weighted so that the weights add up to 1."""
         share = 1.0 / max(len(self.alternatives), 1)
         return tuple(
-            replace(graph, weight=graph.weight * share) for readings in self.alternatives for graph in readings
+            replace(graph, weight=graph.weight * share)
+            for readings in self.alternatives
+            for graph in readings
         )
 
     @property

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
     EVERY,
-    Constraint,
     ConstraintKind,
-    DirectiveError,
     Item,
     NotUnderstood,
     Pose,
@@ -19,15 +18,24 @@ from lodestar.language.directive import (
     Step,
     StepKind,
 )
-from lodestar.language.noun_words import GENERIC, NounWords, noun_words
+from lodestar.language.noun_words import GENERIC, NounWords
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
-from lodestar.language.phrases import HERE, Phrase, Relation, Things, phrase_of, relation_of, things_of, with_state
+from lodestar.language.phrases import (
+    HERE,
+    Phrase,
+    Relation,
+    Things,
+    phrase_of,
+    relation_of,
+    things_of,
+    with_state,
+)
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
 _TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "disturb", "damage"})
-_ALL = frozenset({"all", "every", "each", "all of", "every single"})
+_ALL = frozenset({"all", "every", "each"})
 _NEARBY = ("Near", "NextTo", "Closest")
 _GOES_ON = (StepKind.FIND, StepKind.GO, StepKind.COUNT, StepKind.LIST)
 
@@ -72,8 +80,12 @@ class Draft:
             self.halts = True
         elif kind == "repeat":
             self.times = int(meaning.get("times", 2))
-        elif kind == "again":
+        elif kind in ("again", "never") or clause.link == "why":
             return
+        elif kind == "override":
+            raise NotUnderstood(
+                f'"{clause.words[0]}": what is to be kept away from cannot be lifted, only left out'
+            )
         elif kind in ("statement", "leave"):
             self._remember(meaning)
             self.statements.append(clause.text)
@@ -84,7 +96,9 @@ class Draft:
         elif kind in ("refuse", "follow"):
             self.unable.append(meaning["unable"])
         else:
-            self._insert(self._steps_of(kind, clause, meaning), clause)
+            steps = self._steps_of(kind, clause, meaning)
+            times = int(meaning.get("times", 1))
+            self._insert([replace(step, times=times) if times != 1 else step for step in steps], clause)
 
     def _insert(self, steps: list[Step], clause: Clause) -> None:
         if not steps:
@@ -99,7 +113,7 @@ class Draft:
             self.groups.append(group)
         else:
             self.groups.append(group)
-        if clause.link == "until" and self.constraints:
+        if clause.link == "until" and self.constraints and self.groups:
             self.until.append((len(self.constraints) - 1, len(self.groups) - 1))
 
     def _steps_of(self, kind: str, clause: Clause, meaning: dict[str, Any]) -> list[Step]:
@@ -140,7 +154,9 @@ class Draft:
         return replace(things, phrases=phrases)
 
     def _resolved(self, phrase: Phrase) -> Phrase:
-        if not phrase.pronoun and not (phrase.adjectives_only and self.named is not None and phrase.noun.head):
+        if not phrase.pronoun and not (
+            phrase.adjectives_only and self.named is not None and phrase.noun.head
+        ):
             return phrase
         if phrase.pronoun in (HERE, "me", "us"):
             return phrase
@@ -170,7 +186,9 @@ class Draft:
             ends += self._places(self._things(meaning["legs"]["before"]))
         for at in ((meaning.get("legs") or {}).get("at_all") or {}).get("all", []):
             ends += self._spots([at])
-        home = meaning["kind"] == "return" and not any(key in leg for leg in legs for key in ("to", "at", "via"))
+        home = meaning["kind"] == "return" and not any(
+            key in leg for leg in legs for key in ("to", "at", "via")
+        )
         for leg in legs:
             if leg.get("to") is not None:
                 back = meaning["kind"] == "return"
@@ -181,6 +199,9 @@ class Draft:
                 ends += self._spots([leg["at"]], bool(ends))
             elif leg.get("home"):
                 home = True
+            elif leg.get("pose"):
+                x, y, *heading = leg["pose"]
+                ends.append(Step(StepKind.GO, pose=Pose(x, y, math.radians(heading[0]) if heading else None)))
             elif leg.get("turn"):
                 self.turns = True
                 self.route.append(clause.text)
@@ -207,11 +228,19 @@ class Draft:
         words = (phrase.noun.determiner, *phrase.noun.words) if phrase.noun.determiner else phrase.noun.words
         if load_vocabulary().is_in("HOME", *words):
             return Step(StepKind.RETURN)
-        if phrase.is_spot and phrase.of is not None or phrase.is_spot and not phrase.noun.adjectives and phrase.rooms:
+        if (phrase.is_spot and phrase.of is not None) or (
+            phrase.is_spot and not phrase.noun.adjectives and phrase.rooms
+        ):
             of_room = phrase.of if phrase.of is not None and phrase.of.is_place else None
             whole = replace(phrase, of=None) if of_room is not None else phrase
-            scope = Scope((graphs_of(of_room)[0],)) if of_room is not None and not of_room.is_whole else scope_of(phrase)
+            scope = (
+                Scope((graphs_of(of_room)[0],))
+                if of_room is not None and not of_room.is_whole
+                else scope_of(phrase)
+            )
             return Step(StepKind.GO, Item((graphs_of(whole),)), scope=scope)
+        if phrase.is_place and is_all(phrase):
+            return Step(StepKind.PATROL)
         if phrase.is_place or (phrase.adjectives_only and not phrase.noun.head):
             if back:
                 return Step(StepKind.RETURN, Item((graphs_of(replace(phrase, rooms=())),)))
@@ -231,7 +260,11 @@ class Draft:
                 steps.append(Step(StepKind.RETURN))
             elif relation.name in ("Inside", "On", "Near", "NextTo") and all(a.is_place for a in anchors):
                 steps += self._places(Things(anchors))
-            elif steps and relation.name in ("Near", "NextTo", "Inside", "Behind") and steps[-1].kind is StepKind.GO:
+            elif (
+                steps
+                and relation.name in ("Near", "NextTo", "Inside", "Behind")
+                and steps[-1].kind is StepKind.GO
+            ):
                 steps[-1] = self._nearer(steps[-1], relation)
             elif relation.name in _NEARBY and not relation.negated:
                 steps += self._places(Things(anchors))
@@ -258,7 +291,10 @@ class Draft:
     def _find(self, things: Things, unable: tuple[str, ...] = ()) -> Step:
         for phrase in things.phrases:
             check_is_thing(phrase)
-        kind = StepKind.LIST if things.phrases[0].noun.determiner in _ALL and not unable else StepKind.FIND
+            pointed = phrase.noun.determiner in ("the", "this", "that", "these", "those")
+            if phrase.noun.is_anything and not pointed and not _says_what(phrase):
+                raise NotUnderstood("any thing at all would do; say what kind of thing")
+        kind = StepKind.LIST if is_all(things.phrases[0]) and not unable else StepKind.FIND
         item = item_of(things, every=kind is StepKind.LIST)
         return Step(kind, item, scope=scope_of(things.phrases[0]), unable=unable)
 
@@ -267,7 +303,14 @@ class Draft:
         things = self._things(meaning["thing"])
         if all(p.is_place for p in things.phrases):
             phrase = replace(things.phrases[0], rooms=())
-            return [Step(StepKind.ASK, item_of(Things((phrase,))), scope=scope_of(things.phrases[0]), question=clause.text)]
+            return [
+                Step(
+                    StepKind.ASK,
+                    item_of(Things((phrase,))),
+                    scope=scope_of(things.phrases[0]),
+                    question=clause.text,
+                )
+            ]
         return self._each(things, ())
 
     def _what(self, meaning: dict[str, Any], clause: Clause) -> list[Step]:
@@ -291,7 +334,11 @@ class Draft:
         steps = self._each(things, unable)
         if kind == "carry":
             named = self.named
-            place = self._places(self._things(meaning["place"])) if "place" in meaning else self._put(meaning["at"])
+            place = (
+                self._places(self._things(meaning["place"]))
+                if "place" in meaning
+                else self._put(meaning["at"])
+            )
             self.named = named
             steps = [*steps, *place] if not steps or place else steps
         return steps
@@ -300,7 +347,9 @@ class Draft:
         """ "Take the path between the sofa and the table to the door": a spot, then where it leads."""
         steps = []
         if way.relations:
-            steps.append(Step(StepKind.GO, Item((graphs_of(replace(generic(SPOT), relations=way.relations)),))))
+            steps.append(
+                Step(StepKind.GO, Item((graphs_of(replace(generic(SPOT), relations=way.relations)),)))
+            )
         if meaning.get("place") is not None:
             steps += self._places(self._things(meaning["place"]))
         if not steps:
@@ -324,7 +373,15 @@ class Draft:
             relation, index = self.looked
             if relation.name in ("On", "Inside", "Below", "Behind"):
                 self.groups.pop(index)
-        elif bare and "there" in clause.words and self.steps and self.steps[-1].kind is StepKind.FIND and self.named_before:
+            else:
+                relation = replace(relation, name="On")
+        elif (
+            bare
+            and "there" in clause.words
+            and self.steps
+            and self.steps[-1].kind is StepKind.FIND
+            and self.named_before
+        ):
             relation = Relation("On", (self.named_before,))
         else:
             return things
@@ -340,7 +397,9 @@ class Draft:
             return [self._find(things, unable)]
         first, *others = things.phrases
         if others and first.noun.count == len(others) and all(p.noun.count == 1 for p in others):
-            things = replace(things, phrases=tuple(p.with_noun(first.noun) for p in others))  # "two, one red and one blue"
+            things = replace(
+                things, phrases=tuple(p.with_noun(first.noun) for p in others)
+            )  # "two, one red and one blue"
         steps = []
         for phrase in things.phrases:
             if phrase.is_place and not unable and load_lexicon().canonical(phrase.head) is None:
@@ -367,7 +426,9 @@ class Draft:
         things = self._things(meaning["thing"], meaning.get("where"))
         if last is not None and last.kind in (StepKind.COUNT, StepKind.LIST):
             return [replace(last, item=item_of(things, every=True), scope=scope_of(things.phrases[0]))]
-        return self._places(things) if last is not None or things.phrases[0].is_place else self._each(things, ())
+        return (
+            self._places(things) if last is not None or things.phrases[0].is_place else self._each(things, ())
+        )
 
     def _explored(self, kind: str, meaning: dict[str, Any]) -> list[Step]:
         step = StepKind.PATROL if kind == "patrol" else StepKind.EXPLORE
@@ -381,7 +442,7 @@ class Draft:
             return [Step(step)]
         things = self._things(meaning["thing"])
         if step is StepKind.PATROL:
-            if all(p.is_whole or p.noun.determiner in _ALL for p in things.phrases):
+            if all(p.is_whole or is_all(p) for p in things.phrases):
                 return [Step(step)]
             return [Step(step, stops=tuple(item_of(Things((p,))) for p in things.phrases))]
         if all(p.is_whole or p.noun.is_anything for p in things.phrases):
@@ -404,9 +465,14 @@ class Draft:
         groups = [things] if things.any_of else [replace(things, phrases=(p,)) for p in things.phrases]
         for group in groups:
             phrase = group.phrases[0]
-            if phrase.is_place and step is StepKind.LIST and phrase.noun.determiner not in _ALL and not phrase.noun.is_plural:
+            if phrase.is_place and step is StepKind.LIST and not is_all(phrase) and not phrase.noun.is_plural:
                 steps.append(Step(step, scope=Scope() if phrase.is_whole else Scope((graphs_of(phrase)[0],))))
-            elif phrase.noun.is_anything and not phrase.relations and not phrase.states and not phrase.noun.adjectives:
+            elif (
+                phrase.noun.is_anything
+                and not phrase.relations
+                and not phrase.states
+                and not phrase.noun.adjectives
+            ):
                 steps.append(Step(step, scope=scope_of(phrase)))
             else:
                 steps.append(Step(step, item_of(group, every=True), scope=scope_of(phrase)))
@@ -416,7 +482,10 @@ class Draft:
         things = self._things(meaning["thing"], meaning.get("where"))
         if meaning.get("inside") is not None:
             container = self._things(meaning["inside"]).phrases[0]
-            things = replace(things, phrases=tuple(p.with_relations([Relation("On", (container,))]) for p in things.phrases))
+            things = replace(
+                things,
+                phrases=tuple(p.with_relations([Relation("On", (container,))]) for p in things.phrases),
+            )
         phrase = things.phrases[0]
         item, asked = item_of(things), ()
         if meaning.get("asked"):
@@ -433,8 +502,15 @@ class Draft:
             grown = with_state(phrase, asked["state"], denied)
         before, after = graphs_of(phrase)[0], graphs_of(grown)[0]
         known = set(before.predicates)
-        own = {v for p in after.predicates if p not in known and p.name != "IsCategory" and p.arguments[0] == 0 for v in (0,)}
-        new = tuple(p for p in after.predicates if p not in known and 0 in p.arguments and p.name != "IsCategory")
+        own = {
+            v
+            for p in after.predicates
+            if p not in known and p.name != "IsCategory" and p.arguments[0] == 0
+            for v in (0,)
+        }
+        new = tuple(
+            p for p in after.predicates if p not in known and 0 in p.arguments and p.name != "IsCategory"
+        )
         if not own or len(grown.rooms) > len(phrase.rooms):
             scope = grown.rooms[len(phrase.rooms) :]
             new = (*new, *(Predicate("InRegion", (0,), graphs_of(room)[0].target.category) for room in scope))
@@ -462,6 +538,9 @@ class Draft:
         if meaning.get("between"):
             stops = [phrase_of(one) for one in meaning["between"].get("all", ())]
             meaning = {**meaning, "thing": {"value": stops[-1].noun}}
+        if meaning.get("home"):
+            self.constraints.append((ConstraintKind.KEEP_AWAY, Things((generic("home"),)), metres))
+            return
         if meaning.get("thing") is None:
             if metres is not None and self.constraints:
                 kind, things, _ = self.constraints[-1]
@@ -478,10 +557,19 @@ class Draft:
             touching = verb.removesuffix("ing") in _TOUCHING
             if phrase.noun.is_anything and not phrase.noun.adjectives and not phrase.relations and touching:
                 continue
-            kind = ConstraintKind.STAY_OUT if phrase.is_place or phrase.adjectives_only else ConstraintKind.KEEP_AWAY
+            kind = (
+                ConstraintKind.STAY_OUT
+                if phrase.is_place or phrase.adjectives_only
+                else ConstraintKind.KEEP_AWAY
+            )
             self.constraints.append((kind, Things((phrase,)), metres))
             if clause.link == "until":
                 self.until.append((len(self.constraints) - 1, len(self.groups) - 1))
+
+
+def is_all(phrase: Phrase) -> bool:
+    """Whether all there are of it are meant."""
+    return phrase.noun.determiner.split(" ")[0] in _ALL
 
 
 def item_of(things: Things, every: bool = False) -> Item:
@@ -527,12 +615,18 @@ def level_of(text: str) -> int | None:
     return None
 
 
+def _says_what(phrase: Phrase) -> bool:
+    """Whether anything but "something" is said of a thing."""
+    return bool(phrase.relations or phrase.states or phrase.noun.adjectives or phrase.kind or phrase.rooms)
+
+
 def check_is_thing(phrase: Phrase) -> None:
     """Raises NotUnderstood for a time, a length or a number, which nobody can stand by."""
     vocabulary = load_vocabulary()
     words = phrase.noun.words
+    for relation in phrase.relations:
+        for anchor in relation.anchors:
+            check_is_thing(anchor)
     if words and all(vocabulary.is_in("UNITS", w.removesuffix("s")) for w in words) and phrase.noun.head:
         said = " ".join((*((phrase.noun.determiner,) if phrase.noun.determiner else ()), *words))
         raise NotUnderstood(f'"{said}" is no thing to look for or to stand by')
-
-

@@ -27,10 +27,17 @@ from lodestar.models.wordnet import load_wordnet
 
 MAX_CHARACTERS = 1000
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
-_DENYING = frozenset({"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor"})
+_DENYING = frozenset(
+    {"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor",
+     "despite", "even", "if", "although"}
+)  # fmt: skip
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
-_SUBJECTS = frozenset({"i", "you", "we", "he", "she", "they", "it", "anyone", "somebody", "robot", "seen", "found", "noticed"})
-_AUXILIARIES = frozenset({"did", "do", "does", "was", "were", "have", "has", "had", "should", "could", "can", "would", "will"})
+_SUBJECTS = frozenset(
+    {"i", "you", "we", "he", "she", "they", "it", "anyone", "somebody", "robot", "seen", "found", "noticed"}
+)
+_AUXILIARIES = frozenset(
+    {"did", "do", "does", "was", "were", "have", "has", "had", "should", "could", "can", "would", "will"}
+)
 _LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
 
 
@@ -65,7 +72,9 @@ def words_of_text(text: str) -> list[str]:
     if not "".join(c for c in text if c.isprintable()).strip():
         raise EmptyDirective(f"the directive is empty; {EXAMPLE}")
     if len(text) > MAX_CHARACTERS:
-        raise NotUnderstood(f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read; {EXAMPLE}")
+        raise NotUnderstood(
+            f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read; {EXAMPLE}"
+        )
     tokens = tokens_of(text)
     if not tokens:
         raise NotUnderstood(f'there are no words in "{shown(text)}"; {EXAMPLE}')
@@ -74,6 +83,8 @@ def words_of_text(text: str) -> list[str]:
 
 def _choices(clause: Clause) -> tuple[dict, list[str], float]:
     """The best meaning of a clause, the reasons for it and its cost. Raises NotUnderstood."""
+    if clause.link == "why" or (clause.link == "until" and clause.spoken in ("i", "we")):
+        return {"kind": "again"}, [], 0.0
     reading = _best(clause.words)
     if reading is not None and not _is_statement(clause, reading):
         return reading.meaning, list(reading.why), reading.cost
@@ -81,7 +92,11 @@ def _choices(clause: Clause) -> tuple[dict, list[str], float]:
     if question is not None:
         return question.meaning, ["a question"], question.cost
     if _states(clause):
-        return {"kind": "statement", "thing": _thing_in(_without_subject(clause.words))}, ["it asks for nothing"], 0.0
+        return (
+            {"kind": "statement", "thing": _thing_in(_without_subject(clause.words))},
+            ["it asks for nothing"],
+            0.0,
+        )
     if reading is not None:
         return reading.meaning, list(reading.why), reading.cost
     prefix = _prefix(clause)
@@ -96,7 +111,15 @@ def _best(words: Sequence[str]) -> Reading | None:
 
 
 def _is_statement(clause: Clause, reading: Reading) -> bool:
-    return reading.meaning["kind"] == "thing" and clause.words[0] in ("i", "we", "my", "you", "he", "she", "it")
+    return reading.meaning["kind"] == "thing" and clause.words[0] in (
+        "i",
+        "we",
+        "my",
+        "you",
+        "he",
+        "she",
+        "it",
+    )
 
 
 def _states(clause: Clause) -> bool:
@@ -107,10 +130,17 @@ def _states(clause: Clause) -> bool:
 def _question(clause: Clause) -> Reading | None:
     """What a question asks about that no rule reads."""
     matches = load_vocabulary().matches(clause.words, 0)
-    asks = matches.get("ASK") or matches.get("WHERE_LEFT") or matches.get("HOW_MUCH") or matches.get("WHAT_IS")
+    asks = (
+        matches.get("ASK") or matches.get("WHERE_LEFT") or matches.get("HOW_MUCH") or matches.get("WHAT_IS")
+    )
     if asks is None and not clause.question:
         return None
-    if asks is None and not matches.keys().isdisjoint(VERBS) and "SEE_NOW" not in matches and "IS" not in matches:
+    if (
+        asks is None
+        and not matches.keys().isdisjoint(VERBS)
+        and "SEE_NOW" not in matches
+        and "IS" not in matches
+    ):
         return None
     length = 1 if asks is None else asks[0]
     thing = _thing_in(_without_subject(clause.words[length:]))
@@ -125,10 +155,26 @@ def _without_subject(words: Sequence[str]) -> Sequence[str]:
         words = words[1:]
     while len(words) > 1 and words[0] in _SUBJECTS:
         words = words[1:]
-        while len(words) > 1 and words[0] in ("last", "ever", "already", "first", "just", "have", "been", "get", "got"):
+        while len(words) > 1 and words[0] in (
+            "last",
+            "ever",
+            "already",
+            "first",
+            "just",
+            "have",
+            "been",
+            "get",
+            "got",
+        ):
             words = words[1:]
-        named = vocabulary.match("DET", words, 1) or vocabulary.match("NUMBER", words, 1) or vocabulary.match("ABOUT", words, 1)
-        if named or (vocabulary.match("REL", words, 0) is None and load_wordnet().is_verb(plain_verb(words[0]))):
+        named = (
+            vocabulary.match("DET", words, 1)
+            or vocabulary.match("NUMBER", words, 1)
+            or vocabulary.match("ABOUT", words, 1)
+        )
+        if named or (
+            vocabulary.match("REL", words, 0) is None and load_wordnet().is_verb(plain_verb(words[0]))
+        ):
             words = words[1:]
     about = vocabulary.match("ABOUT", words, 0)
     return words if about is None else words[about[0] :]
@@ -157,7 +203,9 @@ def _prefix(clause: Clause) -> Reading | None:
         reading = _best(words[:end])
         if reading is not None and reading.meaning["kind"] not in ("thing", "place"):
             left = " ".join(words[end:])
-            return Reading(reading.meaning, reading.cost + _LEFT_OUT_COST, (*reading.why, f'"{left}" is left out'))
+            return Reading(
+                reading.meaning, reading.cost + _LEFT_OUT_COST, (*reading.why, f'"{left}" is left out')
+            )
     return None
 
 
@@ -197,9 +245,13 @@ def _no_steps(draft: Draft, text: str) -> Exception:
     if draft.constraints:
         return NotUnderstood(f"{said}: it says what to keep away from, but not what to do; {EXAMPLE}")
     if draft.unable:
-        return NotUnderstood(f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do; {EXAMPLE}')
+        return NotUnderstood(
+            f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do; {EXAMPLE}'
+        )
     if draft.route:  # the clause that says turns
-        return NotUnderstood(f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place')
+        return NotUnderstood(
+            f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place'
+        )
     return NotUnderstood(f"{said}: no task was found in it; {EXAMPLE}")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
 from lodestar.language.chart import Lattice, Lexeme
 from lodestar.language.noun_words import is_level, noun_words
 from lodestar.language.vocabulary import load_vocabulary
@@ -15,7 +14,7 @@ from lodestar.models.wordnet import load_wordnet
 CLOSING = (
     "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT", "THAT",
     "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA", "UNTIL", "EITHER",
-    "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "DID_SEE", "AWAY", "TO_DO",
+    "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "DID_SEE", "AWAY", "TO_DO", "ODD", "PURPOSE",
 )  # fmt: skip
 #: Tables of verbs that begin what is asked for.
 VERBS = (
@@ -24,9 +23,25 @@ VERBS = (
     "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "HALT", "TURN", "REPEAT", "KEEP",
 )  # fmt: skip
 _MARKS = frozenset({",", ".", "?", "="})
+_HEADINGS = ("heading", "yaw", "theta", "facing", "angle", "orientation")
 _PARTICLES = frozenset({"up", "off", "out", "down", "away", "back", "on", "over", "in"})
 _IRREGULAR = frozenset(
-    {"hung", "lit", "left", "made", "found", "kept", "held", "built", "laid", "stuck", "shown", "set", "seen", "put"}
+    {
+        "hung",
+        "lit",
+        "left",
+        "made",
+        "found",
+        "kept",
+        "held",
+        "built",
+        "laid",
+        "stuck",
+        "shown",
+        "set",
+        "seen",
+        "put",
+    }
 )
 _SOFT_SIDES = frozenset({"left", "right", "top", "bottom", "front", "back", "middle", "center"})
 
@@ -39,27 +54,38 @@ def lattice_of(words: Sequence[str]) -> Lattice:
     for i in range(len(words)):
         found = {t: Lexeme(length, value) for t, (length, value) in vocabulary.matches(words, i).items()}
         _add_measures(words, i, found)
+        pose = _pose_at(words, i)
+        if pose is not None:
+            found["POSE"] = pose
         noun = _noun_at(words, i)
         if noun is not None and not (i == 0 and _only_verb(words, found)):
             found["NP"] = noun
             if vocabulary.is_in("DOORS", noun.value.head):
                 found["PASSAGE"] = noun
         if vocabulary.is_in("SUPERLATIVE", words[i]) and vocabulary.match("DET", words, i + 1) is not None:
-            found["CLOSE"] = Lexeme(1, vocabulary.match("SUPERLATIVE", words, i)[1])  # "the towel nearest the sink"
+            found["CLOSE"] = Lexeme(
+                1, vocabulary.match("SUPERLATIVE", words, i)[1]
+            )  # "the towel nearest the sink"
         part = _participle_at(words, i)
         if part:
             found["PART"] = Lexeme(part, " ".join(words[i : i + part]))
-        if i == 0 and (length := unknown_verb(words, 0)):
-            found["VERB"] = Lexeme(length, " ".join(words[:length]))
+        if (i == 0 or "AVOID" in options[0]) and (length := unknown_verb(words, i)):
+            found["VERB"] = Lexeme(length, " ".join(words[i : i + length]))
         options.append(found)
     return Lattice(words, options)
+
+
+def known_at(words: Sequence[str], i: int) -> int:
+    """Words of the longest noun of the lexicon that begins at word i."""
+    end = next((k for k in range(i, min(len(words), i + 5)) if words[k] in _MARKS), min(len(words), i + 5))
+    return load_lexicon().known_prefix(list(words[i:end])) if end > i else 0
 
 
 def is_open(words: Sequence[str], i: int) -> bool:
     """Whether the word is part of a name rather than of the sentence."""
     if i >= len(words) or words[i] in _MARKS:
         return False
-    if load_lexicon().known_prefix(list(words[i:])) > 1:
+    if known_at(words, i) > 1:
         return True
     matches = load_vocabulary().matches(words, i)
     if any(table in matches for table in CLOSING):
@@ -108,11 +134,33 @@ def _add_measures(words: Sequence[str], i: int, found: dict[str, Lexeme]) -> Non
             found[name] = Lexeme(i + length + unit[0] - start, amount)
 
 
+def _pose_at(words: Sequence[str], start: int) -> Lexeme | None:
+    """The place "x = 1 , y = 2" or "coordinates 1 , 2": x, y and, where it is said, the heading in degrees."""
+    i, values = start, []
+    for names in (
+        ("x", "coordinates", "coordinate", "position", "point", "pose", ","),
+        ("y", ","),
+        _HEADINGS,
+    ):
+        begun = i
+        while i < len(words) and (words[i] in names or words[i] in (",", "=", "and", "the")):
+            i += 1
+        number = number_at(words, i) if i > begun else None
+        if number is None or not words[i].lstrip("-")[:1].isdigit():
+            i = begun
+            break
+        values.append(number[1])
+        i += 1
+    while i < len(words) and words[i] in (",", "degrees", "degree"):
+        i += 1
+    return Lexeme(i - start, tuple(values)) if len(values) >= 2 else None
+
+
 def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
     """The noun phrase that begins at a word: article, number and open words."""
     vocabulary = load_vocabulary()
     i, determiner = start, ""
-    prefix = load_lexicon().known_prefix(list(words[start:])) > 1
+    prefix = known_at(words, start) > 1
     while not prefix and (article := vocabulary.match("DET", words, i)) is not None:
         determiner, i = determiner or str(article[1]), i + article[0]
     count: int | None = None
@@ -136,9 +184,9 @@ def _is_elliptic(words: Sequence[str], start: int) -> bool:
 
 
 def _run_end(words: Sequence[str], start: int) -> int:
-    lexicon, i = load_lexicon(), start
+    i = start
     while i < len(words):
-        known = lexicon.known_prefix(list(words[i:]))
+        known = known_at(words, i)
         if known > 1:
             i += known
             continue
@@ -150,7 +198,7 @@ def _run_end(words: Sequence[str], start: int) -> int:
         if is_level((words[i - 1], words[i])) and i > start:
             i += 1
             continue
-        if not is_open(words, i) and not _soft(words, i):
+        if (not is_open(words, i) and not _soft(words, i)) or (i > start and number_at(words, i) is not None):
             break
         if i > start and _participle_at(words, i):
             break
@@ -163,7 +211,9 @@ def _run_end(words: Sequence[str], start: int) -> int:
 def _joins_adjectives(words: Sequence[str], start: int, i: int) -> bool:
     """Whether "and" or a comma stands between adjectives of one noun: "a big, red chair"."""
     attribute = load_lexicon().attribute
-    if i == start or i + 2 >= len(words) or attribute(words[i + 1]) is None or not is_open(words, i + 2):
+    if i == start or i + 2 >= len(words) or attribute(words[i + 1]) is None:
+        return False
+    if not is_open(words, i + 2) and words[i + 2] not in ("and", ","):
         return False
     return all(attribute(word) is not None or word in ("and", ",") for word in words[start:i])
 
@@ -193,7 +243,8 @@ def unknown_verb(words: Sequence[str], i: int) -> int:
         return 0
     after = i + 1 + (words[i + 1] in _PARTICLES)
     takes = any(vocabulary.match(table, words, after) for table in ("DET", "IT", "ME"))
-    if takes and (wordnet.is_verb(words[i]) or not wordnet.is_noun(words[i])):
+    named = load_lexicon().canonical(words[i]) is not None and not wordnet.is_mostly_verb(words[i])
+    if takes and not named and (wordnet.is_verb(words[i]) or not wordnet.is_noun(words[i])):
         return after - i
     if wordnet.is_mostly_verb(words[i]) and is_open(words, after):
         return after - i

@@ -80,13 +80,19 @@ def _describes(word: str) -> bool:
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
     if vocabulary.is_in("ORDINAL", word) or vocabulary.is_in("SUPERLATIVE", word):
         return True
-    return lexicon.attribute(word) is not None or word in lexicon.ignored_attributes or word.endswith(("est", "most"))
+    return (
+        lexicon.attribute(word) is not None
+        or word in lexicon.ignored_attributes
+        or word.endswith(("est", "most"))
+    )
 
 
 def is_place(noun: str) -> bool:
     """Whether a noun in the singular is a room or another place that one is in, by its last words."""
     lexicon, vocabulary, words = load_lexicon(), load_vocabulary(), noun.split()
     if not words or vocabulary.is_in("THING_NOUNS", *words) or vocabulary.is_in("THING_NOUNS", words[-1]):
+        return False
+    if len(words) > 1 and lexicon.canonical(noun) is not None:
         return False
     if is_level(words) or lexicon.room_in(noun) is not None or vocabulary.is_in("PLACE_NOUNS", words[-1]):
         return True

@@ -16,6 +16,19 @@ TOO_MANY = f"more than {MAX_VARIABLES} things are related in one phrase; say it 
 #: Share of "the mug on the table next to the window" read as mug on table and mug next to window.
 FLAT_READING_WEIGHT = 0.4
 SPOT = "spot"
+_HELD = ("containing", "full", "filled", "contains", "holding")
+_WORN = (
+    "wearing",
+    "dressed in",
+    "who is wearing",
+    "made of",
+    "made from",
+    "named",
+    "called",
+    "labeled",
+    "labelled",
+    "marked",
+)
 RANKED_SIDES = ("LeftOf", "RightOf", "Above", "Below")
 
 
@@ -41,7 +54,9 @@ def _flattened(phrase: Phrase) -> Phrase | None:
     moved = tuple(r for r in anchor.relations if r.anchors)
     if not moved:
         return None
-    first = replace(anchored[0], anchors=(replace(anchor, relations=tuple(r for r in anchor.relations if not r.anchors)),))
+    first = replace(
+        anchored[0], anchors=(replace(anchor, relations=tuple(r for r in anchor.relations if not r.anchors)),)
+    )
     others = tuple(r for r in phrase.relations if not r.anchors)
     return replace(phrase, relations=(*others, first, *moved))
 
@@ -74,10 +89,11 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
         category = " ".join((*modifiers, GENERIC))
     if phrase.pronoun:
         category = GENERIC
+    category = phrase.kind or category
     attributes = list(dict.fromkeys(attributes))
     text = " ".join((*attributes, category))
-    if noun.head in ("somewhere", "someplace"):
-        text = " ".join((noun.head, phrase.use)).strip()
+    if noun.head in ("somewhere", "someplace") or phrase.kind:
+        text = " ".join((*noun.words, phrase.use)).strip()
     elif phrase.use:
         text = f"{text} {phrase.use}"
     if phrase.of is not None:
@@ -120,7 +136,7 @@ def _graph(phrase: Phrase) -> QueryGraph:
     def relate(index: int, relation: Relation, is_place: bool) -> None:
         if relation.name == "With":
             for anchor in relation.anchors:
-                have(index, anchor, relation.negated, is_place)
+                have(index, anchor, relation, is_place)
             return
         if relation.name == "Between" or not relation.anchors:
             others = tuple(add(anchor) for anchor in relation.anchors)
@@ -135,14 +151,15 @@ def _graph(phrase: Phrase) -> QueryGraph:
             arguments = (other, index) if relation.inverse else (index, other)
             predicates.append(Predicate(relation.name, arguments, "", relation.negated))
 
-    def have(index: int, anchor: Phrase, negated: bool, is_place: bool) -> None:
+    def have(index: int, anchor: Phrase, relation: Relation, is_place: bool) -> None:
         """ "with a blue cap" is an attribute, "with a lamp" a lamp beside or inside it."""
         variable = variable_of(anchor)[0]
         head = variable.category.split()[-1:]
         known = load_lexicon().known_suffix(variable.category.split()) > 0
-        part = load_vocabulary().is_in("PARTS_OF_THINGS", *head)
+        part = load_vocabulary().is_in("PARTS_OF_THINGS", *head) or relation.text in _WORN
+        negated = relation.negated
         if known and not part:
-            name = "Inside" if is_place else "NextTo"
+            name = "Inside" if is_place or relation.text.split(" ")[0] in _HELD else "NextTo"
             predicates.append(Predicate(name, (add(anchor), index), "", negated))
         else:
             predicates.append(Predicate("HasAttribute", (index,), variable.phrase, negated))

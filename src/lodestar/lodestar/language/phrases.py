@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lodestar.language.noun_words import GENERIC, NounWords, is_place, noun_words, singular
@@ -45,6 +45,7 @@ class Phrase:
     level: str = ""
     pronoun: str = ""
     use: str = ""  # what it is to serve for: "to sit on"
+    kind: str = ""  # of what serves that
 
     @property
     def head(self) -> str:
@@ -60,7 +61,11 @@ class Phrase:
     def is_whole(self) -> bool:
         """Whether it means the whole of where the robot is."""
         vocabulary = load_vocabulary()
-        words = [w for w in self.noun.words if w not in ("whole", "entire", "unexplored", "unknown", "this", "indoor")]
+        words = [
+            w
+            for w in self.noun.words
+            if w not in ("whole", "entire", "unexplored", "unknown", "this", "indoor")
+        ]
         named = bool(words) and vocabulary.is_in("WHOLE", *(*words[:-1], singular(words[-1])))
         return named and not self.relations and not self.states and not self.rooms
 
@@ -78,7 +83,9 @@ class Phrase:
         """The phrase with the noun of another in place of "one"; adjectives are its own."""
         own = tuple(w for w in self.noun.words if w not in ("one", "ones"))
         shared = tuple(a for a in other.adjectives if load_lexicon().attribute(a) is None)
-        noun = noun_words((*own, *shared, *other.words[len(other.adjectives) :]), self.noun.determiner, self.noun.count)
+        noun = noun_words(
+            (*own, *shared, *other.words[len(other.adjectives) :]), self.noun.determiner, self.noun.count
+        )
         return replace(self, noun=noun)
 
     def with_relations(self, relations: Iterable[Relation]) -> Phrase:
@@ -100,7 +107,7 @@ class Things:
 
 def things_of(meaning: Any) -> Things:
     """The phrases of a `things` block."""
-    if isinstance(meaning, NounWords) or "list" not in meaning and "options" not in meaning:
+    if isinstance(meaning, NounWords) or ("list" not in meaning and "options" not in meaning):
         phrases: tuple[Phrase, ...] = (phrase_of(meaning),)
         any_of = False
     else:
@@ -108,8 +115,14 @@ def things_of(meaning: Any) -> Things:
         phrases = _shared(_listed(meaning["options"] if any_of else meaning["list"]))
     but = () if isinstance(meaning, NounWords) else tuple(phrase_of(one) for one in meaning.get("but", ()))
     excluded = tuple(p.with_noun(phrases[-1].noun) if p.adjectives_only else p for p in but)
-    phrases = tuple(option for phrase in phrases for option in _anchored(phrase))
-    return Things(phrases, any_of or len(phrases) > 1 and any(r.any_of for p in phrases for r in p.relations), excluded)
+    uses = tuple(option for phrase in phrases for option in _of_use(phrase))
+    any_of = any_of or len(uses) > len(phrases)
+    phrases = tuple(option for phrase in uses for option in _anchored(phrase))
+    return Things(
+        phrases,
+        any_of or (len(phrases) > 1 and any(r.any_of for p in phrases for r in p.relations)),
+        excluded,
+    )
 
 
 def _listed(meaning: dict[str, Any]) -> list[Phrase]:
@@ -137,13 +150,30 @@ def _shared(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
     return (*before, last)
 
 
+def _of_use(phrase: Phrase) -> tuple[Phrase, ...]:
+    """The kinds of things that serve what it is for: "something to sit on" is a chair or a sofa."""
+    if not phrase.use or (not phrase.noun.is_anything and phrase.head not in ("place", "spot", "somewhere")):
+        return (phrase,)
+    found = load_vocabulary().match("USES", phrase.use.split(), 0)
+    if found is None:
+        return (phrase,)
+    kinds = str(found[1]).split(",")
+    if len(kinds) == 1:
+        return (replace(phrase, kind=kinds[0]),)
+    return tuple(
+        replace(phrase, noun=noun_words((kind,), phrase.noun.determiner, phrase.noun.count), use="")
+        for kind in kinds
+    )
+
+
 def _anchored(phrase: Phrase) -> tuple[Phrase, ...]:
     """One phrase for each anchor of a relation to any of several."""
     for i, relation in enumerate(phrase.relations):
         if relation.any_of and not relation.negated and len(relation.anchors) > 1:
             options = (replace(relation, anchors=(anchor,)) for anchor in relation.anchors)
             return tuple(
-                replace(phrase, relations=(*phrase.relations[:i], option, *phrase.relations[i + 1 :])) for option in options
+                replace(phrase, relations=(*phrase.relations[:i], option, *phrase.relations[i + 1 :]))
+                for option in options
             )
     return (phrase,)
 
@@ -187,7 +217,9 @@ def _counted(phrase: Phrase) -> Phrase:
             start = max(0, i - 1)
             end = i + 1 if i and not (words[i + 1 : i + 2] and words[i + 1].isdigit()) else i + 2
             kept = (*words[:start], *words[end:])
-            noun = noun_words((*kept, *phrase.noun.words[len(words) :]), phrase.noun.determiner, phrase.noun.count)
+            noun = noun_words(
+                (*kept, *phrase.noun.words[len(words) :]), phrase.noun.determiner, phrase.noun.count
+            )
             return replace(phrase, noun=noun, level=" ".join(words[start:end]))
     return phrase
 
@@ -200,7 +232,11 @@ def _part_of(phrase: Phrase, whole: Phrase) -> Phrase:
     """ "corner of the room", "stack of boxes", "one of the lamps", "bottle of water"."""
     vocabulary, noun = load_vocabulary(), phrase.noun
     if vocabulary.is_in("MEASURES", *phrase.head.split()) or (phrase.adjectives_only or noun.is_anything):
-        words = tuple(w for w in noun.words if w not in ("one", "ones") and w != noun.head) if noun.head else noun.words
+        words = (
+            tuple(w for w in noun.words if w not in ("one", "ones") and w != noun.head)
+            if noun.head
+            else noun.words
+        )
         kept = words if not vocabulary.is_in("MEASURES", *phrase.head.split()) else ()
         merged = noun_words((*kept, *whole.noun.words), whole.noun.determiner, noun.count or 1)
         return replace(whole, noun=merged)
@@ -221,7 +257,9 @@ def with_state(phrase: Phrase, meaning: dict[str, Any], denied: bool = False) ->
         return replace(phrase, states=(*phrase.states, (" ".join(noun.words), denied)))
     for key in ("words_or", "words_and", "state_or", "state_and"):
         if key in meaning:
-            said = tuple(" ".join(one.words) if isinstance(one, NounWords) else str(one) for one in meaning[key])
+            said = tuple(
+                " ".join(one.words) if isinstance(one, NounWords) else str(one) for one in meaning[key]
+            )
             return replace(phrase, states=(*phrase.states, *((one, denied) for one in said)))
     return replace(phrase, states=(*phrase.states, (str(meaning["state"]), denied)))
 

@@ -6,10 +6,12 @@ import re
 import unicodedata
 
 COMMA, STOP, QUESTION = ",", ".", "?"
-_MARKS = {c: COMMA for c in ",:()[]{}\u2013\u2014\u3001"} | {c: STOP for c in ";.!\n\u3002"} | {"?": QUESTION}
+_MARKS = dict.fromkeys(",:()[]{}–—、", COMMA) | dict.fromkeys(";.!\n。", STOP) | {"?": QUESTION}
 _SPOKEN = {"/": " or ", "&": " and ", "+": " and "}
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{1,60})[\"\u201c\u201d]")
-_WORD = re.compile(r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?()\[\]{}\n\u2013\u2014\u3001\u3002]")
+_WORD = re.compile(
+    r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?()\[\]{}\n\u2013\u2014\u3001\u3002]"
+)
 _GLUE = "\ua78f"  # a letter that no keyboard has: joins the words of a text in quotation marks
 _MEASURE = re.compile(r"(-?\d+(?:\.\d+)?)(m|cm|mm|ft|s|sec|min|h)")
 _CLITICS = (
@@ -36,7 +38,12 @@ _CLITICS = (
 
 def tokens_of(text: str) -> list[str]:
     """Lower-case words and the marks "," "." "?". "2m" is two words; "1.5" is one, as is a text in quotation marks."""
-    folded = unicodedata.normalize("NFKC", text).replace("\u2019", "'").replace("\u2018", "'").replace("\u2212", "-")
+    folded = (
+        unicodedata.normalize("NFKC", text)
+        .replace("\u2019", "'")
+        .replace("\u2018", "'")
+        .replace("\u2212", "-")
+    )
     folded = "".join(c if c.isprintable() or c == "\n" else " " for c in folded)
     folded = _QUOTED.sub(lambda m: " " + _joined(m[1]) + " ", folded).casefold()
     for mark, word in _SPOKEN.items():

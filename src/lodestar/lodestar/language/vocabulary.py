@@ -89,7 +89,9 @@ def _number(value: Any) -> Any:
 def load_vocabulary() -> Vocabulary:
     """The packaged tables, read once per process."""
     text = resources.files("lodestar.language").joinpath("words.yaml").read_text(encoding="utf-8")
-    data = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # every scalar a text: "on" is no truth
+    data = yaml.load(
+        text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    )  # every scalar a text: "on" is no truth
     entries = [(table, phrase, value) for table, said in data.items() for phrase, value in read_table(said)]
     vocabulary = Vocabulary(frozenset(data), frozenset(word for _, phrase, _ in entries for word in phrase))
     for table, phrase, value in entries:

@@ -21,9 +21,13 @@ _LONG = "go to the kitchen and find the red mug next to the sink then look for a
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--data", type=Path, metavar="FILE.jsonl", help="sentences with their meaning, one a line")
+    parser.add_argument(
+        "--data", type=Path, metavar="FILE.jsonl", help="sentences with their meaning, one a line"
+    )
     parser.add_argument("--parser", choices=("grammar", "model"), default="grammar")
-    parser.add_argument("--part", choices=_PARTS, default="all", help="heldback: sha1(id) // 3 divisible by 3")
+    parser.add_argument(
+        "--part", choices=_PARTS, default="all", help="heldback: sha1(id) // 3 divisible by 3"
+    )
     parser.add_argument("--show", action="store_true", help="print every sentence that is not exact")
 
 
@@ -74,7 +78,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         for source, counts in sorted(outcomes.items())
     ]
     rows.append(("all", *(str(total[name]) for name in OUTCOMES), f"{share[EXACT]:.2f}"))
-    progress(f"{len(lines)} sentences: " + ", ".join(f"{name} {share[name]:.3f}" for name in OUTCOMES) + f", lost {lost}")
+    progress(
+        f"{len(lines)} sentences: "
+        + ", ".join(f"{name} {share[name]:.3f}" for name in OUTCOMES)
+        + f", lost {lost}"
+    )
     return Result(
         metrics=metrics,
         bars=(

@@ -94,18 +94,20 @@ class _Ranking:
         if known is not None:
             return known
         self._known[id(node)] = []  # a node inside itself adds nothing
-        found = [reading for way in node.possibilities for reading in self._of_way(way)]
+        # Where a node begins and ends is that of its heads: nodes of words are shared between places.
+        start, end = node.root.position, node.head.position
+        found = [reading for way in node.possibilities for reading in self._of_way(way, start, end)]
         found.sort(key=lambda reading: reading.cost)
         best = self._known[id(node)] = found[:MAX_READINGS]
         return best
 
-    def _of_way(self, way: Any) -> Iterator[Reading]:
+    def _of_way(self, way: Any, start: int, end: int) -> Iterator[Reading]:
         if way.is_term():
-            lexeme = self._lattice.options[way.start_position].get(way.symbol.name)
+            lexeme = self._lattice.options[start].get(way.symbol.name)
             yield Reading({"value": None if lexeme is None else lexeme.value})
             return
         rule = self._rules[(way.symbol.name, tuple(symbol.name for symbol in way.production.rhs))]
-        text = " ".join(self._lattice.words[way.start_position : way.end_position])
+        text = " ".join(self._lattice.words[start:end])
         for parts in itertools.islice(
             itertools.product(*(self.of(c) for c in way.children)), MAX_READINGS**2
         ):

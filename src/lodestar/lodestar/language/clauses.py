@@ -126,7 +126,7 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
             k = i + then[0]
             if k < len(tokens) and (begins(tokens, k) or is_named(tokens, k) or _goes_on(tokens, k)):
                 return then[0], "", False
-        if begins(tokens, j) or (first and is_named(tokens, j + 1)) or _statement_at(tokens, j):
+        if begins(tokens, j) or (first and (is_named(tokens, j + 1) or begins(tokens, j + 1))) or _statement_at(tokens, j):
             return j - i, first, False
         if (
             {"then", "but"} & set(tokens[i:j])
@@ -259,6 +259,9 @@ def _run_on(tokens: Sequence[str], i: int) -> bool:
     if known_at(tokens, i - 1) > 1 or not begins(tokens, i) or before in _SUBJECTS:
         return False
     matches = vocabulary.matches(tokens, i)
+    seen = max((vocabulary.match("CAN_SEE", tokens, k) or (0,))[0] + k - i for k in range(max(0, i - 2), i + 1))
+    if seen > 0 or tokens[i] in ("which", "that", "who"):
+        return False
     if "COUNT" in matches or "WHAT_IS" in matches or ("POLITE" in matches and matches["POLITE"][0] > 1):
         return True
     if (
@@ -331,6 +334,8 @@ def strip(clause: Clause) -> Clause:
         words.pop(0)
     clause = replace(clause, spoken=words[0] if words else "")
     words = words[_skip(words, 0, "POLITE") :]
+    if words[:1] == ["first"]:
+        words = words[1:]
     words = _without_asides(words)
     if words and _only(words, ("POLITE", "FILLER", "THEN")):
         return replace(clause, words=())
@@ -340,10 +345,20 @@ def strip(clause: Clause) -> Clause:
             words = words[1:]
         if words and words[0] in _PAST:
             words[0] = _PAST[words[0]]
-    if words:
-        words[0] = plain_verb(words[0]) if link else words[0]
+    words = _main_verb(words, bool(link))
     words = without_fillers(words)
     return replace(clause, words=tuple(words))
+
+
+def _main_verb(words: list[str], order: bool) -> list[str]:
+    """The words from the verb that says what is to be done: "get a mug" of "go get a mug"."""
+    if len(words) > 2 and words[0] in ("start", "begin", "keep", "continue", "finish", "try") and words[1].endswith("ing"):
+        return [plain_verb(words[1]), *words[2:]]
+    if len(words) > 2 and words[0] in ("go", "come", "help") and words[1] not in ("to", "home", "back"):
+        matches = load_vocabulary().matches(words, 1)
+        if not matches.keys().isdisjoint(("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "PUT", "LOOK", "ENTER", "TALK")):
+            return words[1:]
+    return [plain_verb(words[0]), *words[1:]] if order and words else words
 
 
 def _only(words: Sequence[str], tables: Sequence[str]) -> bool:

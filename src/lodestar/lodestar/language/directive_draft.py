@@ -62,6 +62,7 @@ class Draft:
     statements: list[str] = field(default_factory=list)
     route: list[str] = field(default_factory=list)  # turns and distances
     looked: tuple[Relation, int] | None = None  # "look on the table", which a question may follow
+    pronoun: bool = False  # what was named last stands for what was named before
     turns: bool = False
     halts: bool = False
     times: int = 1
@@ -149,6 +150,7 @@ class Draft:
         """The things of a meaning, pronouns put right, with where they are said to be."""
         things = things_of(meaning)
         relations = [] if where is None else [relation_of(one) for one in where.get("all", [where])]
+        self.pronoun = any(phrase.pronoun for phrase in things.phrases)
         phrases = tuple(self._resolved(phrase).with_relations(relations) for phrase in things.phrases)
         self.named_before, self.named = self.named, phrases[-1]
         return replace(things, phrases=phrases)
@@ -158,7 +160,7 @@ class Draft:
             phrase.adjectives_only and self.named is not None and phrase.noun.head
         ):
             return phrase
-        if phrase.pronoun in (HERE, "me", "us"):
+        if phrase.pronoun in (HERE, "me", "us", "you"):
             return phrase
         if self.named is None:
             raise NotUnderstood(f'"{phrase.pronoun or "one"}" of what? name the thing')
@@ -398,13 +400,13 @@ class Draft:
         first, *others = things.phrases
         if others and first.noun.count == len(others) and all(p.noun.count == 1 for p in others):
             things = replace(
-                things, phrases=tuple(p.with_noun(first.noun) for p in others)
+                things, phrases=tuple(p.with_noun(first.noun) if p.adjectives_only else p for p in others)
             )  # "two, one red and one blue"
         steps = []
         for phrase in things.phrases:
             if phrase.is_place and not unable and load_lexicon().canonical(phrase.head) is None:
                 steps.append(self._place(phrase, things, False))
-            elif phrase is self.named and unable and self._done(phrase):
+            elif self._done(phrase) and (unable or self.pronoun):
                 self._unable_of_last(unable)
             else:
                 steps.append(self._find(Things((phrase,), excluded=things.excluded), unable))

@@ -20,7 +20,7 @@ CLOSING = (
 VERBS = (
     "MOVE", "ENTER", "TAKE_ME", "LEAVE", "FIND", "SEARCH", "EXPLORE", "PATROL", "FETCH", "PUT", "HANDLE", "FOLLOW",
     "COUNT", "HOW_MUCH", "LIST", "WHAT_IS", "WHICH_LIST", "CHECK", "CHECK_THING", "SEE_NOW", "ASK", "WHERE_IS",
-    "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "HALT", "TURN", "REPEAT", "KEEP",
+    "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "STAND", "HALT", "WHERE_THING", "ASK_OF", "TALK", "SPEAK", "LOOK", "TURN", "REPEAT", "KEEP",
 )  # fmt: skip
 _MARKS = frozenset({",", ".", "?", "="})
 _HEADINGS = ("heading", "yaw", "theta", "facing", "angle", "orientation")
@@ -59,7 +59,8 @@ def lattice_of(words: Sequence[str]) -> Lattice:
             found["POSE"] = pose
         noun = _noun_at(words, i)
         if noun is not None and not (i == 0 and _only_verb(words, found)):
-            found["NP"] = noun
+            side = len(noun.value.words) == 1 and noun.value.words[0] in _SOFT_SIDES
+            found["SIDE_NOUN" if side else "NP"] = noun
             if vocabulary.is_in("DOORS", noun.value.head):
                 found["PASSAGE"] = noun
         if vocabulary.is_in("SUPERLATIVE", words[i]) and vocabulary.match("DET", words, i + 1) is not None:
@@ -229,6 +230,8 @@ def _participle_at(words: Sequence[str], i: int) -> int:
     if load_lexicon().canonical(word) is not None and word not in _IRREGULAR:
         return 0
     if not (word.endswith(("ed", "ing", "wn", "ken")) and len(word) > 4) and word not in _IRREGULAR:
+        return 0
+    if load_wordnet().is_noun(word) and word not in _IRREGULAR:
         return 0
     after = i + length + 1
     return length + 1 if after >= len(words) or not is_open(words, after) else 0

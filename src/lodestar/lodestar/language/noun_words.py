@@ -61,11 +61,10 @@ def singular(word: str) -> str:
     """The singular of a noun; a word that WordNet has as it is stays."""
     lexicon = load_lexicon()
     found = lexicon.singular(word)
-    if found != word and not lexicon.canonical(found) and not load_wordnet().is_noun(found):
-        for other in (word[:-1], word[:-2]):
-            if load_wordnet().is_noun(other):
-                return other
-    return found
+    if found == word or lexicon.canonical(found) or load_wordnet().is_noun(found):
+        return found
+    short = word[:-2] if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")) else word[:-1]
+    return short if load_wordnet().is_noun(short) else word
 
 
 def is_level(words: Sequence[str]) -> bool:

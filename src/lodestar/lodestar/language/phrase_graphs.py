@@ -88,7 +88,7 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
     if noun.is_anything:
         category = " ".join((*modifiers, GENERIC))
     if phrase.pronoun:
-        category = GENERIC
+        category = phrase.pronoun if phrase.pronoun == "you" else GENERIC
     category = phrase.kind or category
     attributes = list(dict.fromkeys(attributes))
     text = " ".join((*attributes, category))

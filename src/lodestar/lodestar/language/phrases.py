@@ -292,6 +292,9 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
     if relation.name == "From" and phrase.is_place:
         return phrase  # "the lab at the end of the hall from the office": a hint for the way
     if relation.name in _PLACED and anchors and not relation.inverse:
+        ground = relation.name == "On" and all(not a.noun.adjectives and a.noun.determiner != "this" for a in anchors)
+        if ground and all(load_lexicon().canonical(a.head) == "floor" for a in anchors):
+            return replace(phrase, relations=(*phrase.relations, relation))
         if all(a.is_whole and not a.noun.adjectives for a in anchors):
             return phrase
         placed = all(a.is_place for a in anchors)

@@ -72,16 +72,16 @@ def score_sentence(line: Mapping[str, Any], parse: Callable[[str], Directive]) -
     lost, wrong = _constraint_faults(line["avoid"], directive)
     if not line["steps"]:
         return Score(MISREAD, lost, "nothing is asked for")
-    best, detail = MISREAD, ""
+    best, detail = MISREAD, None
     found = [said_step(step) for step in directive.steps]
     for wanted in _variants(line):
         for own in _merged(found):
             outcome, why = _compare(wanted, own)
             if outcome != MISREAD and wrong:
                 outcome, why = MISREAD, "the constraints differ"
-            if OUTCOMES.index(outcome) < OUTCOMES.index(best) or not detail:
+            if detail is None or OUTCOMES.index(outcome) < OUTCOMES.index(best):
                 best, detail = outcome, why
-    return Score(best, lost, detail)
+    return Score(best, lost, detail or "")
 
 
 def _compare(wanted: Sequence[Sequence[SaidStep]], own: Sequence[SaidStep]) -> tuple[str, str]:

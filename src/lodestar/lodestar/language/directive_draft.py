@@ -156,6 +156,11 @@ class Draft:
         return replace(things, phrases=phrases)
 
     def _resolved(self, phrase: Phrase) -> Phrase:
+        """The phrase with what its pronouns stand for. Raises NotUnderstood where nothing was named."""
+        relations = tuple(
+            replace(r, anchors=tuple(self._resolved(a) if a.pronoun else a for a in r.anchors)) for r in phrase.relations
+        )
+        phrase = replace(phrase, relations=relations)
         if not phrase.pronoun and not (
             phrase.adjectives_only and self.named is not None and phrase.noun.head
         ):

@@ -22,6 +22,7 @@ from lodestar.language.directive import (
 from lodestar.language.directive_draft import Draft, item_of
 from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.sentence_tokens import shown, tokens_of
+from lodestar.language.spelling import corrected
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.wordnet import load_wordnet
 
@@ -78,7 +79,7 @@ def words_of_text(text: str) -> list[str]:
     tokens = tokens_of(text)
     if not tokens:
         raise NotUnderstood(f'there are no words in "{shown(text)}"; {EXAMPLE}')
-    return tokens
+    return corrected(tokens)
 
 
 def _choices(clause: Clause) -> tuple[dict, list[str], float]:

@@ -61,6 +61,10 @@ def lattice_of(words: Sequence[str]) -> Lattice:
         if noun is not None and not (i == 0 and _only_verb(words, found)):
             side = len(noun.value.words) == 1 and noun.value.words[0] in _SOFT_SIDES
             found["SIDE_NOUN" if side else "NP"] = noun
+            for word in noun.value.adjectives:
+                superlative = vocabulary.match("SUPERLATIVE", (word,), 0)
+                if superlative is not None:
+                    found["NEAREST" if superlative[1] == "Closest" else "FARTHEST"] = noun
             if vocabulary.is_in("DOORS", noun.value.head):
                 found["PASSAGE"] = noun
         if vocabulary.is_in("SUPERLATIVE", words[i]) and vocabulary.match("DET", words, i + 1) is not None:
@@ -231,10 +235,14 @@ def _participle_at(words: Sequence[str], i: int) -> int:
         return 0
     if not (word.endswith(("ed", "ing", "wn", "ken")) and len(word) > 4) and word not in _IRREGULAR:
         return 0
-    if load_wordnet().is_noun(word) and word not in _IRREGULAR:
-        return 0
+    if load_wordnet().is_noun(word) and word not in _IRREGULAR and not (i and _is_thing(words[i - 1])):
+        return 0  # "the large painting"
     after = i + length + 1
     return length + 1 if after >= len(words) or not is_open(words, after) else 0
+
+
+def _is_thing(word: str) -> bool:
+    return load_lexicon().attribute(word) is None and load_wordnet().is_noun(noun_words((word,)).head)
 
 
 def unknown_verb(words: Sequence[str], i: int) -> int:

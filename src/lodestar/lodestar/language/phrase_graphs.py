@@ -73,7 +73,8 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
         ordinal = vocabulary.match("ORDINAL", (word,), 0)
         superlative = vocabulary.match("SUPERLATIVE", (word,), 0)
         if superlative is not None:
-            said.append((str(superlative[1]), "", False))
+            if not any(r.name == superlative[1] for r in phrase.relations):
+                said.append((str(superlative[1]), "", False))
         elif ordinal is not None:
             rank = int(ordinal[1])
             attributes.append(word)

@@ -230,11 +230,11 @@ def _bans(tokens: Sequence[str], i: int) -> bool:
             "not",
         ):
             return True
-        if str(match[1]).split()[0] in ("avoid", "avoiding", "keep", "stay", "steer", "beware", "bypass") or (
+        if str(match[1]).split()[0] in ("avoid", "avoiding", "keep", "stay", "steer", "beware", "bypass", "skip") or (
             len(str(match[1]).split()) > 2
         ):
             return True
-        if match[1] in ("do not", "never"):
+        if match[1] in ("do not", "never") or vocabulary.match("THROUGH", tokens, after) is not None:
             return True
     keep = vocabulary.match("KEEP", tokens, i)
     return keep is not None and keep[1] != "be" and _length_at(tokens, i + keep[0])

@@ -77,6 +77,8 @@ class Draft:
         kind = meaning["kind"]
         if kind == "avoid":
             self._forbid(clause, meaning)
+            if meaning.get("then") is not None:
+                self._insert(self._places(self._things(meaning["then"])), clause)
         elif kind == "halt":
             self.halts = True
         elif kind == "repeat":

@@ -21,6 +21,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.directive_draft import Draft, item_of
 from lodestar.language.lattice import VERBS, lattice_of
+from lodestar.language.motion_limits import without_limits
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import corrected
 from lodestar.language.vocabulary import load_vocabulary
@@ -57,7 +58,7 @@ def read_directive(text: str) -> tuple[RankedDirective, ...]:
     Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with an
     example) where there is no task in it.
     """
-    tokens = words_of_text(text)
+    tokens, manners = without_limits(words_of_text(text))
     clauses = clauses_of(tokens)
     choices = [_choices(clause) for clause in clauses]
     draft, why, cost = Draft(), [], 0.0
@@ -65,7 +66,7 @@ def read_directive(text: str) -> tuple[RankedDirective, ...]:
         draft.add(clause, meaning)
         why += reasons
         cost += extra
-    return (RankedDirective(_assembled(draft, text), cost, tuple(why)),)
+    return (RankedDirective(replace(_assembled(draft, text), manners=manners), cost, tuple(why)),)
 
 
 def words_of_text(text: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lodestar.language.directive import Directive, DirectiveError, NotUnderstood
 from lodestar.language.directive_reader import EXAMPLE, MAX_CHARACTERS, read_directive, words_of_text
 from lodestar.language.expressions import is_sentence, parse_expression
+from lodestar.language.motion_limits import check_manners
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.sentence_tokens import shown
 from lodestar.language.words import tokenise
@@ -14,8 +15,10 @@ __all__ = ["MAX_CHARACTERS", "parse_directive", "parse_query"]
 
 
 def parse_directive(text: str) -> Directive:
-    """The task that a text asks for: the best of its readings. Raises as `read_directive`."""
-    return read_directive(text)[0].directive
+    """The task that a text asks for: the best of its readings. Raises as `read_directive`, and CannotObey for a manner."""
+    directive = read_directive(text)[0].directive
+    check_manners(directive)
+    return directive
 
 
 def parse_query(text: str) -> tuple[QueryGraph, ...]:

@@ -145,6 +145,9 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
         return order[0], order[1], False
     if token == "to" and _purpose_verb(tokens, i + 1):
         return 1, "", False
+    cannot = vocabulary.match("CANNOT", tokens, i)
+    if cannot is not None and i + cannot[0] < len(tokens):
+        return cannot[0], "unable", False
     purpose = vocabulary.match("PURPOSE", tokens, i)
     if purpose is not None and i + purpose[0] < len(tokens):
         return purpose[0], "why", False
@@ -156,6 +159,8 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
 def _order_at(tokens: list[str], i: int) -> tuple[int, str] | None:
     link = _ORDERS.get(tokens[i]) if i < len(tokens) else None
     if link is None or i + 1 >= len(tokens) or tokens[i + 1] in (COMMA, STOP, QUESTION):
+        return None
+    if load_vocabulary().match("UNTIL_STEP", tokens, i) is not None:
         return None
     if load_vocabulary().match("THEN", tokens, i) is not None or load_vocabulary().match(
         "FOREVER", tokens, i
@@ -179,6 +184,8 @@ def begins(tokens: Sequence[str], i: int) -> bool:
         return False
     if _bans(tokens, i):
         return True
+    if i and tokens[i] in ("which", "that", "who", "where") and tokens[i - 1] not in (STOP, QUESTION):
+        return False
     vocabulary = load_vocabulary()
     matches = vocabulary.matches(tokens, i)
     if known_at(tokens, i) > 1 and not _longer(matches, 1):
@@ -329,11 +336,15 @@ def _skip(tokens: Sequence[str], i: int, table: str) -> int:
 
 def strip(clause: Clause) -> Clause:
     """The clause without politeness before and fillers behind it, its verb in the form of an order."""
+    if clause.link == "unable":
+        return clause
     words = list(clause.words)
     while words and words[0] in _JOINS:
         words.pop(0)
     clause = replace(clause, spoken=words[0] if words else "")
     words = words[_skip(words, 0, "POLITE") :]
+    while words and words[0] in _JOINS:
+        words = words[1:]
     if words[:1] == ["first"]:
         words = words[1:]
     words = _without_asides(words)

@@ -55,6 +55,7 @@ class Draft:
     groups: list[_Group] = field(default_factory=list)
     constraints: list[tuple[ConstraintKind, Things, float | None]] = field(default_factory=list)
     until: list[tuple[int, int]] = field(default_factory=list)  # constraint and group
+    until_step: dict[int, int] = field(default_factory=dict)  # constraint: the step with which it ends
     named: Phrase | None = None  # the last thing that was named
     named_before: Phrase | None = None  # and the one before it
     scope: Scope | None = None  # that must not be left
@@ -64,6 +65,7 @@ class Draft:
     looked: tuple[Relation, int] | None = None  # "look on the table", which a question may follow
     pronoun: bool = False  # what was named last stands for what was named before
     turns: bool = False
+    ends: bool = False  # it says where to stop or to wait
     halts: bool = False
     times: int = 1
 
@@ -75,10 +77,13 @@ class Draft:
     def add(self, clause: Clause, meaning: dict[str, Any]) -> None:
         """Take in one clause. Raises NotUnderstood where it cannot be acted on."""
         kind = meaning["kind"]
+        self.ends = self.ends or bool(meaning.get("ends")) or kind == "wait"
         if kind == "avoid":
             self._forbid(clause, meaning)
             if meaning.get("then") is not None:
                 self._insert(self._places(self._things(meaning["then"])), clause)
+        elif kind == "unable":
+            self._unable_of_last((meaning["unable"],))
         elif kind == "halt":
             self.halts = True
         elif kind == "repeat":
@@ -172,7 +177,8 @@ class Draft:
         if self.named is None:
             raise NotUnderstood(f'"{phrase.pronoun or "one"}" of what? name the thing')
         if phrase.pronoun:
-            return self.named.with_relations(phrase.relations)
+            meant = self.named.with_relations(phrase.relations)
+            return meant if phrase.noun.count is None else replace(meant, noun=replace(meant.noun, count=phrase.noun.count))
         return phrase.with_noun(self.named.noun)
 
     def _remember(self, meaning: dict[str, Any]) -> None:
@@ -237,9 +243,7 @@ class Draft:
         words = (phrase.noun.determiner, *phrase.noun.words) if phrase.noun.determiner else phrase.noun.words
         if load_vocabulary().is_in("HOME", *words):
             return Step(StepKind.RETURN)
-        if (phrase.is_spot and phrase.of is not None) or (
-            phrase.is_spot and not phrase.noun.adjectives and phrase.rooms
-        ):
+        if phrase.is_spot and (phrase.of is not None or not phrase.noun.adjectives):
             of_room = phrase.of if phrase.of is not None and phrase.of.is_place else None
             whole = replace(phrase, of=None) if of_room is not None else phrase
             scope = (
@@ -425,7 +429,9 @@ class Draft:
         return bool(last) and last[0].item is not None and last[0].item.alternatives == (graphs_of(phrase),)
 
     def _unable_of_last(self, unable: tuple[str, ...]) -> None:
-        group = next(group for group in reversed(self.groups) if group.steps)
+        group = next((group for group in reversed(self.groups) if group.steps), None)
+        if group is None:
+            return
         group.steps[-1] = replace(group.steps[-1], unable=(*group.steps[-1].unable, *unable))
 
     def _fragment(self, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
@@ -572,6 +578,8 @@ class Draft:
                 else ConstraintKind.KEEP_AWAY
             )
             self.constraints.append((kind, Things((phrase,)), metres))
+            if meaning.get("step"):
+                self.until_step[len(self.constraints) - 1] = max(int(meaning["step"]) - 1, 0)
             if clause.link == "until":
                 self.until.append((len(self.constraints) - 1, len(self.groups) - 1))
 
@@ -581,14 +589,14 @@ def is_all(phrase: Phrase) -> bool:
     return phrase.noun.determiner.split(" ")[0] in _ALL
 
 
-def item_of(things: Things, every: bool = False) -> Item:
-    """The item of one or several phrases; each is an alternative."""
+def item_of(things: Things, every: bool = False, with_rooms: bool = False) -> Item:
+    """The item of one or several phrases; each is an alternative. with_rooms: as `graphs_of`."""
     counts = [p.noun.count for p in things.phrases if p.noun.count is not None]
     count = EVERY if every else max(counts, default=1)
     if not every and counts and min(counts) < 1:
         raise NotUnderstood("it asks for none of a thing, or fewer; ask for one at least")
-    excluded = tuple(graphs_of(phrase)[0] for phrase in things.excluded)
-    return Item(tuple(graphs_of(phrase) for phrase in things.phrases), excluded, count=count)
+    excluded = tuple(graphs_of(phrase, True)[0] for phrase in things.excluded)
+    return Item(tuple(graphs_of(phrase, with_rooms) for phrase in things.phrases), excluded, count=count)
 
 
 def scope_of(phrase: Phrase, own: bool = True) -> Scope:

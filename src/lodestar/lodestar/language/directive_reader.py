@@ -85,6 +85,8 @@ def words_of_text(text: str) -> list[str]:
 
 def _choices(clause: Clause) -> tuple[dict, list[str], float]:
     """The best meaning of a clause, the reasons for it and its cost. Raises NotUnderstood."""
+    if clause.link == "unable":
+        return {"kind": "unable", "unable": clause.text}, [], 0.0
     if clause.link == "why" or (clause.link == "until" and clause.spoken in ("i", "we")):
         return {"kind": "again"}, [], 0.0
     reading = _best(clause.words)
@@ -205,10 +207,20 @@ def _prefix(clause: Clause) -> Reading | None:
         reading = _best(words[:end])
         if reading is not None and reading.meaning["kind"] not in ("thing", "place"):
             left = " ".join(words[end:])
+            talks = load_vocabulary().match("TALK", words, 0) is not None
+            if not talks and not _is_aside(words, end):
+                understood, rest = shown(" ".join(words[:end])), shown(left)
+                raise NotUnderstood(f'"{understood}" was understood, but not "{rest}"; say it in other words, or leave it out')
             return Reading(
                 reading.meaning, reading.cost + _LEFT_OUT_COST, (*reading.why, f'"{left}" is left out')
             )
     return None
+
+
+def _is_aside(words: Sequence[str], start: int) -> bool:
+    """Whether what is left at word `start` only says with what, for what or about what something is done."""
+    matches = load_vocabulary().matches(words, start)
+    return words[start] in ("about", "using", "so", "like", "during", "to") or "PURPOSE" in matches or "FILLER" in matches
 
 
 def _assembled(draft: Draft, text: str) -> Directive:
@@ -228,7 +240,7 @@ def _assembled(draft: Draft, text: str) -> Directive:
 
 def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
     """Whether a text says turns and passages alone, which only someone who sees the way could follow."""
-    if not draft.turns:
+    if not draft.turns or draft.ends:
         return False
     vocabulary = load_vocabulary()
     for step in steps:
@@ -259,6 +271,8 @@ def _no_steps(draft: Draft, text: str) -> Exception:
 
 def _end(draft: Draft, index: int) -> int | None:
     """The step with which constraint `index` ends."""
+    if index in draft.until_step:
+        return draft.until_step[index]
     for constraint, group in draft.until:
         if constraint == index and 0 <= group < len(draft.groups):
             return sum(len(g.steps) for g in draft.groups[: group + 1]) - 1
@@ -266,7 +280,7 @@ def _end(draft: Draft, index: int) -> int | None:
 
 
 def _constraint(kind: ConstraintKind, things, metres: float | None, until: int | None) -> Constraint:
-    return Constraint(kind, replace(item_of(things), count=1), metres, until)
+    return Constraint(kind, replace(item_of(things, with_rooms=True), count=1), metres, until)
 
 
 def _placed(draft: Draft) -> list[Step]:

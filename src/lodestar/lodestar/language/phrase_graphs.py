@@ -32,17 +32,17 @@ _WORN = (
 RANKED_SIDES = ("LeftOf", "RightOf", "Above", "Below")
 
 
-def graphs_of(phrase: Phrase) -> tuple[QueryGraph, ...]:
+def graphs_of(phrase: Phrase, with_rooms: bool = False) -> tuple[QueryGraph, ...]:
     """Readings of a phrase, best first; variable 0 is the phrase itself, the weights add up to 1.
 
-    A chain of two relations may also be read flat, both of the target. Raises NotUnderstood past MAX_VARIABLES.
+    with_rooms: rooms that things are said to be in are predicates; a step has them as its scope instead. A chain of two relations may also be read flat, both of the target. Raises NotUnderstood past MAX_VARIABLES.
     """
-    nested, flat = _graph(phrase), _flattened(phrase)
+    nested, flat = _graph(phrase, with_rooms), _flattened(phrase)
     if flat is None:
         return (nested,)
     return (
         replace(nested, weight=1.0 - FLAT_READING_WEIGHT),
-        replace(_graph(flat), weight=FLAT_READING_WEIGHT),
+        replace(_graph(flat, with_rooms), weight=FLAT_READING_WEIGHT),
     )
 
 
@@ -111,7 +111,7 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
     return QueryVariable(text, known), said
 
 
-def _graph(phrase: Phrase) -> QueryGraph:
+def _graph(phrase: Phrase, with_rooms: bool) -> QueryGraph:
     variables: list[QueryVariable] = []
     predicates: list[Predicate] = []
 
@@ -129,7 +129,7 @@ def _graph(phrase: Phrase) -> QueryGraph:
         for relation in current.relations:
             if relation.anchors or relation.name not in RANKED_SIDES:
                 relate(index, relation, current.is_place)
-        if index:
+        if with_rooms:
             for room in current.rooms:
                 predicates.append(Predicate("InRegion", (index,), variable_of(room)[0].category))
         return index

@@ -9,6 +9,7 @@ from typing import Any
 from lodestar.language.noun_words import GENERIC, NounWords, is_place, noun_words, singular
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
+from lodestar.models.wordnet import load_wordnet
 
 HERE = "here"
 _SURFACES = ("top", "surface", "front", "bottom")
@@ -181,11 +182,14 @@ def _anchored(phrase: Phrase) -> tuple[Phrase, ...]:
 def phrase_of(meaning: Any) -> Phrase:
     """The phrase of a `noun`, `anchor` or `thing` block."""
     if isinstance(meaning, NounWords):
-        return _counted(Phrase(meaning))
+        bare = not meaning.words and not meaning.head
+        return _counted(Phrase(meaning, pronoun="one" if bare else ""))
     if "pronoun" in meaning:
         return Phrase(NounWords((), "", ()), pronoun=meaning["pronoun"]).with_relations(_said(meaning))
     noun = meaning.get("value") or NounWords((), GENERIC, ())
     phrase = _counted(Phrase(noun))
+    if not noun.words and noun.count and not noun.head:
+        phrase = replace(phrase, pronoun="one")
     if meaning.get("use"):
         phrase = replace(phrase, use=str(meaning["use"]))
     if meaning.get("of") is not None:
@@ -286,6 +290,9 @@ def relation_of(meaning: dict[str, Any]) -> Relation:
 
 
 def _related(phrase: Phrase, relation: Relation) -> Phrase:
+    worn = all(load_vocabulary().is_in("CLOTHES", a.head) for a in relation.anchors) and relation.anchors
+    if worn and relation.name == "Inside" and load_wordnet().is_a(phrase.head, "person"):
+        relation = replace(relation, name="With", text="wearing")
     if relation.name == "Level":
         return replace(phrase, level=relation.text)
     anchors = relation.anchors

@@ -8,7 +8,7 @@ import unicodedata
 COMMA, STOP, QUESTION = ",", ".", "?"
 _MARKS = dict.fromkeys(",:()[]{}–—、", COMMA) | dict.fromkeys(";.!\n。", STOP) | {"?": QUESTION}
 _SPOKEN = {"/": " or ", "&": " and ", "+": " and "}
-_QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{1,60})[\"\u201c\u201d]")
+_QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\u201c\u201d]")
 _WORD = re.compile(
     r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?()\[\]{}\n\u2013\u2014\u3001\u3002]"
 )

@@ -10,6 +10,7 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
 MIN_LENGTH = 4  # letters: shorter words are too much alike
+SHORT = 6  # letters: in a word as short, one letter in place of another makes a name out of many a word
 TWO_ERRORS = 9  # letters from which on two errors are put right
 
 
@@ -42,7 +43,7 @@ def is_known(word: str) -> bool:
 def _near(deletions: Iterable[str], word: str, most: int) -> list[str]:
     index = _index()
     found = {target for form in (word, *deletions) for target in index.get(form, ())}
-    exact = [t for t in found if _distance(word, t) <= most]
+    exact = [t for t in found if _distance(word, t) <= most and (len(word) > SHORT or not _exchanged(word, t))]
     same = [t for t in exact if t[0] == word[0]]
     return sorted(same or exact)
 
@@ -72,6 +73,11 @@ def _index() -> dict[str, tuple[str, ...]]:
         for form in {target, *_deletions(target, 1)}:
             found.setdefault(form, []).append(target)
     return {form: tuple(targets) for form, targets in found.items()}
+
+
+def _exchanged(word: str, target: str) -> bool:
+    """Whether one letter stands in place of another."""
+    return len(word) == len(target) and sorted(word) != sorted(target)
 
 
 def _distance(a: str, b: str) -> int:

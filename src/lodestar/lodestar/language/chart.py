@@ -107,7 +107,7 @@ class _Ranking:
             yield Reading({"value": None if lexeme is None else lexeme.value})
             return
         rule = self._rules[(way.symbol.name, tuple(symbol.name for symbol in way.production.rhs))]
-        text = " ".join(self._lattice.words[start:end])
+        text = _spoken(self._lattice.words[start:end])
         for parts in itertools.islice(
             itertools.product(*(self.of(c) for c in way.children)), MAX_READINGS**2
         ):
@@ -116,6 +116,11 @@ class _Ranking:
             cost = rule.cost + sum(part.cost for part in parts)
             meaning = meant(rule.meaning, values, text)
             yield Reading(meaning, cost, (*why, rule.why) if rule.why else why)
+
+
+def _spoken(words: Sequence[str]) -> str:
+    """The words as one says them: "jane's desk"."""
+    return " ".join(word for word in words if word != ",").replace(" 's", "'s")
 
 
 def meant(template: Mapping[str, Any], parts: Mapping[str, dict[str, Any]], text: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
-MAX_CLAUSE = 60  # words: what is longer is cut, so that the chart stays small
 _JOINS = frozenset({"and", "or", "but", "then", COMMA})
 _ORDERS = {
     "before": "before",
@@ -75,9 +74,7 @@ def clauses_of(tokens: Sequence[str]) -> list[Clause]:
         while words and words[-1] in _JOINS:
             words = words[:-1]
         if words:
-            for begin in range(0, len(words), MAX_CLAUSE):
-                part = tuple(words[begin : begin + MAX_CLAUSE])
-                found.append(Clause(part, link if begin == 0 else "", question, joined))
+            found.append(Clause(tuple(words), link, question, joined))
 
     while i < len(tokens):
         if i == start and i < (verb := _verb_end(tokens, i)):

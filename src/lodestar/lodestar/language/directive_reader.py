@@ -22,8 +22,10 @@ from lodestar.language.directive import (
 from lodestar.language.directive_draft import Draft, item_of
 from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.motion_limits import without_limits
+from lodestar.language.noun_words import NounWords
+from lodestar.language.phrase_graphs import TOO_MANY
 from lodestar.language.sentence_tokens import shown, tokens_of
-from lodestar.language.spelling import corrected
+from lodestar.language.spelling import corrected, is_known
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.wordnet import load_wordnet
 
@@ -33,6 +35,7 @@ _DENYING = frozenset(
     {"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor",
      "despite", "even", "if", "although"}
 )  # fmt: skip
+MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
 _SUBJECTS = frozenset(
     {"i", "you", "we", "he", "she", "they", "it", "anyone", "somebody", "robot", "seen", "found", "noticed"}
@@ -58,6 +61,15 @@ def read_directive(text: str) -> tuple[RankedDirective, ...]:
     Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with an
     example) where there is no task in it.
     """
+    try:
+        return _readings(text)
+    except NotUnderstood as error:
+        if EXAMPLE in str(error):
+            raise
+        raise error.__class__(f"{error}") from None
+
+
+def _readings(text: str) -> tuple[RankedDirective, ...]:
     tokens, manners = without_limits(words_of_text(text))
     clauses = clauses_of(tokens)
     choices = [_choices(clause) for clause in clauses]
@@ -75,11 +87,11 @@ def words_of_text(text: str) -> list[str]:
         raise EmptyDirective(f"the directive is empty; {EXAMPLE}")
     if len(text) > MAX_CHARACTERS:
         raise NotUnderstood(
-            f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read; {EXAMPLE}"
+            f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read"
         )
     tokens = tokens_of(text)
     if not tokens:
-        raise NotUnderstood(f'there are no words in "{shown(text)}"; {EXAMPLE}')
+        raise NotUnderstood(f'there are no words in "{shown(text)}"')
     return corrected(tokens)
 
 
@@ -89,7 +101,11 @@ def _choices(clause: Clause) -> tuple[dict, list[str], float]:
         return {"kind": "unable", "unable": clause.text}, [], 0.0
     if clause.link == "why" or (clause.link == "until" and clause.spoken in ("i", "we")):
         return {"kind": "again"}, [], 0.0
+    if len(clause.words) > MAX_CLAUSE:
+        raise NotUnderstood(f'"{shown(clause.text)}": {TOO_MANY}')
     reading = _best(clause.words)
+    if reading is not None and reading.meaning["kind"] == "thing":
+        _check_named(clause, reading)
     if reading is not None and not _is_statement(clause, reading):
         return reading.meaning, list(reading.why), reading.cost
     question = _question(clause)
@@ -106,7 +122,17 @@ def _choices(clause: Clause) -> tuple[dict, list[str], float]:
     prefix = _prefix(clause)
     if prefix is not None:
         return prefix.meaning, list(prefix.why), prefix.cost
-    raise NotUnderstood(f'what to make of "{shown(clause.text)}" is not known; {EXAMPLE}')
+    raise NotUnderstood(f'what to make of "{shown(clause.text)}" is not known')
+
+
+def _check_named(clause: Clause, reading: Reading) -> None:
+    """Raises NotUnderstood for words without a verb none of which is known: they may be of another language."""
+    words = [word for word in clause.words if word.isalpha()]
+    if not any(is_known(word) for word in words) or clause.words[-1] == "the":
+        raise NotUnderstood(f'"{shown(clause.text)}" names nothing that is known, and only English is read')
+    thing = reading.meaning["thing"]
+    if isinstance(thing, NounWords) and not thing.head and thing.determiner:
+        raise NotUnderstood(f'"{shown(clause.text)}" names no thing')
 
 
 def _best(words: Sequence[str]) -> Reading | None:
@@ -257,16 +283,16 @@ def _no_steps(draft: Draft, text: str) -> Exception:
         return StopRequested("a halt and nothing else was asked for")
     said = f'"{shown(text)}" was not understood'
     if draft.constraints:
-        return NotUnderstood(f"{said}: it says what to keep away from, but not what to do; {EXAMPLE}")
+        return NotUnderstood(f"{said}: it says what to keep away from, but not what to do")
     if draft.unable:
         return NotUnderstood(
-            f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do; {EXAMPLE}'
+            f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do'
         )
     if draft.route:  # the clause that says turns
         return NotUnderstood(
             f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place'
         )
-    return NotUnderstood(f"{said}: no task was found in it; {EXAMPLE}")
+    return NotUnderstood(f"{said}: no task was found in it")
 
 
 def _end(draft: Draft, index: int) -> int | None:

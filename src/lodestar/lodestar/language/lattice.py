@@ -167,6 +167,9 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
     i, determiner = start, ""
     prefix = known_at(words, start) > 1
     while not prefix and (article := vocabulary.match("DET", words, i)) is not None:
+        counted = vocabulary.match("NUMBER", words, i)
+        if counted is not None and counted[0] > article[0]:
+            break  # "a few"
         determiner, i = determiner or str(article[1]), i + article[0]
     count: int | None = None
     number = None if prefix else number_at(words, i)

@@ -144,7 +144,8 @@ def _graph(phrase: Phrase, with_rooms: bool) -> QueryGraph:
             predicates.append(Predicate(relation.name, (index, *others), "", relation.negated))
             return
         for anchor in relation.anchors:
-            if anchor.is_place and relation.name in ("Inside", "On", "From") and not anchor.relations:
+            is_room = anchor.is_place and anchor.head not in load_lexicon().structure
+            if is_room and relation.name in ("Inside", "On", "From") and not anchor.relations:
                 room = variable_of(anchor)[0].category
                 predicates.append(Predicate("InRegion", (index,), room, relation.negated))
                 continue

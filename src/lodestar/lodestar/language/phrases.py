@@ -304,6 +304,10 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
             return replace(phrase, relations=(*phrase.relations, relation))
         if all(a.is_whole and not a.noun.adjectives for a in anchors):
             return phrase
+        if len(anchors) == 1 and anchors[0].head == "room" and not anchors[0].noun.adjectives and not relation.negated:
+            beside = [r for r in anchors[0].relations if r.name != "With" and not any(a.is_place for a in r.anchors)]
+            if beside and len(beside) == len(anchors[0].relations):  # "the chair in the room next to the window"
+                return phrase.with_relations(beside)
         placed = all(a.is_place for a in anchors)
         if placed and _is_level(anchors[0]) and not relation.negated:
             return replace(phrase, level=" ".join(anchors[0].noun.words))

@@ -13,6 +13,7 @@ _WORD = re.compile(
     r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?()\[\]{}\n\u2013\u2014\u3001\u3002]"
 )
 _GLUE = "\ua78f"  # a letter that no keyboard has: joins the words of a text in quotation marks
+_APOSTROPHE, _DOT = "\ua78c", "\ua7fb"  # the same in place of these marks
 _MEASURE = re.compile(r"(-?\d+(?:\.\d+)?)(m|cm|mm|ft|s|sec|min|h)")
 _CLITICS = (
     (re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|could|would|should|must|may|need) ?n't\b"), r"\1 not"),
@@ -63,8 +64,15 @@ def tokens_of(text: str) -> list[str]:
 
 def _joined(quoted: str) -> str:
     """Words in quotation marks as one word; a single word as it is."""
-    words = re.findall(r"[^\W_]+", quoted)
-    return _GLUE.join(words)
+    words = re.findall(r"[^\W_]+(?:['.-][^\W_]+)*", quoted)
+    return _GLUE.join(words).replace("'", _APOSTROPHE).replace(".", _DOT)
+
+
+def _unquoted(word: str) -> str:
+    """The words that a token of `_joined` stands for."""
+    for letter, mark in ((_GLUE, " "), (_APOSTROPHE, "'"), (_DOT, ".")):
+        word = word.replace(letter.casefold(), mark)
+    return word
 
 
 def _add(found: list[str], word: str, text: str, start: int) -> None:
@@ -85,7 +93,7 @@ def _add(found: list[str], word: str, text: str, start: int) -> None:
     elif word.endswith("'"):
         found.extend((word[:-1], "'s"))
     else:
-        found.append(word.replace(_GLUE.casefold(), " "))
+        found.append(_unquoted(word))
 
 
 def shown(text: str, length: int = 60) -> str:

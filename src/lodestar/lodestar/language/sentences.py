@@ -160,6 +160,8 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
         elif len(predicate.arguments) == 1:
             words, said = _singled(predicate, words)
             after += [said] if said else []
+        elif variable.phrase.endswith(f" of {graph.variables[predicate.arguments[1]].phrase}"):
+            named.update(predicate.arguments)
         elif not set(predicate.arguments[1:]) <= named:
             after.append(_relation(graph, predicate, named))
     for predicate in graph.predicates:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lodestar.language.directive import DirectiveError, DirectiveKind, EmptyDirective, NotUnderstood
+from lodestar.language.directive import DirectiveError, StepKind, EmptyDirective, NotUnderstood
 from lodestar.language.grammar import MAX_CHARACTERS, parse_directive, parse_query
 
 
@@ -22,8 +22,8 @@ def relations(graph):
 
 def only(text):
     directive = parse_directive(text)
-    assert len(directive.subtasks) == 1
-    return directive.subtasks[0]
+    assert len(directive.steps) == 1
+    return directive.steps[0]
 
 
 @pytest.mark.parametrize(
@@ -108,20 +108,20 @@ def only(text):
 )
 def test_find(text, target, predicates, anchors):
     directive = parse_directive(text)
-    assert directive.kind == DirectiveKind.FIND
-    subtask = only(text)
-    assert subtask.target == target
-    assert sorted(relations(subtask.graphs[0])) == sorted(predicates)
-    assert subtask.neighbors == anchors
-    assert sum(graph.weight for graph in subtask.graphs) == pytest.approx(1.0)
+    assert directive.steps[0].kind == StepKind.FIND
+    step = only(text)
+    assert step.target == target
+    assert sorted(relations(step.graphs[0])) == sorted(predicates)
+    assert step.neighbors == anchors
+    assert sum(graph.weight for graph in step.graphs) == pytest.approx(1.0)
 
 
-def test_subtasks_in_order_and_constraints_for_all_of_them():
+def test_steps_in_order_and_constraints_for_all_of_them():
     directive = parse_directive(
         "find the red chair next to the printer, then the fire extinguisher; keep away from the wet floor"
     )
-    assert [s.target for s in directive.subtasks] == ["red chair", "fire extinguisher"]
-    assert [s.constraints for s in directive.subtasks] == [("wet floor",), ("wet floor",)]
+    assert [s.target for s in directive.steps] == ["red chair", "fire extinguisher"]
+    assert [c.item.phrase for c in directive.constraints] == ["wet floor"]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_subtasks_in_order_and_constraints_for_all_of_them():
 )
 def test_keep_away(text, constraints, distance):
     directive = parse_directive(text)
-    assert directive.subtasks[0].constraints == constraints
+    assert directive.steps[0].constraints == constraints
     assert directive.keep_away_distance == pytest.approx(distance)
 
 
@@ -157,7 +157,7 @@ def test_keep_away(text, constraints, distance):
     ],
 )
 def test_several_steps(text, targets):
-    assert [s.target for s in parse_directive(text).subtasks] == targets
+    assert [s.target for s in parse_directive(text).steps] == targets
 
 
 def test_anchors_of_one_relation_are_joined_by_and():
@@ -183,7 +183,7 @@ def test_alternatives_weigh_the_same():
     ["explore the building", "search the area", "Explore!", "look around", "please patrol the warehouse"],
 )
 def test_explore(text):
-    assert parse_directive(text).kind == DirectiveKind.EXPLORE
+    assert parse_directive(text).steps[0].kind == StepKind.EXPLORE
     assert only(text).target == ""
 
 
@@ -205,7 +205,7 @@ def test_explore(text):
     ],
 )
 def test_inventory(text, target):
-    assert parse_directive(text).kind == DirectiveKind.INVENTORY
+    assert parse_directive(text).steps[0].kind == StepKind.LIST
     assert only(text).target == target
 
 
@@ -214,7 +214,7 @@ def test_inventory(text, target):
     ["come back", "return to start", "go home", "Return.", "go back to where you started", "go to the start"],
 )
 def test_return(text):
-    assert parse_directive(text).kind == DirectiveKind.RETURN
+    assert parse_directive(text).steps[0].kind == StepKind.RETURN
 
 
 def test_going_back_to_a_thing_is_a_search():
@@ -246,16 +246,16 @@ def test_nothing_is_in_two_rooms_at_once(text):
     ],
 )
 def test_a_question_is_an_inventory_of_a_place(text, same):
-    assert parse_directive(text).kind is DirectiveKind.INVENTORY
+    assert parse_directive(text).steps[0].kind is StepKind.LIST
     assert only(text) == only(same)
 
 
 def test_a_room_that_is_described_is_what_is_in_it():
     for text in ("describe the kitchen", "tell me about the kitchen"):
-        assert parse_directive(text).kind is DirectiveKind.INVENTORY
+        assert parse_directive(text).steps[0].kind is StepKind.LIST
         assert relations(only(text).graphs[0]) == ["InRegion(0,)kitchen"]
         assert only(text).graphs[0].target.category == "object"
-    _, hall = parse_directive("describe the kitchen and the hallway").subtasks
+    _, hall = parse_directive("describe the kitchen and the hallway").steps
     assert relations(hall.graphs[0]) == ["InRegion(0,)hallway"]
     assert only("describe the red chair").target == "red chair"
 
@@ -265,8 +265,8 @@ def test_a_room_that_is_described_is_what_is_in_it():
 )
 def test_the_way_back_needs_no_verb(text):
     directive = parse_directive(text)
-    assert [directive.kind_of(i).name for i in range(2)] == ["FIND", "RETURN"]
-    assert [subtask.target for subtask in directive.subtasks] == ["mug", ""]
+    assert [directive.steps[i].kind.name for i in range(2)] == ["FIND", "RETURN"]
+    assert [step.target for step in directive.steps] == ["mug", ""]
 
 
 def test_what_a_thing_is_without_needs_no_article():
@@ -332,7 +332,7 @@ def test_long_text_is_refused_and_says_so():
     [
         ("find the chair, then come back", ["FIND", "RETURN"]),
         ("explore the building and come back", ["EXPLORE", "RETURN"]),
-        ("find the mug, list all chairs and return to the start", ["FIND", "INVENTORY", "RETURN"]),
+        ("find the mug, list all chairs and return to the start", ["FIND", "LIST", "RETURN"]),
         ("find the mug, come back, then find the sink", ["FIND", "RETURN", "FIND"]),
         ("explore the building and find the mug", ["FIND"]),
         ("come back, come back", ["RETURN"]),
@@ -340,8 +340,8 @@ def test_long_text_is_refused_and_says_so():
 )
 def test_steps_of_several_kinds(text, kinds):
     directive = parse_directive(text)
-    assert [directive.kind_of(i).name for i in range(len(directive.subtasks))] == kinds
-    assert directive.kind.name == kinds[0]
+    assert [directive.steps[i].kind.name for i in range(len(directive.steps))] == kinds
+    assert directive.steps[0].kind.name == kinds[0]
 
 
 @pytest.mark.parametrize("link", [" next to the desk", " on x", " of x", " and under the bed"])
@@ -375,9 +375,9 @@ def test_any_words_either_parse_or_are_refused(words):
         directive = parse_directive(" ".join(words))
     except DirectiveError:
         return
-    assert directive.subtasks
-    for subtask in directive.subtasks:
-        assert bool(subtask.graphs) == bool(subtask.target)
+    assert directive.steps
+    for step in directive.steps:
+        assert bool(step.graphs) == bool(step.target)
 
 
 @given(st.text(alphabet=string.printable + "éß漢🙂\u202e\u0000", max_size=80))
@@ -390,9 +390,9 @@ def test_any_text_either_parses_or_is_refused(text):
 
 def test_then_to_goes_on_and_either_names_alternatives():
     there_and_back = parse_directive("go to the desk, then to the chair and return")
-    assert [step.target for step in there_and_back.subtasks] == ["desk", "chair", ""]
-    assert there_and_back.subtasks[-1].kind is DirectiveKind.RETURN
-    assert parse_directive("find either a mug or a cup").subtasks[0].target == "mug or cup"
+    assert [step.target for step in there_and_back.steps] == ["desk", "chair", ""]
+    assert there_and_back.steps[-1].kind is StepKind.RETURN
+    assert parse_directive("find either a mug or a cup").steps[0].target == "mug or cup"
 
 
 @pytest.mark.parametrize(
@@ -410,18 +410,18 @@ def test_then_to_goes_on_and_either_names_alternatives():
 )
 def test_the_whole_place_has_many_names(text):
     directive = parse_directive(text)
-    assert directive.kind is DirectiveKind.EXPLORE and len(directive.subtasks) == 1
+    assert directive.steps[0].kind is StepKind.EXPLORE and len(directive.steps) == 1
 
 
 def test_rooms_are_known_names_in_lists():
-    assert [s.target for s in parse_directive("visit the kitchen, bathroom and bedroom").subtasks] == [
+    assert [s.target for s in parse_directive("visit the kitchen, bathroom and bedroom").steps] == [
         "kitchen", "bathroom", "bedroom",
     ]  # fmt: skip
-    barred = parse_directive("stay out of the kitchen and bathroom and explore").subtasks[0].constraints
+    barred = parse_directive("stay out of the kitchen and bathroom and explore").steps[0].constraints
     assert barred == ("kitchen", "bathroom")
 
 
 def test_a_thing_that_is_not_known_is_taken_with_its_article():
     with pytest.raises(NotUnderstood, match='if it is a thing, say "the passport"'):
         parse_directive("find my keys, wallet and passport")
-    assert parse_directive("find my keys, wallet and the passport").subtasks[-1].target == "passport"
+    assert parse_directive("find my keys, wallet and the passport").steps[-1].target == "passport"

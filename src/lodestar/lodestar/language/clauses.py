@@ -278,7 +278,7 @@ def _run_on(tokens: Sequence[str], i: int) -> bool:
 
 def _purpose_verb(tokens: Sequence[str], i: int) -> bool:
     """Whether "to" goes on with what is done there: "go to the kitchen to get a mug"."""
-    if i < 3 or i >= len(tokens):
+    if i < 2 or i >= len(tokens):
         return False
     matches = load_vocabulary().matches(tokens, i)
     tables = ("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "LIST", "WAIT", "PUT")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lodestar.language.clauses import Clause
+from lodestar.language.clauses import Clause, plain_verb
 from lodestar.language.directive import (
     EVERY,
     ConstraintKind,
@@ -18,13 +18,14 @@ from lodestar.language.directive import (
     Step,
     StepKind,
 )
-from lodestar.language.noun_words import GENERIC, NounWords
+from lodestar.language.noun_words import GENERIC, NounWords, noun_words
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
 from lodestar.language.phrases import (
     HERE,
     Phrase,
     Relation,
     Things,
+    options_of,
     phrase_of,
     relation_of,
     things_of,
@@ -36,6 +37,7 @@ from lodestar.models.lexicon import load_lexicon
 
 _TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "disturb", "damage"})
 _ALL = frozenset({"all", "every", "each"})
+AROUND = 3.0  # m: what is around a thing, where no distance is said
 _NEARBY = ("Near", "NextTo", "Closest")
 _GOES_ON = (StepKind.FIND, StepKind.GO, StepKind.COUNT, StepKind.LIST)
 
@@ -57,6 +59,7 @@ class Draft:
     until: list[tuple[int, int]] = field(default_factory=list)  # constraint and group
     until_step: dict[int, int] = field(default_factory=dict)  # constraint: the step with which it ends
     named: Phrase | None = None  # the last thing that was named
+    barred: Phrase | None = None  # the last thing to keep away from
     named_before: Phrase | None = None  # and the one before it
     scope: Scope | None = None  # that must not be left
     unable: list[str] = field(default_factory=list)  # of no step
@@ -420,7 +423,7 @@ class Draft:
             elif self._done(phrase) and (unable or self.pronoun):
                 self._unable_of_last(unable)
             else:
-                steps.append(self._find(Things((phrase,), excluded=things.excluded), unable))
+                steps.append(self._find(replace(options_of((phrase,)), excluded=things.excluded), unable))
         return steps
 
     def _done(self, phrase: Phrase) -> bool:
@@ -456,12 +459,18 @@ class Draft:
         if not meaning.get("thing"):
             return [Step(step)]
         things = self._things(meaning["thing"])
+        for phrase in things.excluded:
+            self.constraints.append((ConstraintKind.STAY_OUT, Things((phrase,)), None))
         if step is StepKind.PATROL:
             if all(p.is_whole or is_all(p) for p in things.phrases):
                 return [Step(step)]
             return [Step(step, stops=tuple(item_of(Things((p,))) for p in things.phrases))]
+        first = things.phrases[0]
+        near = next((r for r in first.relations if r.name in _NEARBY and r.anchors), None)
+        if near is not None and (first.is_place or first.noun.is_anything):
+            return [Step(step, scope=Scope(around=graphs_of(near.anchors[0])[0], radius=AROUND))]
         if all(p.is_whole or p.noun.is_anything for p in things.phrases):
-            return [Step(step)]
+            return [Step(step, scope=scope_of(first))]
         if all(p.is_place for p in things.phrases):
             rooms = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
             return [Step(step, scope=Scope(rooms, level_of(things.phrases[0].level)))]
@@ -562,26 +571,66 @@ class Draft:
                 self.constraints[-1] = (kind, things, metres)
                 return
             raise NotUnderstood(f'"{clause.text}" from what? say what to keep away from')
-        named = self.named
+        named, self.named = self.named, self.barred or self.named
         things = self._things(meaning["thing"])
-        self.named = named if named is not None else self.named
+        self.barred, self.named = self.named, named or self.named
         if verb in ("leave", "leaving", "exit", "exiting"):
             self.scope = scope_of(generic().with_relations([Relation("Inside", things.phrases)]))
             return
-        for phrase in things.phrases:
-            touching = verb.removesuffix("ing") in _TOUCHING
-            if phrase.noun.is_anything and not phrase.noun.adjectives and not phrase.relations and touching:
-                continue
-            kind = (
-                ConstraintKind.STAY_OUT
-                if phrase.is_place or phrase.adjectives_only
-                else ConstraintKind.KEEP_AWAY
-            )
-            self.constraints.append((kind, Things((phrase,)), metres))
-            if meaning.get("step"):
-                self.until_step[len(self.constraints) - 1] = max(int(meaning["step"]) - 1, 0)
-            if clause.link == "until":
-                self.until.append((len(self.constraints) - 1, len(self.groups) - 1))
+        for phrase in (one for said in things.phrases for one in _colors_apart(said)):
+            anything = phrase.noun.is_anything and not phrase.noun.adjectives and not phrase.relations
+            if anything and not phrase.rooms and plain_verb(verb) in _TOUCHING:
+                continue  # it touches nothing anyway
+            for barred in _barred(phrase, clause.text):
+                self._bar(barred, metres, meaning, clause)
+
+    def _bar(self, phrase: Phrase, metres: float | None, meaning: dict[str, Any], clause: Clause) -> None:
+        """Keep away from one thing; of a thing that was named before, only the distance is new."""
+        kind = ConstraintKind.STAY_OUT if phrase.is_place or phrase.adjectives_only else ConstraintKind.KEEP_AWAY
+        if phrase.relations and any(r.name == "Between" for r in phrase.relations):
+            kind = ConstraintKind.KEEP_AWAY
+        same = next((i for i, (_, things, _) in enumerate(self.constraints) if things.phrases == (phrase,)), None)
+        if same is not None:
+            self.constraints[same] = (kind, Things((phrase,)), metres or self.constraints[same][2])
+            return
+        self.constraints.append((kind, Things((phrase,)), metres))
+        if meaning.get("step"):
+            self.until_step[len(self.constraints) - 1] = max(int(meaning["step"]) - 1, 0)
+        if clause.link == "until":
+            self.until.append((len(self.constraints) - 1, len(self.groups) - 1))
+
+
+def _colors_apart(phrase: Phrase) -> tuple[Phrase, ...]:
+    """ "Red and blue chairs" as red chairs and blue chairs."""
+    groups = load_lexicon().attribute_group
+    found = {a: groups.get(load_lexicon().attribute(a) or "") for a in phrase.noun.adjectives}
+    colors = [a for a, group in found.items() if group in ("colors", "materials")]
+    if len(colors) < 2 or not phrase.noun.is_plural:
+        return (phrase,)
+    rest = [w for w in phrase.noun.words if w not in colors]
+    return tuple(
+        replace(phrase, noun=noun_words((color, *rest), phrase.noun.determiner, phrase.noun.count)) for color in colors
+    )
+
+
+def _barred(phrase: Phrase, said: str) -> tuple[Phrase, ...]:
+    """What is to be kept away from: of the end of a table, the table. Raises NotUnderstood where that is nothing."""
+    vocabulary = load_vocabulary()
+    if phrase.noun.words and all(vocabulary.is_in("GO_NEAR", w) for w in phrase.noun.words) and not phrase.noun.determiner:
+        raise NotUnderstood(f'"{said}" what? say what to keep away from')
+    part = phrase.is_spot or vocabulary.is_in("SPOT_WORDS", phrase.head) or phrase.head in ("zone", "region", "space")
+    if part and not any(r.name == "Between" for r in phrase.relations):
+        whole = (*((phrase.of,) if phrase.of is not None else ()), *(a for r in phrase.relations for a in r.anchors))
+        whole = whole or phrase.rooms
+        if whole and not any(one.is_whole for one in whole):
+            return tuple(whole)
+        if whole:
+            raise NotUnderstood("it asks to keep away from everything, which leaves nowhere to go")
+        if not phrase.noun.adjectives:
+            raise NotUnderstood(f'"the {phrase.head}" is no thing; say what is there')
+    if phrase.is_whole and not phrase.noun.adjectives:
+        raise NotUnderstood("it asks to keep away from everything, which leaves nowhere to go")
+    return (phrase,)
 
 
 def is_all(phrase: Phrase) -> bool:

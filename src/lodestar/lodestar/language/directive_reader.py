@@ -21,7 +21,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.directive_draft import Draft, item_of
 from lodestar.language.lattice import VERBS, lattice_of
-from lodestar.language.motion_limits import without_limits
+from lodestar.language.motion_limits import check_manners, without_limits
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import TOO_MANY
 from lodestar.language.sentence_tokens import shown, tokens_of
@@ -64,6 +64,8 @@ def read_directive(text: str) -> tuple[RankedDirective, ...]:
     try:
         return _readings(text)
     except NotUnderstood as error:
+        manners = without_limits(tokens_of(text))[1] if len(text) <= MAX_CHARACTERS else ()
+        check_manners(Directive(text, (), manners=manners))  # the better reason
         if EXAMPLE in str(error):
             raise
         raise error.__class__(f"{error}") from None
@@ -254,6 +256,8 @@ def _assembled(draft: Draft, text: str) -> Directive:
     steps = _placed(draft)
     if not steps or _is_route(draft, steps):
         raise _no_steps(draft, text)
+    if draft.unable:
+        steps[-1] = replace(steps[-1], unable=(*steps[-1].unable, *draft.unable))
     try:
         constraints = tuple(
             _constraint(kind, things, metres, _end(draft, index))

@@ -57,6 +57,8 @@ def lattice_of(words: Sequence[str]) -> Lattice:
         pose = _pose_at(words, i)
         if pose is not None:
             found["POSE"] = pose
+        if i == 0 and found.get("AVOID", Lexeme(0, "")).length > 1:
+            found = {t: lexeme for t, lexeme in found.items() if t not in ("WAIT", "STAND")}
         noun = _noun_at(words, i)
         if noun is not None and not (i == 0 and _only_verb(words, found)):
             side = len(noun.value.words) == 1 and noun.value.words[0] in _SOFT_SIDES
@@ -178,6 +180,8 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
             return None
         count, i = int(min(max(number[1], -1.0), 2e9)), i + number[0]
     end = _run_end(words, i)
+    if number is not None and i < end and vocabulary.is_in("UNITS", words[i].removesuffix("s")):
+        return None  # a length or a time
     if end == i and determiner and i < len(words) and words[i] in _SOFT_SIDES:
         end = i + 1
     if end == i and number is None:
@@ -238,6 +242,8 @@ def _participle_at(words: Sequence[str], i: int) -> int:
         return 0
     if not (word.endswith(("ed", "ing", "wn", "ken")) and len(word) > 4) and word not in _IRREGULAR:
         return 0
+    if load_vocabulary().is_in("WHOLE", word) or load_vocabulary().is_in("PLACE_NOUNS", word):
+        return 0
     if load_wordnet().is_noun(word) and word not in _IRREGULAR and not (i and _is_thing(words[i - 1])):
         return 0  # "the large painting"
     after = i + length + 1
@@ -257,6 +263,8 @@ def unknown_verb(words: Sequence[str], i: int) -> int:
         return 0
     after = i + 1 + (words[i + 1] in _PARTICLES)
     takes = any(vocabulary.match(table, words, after) for table in ("DET", "IT", "ME"))
+    if vocabulary.is_in("ANYTHING", words[i]) or vocabulary.is_in("SOMEONE", words[i]):
+        return 0
     named = load_lexicon().canonical(words[i]) is not None and not wordnet.is_mostly_verb(words[i])
     if takes and not named and (wordnet.is_verb(words[i]) or not wordnet.is_noun(words[i])):
         return after - i
@@ -270,7 +278,7 @@ def _only_verb(words: Sequence[str], found: dict[str, Lexeme]) -> bool:
     word, lexicon = words[0], load_lexicon()
     longest = max((found[table].length for table in VERBS if table in found), default=0)
     if longest > 1 or len(words) < 2:
-        return longest > 1
+        return longest > 0
     if lexicon.canonical(word) is not None or lexicon.attribute(word) is not None:
         return False
     return load_wordnet().is_mostly_verb(word) and (longest > 0 or unknown_verb(words, 0) > 0)

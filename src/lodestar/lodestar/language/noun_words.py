@@ -44,6 +44,8 @@ def noun_words(words: Sequence[str], determiner: str = "", count: int | None = N
     words = tuple(word for word in words if word not in ("and", ","))
     if not words:
         return NounWords((), "", (), determiner, count)
+    if len(words) > 1 and load_vocabulary().is_in("ANYTHING", words[0]):  # "something red"
+        return NounWords(words, GENERIC, words[1:], determiner, count)
     length = lexicon.known_suffix(list(words)) or 1
     if length == 1 and len(words) > 1 and is_level(words[-2:]):
         length = 2

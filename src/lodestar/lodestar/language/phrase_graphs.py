@@ -16,6 +16,7 @@ TOO_MANY = f"more than {MAX_VARIABLES} things are related in one phrase; say it 
 #: Share of "the mug on the table next to the window" read as mug on table and mug next to window.
 FLAT_READING_WEIGHT = 0.4
 SPOT = "spot"
+PATH = "path"  # the category of a way between things
 _HELD = ("containing", "full", "filled", "contains", "holding")
 _WORN = (
     "wearing",
@@ -91,6 +92,8 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
     if phrase.pronoun:
         category = phrase.pronoun if phrase.pronoun == "you" else GENERIC
     category = phrase.kind or category
+    if category in ("area", "space", "gap", "way", "passage") and any(r.name == "Between" for r in phrase.relations):
+        category = PATH
     attributes = list(dict.fromkeys(attributes))
     text = " ".join((*attributes, category))
     if noun.head in ("somewhere", "someplace") or phrase.kind:

@@ -47,6 +47,7 @@ class Phrase:
     pronoun: str = ""
     use: str = ""  # what it is to serve for: "to sit on"
     kind: str = ""  # of what serves that
+    either: tuple[str, ...] = ()  # states of which it has any
 
     @property
     def head(self) -> str:
@@ -116,14 +117,44 @@ def things_of(meaning: Any) -> Things:
         phrases = _shared(_listed(meaning["options"] if any_of else meaning["list"]))
     but = () if isinstance(meaning, NounWords) else tuple(phrase_of(one) for one in meaning.get("but", ()))
     excluded = tuple(p.with_noun(phrases[-1].noun) if p.adjectives_only else p for p in but)
-    uses = tuple(option for phrase in phrases for option in _of_use(phrase))
-    any_of = any_of or len(uses) > len(phrases)
-    phrases = tuple(option for phrase in uses for option in _anchored(phrase))
+    if any_of or len(phrases) == 1:
+        return replace(options_of(phrases), excluded=excluded)
     return Things(
         phrases,
         any_of or (len(phrases) > 1 and any(r.any_of for p in phrases for r in p.relations)),
         excluded,
     )
+
+
+def _is_material(phrase: Phrase, named: Phrase) -> bool:
+    """Whether "glass" is an adjective of the noun that follows: "a glass or metal table"."""
+    lexicon = load_lexicon()
+    group = lexicon.attribute_group.get(lexicon.attribute(phrase.head) or "")
+    others = {lexicon.attribute_group.get(lexicon.attribute(a) or "") for a in named.noun.adjectives}
+    return len(phrase.noun.words) == 1 and group is not None and group in others and not named.noun.determiner
+
+
+def options_of(phrases: Sequence[Phrase]) -> Things:
+    """Every kind, state and place that any of the phrases leaves open: "something to sit on", "by the desk or the bed"."""
+    options = [option for phrase in phrases for option in _of_use(phrase)]
+    options = [replace(p, states=(*p.states, (s, False)), either=()) for o in options for p, s in _of_states(o)]
+    options = [replace(p, states=tuple(s for s in p.states if s[0])) for p in options]
+    options = [_with_adjectives(p) for p in options]
+    found = tuple(option for phrase in options for option in _anchored(phrase))
+    return Things(found, len(found) > 1)
+
+
+def _of_states(phrase: Phrase) -> list[tuple[Phrase, str]]:
+    return [(phrase, state) for state in phrase.either] or [(phrase, "")]
+
+
+def _with_adjectives(phrase: Phrase) -> Phrase:
+    """The phrase with states that are adjectives before its noun: "chair that is red"."""
+    said = tuple(state for state, denied in phrase.states if not denied and load_lexicon().attribute(state))
+    if not said or not phrase.noun.head or load_vocabulary().is_in("STATE", *said):
+        return phrase
+    noun = noun_words((*said, *phrase.noun.words), phrase.noun.determiner, phrase.noun.count)
+    return replace(phrase, noun=noun, states=tuple(s for s in phrase.states if s[0] not in said))
 
 
 def _listed(meaning: dict[str, Any]) -> list[Phrase]:
@@ -137,7 +168,9 @@ def _shared(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
     first = next((p for p in phrases if not p.adjectives_only), None)
     found = []
     for phrase in phrases:
-        if phrase.adjectives_only and phrase.noun.head == "" and named is not None:
+        if named is not None and phrase is not named and _is_material(phrase, named):
+            found.append(phrase.with_noun(named.noun))
+        elif phrase.adjectives_only and phrase.noun.head == "" and named is not None:
             found.append(phrase.with_noun(named.noun))
         elif phrase.adjectives_only and first is not None:
             found.append(phrase.with_noun(first.noun))
@@ -171,6 +204,11 @@ def _anchored(phrase: Phrase) -> tuple[Phrase, ...]:
     """One phrase for each anchor of a relation to any of several."""
     for i, relation in enumerate(phrase.relations):
         if relation.any_of and not relation.negated and len(relation.anchors) > 1:
+            first, *others = relation.anchors
+            own = phrase.noun.determiner
+            if len(others) == 1 and others[0].noun.determiner == own != first.noun.determiner and not others[0].is_place:
+                kept = replace(relation, anchors=(first,), any_of=False)  # "a chair next to the table or a sofa"
+                return (replace(phrase, relations=(*phrase.relations[:i], kept, *phrase.relations[i + 1 :])), others[0])
             options = (replace(relation, anchors=(anchor,)) for anchor in relation.anchors)
             return tuple(
                 replace(phrase, relations=(*phrase.relations[:i], option, *phrase.relations[i + 1 :]))

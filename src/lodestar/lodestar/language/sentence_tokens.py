@@ -7,10 +7,11 @@ import unicodedata
 
 COMMA, STOP, QUESTION = ",", ".", "?"
 _MARKS = dict.fromkeys(",:()[]{}–—、", COMMA) | dict.fromkeys(";.!\n。", STOP) | {"?": QUESTION}
-_SPOKEN = {"/": " or ", "&": " and ", "+": " and "}
+_SPOKEN = {"&": " and ", "+": " and "}
+_EITHER = re.compile(r"(?<=\w)/(?=\w)")  # "mug/cup"
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\u201c\u201d]")
 _WORD = re.compile(
-    r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?()\[\]{}\n\u2013\u2014\u3001\u3002]"
+    r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?<>()\[\]{}\n\u2013\u2014\u3001\u3002]"
 )
 _GLUE = "\ua78f"  # a letter that no keyboard has: joins the words of a text in quotation marks
 _APOSTROPHE, _DOT = "\ua78c", "\ua7fb"  # the same in place of these marks
@@ -47,6 +48,7 @@ def tokens_of(text: str) -> list[str]:
     )
     folded = "".join(c if c.isprintable() or c == "\n" else " " for c in folded)
     folded = _QUOTED.sub(lambda m: " " + _joined(m[1]) + " ", folded).casefold()
+    folded = _EITHER.sub(" or ", folded)
     for mark, word in _SPOKEN.items():
         folded = folded.replace(mark, word)
     for pattern, replacement in _CLITICS:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lodestar.language.directive import Directive, DirectiveError, Item, Step, StepKind, StopRequested
-from lodestar.language.directive_draft import level_of
+from lodestar.language.phrase_items import level_of
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.lexicon import load_lexicon, words_of
 
@@ -186,9 +186,7 @@ def _wanted(step: Mapping[str, Any]) -> SaidStep:
     relations, others = set(), []
     for relation in step["relations"]:
         anchors = tuple(sorted(_anchor_head(a) for a in relation["anchors"]))
-        if relation["name"] == "Other":
-            others.append(_content(" ".join(relation["anchors"])))
-        elif relation["name"] == "InRegion":
+        if relation["name"] == "Other" or relation["name"] == "InRegion":
             others.append(_content(" ".join(relation["anchors"])))
         elif relation["name"] == "HasAttribute":
             relations |= {

@@ -123,7 +123,11 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
             k = i + then[0]
             if k < len(tokens) and (begins(tokens, k) or is_named(tokens, k) or _goes_on(tokens, k)):
                 return then[0], "", False
-        if begins(tokens, j) or (first and (is_named(tokens, j + 1) or begins(tokens, j + 1))) or _statement_at(tokens, j):
+        if (
+            begins(tokens, j)
+            or (first and (is_named(tokens, j + 1) or begins(tokens, j + 1)))
+            or _statement_at(tokens, j)
+        ):
             return j - i, first, False
         if (
             {"then", "but"} & set(tokens[i:j])
@@ -234,9 +238,16 @@ def _bans(tokens: Sequence[str], i: int) -> bool:
             "not",
         ):
             return True
-        if str(match[1]).split()[0] in ("avoid", "avoiding", "keep", "stay", "steer", "beware", "bypass", "skip") or (
-            len(str(match[1]).split()) > 2
-        ):
+        if str(match[1]).split()[0] in (
+            "avoid",
+            "avoiding",
+            "keep",
+            "stay",
+            "steer",
+            "beware",
+            "bypass",
+            "skip",
+        ) or (len(str(match[1]).split()) > 2):
             return True
         if match[1] in ("do not", "never") or vocabulary.match("THROUGH", tokens, after) is not None:
             return True
@@ -263,7 +274,9 @@ def _run_on(tokens: Sequence[str], i: int) -> bool:
     if known_at(tokens, i - 1) > 1 or not begins(tokens, i) or before in _SUBJECTS:
         return False
     matches = vocabulary.matches(tokens, i)
-    seen = max((vocabulary.match("CAN_SEE", tokens, k) or (0,))[0] + k - i for k in range(max(0, i - 2), i + 1))
+    seen = max(
+        (vocabulary.match("CAN_SEE", tokens, k) or (0,))[0] + k - i for k in range(max(0, i - 2), i + 1)
+    )
     if seen > 0 or tokens[i] in ("which", "that", "who"):
         return False
     if "COUNT" in matches or "WHAT_IS" in matches or ("POLITE" in matches and matches["POLITE"][0] > 1):
@@ -360,11 +373,17 @@ def strip(clause: Clause) -> Clause:
 
 def _main_verb(words: list[str], order: bool) -> list[str]:
     """The words from the verb that says what is to be done: "get a mug" of "go get a mug"."""
-    if len(words) > 2 and words[0] in ("start", "begin", "keep", "continue", "finish", "try") and words[1].endswith("ing"):
+    if (
+        len(words) > 2
+        and words[0] in ("start", "begin", "keep", "continue", "finish", "try")
+        and words[1].endswith("ing")
+    ):
         return [plain_verb(words[1]), *words[2:]]
     if len(words) > 2 and words[0] in ("go", "come", "help") and words[1] not in ("to", "home", "back"):
         matches = load_vocabulary().matches(words, 1)
-        if not matches.keys().isdisjoint(("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "PUT", "LOOK", "ENTER", "TALK")):
+        if not matches.keys().isdisjoint(
+            ("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "PUT", "LOOK", "ENTER", "TALK")
+        ):
             return words[1:]
     return [plain_verb(words[0]), *words[1:]] if order and words else words
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lodestar.language.chart import Reading, load_chart
+from lodestar.language.clause_steps import add_clause
 from lodestar.language.clauses import Clause, clauses_of, plain_verb, without_fillers
 from lodestar.language.directive import (
     Constraint,
@@ -19,11 +20,12 @@ from lodestar.language.directive import (
     StepKind,
     StopRequested,
 )
-from lodestar.language.directive_draft import Draft, item_of
+from lodestar.language.directive_draft import Draft
 from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.motion_limits import check_manners, without_limits
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import TOO_MANY
+from lodestar.language.phrase_items import item_of
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import corrected, is_known
 from lodestar.language.vocabulary import load_vocabulary
@@ -35,6 +37,7 @@ _DENYING = frozenset(
     {"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor",
      "despite", "even", "if", "although"}
 )  # fmt: skip
+LEAST_KNOWN = 0.4  # of the words of a text: below, it is of another language
 MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
 _SUBJECTS = frozenset(
@@ -77,7 +80,7 @@ def _readings(text: str) -> tuple[RankedDirective, ...]:
     choices = [_choices(clause) for clause in clauses]
     draft, why, cost = Draft(), [], 0.0
     for clause, (meaning, reasons, extra) in zip(clauses, choices):
-        draft.add(clause, meaning)
+        add_clause(draft, clause, meaning)
         why += reasons
         cost += extra
     return (RankedDirective(replace(_assembled(draft, text), manners=manners), cost, tuple(why)),)
@@ -88,12 +91,15 @@ def words_of_text(text: str) -> list[str]:
     if not "".join(c for c in text if c.isprintable()).strip():
         raise EmptyDirective(f"the directive is empty; {EXAMPLE}")
     if len(text) > MAX_CHARACTERS:
-        raise NotUnderstood(
-            f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read"
-        )
+        raise NotUnderstood(f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read")
     tokens = tokens_of(text)
     if not tokens:
         raise NotUnderstood(f'there are no words in "{shown(text)}"')
+    words = [token for token in tokens if token[:1].isalpha()]
+    if sum(is_known(word) for word in words) < LEAST_KNOWN * len(words):
+        raise NotUnderstood(
+            f'"{shown(text)}" was not understood: most of its words are unknown, and only English is read'
+        )
     return corrected(tokens)
 
 
@@ -130,7 +136,8 @@ def _choices(clause: Clause) -> tuple[dict, list[str], float]:
 def _check_named(clause: Clause, reading: Reading) -> None:
     """Raises NotUnderstood for words without a verb none of which is known: they may be of another language."""
     words = [word for word in clause.words if word.isalpha()]
-    if not any(is_known(word) for word in words) or clause.words[-1] == "the":
+    known = sum(is_known(word) for word in words)
+    if not known or (len(words) > 2 and 2 * known <= len(words)) or clause.words[-1] == "the":
         raise NotUnderstood(f'"{shown(clause.text)}" names nothing that is known, and only English is read')
     thing = reading.meaning["thing"]
     if isinstance(thing, NounWords) and not thing.head and thing.determiner:
@@ -238,7 +245,9 @@ def _prefix(clause: Clause) -> Reading | None:
             talks = load_vocabulary().match("TALK", words, 0) is not None
             if not talks and not _is_aside(words, end):
                 understood, rest = shown(" ".join(words[:end])), shown(left)
-                raise NotUnderstood(f'"{understood}" was understood, but not "{rest}"; say it in other words, or leave it out')
+                raise NotUnderstood(
+                    f'"{understood}" was understood, but not "{rest}"; say it in other words, or leave it out'
+                )
             return Reading(
                 reading.meaning, reading.cost + _LEFT_OUT_COST, (*reading.why, f'"{left}" is left out')
             )
@@ -248,7 +257,11 @@ def _prefix(clause: Clause) -> Reading | None:
 def _is_aside(words: Sequence[str], start: int) -> bool:
     """Whether what is left at word `start` only says with what, for what or about what something is done."""
     matches = load_vocabulary().matches(words, start)
-    return words[start] in ("about", "using", "so", "like", "during", "to") or "PURPOSE" in matches or "FILLER" in matches
+    return (
+        words[start] in ("about", "using", "so", "like", "during", "to")
+        or "PURPOSE" in matches
+        or "FILLER" in matches
+    )
 
 
 def _assembled(draft: Draft, text: str) -> Directive:
@@ -289,9 +302,7 @@ def _no_steps(draft: Draft, text: str) -> Exception:
     if draft.constraints:
         return NotUnderstood(f"{said}: it says what to keep away from, but not what to do")
     if draft.unable:
-        return NotUnderstood(
-            f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do'
-        )
+        return NotUnderstood(f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do')
     if draft.route:  # the clause that says turns
         return NotUnderstood(
             f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place'

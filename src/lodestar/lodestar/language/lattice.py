@@ -167,6 +167,8 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
     """The noun phrase that begins at a word: article, number and open words."""
     vocabulary = load_vocabulary()
     i, determiner = start, ""
+    if words[start] == "no":
+        return None
     prefix = known_at(words, start) > 1
     while not prefix and (article := vocabulary.match("DET", words, i)) is not None:
         counted = vocabulary.match("NUMBER", words, i)

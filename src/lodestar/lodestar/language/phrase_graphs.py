@@ -92,7 +92,9 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
     if phrase.pronoun:
         category = phrase.pronoun if phrase.pronoun == "you" else GENERIC
     category = phrase.kind or category
-    if category in ("area", "space", "gap", "way", "passage") and any(r.name == "Between" for r in phrase.relations):
+    if category in ("area", "space", "gap", "way", "passage") and any(
+        r.name == "Between" for r in phrase.relations
+    ):
         category = PATH
     attributes = list(dict.fromkeys(attributes))
     text = " ".join((*attributes, category))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lodestar.language.noun_words import GENERIC, NounWords, is_place, noun_words, singular
+from lodestar.language.noun_words import GENERIC, NounWords, is_level, is_place, noun_words, singular
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
@@ -58,6 +58,14 @@ class Phrase:
     def is_place(self) -> bool:
         """Whether it is a room or a place that one is in."""
         return is_place(self.noun.noun) or is_place(self.noun.head)
+
+    @property
+    def is_room(self) -> bool:
+        """Whether it is a place by a name that the vocabulary or the lexicon has, and no thing's name."""
+        lexicon = load_lexicon()
+        named = load_vocabulary().is_in("PLACE_NOUNS", self.head.split()[-1] if self.head else "")
+        known = named or lexicon.room_in(self.noun.noun) is not None or is_level(self.noun.words)
+        return self.is_place and known and lexicon.canonical(self.head) is None
 
     @property
     def is_whole(self) -> bool:
@@ -137,7 +145,9 @@ def _is_material(phrase: Phrase, named: Phrase) -> bool:
 def options_of(phrases: Sequence[Phrase]) -> Things:
     """Every kind, state and place that any of the phrases leaves open: "something to sit on", "by the desk or the bed"."""
     options = [option for phrase in phrases for option in _of_use(phrase)]
-    options = [replace(p, states=(*p.states, (s, False)), either=()) for o in options for p, s in _of_states(o)]
+    options = [
+        replace(p, states=(*p.states, (s, False)), either=()) for o in options for p, s in _of_states(o)
+    ]
     options = [replace(p, states=tuple(s for s in p.states if s[0])) for p in options]
     options = [_with_adjectives(p) for p in options]
     found = tuple(option for phrase in options for option in _anchored(phrase))
@@ -168,9 +178,9 @@ def _shared(phrases: Sequence[Phrase]) -> tuple[Phrase, ...]:
     first = next((p for p in phrases if not p.adjectives_only), None)
     found = []
     for phrase in phrases:
-        if named is not None and phrase is not named and _is_material(phrase, named):
-            found.append(phrase.with_noun(named.noun))
-        elif phrase.adjectives_only and phrase.noun.head == "" and named is not None:
+        if (named is not None and phrase is not named and _is_material(phrase, named)) or (
+            phrase.adjectives_only and phrase.noun.head == "" and named is not None
+        ):
             found.append(phrase.with_noun(named.noun))
         elif phrase.adjectives_only and first is not None:
             found.append(phrase.with_noun(first.noun))
@@ -206,9 +216,18 @@ def _anchored(phrase: Phrase) -> tuple[Phrase, ...]:
         if relation.any_of and not relation.negated and len(relation.anchors) > 1:
             first, *others = relation.anchors
             own = phrase.noun.determiner
-            if len(others) == 1 and others[0].noun.determiner == own != first.noun.determiner and not others[0].is_place:
-                kept = replace(relation, anchors=(first,), any_of=False)  # "a chair next to the table or a sofa"
-                return (replace(phrase, relations=(*phrase.relations[:i], kept, *phrase.relations[i + 1 :])), others[0])
+            if (
+                len(others) == 1
+                and others[0].noun.determiner == own != first.noun.determiner
+                and not others[0].is_place
+            ):
+                kept = replace(
+                    relation, anchors=(first,), any_of=False
+                )  # "a chair next to the table or a sofa"
+                return (
+                    replace(phrase, relations=(*phrase.relations[:i], kept, *phrase.relations[i + 1 :])),
+                    others[0],
+                )
             options = (replace(relation, anchors=(anchor,)) for anchor in relation.anchors)
             return tuple(
                 replace(phrase, relations=(*phrase.relations[:i], option, *phrase.relations[i + 1 :]))
@@ -302,6 +321,8 @@ def with_state(phrase: Phrase, meaning: dict[str, Any], denied: bool = False) ->
             said = tuple(
                 " ".join(one.words) if isinstance(one, NounWords) else str(one) for one in meaning[key]
             )
+            if key.endswith("_or") and not denied:
+                return replace(phrase, either=said)
             return replace(phrase, states=(*phrase.states, *((one, denied) for one in said)))
     return replace(phrase, states=(*phrase.states, (str(meaning["state"]), denied)))
 
@@ -337,14 +358,25 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
     if relation.name == "From" and phrase.is_place:
         return phrase  # "the lab at the end of the hall from the office": a hint for the way
     if relation.name in _PLACED and anchors and not relation.inverse:
-        ground = relation.name == "On" and all(not a.noun.adjectives and a.noun.determiner != "this" for a in anchors)
+        ground = relation.name == "On" and all(
+            not a.noun.adjectives and a.noun.determiner != "this" for a in anchors
+        )
         if ground and all(load_lexicon().canonical(a.head) == "floor" for a in anchors):
             return replace(phrase, relations=(*phrase.relations, relation))
         if all(a.is_whole and not a.noun.adjectives for a in anchors):
             return phrase
-        if len(anchors) == 1 and anchors[0].head == "room" and not anchors[0].noun.adjectives and not relation.negated:
-            beside = [r for r in anchors[0].relations if r.name != "With" and not any(a.is_place for a in r.anchors)]
-            if beside and len(beside) == len(anchors[0].relations):  # "the chair in the room next to the window"
+        if (
+            len(anchors) == 1
+            and anchors[0].head == "room"
+            and not anchors[0].noun.adjectives
+            and not relation.negated
+        ):
+            beside = [
+                r for r in anchors[0].relations if r.name != "With" and not any(a.is_place for a in r.anchors)
+            ]
+            if beside and len(beside) == len(
+                anchors[0].relations
+            ):  # "the chair in the room next to the window"
                 return phrase.with_relations(beside)
         placed = all(a.is_place for a in anchors)
         if placed and _is_level(anchors[0]) and not relation.negated:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 COMMA, STOP, QUESTION = ",", ".", "?"
-_MARKS = dict.fromkeys(",:()[]{}–—、", COMMA) | dict.fromkeys(";.!\n。", STOP) | {"?": QUESTION}
+_MARKS = dict.fromkeys("<>,:()[]{}–—、", COMMA) | dict.fromkeys(";.!\n。", STOP) | {"?": QUESTION}
 _SPOKEN = {"&": " and ", "+": " and "}
 _EITHER = re.compile(r"(?<=\w)/(?=\w)")  # "mug/cup"
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\u201c\u201d]")

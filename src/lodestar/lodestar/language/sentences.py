@@ -35,7 +35,12 @@ _RELATIONS = {
     "Farthest": "farthest from",
 }
 _SIDES = {"LeftOf": "on the left", "RightOf": "on the right", "Above": "at the top", "Below": "at the bottom"}
-_RANKED = {"LeftOf": "from the left", "RightOf": "from the right", "Above": "from the top", "Below": "from the bottom"}
+_RANKED = {
+    "LeftOf": "from the left",
+    "RightOf": "from the right",
+    "Above": "from the top",
+    "Below": "from the bottom",
+}
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
@@ -45,7 +50,11 @@ def sentence(directive: Directive) -> str:
     parts += [_constraint(constraint) for constraint in directive.constraints]
     parts += [manner.said for manner in directive.manners]
     if directive.times != 1:
-        parts.append("repeat this forever" if directive.times == UNTIL_CANCELLED else f"repeat this {directive.times} times")
+        parts.append(
+            "repeat this forever"
+            if directive.times == UNTIL_CANCELLED
+            else f"repeat this {directive.times} times"
+        )
     return "; ".join(part for part in parts if part)
 
 
@@ -80,7 +89,11 @@ def _core(step: Step) -> str:
         case StepKind.WAIT:
             return "wait" if step.seconds is None else f"wait {step.seconds!r} seconds"
         case StepKind.PATROL:
-            return f"patrol {_listed(_item(stop) for stop in step.stops)}" if step.stops else "patrol the building"
+            return (
+                f"patrol {_listed(_item(stop) for stop in step.stops)}"
+                if step.stops
+                else "patrol the building"
+            )
         case StepKind.STOP:
             return "stop"
     if step.question:
@@ -120,8 +133,7 @@ def _scope(scope: Scope, link: str = " in ") -> str:
     if scope.level is not None:
         said += f" on level {scope.level + 1}"
     if scope.around is not None:
-        near = f" within {scope.radius!r} m of " if math.isfinite(scope.radius) else " around "
-        said += near + _graph(scope.around, "the ")
+        said += " around " + _graph(scope.around, "the ")
     return said
 
 
@@ -165,15 +177,23 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
         elif not set(predicate.arguments[1:]) <= named:
             after.append(_relation(graph, predicate, named))
     for predicate in graph.predicates:
-        if len(predicate.arguments) == 2 and predicate.arguments[1] == index and predicate.arguments[0] not in named:
+        if (
+            len(predicate.arguments) == 2
+            and predicate.arguments[1] == index
+            and predicate.arguments[0] not in named
+        ):
             named.add(predicate.arguments[0])
             other = _variable(graph, predicate.arguments[0], "a ", named)
-            after.append(f"{'without' if predicate.negated else 'with'} {other} {_RELATIONS[predicate.name]} it")
+            after.append(
+                f"{'without' if predicate.negated else 'with'} {other} {_RELATIONS[predicate.name]} it"
+            )
     if article and article not in ("the ", "a ") and not load_lexicon().is_generic(words):
         words = plural(words)
     if variable.category == "you":
         return "you"
-    return f"{article}{words}".strip() + "".join(f" {'and ' if i else ''}{one}" for i, one in enumerate(after))
+    return f"{article}{words}".strip() + "".join(
+        f" {'and ' if i else ''}{one}" for i, one in enumerate(after)
+    )
 
 
 def _attribute(value: str) -> str:
@@ -195,7 +215,7 @@ def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
 
 
 def _relation(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
-    others = [a for a in predicate.arguments[1:]]
+    others = list(predicate.arguments[1:])
     named.update(others)
     alike = len(others) == 2 and graph.variables[others[0]] == graph.variables[others[1]]
     if alike:

@@ -36,14 +36,24 @@ def is_known(word: str) -> bool:
         return True
     if lexicon.attribute(word) or wordnet.is_noun(lexicon.singular(word)) or wordnet.is_noun(word[:-1]):
         return True
-    stems = [word.removesuffix(ending) for ending in ("ing", "ed", "ly", "er", "est", "s", "es") if word.endswith(ending)]
-    return any(wordnet.is_verb(form) or wordnet.is_noun(form) or form in words for s in stems for form in (s, s + "e", s[:-1]))
+    stems = [
+        word.removesuffix(ending)
+        for ending in ("ing", "ed", "ly", "er", "est", "s", "es")
+        if word.endswith(ending)
+    ]
+    return any(
+        wordnet.is_verb(form) or wordnet.is_noun(form) or form in words
+        for s in stems
+        for form in (s, s + "e", s[:-1])
+    )
 
 
 def _near(deletions: Iterable[str], word: str, most: int) -> list[str]:
     index = _index()
     found = {target for form in (word, *deletions) for target in index.get(form, ())}
-    exact = [t for t in found if _distance(word, t) <= most and (len(word) > SHORT or not _exchanged(word, t))]
+    exact = [
+        t for t in found if _distance(word, t) <= most and (len(word) > SHORT or not _exchanged(word, t))
+    ]
     same = [t for t in exact if t[0] == word[0]]
     return sorted(same or exact)
 

@@ -185,7 +185,7 @@ def begins(tokens: Sequence[str], i: int) -> bool:
         return False
     if _bans(tokens, i):
         return True
-    if i and tokens[i] in ("which", "that", "who", "where") and tokens[i - 1] not in (STOP, QUESTION):
+    if i and tokens[i] in ("which", "that", "who") and tokens[i - 1] not in (STOP, QUESTION):
         return False
     vocabulary = load_vocabulary()
     matches = vocabulary.matches(tokens, i)

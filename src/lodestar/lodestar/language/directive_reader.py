@@ -71,7 +71,7 @@ def read_directive(text: str) -> tuple[RankedDirective, ...]:
         check_manners(Directive(text, (), manners=manners))  # the better reason
         if EXAMPLE in str(error):
             raise
-        raise error.__class__(f"{error}") from None
+        raise error.__class__(str(error) + "; " + EXAMPLE) from None
 
 
 def _readings(text: str) -> tuple[RankedDirective, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lodestar.language.directive import Directive, DirectiveError, NotUnderstood
+from lodestar.language.directive import Directive, DirectiveError, NotUnderstood, StopRequested
 from lodestar.language.directive_reader import EXAMPLE, MAX_CHARACTERS, read_directive, words_of_text
 from lodestar.language.expressions import is_sentence, parse_expression
 from lodestar.language.motion_limits import check_manners
@@ -31,6 +31,8 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
             return graphs
     try:
         graphs = next((step.graphs for step in read_directive(text)[0].directive.steps if step.graphs), ())
+    except StopRequested:
+        graphs = ()
     except DirectiveError:
         graphs = parse_expression(tokens)
         if not graphs or not _says_something(graphs[0]):

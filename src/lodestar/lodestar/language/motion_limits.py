@@ -104,6 +104,8 @@ def _ends_clause(tokens: list[str], i: int) -> bool:
     if i >= len(tokens) or tokens[i] in _JOINS:
         return True
     matches = load_vocabulary().matches(tokens, i)
+    if "MANNER" in matches:
+        return False  # "do not drive backwards"
     return not matches.keys().isdisjoint(("STANDING_END", "THEN", "STANDING")) or begins(tokens, i)
 
 

@@ -52,8 +52,11 @@ def noun_words(words: Sequence[str], determiner: str = "", count: int | None = N
     if length == 1 and (_describes(words[-1]) and not lexicon.known_suffix(list(words))):
         return NounWords(words, "", words, determiner, count)
     tail = words[-length:]
+    several = (count or 1) > 1 or determiner.split(" ")[0] == "all"
+    if several and length == 1 and singular(tail[-1]) == tail[-1] and tail[-1].endswith("s"):
+        tail = (_stripped(tail[-1]),)  # "two wibbles"
     head = " ".join((*tail[:-1], singular(tail[-1])))
-    plural = singular(tail[-1]) != tail[-1]
+    plural = head != " ".join(words[-length:])
     if lexicon.canonical(" ".join(tail)) is not None and length > 1:
         head = " ".join(tail) if lexicon.canonical(head) is None else head
     return NounWords(words, head, words[:-length], determiner, count, plural)
@@ -69,11 +72,21 @@ def singular(word: str) -> str:
     return short if load_wordnet().is_noun(short) else word
 
 
+def _stripped(word: str) -> str:
+    """An unknown word of which there are several, without its ending."""
+    known = load_lexicon().canonical(word) is not None or load_wordnet().is_noun(word) or word.endswith("ss")
+    return word if known or word in load_lexicon().unchanging else word[:-1]
+
+
 def is_level(words: Sequence[str]) -> bool:
     """Whether the last two words are "level 2" or "room b"."""
     if len(words) < 2 or not load_vocabulary().is_in("PLACE_NOUNS", words[-2]):
         return False
-    return words[-1][0].isdigit() or len(words[-1]) == 1 or load_vocabulary().is_in("NUMBER", words[-1])
+    return (
+        words[-1][0].isdigit()
+        or (len(words[-1]) == 1 and words[-1].isalpha())
+        or load_vocabulary().is_in("NUMBER", words[-1])
+    )
 
 
 def _describes(word: str) -> bool:

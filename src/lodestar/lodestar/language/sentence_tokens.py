@@ -6,12 +6,12 @@ import re
 import unicodedata
 
 COMMA, STOP, QUESTION = ",", ".", "?"
-_MARKS = dict.fromkeys("<>,:()[]{}–—、", COMMA) | dict.fromkeys(";.!\n。", STOP) | {"?": QUESTION}
+_MARKS = dict.fromkeys("<>,:()–—、", COMMA) | dict.fromkeys(";.!\n。", STOP) | {"?": QUESTION}
 _SPOKEN = {"&": " and ", "+": " and "}
 _EITHER = re.compile(r"(?<=\w)/(?=\w)")  # "mug/cup"
 _QUOTED = re.compile(r"[\"\u201c\u201d]([^\"\u201c\u201d]{1,200})[\"\u201c\u201d]")
 _WORD = re.compile(
-    r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?<>()\[\]{}\n\u2013\u2014\u3001\u3002]"
+    r"-?\d+(?:[.]\d+)?(?:[a-z]+\d*)?|[^\W_]+(?:['-][^\W_]+)*|'s\b|[=.,;:!?<>()\n\u2013\u2014\u3001\u3002]"
 )
 _GLUE = "\ua78f"  # a letter that no keyboard has: joins the words of a text in quotation marks
 _APOSTROPHE, _DOT = "\ua78c", "\ua7fb"  # the same in place of these marks

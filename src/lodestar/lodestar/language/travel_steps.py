@@ -112,7 +112,7 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
     for meaning in relations:
         relation = relation_of(meaning)
         anchors = tuple(draft.resolved(a) for a in relation.anchors)
-        relation = replace(relation, anchors=anchors)
+        relation = replace(relation, anchors=anchors, name="On" if relation.name == "From" else relation.name)
         if not anchors:
             draft.route.append(str(relation.name))
         elif any(a.pronoun for a in anchors):

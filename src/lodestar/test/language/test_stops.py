@@ -28,18 +28,18 @@ def test_a_halt(text):
 
 @pytest.mark.parametrize("text", ["find the red chair, stop there", "find the red chair and then stop"])
 def test_after_a_task_it_is_how_the_task_ends_anyway(text):
-    assert [subtask.target for subtask in parse_directive(text).subtasks] == ["red chair"]
+    assert [step.target for step in parse_directive(text).steps] == ["red chair"]
 
 
 @pytest.mark.parametrize(
     ("text", "target"), [("find the stop sign", "stop sign"), ("go to the bus stop", "bus stop")]
 )
 def test_a_thing_that_is_called_so_is_a_thing(text, target):
-    assert parse_directive(text).subtasks[0].target == target
+    assert parse_directive(text).steps[0].target == target
 
 
 def test_a_task_that_begins_with_stop_at_is_a_task():
-    assert parse_directive("stop at the desk").subtasks[0].target == "desk"
+    assert parse_directive("stop at the desk").steps[0].target == "desk"
 
 
 def test_a_query_that_asks_for_a_halt_is_refused_as_one_that_names_nothing():

@@ -28,7 +28,7 @@ def test_a_halt(text):
 
 @pytest.mark.parametrize("text", ["find the red chair, stop there", "find the red chair and then stop"])
 def test_after_a_task_it_is_how_the_task_ends_anyway(text):
-    assert [subtask.target for subtask in parse_directive(text).steps] == ["red chair"]
+    assert [step.target for step in parse_directive(text).steps] == ["red chair"]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,73 @@
+"""Constraints of clauses that forbid something."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lodestar.language.clauses import Clause, plain_verb
+from lodestar.language.directive import (
+    ConstraintKind,
+    NotUnderstood,
+)
+from lodestar.language.directive_draft import Draft
+from lodestar.language.phrase_graphs import generic
+from lodestar.language.phrase_items import (
+    barred_things,
+    colors_apart,
+    scope_of,
+)
+from lodestar.language.phrases import (
+    Phrase,
+    Relation,
+    Things,
+    phrase_of,
+)
+
+_TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "disturb", "damage"})
+
+
+def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
+    metres = meaning.get("metres")
+    verb = str(meaning.get("verb", "")).split(" ")[0]
+    if meaning.get("between"):
+        stops = [phrase_of(one) for one in meaning["between"].get("all", ())]
+        meaning = {**meaning, "thing": {"value": stops[-1].noun}}
+    if meaning.get("home"):
+        draft.constraints.append((ConstraintKind.KEEP_AWAY, Things((generic("home"),)), metres))
+        return
+    if meaning.get("thing") is None:
+        if metres is not None and draft.constraints:
+            kind, things, _ = draft.constraints[-1]
+            draft.constraints[-1] = (kind, things, metres)
+            return
+        raise NotUnderstood(f'"{clause.text}" from what? say what to keep away from')
+    named, draft.named = draft.named, draft.barred or draft.named
+    things = draft.things(meaning["thing"])
+    draft.barred, draft.named = draft.named, named or draft.named
+    if verb in ("leave", "leaving", "exit", "exiting"):
+        draft.scope = scope_of(generic().with_relations([Relation("Inside", things.phrases)]))
+        return
+    for phrase in (one for said in things.phrases for one in colors_apart(said)):
+        anything = phrase.noun.is_anything and not phrase.noun.adjectives and not phrase.relations
+        if anything and not phrase.rooms and plain_verb(verb) in _TOUCHING:
+            continue  # it touches nothing anyway
+        for barred in barred_things(phrase, clause.text):
+            _bar(draft, barred, metres, meaning, clause)
+
+
+def _bar(draft: Draft, phrase: Phrase, metres: float | None, meaning: dict[str, Any], clause: Clause) -> None:
+    """Keep away from one thing; of a thing that was named before, only the distance is new."""
+    kind = ConstraintKind.STAY_OUT if phrase.is_place or phrase.adjectives_only else ConstraintKind.KEEP_AWAY
+    if phrase.relations and any(r.name == "Between" for r in phrase.relations):
+        kind = ConstraintKind.KEEP_AWAY
+    same = next(
+        (i for i, (_, things, _) in enumerate(draft.constraints) if things.phrases == (phrase,)), None
+    )
+    if same is not None:
+        draft.constraints[same] = (kind, Things((phrase,)), metres or draft.constraints[same][2])
+        return
+    draft.constraints.append((kind, Things((phrase,)), metres))
+    if meaning.get("step"):
+        draft.until_step[len(draft.constraints) - 1] = max(int(meaning["step"]) - 1, 0)
+    if clause.link == "until":
+        draft.until.append((len(draft.constraints) - 1, len(draft.groups) - 1))

@@ -1,0 +1,238 @@
+"""Readings of a clause by the rules of `rules.yaml`: a GLR parser keeps every one, the rules' costs rank them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import yaml
+from parglare import GLRParser, Grammar
+from parglare.exceptions import SyntaxError as ChartError
+from parglare.parser import Token
+
+MAX_READINGS = 4  # that are kept of any part of a clause
+_RESERVED = frozenset({"cost", "why", "is"})
+
+
+@dataclass(frozen=True)
+class Lexeme:
+    """What stands at one place of a clause: `length` tokens that are one terminal of the rules."""
+
+    length: int
+    value: Any
+
+
+@dataclass
+class Lattice:
+    """Words of a clause with all that they may be: options[i][terminal] begins at word i."""
+
+    words: list[str]
+    options: list[dict[str, Lexeme]]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __getitem__(self, item: Any) -> Any:
+        return self.words[item]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One line of the file without its "?" and "|"."""
+
+    block: str
+    parts: tuple[str, ...]
+    names: tuple[str, ...]  # of the parts in the meaning: the second "thing" is "thing2"
+    meaning: Mapping[str, Any]
+    cost: float
+    why: str
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One meaning of a clause, its cost and the reasons for it."""
+
+    meaning: dict[str, Any]
+    cost: float = 0.0
+    why: tuple[str, ...] = ()
+
+
+@dataclass
+class Chart:
+    """A parser of clauses. entry: the block that a whole clause is."""
+
+    rules: dict[tuple[str, tuple[str, ...]], Rule]
+    _parser: GLRParser
+    _symbols: dict[str, Any] = field(default_factory=dict)
+
+    def readings(self, lattice: Lattice) -> tuple[Reading, ...]:
+        """Meanings of the whole clause, best first; none where the rules have no way to read it."""
+        if not lattice.words:
+            return ()
+        try:
+            forest = self._parser.parse(lattice)
+        except ChartError:
+            return ()
+        found = _Ranking(self.rules, lattice).of(forest.result)
+        return tuple(sorted(found, key=lambda reading: reading.cost))
+
+
+class _Ranking:
+    """The best readings of every node of a forest, each node looked at once."""
+
+    def __init__(self, rules: Mapping[tuple[str, tuple[str, ...]], Rule], lattice: Lattice) -> None:
+        self._rules = rules
+        self._lattice = lattice
+        self._known: dict[int, list[Reading]] = {}
+
+    def of(self, node: Any) -> list[Reading]:
+        known = self._known.get(id(node))
+        if known is not None:
+            return known
+        self._known[id(node)] = []  # a node inside itself adds nothing
+        # Where a node begins and ends is that of its heads: nodes of words are shared between places.
+        start, end = node.root.position, node.head.position
+        found = [reading for way in node.possibilities for reading in self._of_way(way, start, end)]
+        found.sort(key=lambda reading: reading.cost)
+        best = self._known[id(node)] = found[:MAX_READINGS]
+        return best
+
+    def _of_way(self, way: Any, start: int, end: int) -> Iterator[Reading]:
+        if way.is_term():
+            lexeme = self._lattice.options[start].get(way.symbol.name)
+            yield Reading({"value": None if lexeme is None else lexeme.value})
+            return
+        rule = self._rules[(way.symbol.name, tuple(symbol.name for symbol in way.production.rhs))]
+        text = _spoken(self._lattice.words[start:end])
+        for parts in itertools.islice(
+            itertools.product(*(self.of(c) for c in way.children)), MAX_READINGS**2
+        ):
+            values = {name: part.meaning for name, part in zip(rule.names, parts)}
+            why = tuple(itertools.chain.from_iterable(part.why for part in parts))
+            cost = rule.cost + sum(part.cost for part in parts)
+            meaning = meant(rule.meaning, values, text)
+            yield Reading(meaning, cost, (*why, rule.why) if rule.why else why)
+
+
+def _spoken(words: Sequence[str]) -> str:
+    """The words as one says them: "jane's desk"."""
+    return " ".join(word for word in words if word != ",").replace(" 's", "'s")
+
+
+def meant(template: Mapping[str, Any], parts: Mapping[str, dict[str, Any]], text: str) -> dict[str, Any]:
+    """The meaning that a rule makes of the meanings of its parts."""
+
+    def value_of(said: Any) -> Any:
+        if isinstance(said, str) and said.startswith("$"):
+            if said == "$text":
+                return text
+            part = parts.get(said[1:])
+            return None if part is None else part["value"] if set(part) == {"value"} else part
+        if isinstance(said, list):
+            return [value_of(one) for one in said]
+        return meant(said, parts, text) if isinstance(said, dict) else said
+
+    base = value_of(template.get("is")) or {}
+    meaning = dict(base) if isinstance(base, dict) else {"value": base}
+    for key, said in template.items():
+        value = None if key in _RESERVED else value_of(said)
+        if value is None:
+            continue
+        if key.endswith("+"):
+            name = key[:-1]
+            meaning[name] = [*meaning.get(name, ()), value]
+        else:
+            meaning[key] = value
+    return meaning
+
+
+def read_rules(data: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Rule]:
+    """Rules of the file, "?" and "|" written out."""
+    rules = []
+    for block, lines in data.items():
+        for line, meaning in lines.items():
+            choices = []
+            for part in line.split():
+                names = part.removesuffix("?").split("|")
+                choices.append([*names, ""] if part.endswith("?") else names)
+            for chosen in itertools.product(*choices):
+                parts = tuple(part for part in chosen if part)
+                rules.append(
+                    Rule(
+                        block,
+                        parts,
+                        _named(parts),
+                        meaning,
+                        float(meaning.get("cost", 0.0)),
+                        meaning.get("why", ""),
+                    )
+                )
+    return rules
+
+
+def _named(parts: Sequence[str]) -> tuple[str, ...]:
+    seen: dict[str, int] = {}
+    names = []
+    for part in parts:
+        seen[part] = seen.get(part, 0) + 1
+        names.append(part if seen[part] == 1 else f"{part}{seen[part]}")
+    return tuple(names)
+
+
+@lru_cache(maxsize=1)
+def load_rules() -> tuple[Rule, ...]:
+    """The packaged rules, read once per process."""
+    text = resources.files("lodestar.language").joinpath("rules.yaml").read_text(encoding="utf-8")
+    return tuple(read_rules(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))))
+
+
+@lru_cache(maxsize=4)
+def load_chart(entry: str = "clause") -> Chart:
+    """The parser of the packaged rules for one block, built once per process."""
+    rules: dict[tuple[str, tuple[str, ...]], Rule] = {}
+    for rule in load_rules():
+        if rule.block in _reached(entry):
+            rules.setdefault((rule.block, rule.parts), rule)
+    blocks = list(dict.fromkeys([entry, *(block for block, _ in rules)]))
+    terminals = sorted({part for _, parts in rules for part in parts if part not in blocks})
+    lines = [
+        f"{block}: {' | '.join(' '.join(parts) for b, parts in rules if b == block)};" for block in blocks
+    ]
+    text = "\n".join([*lines, "terminals", *(f"{terminal}: ;" for terminal in terminals)])
+    grammar = Grammar.from_string(text, recognizers=dict.fromkeys(terminals, _never))
+    parser = GLRParser(grammar, ws=None, custom_token_recognition=_tokens)
+    return Chart(rules, parser)
+
+
+@lru_cache(maxsize=4)
+def _reached(entry: str) -> frozenset[str]:
+    """Blocks that a block is made of, itself included."""
+    made: dict[str, set[str]] = {}
+    for rule in load_rules():
+        made.setdefault(rule.block, set()).update(rule.parts)
+    reached, queue = {entry}, [entry]
+    while queue:
+        for part in made.get(queue.pop(), ()):
+            if part in made and part not in reached:
+                reached.add(part)
+                queue.append(part)
+    return frozenset(reached)
+
+
+def _never(lattice: Lattice, position: int) -> None:
+    return None
+
+
+def _tokens(head: Any, _: Any) -> list[Token]:
+    """Tokens of the lattice at the parser's place that its state can use."""
+    lattice, position = head.input_str, head.position
+    options = lattice.options[position]
+    return [
+        Token(symbol, lattice.words[position : position + options[symbol.name].length], position)
+        for symbol in head.state.actions
+        if symbol.name in options
+    ]

@@ -1,0 +1,81 @@
+"""What a clause adds to a draft."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lodestar.language.bans import forbid
+from lodestar.language.clauses import Clause
+from lodestar.language.directive import (
+    NotUnderstood,
+    Step,
+    StepKind,
+)
+from lodestar.language.directive_draft import Draft
+from lodestar.language.report_steps import asked, checked, explored, told, what_step, where_step
+from lodestar.language.search_steps import found_steps, fragment, looked_at
+from lodestar.language.travel_steps import places, spots, unable_of_last, went
+
+
+def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
+    """Take in one clause. Raises NotUnderstood where it cannot be acted on."""
+    kind = meaning["kind"]
+    draft.ends = draft.ends or bool(meaning.get("ends")) or kind == "wait"
+    if kind == "avoid":
+        forbid(draft, clause, meaning)
+        if meaning.get("then") is not None:
+            draft.insert(places(draft, draft.things(meaning["then"])), clause)
+    elif kind == "unable":
+        unable_of_last(draft, (meaning["unable"],))
+    elif kind == "halt":
+        draft.halts = True
+    elif kind == "repeat":
+        draft.times = int(meaning.get("times", 2))
+    elif kind in ("again", "never") or clause.link == "why":
+        return
+    elif kind == "override":
+        raise NotUnderstood(
+            f'"{clause.words[0]}": what is to be kept away from cannot be lifted, only left out'
+        )
+    elif kind in ("statement", "leave"):
+        draft.remember(meaning)
+        draft.statements.append(clause.text)
+    elif kind == "route":
+        draft.route.append(clause.text)
+        draft.turns = True
+        draft.insert(went(draft, meaning, clause) if meaning.get("legs") else [], clause)
+    elif kind in ("refuse", "follow"):
+        draft.unable.append(meaning["unable"])
+    else:
+        steps = _steps_of(draft, kind, clause, meaning)
+        times = int(meaning.get("times", 1))
+        draft.insert([replace(step, times=times) if times != 1 else step for step in steps], clause)
+
+
+def _steps_of(draft: Draft, kind: str, clause: Clause, meaning: dict[str, Any]) -> list[Step]:
+    match kind:
+        case "go" | "return":
+            return went(draft, meaning, clause)
+        case "where":
+            return where_step(draft, meaning, clause)
+        case "what":
+            return what_step(draft, meaning, clause)
+        case "find" | "handle" | "carry":
+            return found_steps(draft, kind, meaning, clause)
+        case "look":
+            return looked_at(draft, meaning)
+        case "thing" | "place":
+            return fragment(draft, kind, meaning, clause)
+        case "explore" | "patrol":
+            return explored(draft, kind, meaning)
+        case "count" | "list" | "describe":
+            return told(draft, kind, meaning, clause)
+        case "check":
+            return [checked(draft, meaning, clause)]
+        case "ask":
+            return [asked(draft, meaning, clause)]
+        case "wait":
+            at = spots(draft, meaning["where"]["all"]) if meaning.get("where") else []
+            return [*at, Step(StepKind.WAIT, seconds=meaning.get("seconds"))]
+    raise ValueError(f"rules.yaml has a kind that nothing does: {kind!r}")

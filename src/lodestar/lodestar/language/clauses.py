@@ -1,0 +1,439 @@
+"""Cuts the words of a text into clauses, each of which asks, forbids or says one thing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lodestar.language.lattice import VERBS, is_open, known_at, unknown_verb
+from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.wordnet import load_wordnet
+
+_JOINS = frozenset({"and", "or", "but", "then", COMMA})
+_ORDERS = {
+    "before": "before",
+    "after": "after",
+    "once": "after",
+    "until": "until",
+    "till": "until",
+    "while": "while",
+}
+_PAST = {
+    "been": "go", "gone": "go", "went": "go", "found": "find", "seen": "find", "taken": "take", "took": "take", "got": "get",
+    "brought": "bring", "left": "leave", "come": "come", "reached": "reach", "put": "put", "saw": "find", "passed": "visit",
+    "were": "go", "passing": "visit", "pass": "visit",
+}  # fmt: skip
+_SUBJECTS = frozenset({"you", "we", "i", "robot", "it"})
+_AUXILIARIES = frozenset({"have", "has", "had", "are", "were", "do", "can", "will", "get", "through", "by"})
+_FEET = (
+    "DET",
+    "IT",
+    "ME",
+    "TO",
+    "REL",
+    "HOME",
+    "NUMBER",
+    "THERE",
+    "HERE",
+    "THROUGH",
+    "PAST",
+    "LEVEL",
+    "ABOUT",
+)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """Words of one clause. link: how it stands to the one before: "", "before", "after", "until", "while", "first".
+
+    question: a question mark ends it. joined: by "and" or a comma alone, so that it may go on with the same verb.
+    """
+
+    words: tuple[str, ...]
+    link: str = ""
+    question: bool = False
+    joined: bool = False
+    spoken: str = ""  # its first word as said: who does it
+
+    @property
+    def text(self) -> str:
+        """The words in a line."""
+        return " ".join(self.words)
+
+
+def clauses_of(tokens: Sequence[str]) -> list[Clause]:
+    """Clauses in the order of saying."""
+    tokens = list(tokens)
+    found: list[Clause] = []
+    start, link, joined, i = 0, "", False, 0
+
+    def close(end: int, question: bool = False) -> None:
+        words = tokens[start:end]
+        while words and words[-1] in _JOINS:
+            words = words[:-1]
+        if words:
+            found.append(Clause(tuple(words), link, question, joined))
+
+    while i < len(tokens):
+        if i == start and i < (verb := _verb_end(tokens, i)):
+            i = verb
+            continue
+        cut = _cut_at(tokens, i, start)
+        if cut is None:
+            i += 1
+            continue
+        length, following, was_joined = cut
+        close(i, tokens[i] == QUESTION)
+        start = i = i + length
+        link, joined = following, was_joined
+        if i < len(tokens) and tokens[i] not in (STOP, QUESTION):
+            i = max(i + 1, _verb_end(tokens, i))
+    close(len(tokens))
+    return [stripped for clause in found if (stripped := strip(clause)).words]
+
+
+def _verb_end(tokens: list[str], i: int) -> int:
+    """The word after the verb that begins at word i, politeness aside; i where none does."""
+    verb = _skip(tokens, i, "POLITE")
+    matches = load_vocabulary().matches(tokens, verb)
+    longest = max((matches[table][0] for table in (*VERBS, "AVOID") if table in matches), default=0)
+    return verb + longest if longest > 1 or verb > i else i
+
+
+def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | None:
+    """Words that part two clauses at word i, the link, and whether they only join."""
+    token, vocabulary = tokens[i], load_vocabulary()
+    if token in (STOP, QUESTION):
+        return 1, "", False
+    if i == start:
+        order = _order_at(tokens, i)
+        return (order[0], order[1], False) if order is not None and i == 0 else None
+    j = i
+    while j < len(tokens) and tokens[j] in _JOINS:
+        j += 1
+    if j > i:
+        first = "first" if tokens[j : j + 1] == ["first"] and tokens[i] == "but" else ""
+        order = _order_at(tokens, j)
+        if order is not None:
+            return j - i + order[0], order[1], False
+        then = vocabulary.match("THEN", tokens, i)
+        if then is not None and then[0] > 0 and i + then[0] > j - 1 and tokens[i + then[0] - 1] != "and":
+            k = i + then[0]
+            if k < len(tokens) and (begins(tokens, k) or is_named(tokens, k) or _goes_on(tokens, k)):
+                return then[0], "", False
+        if (
+            begins(tokens, j)
+            or (first and (is_named(tokens, j + 1) or begins(tokens, j + 1)))
+            or _statement_at(tokens, j)
+        ):
+            return j - i, first, False
+        if (
+            {"then", "but"} & set(tokens[i:j])
+            and (is_named(tokens, j) or _goes_on(tokens, j))
+            and tokens[j] != "not"
+        ):
+            return j - i, "", False
+        return None
+    then = vocabulary.match("THEN", tokens, i)
+    if then is not None and i + then[0] < len(tokens) and tokens[i] not in ("first", "second", "next"):
+        k = i + then[0]
+        if begins(tokens, k) or _goes_on(tokens, k) or (is_named(tokens, k) and then[0] > 1):
+            return then[0], "", False
+    order = _order_at(tokens, i)
+    if order is not None:
+        return order[0], order[1], False
+    if token == "to" and _purpose_verb(tokens, i + 1):
+        return 1, "", False
+    cannot = vocabulary.match("CANNOT", tokens, i)
+    if cannot is not None and i + cannot[0] < len(tokens):
+        return cannot[0], "unable", False
+    purpose = vocabulary.match("PURPOSE", tokens, i)
+    if purpose is not None and i + purpose[0] < len(tokens):
+        return purpose[0], "why", False
+    if _bans(tokens, i) or _run_on(tokens, i):
+        return 0, "", False
+    return None
+
+
+def _order_at(tokens: list[str], i: int) -> tuple[int, str] | None:
+    link = _ORDERS.get(tokens[i]) if i < len(tokens) else None
+    if link is None or i + 1 >= len(tokens) or tokens[i + 1] in (COMMA, STOP, QUESTION):
+        return None
+    if load_vocabulary().match("UNTIL_STEP", tokens, i) is not None:
+        return None
+    if load_vocabulary().match("THEN", tokens, i) is not None or load_vocabulary().match(
+        "FOREVER", tokens, i
+    ):
+        return None
+    if link == "until" and not (
+        tokens[i + 1] in _SUBJECTS or tokens[i + 1].endswith("ing") or begins(tokens, i + 1)
+    ):
+        return (1, "until") if i else None
+    if link == "after" and i and tokens[i - 1] in ("look", "go", "run", "right"):
+        return None
+    if tokens[i] == "once" and tokens[i + 1] not in _SUBJECTS:
+        return None
+    return 1, link
+
+
+def begins(tokens: Sequence[str], i: int) -> bool:
+    """Whether a verb, a question or a ban begins at word i, politeness aside."""
+    i = _skip(tokens, i, "POLITE")
+    if i >= len(tokens):
+        return False
+    if _bans(tokens, i):
+        return True
+    if i and tokens[i] in ("which", "that", "who") and tokens[i - 1] not in (STOP, QUESTION):
+        return False
+    vocabulary = load_vocabulary()
+    matches = vocabulary.matches(tokens, i)
+    if known_at(tokens, i) > 1 and not _longer(matches, 1):
+        return False
+    verbs = [matches[table][0] for table in VERBS if table in matches]
+    if verbs:
+        return max(verbs) > 1 or not _is_thing(tokens[i]) or _has_foot(tokens, i + 1) or i + 1 >= len(tokens)
+    length = unknown_verb(tokens, i)
+    return length > 0 and _has_foot(tokens, i + length)
+
+
+def _goes_on(tokens: Sequence[str], i: int) -> bool:
+    """Whether a way goes on at word i without a verb: "then to the table"."""
+    vocabulary = load_vocabulary()
+    tables = ("TO", "THROUGH", "HOME", "BETWEEN", "RETURN")
+    return i < len(tokens) and any(vocabulary.match(table, tokens, i) is not None for table in tables)
+
+
+def is_named(tokens: Sequence[str], i: int) -> bool:
+    """Whether a thing is named at word i."""
+    return i < len(tokens) and (load_vocabulary().match("DET", tokens, i) is not None or is_open(tokens, i))
+
+
+def _longer(matches: dict, than: int) -> bool:
+    return any(matches[table][0] > than for table in VERBS if table in matches)
+
+
+def _is_thing(word: str) -> bool:
+    lexicon, wordnet = load_lexicon(), load_wordnet()
+    return lexicon.canonical(word) is not None or (wordnet.is_noun(word) and not wordnet.is_mostly_verb(word))
+
+
+def _has_foot(tokens: Sequence[str], i: int) -> bool:
+    """Whether what follows a verb stands at word i: an article, a number, a pronoun, a place."""
+    return i < len(tokens) and not load_vocabulary().matches(tokens, i).keys().isdisjoint(_FEET)
+
+
+def _bans(tokens: Sequence[str], i: int) -> bool:
+    """Whether "do not enter", "avoiding", "without going through" or "keep away from" stands at word i."""
+    vocabulary = load_vocabulary()
+    if i and tokens[i - 1] in ("that", "which", "who", "i", "we", "they", "to"):
+        return False
+    match = vocabulary.match("AVOID", tokens, i)
+    if match is not None:
+        after = i + match[0]
+        if vocabulary.match("GO_NEAR", tokens, after) is not None and match[1] not in (
+            "mind",
+            "ignore",
+            "not",
+        ):
+            return True
+        if str(match[1]).split()[0] in (
+            "avoid",
+            "avoiding",
+            "keep",
+            "stay",
+            "steer",
+            "beware",
+            "bypass",
+            "skip",
+        ) or (len(str(match[1]).split()) > 2):
+            return True
+        if match[1] in ("do not", "never") or vocabulary.match("THROUGH", tokens, after) is not None:
+            return True
+    keep = vocabulary.match("KEEP", tokens, i)
+    return keep is not None and keep[1] != "be" and _length_at(tokens, i + keep[0])
+
+
+def _length_at(tokens: Sequence[str], i: int) -> bool:
+    from lodestar.language.lattice import lattice_of
+
+    return i < len(tokens) and "LENGTH" in lattice_of(tokens[i : i + 6]).options[0]
+
+
+def _run_on(tokens: Sequence[str], i: int) -> bool:
+    """Whether another order begins at word i without a word that joins: "i need you there go to the bathroom"."""
+    before, vocabulary = tokens[i - 1], load_vocabulary()
+    if not (
+        is_open(tokens, i - 1)
+        or vocabulary.is_in("THERE", before)
+        or vocabulary.is_in("IT", before)
+        or before == "please"
+    ):
+        return False
+    if known_at(tokens, i - 1) > 1 or not begins(tokens, i) or before in _SUBJECTS:
+        return False
+    matches = vocabulary.matches(tokens, i)
+    seen = max(
+        (vocabulary.match("CAN_SEE", tokens, k) or (0,))[0] + k - i for k in range(max(0, i - 2), i + 1)
+    )
+    if seen > 0 or tokens[i] in ("which", "that", "who"):
+        return False
+    if "COUNT" in matches or "WHAT_IS" in matches or ("POLITE" in matches and matches["POLITE"][0] > 1):
+        return True
+    if (
+        not vocabulary.matches(tokens, i - 1).keys().isdisjoint((*VERBS, "POLITE", "AVOID", "NOT", "GO_NEAR"))
+        and before != "please"
+    ):
+        return False
+    return vocabulary.is_in("STRONG", tokens[i]) and (_has_foot(tokens, i + 1) or i + 1 == len(tokens))
+
+
+def _purpose_verb(tokens: Sequence[str], i: int) -> bool:
+    """Whether "to" goes on with what is done there: "go to the kitchen to get a mug"."""
+    if i < 2 or i >= len(tokens):
+        return False
+    matches = load_vocabulary().matches(tokens, i)
+    tables = ("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "LIST", "WAIT", "PUT")
+    if tokens[i - 2] in (
+        "need",
+        "want",
+        "have",
+        "like",
+        "try",
+        "able",
+        "you",
+        "go",
+        "how",
+        "used",
+        "sit",
+        "something",
+        "somewhere",
+    ):
+        return False
+    known = any(table in matches for table in tables) and load_wordnet().is_verb(tokens[i])
+    return (known or unknown_verb(tokens, i) > 0) and _has_foot(tokens, i + 1)
+
+
+def _statement_at(tokens: Sequence[str], i: int) -> bool:
+    return (
+        i < len(tokens)
+        and tokens[i] in ("i", "we", "you", "my")
+        and i + 1 < len(tokens)
+        and tokens[i] != "my"
+    )
+
+
+def _skip(tokens: Sequence[str], i: int, table: str) -> int:
+    """Past phrases of a table that nothing longer begins with."""
+    vocabulary = load_vocabulary()
+    while i < len(tokens):
+        matches = vocabulary.matches(tokens, i)
+        match = matches.get(table)
+        if (
+            match is None
+            or i + match[0] >= len(tokens)
+            or _longer(matches, match[0] - 1)
+            or "HOME" in matches
+        ):
+            break
+        avoid = matches.get("AVOID")
+        if avoid is not None and avoid[0] >= match[0]:
+            break
+        i += match[0]
+    return i
+
+
+def strip(clause: Clause) -> Clause:
+    """The clause without politeness before and fillers behind it, its verb in the form of an order."""
+    if clause.link == "unable":
+        return clause
+    words = list(clause.words)
+    while words and words[0] in _JOINS:
+        words.pop(0)
+    clause = replace(clause, spoken=words[0] if words else "")
+    words = words[_skip(words, 0, "POLITE") :]
+    while words and words[0] in _JOINS:
+        words = words[1:]
+    if words[:1] == ["first"]:
+        words = words[1:]
+    words = _without_asides(words)
+    if words and _only(words, ("POLITE", "FILLER", "THEN")):
+        return replace(clause, words=())
+    link = clause.link
+    if link:
+        while words and words[0] in (_SUBJECTS | _AUXILIARIES) and len(words) > 1:
+            words = words[1:]
+        if words and words[0] in _PAST:
+            words[0] = _PAST[words[0]]
+    words = _main_verb(words, bool(link))
+    words = without_fillers(words)
+    return replace(clause, words=tuple(words))
+
+
+def _main_verb(words: list[str], order: bool) -> list[str]:
+    """The words from the verb that says what is to be done: "get a mug" of "go get a mug"."""
+    if (
+        len(words) > 2
+        and words[0] in ("start", "begin", "keep", "continue", "finish", "try")
+        and words[1].endswith("ing")
+    ):
+        return [plain_verb(words[1]), *words[2:]]
+    if len(words) > 2 and words[0] in ("go", "come", "help") and words[1] not in ("to", "home", "back"):
+        matches = load_vocabulary().matches(words, 1)
+        if not matches.keys().isdisjoint(
+            ("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "PUT", "LOOK", "ENTER", "TALK")
+        ):
+            return words[1:]
+    return [plain_verb(words[0]), *words[1:]] if order and words else words
+
+
+def _only(words: Sequence[str], tables: Sequence[str]) -> bool:
+    """Whether one phrase of the tables is all that is said, and no verb."""
+    matches = load_vocabulary().matches(words, 0)
+    if any(matches.get(table, (0,))[0] == len(words) for table in VERBS):
+        return False
+    return any(matches.get(table, (0,))[0] == len(words) for table in tables)
+
+
+def _without_asides(words: Sequence[str]) -> list[str]:
+    """The words without those that say nothing of what is to be done: "please", "quickly", "at all costs"."""
+    vocabulary, kept, i = load_vocabulary(), [], 0
+    while i < len(words):
+        matches = vocabulary.matches(words, i)
+        aside = max((matches[table][0] for table in ("ADVERB", "ASIDE") if table in matches), default=0)
+        if not aside or len(words) == aside or (not i and aside == 1 and words[0] in ("then",)):
+            kept.append(words[i])
+            i += 1
+        else:
+            i += aside
+    return kept
+
+
+def without_fillers(words: Sequence[str]) -> list[str]:
+    """The words without fillers at their end."""
+    words, vocabulary = list(words), load_vocabulary()
+    moved = True
+    while moved and words:
+        moved = False
+        for start in range(max(1, len(words) - 6), len(words)):
+            match = vocabulary.match("FILLER", words, start)
+            if match is not None and start + match[0] == len(words):
+                words, moved = words[:start], True
+                break
+        while words and words[-1] in _JOINS:
+            words, moved = words[:-1], True
+    return words
+
+
+def plain_verb(word: str) -> str:
+    """ "go" of "going" and "visit" of "visited", where that is a verb; any other word as it is."""
+    wordnet = load_wordnet()
+    for ending in ("ing", "ed"):
+        if not word.endswith(ending) or len(word) < len(ending) + 2:
+            continue
+        stem = word.removesuffix(ending)
+        for base in (stem, stem + "e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem):
+            if wordnet.is_verb(base):
+                return base
+    return word

@@ -1,0 +1,361 @@
+"""Readings of a text as directives: clauses, each read by the chart, put in the order of doing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lodestar.language.chart import Reading, load_chart
+from lodestar.language.clause_steps import add_clause
+from lodestar.language.clauses import Clause, clauses_of, plain_verb, without_fillers
+from lodestar.language.directive import (
+    Constraint,
+    ConstraintKind,
+    Directive,
+    EmptyDirective,
+    NotUnderstood,
+    OutOfBounds,
+    Scope,
+    Step,
+    StepKind,
+    StopRequested,
+)
+from lodestar.language.directive_draft import Draft
+from lodestar.language.lattice import VERBS, lattice_of
+from lodestar.language.motion_limits import check_manners, without_limits
+from lodestar.language.noun_words import NounWords
+from lodestar.language.phrase_graphs import TOO_MANY
+from lodestar.language.phrase_items import item_of
+from lodestar.language.sentence_tokens import shown, tokens_of
+from lodestar.language.spelling import corrected, is_known
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.wordnet import load_wordnet
+
+MAX_CHARACTERS = 1000
+EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
+_DENYING = frozenset(
+    {"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor",
+     "despite", "even", "if", "although"}
+)  # fmt: skip
+LEAST_KNOWN = 0.4  # of the words of a text: below, it is of another language
+MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
+_LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
+_SUBJECTS = frozenset(
+    {"i", "you", "we", "he", "she", "they", "it", "anyone", "somebody", "robot", "seen", "found", "noticed"}
+)
+_AUXILIARIES = frozenset(
+    {"did", "do", "does", "was", "were", "have", "has", "had", "should", "could", "can", "would", "will"}
+)
+_LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
+
+
+@dataclass(frozen=True)
+class RankedDirective:
+    """One reading of a text, its cost (0 = usual) and why it is read so."""
+
+    directive: Directive
+    cost: float = 0.0
+    why: tuple[str, ...] = ()
+
+
+def read_directive(text: str) -> tuple[RankedDirective, ...]:
+    """Readings of a text, best first, never empty.
+
+    Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with an
+    example) where there is no task in it.
+    """
+    try:
+        return _readings(text)
+    except NotUnderstood as error:
+        manners = without_limits(tokens_of(text))[1] if len(text) <= MAX_CHARACTERS else ()
+        check_manners(Directive(text, (), manners=manners))  # the better reason
+        if EXAMPLE in str(error):
+            raise
+        raise error.__class__(str(error) + "; " + EXAMPLE) from None
+
+
+def _readings(text: str) -> tuple[RankedDirective, ...]:
+    tokens, manners = without_limits(words_of_text(text))
+    clauses = clauses_of(tokens)
+    choices = [_choices(clause) for clause in clauses]
+    draft, why, cost = Draft(), [], 0.0
+    for clause, (meaning, reasons, extra) in zip(clauses, choices):
+        add_clause(draft, clause, meaning)
+        why += reasons
+        cost += extra
+    return (RankedDirective(replace(_assembled(draft, text), manners=manners), cost, tuple(why)),)
+
+
+def words_of_text(text: str) -> list[str]:
+    """The words of a text. Raises EmptyDirective, and NotUnderstood for one that is too long."""
+    if not "".join(c for c in text if c.isprintable()).strip():
+        raise EmptyDirective(f"the directive is empty; {EXAMPLE}")
+    if len(text) > MAX_CHARACTERS:
+        raise NotUnderstood(f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read")
+    tokens = tokens_of(text)
+    if not tokens:
+        raise NotUnderstood(f'there are no words in "{shown(text)}"')
+    words = [token for token in tokens if token[:1].isalpha()]
+    if sum(is_known(word) for word in words) < LEAST_KNOWN * len(words):
+        raise NotUnderstood(
+            f'"{shown(text)}" was not understood: most of its words are unknown, and only English is read'
+        )
+    return corrected(tokens)
+
+
+def _choices(clause: Clause) -> tuple[dict, list[str], float]:
+    """The best meaning of a clause, the reasons for it and its cost. Raises NotUnderstood."""
+    if clause.link == "unable":
+        return {"kind": "unable", "unable": clause.text}, [], 0.0
+    if clause.link == "why" or (clause.link == "until" and clause.spoken in ("i", "we")):
+        return {"kind": "again"}, [], 0.0
+    if len(clause.words) > MAX_CLAUSE:
+        raise NotUnderstood(f'"{shown(clause.text)}": {TOO_MANY}')
+    reading = _best(clause.words)
+    if reading is not None and reading.meaning["kind"] == "thing":
+        _check_named(clause, reading)
+    if reading is not None and not _is_statement(clause, reading):
+        return reading.meaning, list(reading.why), reading.cost
+    question = _question(clause)
+    if question is not None:
+        return question.meaning, ["a question"], question.cost
+    if _states(clause):
+        return (
+            {"kind": "statement", "thing": _thing_in(_without_subject(clause.words))},
+            ["it asks for nothing"],
+            0.0,
+        )
+    if reading is not None:
+        return reading.meaning, list(reading.why), reading.cost
+    prefix = _prefix(clause)
+    if prefix is not None:
+        return prefix.meaning, list(prefix.why), prefix.cost
+    raise NotUnderstood(f'what to make of "{shown(clause.text)}" is not known')
+
+
+def _check_named(clause: Clause, reading: Reading) -> None:
+    """Raises NotUnderstood for words without a verb none of which is known: they may be of another language."""
+    words = [word for word in clause.words if word.isalpha()]
+    known = sum(is_known(word) for word in words)
+    if not known or (len(words) > 2 and 2 * known <= len(words)) or clause.words[-1] == "the":
+        raise NotUnderstood(f'"{shown(clause.text)}" names nothing that is known, and only English is read')
+    thing = reading.meaning["thing"]
+    if isinstance(thing, NounWords) and not thing.head and thing.determiner:
+        raise NotUnderstood(f'"{shown(clause.text)}" names no thing')
+
+
+def _best(words: Sequence[str]) -> Reading | None:
+    readings = load_chart().readings(lattice_of(words))
+    return readings[0] if readings else None
+
+
+def _is_statement(clause: Clause, reading: Reading) -> bool:
+    return reading.meaning["kind"] == "thing" and clause.words[0] in (
+        "i",
+        "we",
+        "my",
+        "you",
+        "he",
+        "she",
+        "it",
+    )
+
+
+def _states(clause: Clause) -> bool:
+    """Whether the clause tells something about somebody."""
+    return clause.words[0] in ("i", "we", "my", "he", "she", "they", "it", "this", "that", "there", "you")
+
+
+def _question(clause: Clause) -> Reading | None:
+    """What a question asks about that no rule reads."""
+    matches = load_vocabulary().matches(clause.words, 0)
+    asks = (
+        matches.get("ASK") or matches.get("WHERE_LEFT") or matches.get("HOW_MUCH") or matches.get("WHAT_IS")
+    )
+    if asks is None and not clause.question:
+        return None
+    if (
+        asks is None
+        and not matches.keys().isdisjoint(VERBS)
+        and "SEE_NOW" not in matches
+        and "IS" not in matches
+    ):
+        return None
+    length = 1 if asks is None else asks[0]
+    thing = _thing_in(_without_subject(clause.words[length:]))
+    kind = "check" if asks is None and "IS" in matches and thing is not None else "ask"
+    return Reading({"kind": kind, **({} if thing is None else {"thing": thing})}, 1.0)
+
+
+def _without_subject(words: Sequence[str]) -> Sequence[str]:
+    """The words of a question after its subject and verb: "the stairs" of "you see the stairs"."""
+    vocabulary = load_vocabulary()
+    while len(words) > 1 and (words[0] in _AUXILIARIES or vocabulary.is_in("IS", words[0])):
+        words = words[1:]
+    while len(words) > 1 and words[0] in _SUBJECTS:
+        words = words[1:]
+        while len(words) > 1 and words[0] in (
+            "last",
+            "ever",
+            "already",
+            "first",
+            "just",
+            "have",
+            "been",
+            "get",
+            "got",
+        ):
+            words = words[1:]
+        named = (
+            vocabulary.match("DET", words, 1)
+            or vocabulary.match("NUMBER", words, 1)
+            or vocabulary.match("ABOUT", words, 1)
+        )
+        if named or (
+            vocabulary.match("REL", words, 0) is None and load_wordnet().is_verb(plain_verb(words[0]))
+        ):
+            words = words[1:]
+    about = vocabulary.match("ABOUT", words, 0)
+    return words if about is None else words[about[0] :]
+
+
+def _thing_in(words: Sequence[str]) -> dict | None:
+    """The first thing that is named in words which the rules do not read as a whole."""
+    words = without_fillers(words)
+    chart = load_chart("entry_of_things")
+    for start in range(len(words)):
+        if "NP" not in lattice_of(words[start : start + 4]).options[0]:
+            continue
+        for end in range(len(words), start, -1):
+            readings = chart.readings(lattice_of(words[start:end]))
+            if readings:
+                return readings[0].meaning["things"]
+    return None
+
+
+def _prefix(clause: Clause) -> Reading | None:
+    """The reading of the longest beginning of a clause whose rest neither denies nor forbids."""
+    words = clause.words
+    for end in range(len(words) - 1, 1, -1):
+        if not _DENYING.isdisjoint(words[end:]):
+            return None
+        reading = _best(words[:end])
+        if reading is not None and reading.meaning["kind"] not in ("thing", "place"):
+            left = " ".join(words[end:])
+            talks = load_vocabulary().match("TALK", words, 0) is not None
+            if not talks and not _is_aside(words, end):
+                understood, rest = shown(" ".join(words[:end])), shown(left)
+                raise NotUnderstood(
+                    f'"{understood}" was understood, but not "{rest}"; say it in other words, or leave it out'
+                )
+            return Reading(
+                reading.meaning, reading.cost + _LEFT_OUT_COST, (*reading.why, f'"{left}" is left out')
+            )
+    return None
+
+
+def _is_aside(words: Sequence[str], start: int) -> bool:
+    """Whether what is left at word `start` only says with what, for what or about what something is done."""
+    matches = load_vocabulary().matches(words, start)
+    return (
+        words[start] in ("about", "using", "so", "like", "during", "to")
+        or "PURPOSE" in matches
+        or "FILLER" in matches
+    )
+
+
+def _assembled(draft: Draft, text: str) -> Directive:
+    """The directive of a draft. Raises StopRequested, NotUnderstood."""
+    steps = _placed(draft)
+    if not steps or _is_route(draft, steps):
+        raise _no_steps(draft, text)
+    if draft.unable:
+        steps[-1] = replace(steps[-1], unable=(*steps[-1].unable, *draft.unable))
+    try:
+        constraints = tuple(
+            _constraint(kind, things, metres, _end(draft, index))
+            for index, (kind, things, metres) in enumerate(draft.constraints)
+        )
+        return Directive(text, tuple(steps), constraints, times=draft.times)
+    except OutOfBounds as error:
+        raise NotUnderstood(str(error)) from None
+
+
+def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
+    """Whether a text says turns and passages alone, which only someone who sees the way could follow."""
+    if not draft.turns or draft.ends:
+        return False
+    vocabulary = load_vocabulary()
+    for step in steps:
+        if step.kind not in (StepKind.GO, StepKind.FIND, StepKind.WAIT):
+            return False
+        heads = [graph.target.category for graph in step.item.best] if step.item is not None else []
+        if not all(vocabulary.is_in("PASSAGES", head.split()[-1]) for head in heads):
+            return False
+    return True
+
+
+def _no_steps(draft: Draft, text: str) -> Exception:
+    if draft.halts:
+        return StopRequested("a halt and nothing else was asked for")
+    said = f'"{shown(text)}" was not understood'
+    if draft.constraints:
+        return NotUnderstood(f"{said}: it says what to keep away from, but not what to do")
+    if draft.unable:
+        return NotUnderstood(f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do')
+    if draft.route:  # the clause that says turns
+        return NotUnderstood(
+            f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place'
+        )
+    return NotUnderstood(f"{said}: no task was found in it")
+
+
+def _end(draft: Draft, index: int) -> int | None:
+    """The step with which constraint `index` ends."""
+    if index in draft.until_step:
+        return draft.until_step[index]
+    for constraint, group in draft.until:
+        if constraint == index and 0 <= group < len(draft.groups):
+            return sum(len(g.steps) for g in draft.groups[: group + 1]) - 1
+    return None
+
+
+def _constraint(kind: ConstraintKind, things, metres: float | None, until: int | None) -> Constraint:
+    return Constraint(kind, replace(item_of(things, with_rooms=True), count=1), metres, until)
+
+
+def _placed(draft: Draft) -> list[Step]:
+    """The steps; what follows a step to a room happens in that room, until another place is named."""
+    steps: list[Step] = []
+    room: Scope | None = None
+    said = draft.steps
+    if any(step.kind in (StepKind.FIND, StepKind.LIST) for step in said):  # they explore as far as they must
+        said = [step for step in said if step.kind is not StepKind.EXPLORE or step.scope]
+    for step in said:
+        if step.kind is StepKind.GO:
+            room = _room_of(step)
+        elif step.kind in (StepKind.RETURN,):
+            room = None
+        elif step.kind in _LATER and room is not None and not step.scope:
+            step = replace(step, scope=room)
+        elif step.scope:
+            room = None
+        if draft.scope is not None and not step.scope:
+            step = replace(step, scope=draft.scope)
+        repeated = step.kind in (StepKind.RETURN, StepKind.EXPLORE) and steps and steps[-1] == step
+        if not repeated:
+            steps.append(step)
+    return steps
+
+
+def _room_of(step: Step) -> Scope | None:
+    """The room in which a step to a place ends."""
+    if step.item is None or len(step.item.alternatives) != 1:
+        return None
+    graph = step.item.alternatives[0][0]
+    if step.scope.rooms:
+        return step.scope
+    if graph.target.category in ("spot",):
+        return None
+    short = replace(graph, variables=graph.variables[:1], predicates=graph.predicates[:1])
+    return Scope((short,), step.scope.level)

@@ -1,0 +1,124 @@
+"""Items, scopes and levels of phrases, and what of a phrase can be looked for or kept away from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lodestar.language.directive import EVERY, Item, NotUnderstood, Scope
+from lodestar.language.noun_words import noun_words
+from lodestar.language.phrase_graphs import graphs_of
+from lodestar.language.phrases import Phrase, Things
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
+
+_ALL = frozenset({"all", "every", "each"})
+
+
+def colors_apart(phrase: Phrase) -> tuple[Phrase, ...]:
+    """ "Red and blue chairs" as red chairs and blue chairs."""
+    groups = load_lexicon().attribute_group
+    found = {a: groups.get(load_lexicon().attribute(a) or "") for a in phrase.noun.adjectives}
+    colors = [a for a, group in found.items() if group in ("colors", "materials")]
+    if len(colors) < 2 or not phrase.noun.is_plural:
+        return (phrase,)
+    rest = [w for w in phrase.noun.words if w not in colors]
+    return tuple(
+        replace(phrase, noun=noun_words((color, *rest), phrase.noun.determiner, phrase.noun.count))
+        for color in colors
+    )
+
+
+def barred_things(phrase: Phrase, said: str) -> tuple[Phrase, ...]:
+    """What is to be kept away from: of the end of a table, the table. Raises NotUnderstood where that is nothing."""
+    vocabulary = load_vocabulary()
+    if (
+        phrase.noun.words
+        and all(vocabulary.is_in("GO_NEAR", w) for w in phrase.noun.words)
+        and not phrase.noun.determiner
+    ):
+        raise NotUnderstood(f'"{said}" what? say what to keep away from')
+    part = (
+        phrase.is_spot
+        or vocabulary.is_in("SPOT_WORDS", phrase.head)
+        or phrase.head in ("zone", "region", "space")
+    )
+    if part and not any(r.name == "Between" for r in phrase.relations):
+        whole = (
+            *((phrase.of,) if phrase.of is not None else ()),
+            *(a for r in phrase.relations for a in r.anchors),
+        )
+        whole = whole or phrase.rooms
+        if whole and not any(one.is_whole for one in whole):
+            return tuple(whole)
+        if whole:
+            raise NotUnderstood("it asks to keep away from everything, which leaves nowhere to go")
+        if not phrase.noun.adjectives:
+            raise NotUnderstood(f'"the {phrase.head}" is no thing; say what is there')
+    if phrase.is_whole and not phrase.noun.adjectives:
+        raise NotUnderstood("it asks to keep away from everything, which leaves nowhere to go")
+    return (phrase,)
+
+
+def is_all(phrase: Phrase) -> bool:
+    """Whether all there are of it are meant."""
+    return phrase.noun.determiner.split(" ")[0] in _ALL
+
+
+def item_of(things: Things, every: bool = False, with_rooms: bool = False) -> Item:
+    """The item of one or several phrases; each is an alternative. with_rooms: as `graphs_of`."""
+    counts = [p.noun.count for p in things.phrases if p.noun.count is not None]
+    count = EVERY if every else max(counts, default=1)
+    if not every and counts and min(counts) < 1:
+        raise NotUnderstood("it asks for none of a thing, or fewer; ask for one at least")
+    excluded = tuple(graphs_of(phrase, True)[0] for phrase in things.excluded)
+    return Item(tuple(graphs_of(phrase, with_rooms) for phrase in things.phrases), excluded, count=count)
+
+
+def scope_of(phrase: Phrase, own: bool = True) -> Scope:
+    """The rooms and the level that a phrase is said to be in."""
+    rooms: list[Phrase] = []
+
+    def collect(current: Phrase) -> None:
+        rooms.extend(room for room in current.rooms if not room.is_whole)
+        for relation in current.relations:
+            for anchor in relation.anchors:
+                if not relation.negated:
+                    collect(anchor)
+
+    if own:
+        collect(phrase)
+    anchors = [anchor for relation in phrase.relations for anchor in relation.anchors]
+    level = level_of(phrase.level or next((p.level for p in (*rooms, *anchors) if p.level), ""))
+    return Scope(tuple(graphs_of(room)[0] for room in rooms), level)
+
+
+def level_of(text: str) -> int | None:
+    """The number of a level that is said, ground = 0 = "first floor"; None where none is."""
+    vocabulary = load_vocabulary()
+    words = text.split()
+    for i, word in enumerate(words):
+        ordinal = vocabulary.match("ORDINAL", words, i) or vocabulary.match("NUMBER", words, i)
+        if word == "ground":
+            return 0
+        if word.isdigit():
+            return max(int(word) - 1, 0)
+        if ordinal is not None and float(ordinal[1]) > 0:
+            return int(float(ordinal[1])) - 1
+    return None
+
+
+def says_what(phrase: Phrase) -> bool:
+    """Whether anything but "something" is said of a thing."""
+    return bool(phrase.relations or phrase.states or phrase.noun.adjectives or phrase.kind or phrase.rooms)
+
+
+def check_is_thing(phrase: Phrase) -> None:
+    """Raises NotUnderstood for a time, a length or a number, which nobody can stand by."""
+    vocabulary = load_vocabulary()
+    words = phrase.noun.words
+    for relation in phrase.relations:
+        for anchor in relation.anchors:
+            check_is_thing(anchor)
+    if words and all(vocabulary.is_in("UNITS", w.removesuffix("s")) for w in words) and phrase.noun.head:
+        said = " ".join((*((phrase.noun.determiner,) if phrase.noun.determiner else ()), *words))
+        raise NotUnderstood(f'"{said}" is no thing to look for or to stand by')

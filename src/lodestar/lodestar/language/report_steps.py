@@ -1,0 +1,195 @@
+"""Steps that look over, count, list, check and ask."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lodestar.language.clauses import Clause
+from lodestar.language.directive import (
+    ConstraintKind,
+    Item,
+    Scope,
+    Step,
+    StepKind,
+)
+from lodestar.language.directive_draft import Draft
+from lodestar.language.noun_words import GENERIC, NounWords
+from lodestar.language.phrase_graphs import generic, graphs_of
+from lodestar.language.phrase_items import (
+    is_all,
+    item_of,
+    level_of,
+    scope_of,
+)
+from lodestar.language.phrases import (
+    Phrase,
+    Relation,
+    Things,
+    phrase_of,
+    relation_of,
+    with_state,
+)
+from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.language.travel_steps import each_step
+
+AROUND = 3.0  # m: what is around a thing, where no distance is said
+_NEARBY = ("Near", "NextTo", "Closest")
+
+
+def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
+    step = StepKind.PATROL if kind == "patrol" else StepKind.EXPLORE
+    if meaning.get("stops"):
+        stops = tuple(phrase_of(one) for one in meaning["stops"].get("all", ()))
+        return [Step(step, stops=tuple(item_of(Things((stop,))) for stop in stops))]
+    if meaning.get("where"):
+        around = relation_of(meaning["where"])
+        if around.name in _NEARBY and around.anchors:
+            return [Step(step, scope=Scope(around=graphs_of(around.anchors[0])[0], radius=AROUND))]
+        rooms = generic().with_relations([relation_of(meaning["where"])])
+        return [Step(step, scope=scope_of(rooms))]
+    if not meaning.get("thing"):
+        return [Step(step)]
+    things = draft.things(meaning["thing"])
+    for phrase in things.excluded:
+        draft.constraints.append((ConstraintKind.STAY_OUT, Things((phrase,)), None))
+    if step is StepKind.PATROL:
+        if all(p.is_whole or is_all(p) for p in things.phrases):
+            return [Step(step)]
+        return [Step(step, stops=tuple(item_of(Things((p,))) for p in things.phrases))]
+    first = things.phrases[0]
+    near = next((r for r in first.relations if r.name in _NEARBY and r.anchors), None)
+    if near is not None and (first.is_place or first.noun.is_anything):
+        return [Step(step, scope=Scope(around=graphs_of(near.anchors[0])[0], radius=AROUND))]
+    if all(p.is_whole or p.noun.is_anything for p in things.phrases):
+        return [Step(step, scope=scope_of(first))]
+    if all(p.is_place for p in things.phrases):
+        rooms = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
+        return [Step(step, scope=Scope(rooms, level_of(things.phrases[0].level)))]
+    return each_step(draft, things, ())
+
+
+def told(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    step = StepKind.COUNT if kind == "count" else StepKind.LIST
+    if not meaning.get("thing"):
+        if not meaning.get("where") or not meaning["where"].get("all"):
+            return [Step(step)]
+        things = draft.things({"value": NounWords((), GENERIC, ())}, meaning["where"])
+        draft.named = None
+    else:
+        things = _there(draft, draft.things(meaning["thing"], meaning.get("where")), clause)
+    steps = []
+    groups = [things] if things.any_of else [replace(things, phrases=(p,)) for p in things.phrases]
+    for group in groups:
+        phrase = group.phrases[0]
+        if phrase.is_place and step is StepKind.LIST and not is_all(phrase) and not phrase.noun.is_plural:
+            steps.append(Step(step, scope=Scope() if phrase.is_whole else Scope((graphs_of(phrase)[0],))))
+        elif (
+            phrase.noun.is_anything
+            and not phrase.relations
+            and not phrase.states
+            and not phrase.noun.adjectives
+        ):
+            steps.append(Step(step, scope=scope_of(phrase)))
+        else:
+            steps.append(Step(step, item_of(group, every=True), scope=scope_of(phrase)))
+    return steps
+
+
+def _there(draft: Draft, things: Things, clause: Clause) -> Things:
+    """The things, at what was looked at where they have no place of their own."""
+    bare = all(not p.relations and not p.rooms for p in things.phrases)
+    if draft.looked is not None and bare and draft.looked[1] == len(draft.groups) - 1:
+        relation, index = draft.looked
+        if relation.name in ("On", "Inside", "Below", "Behind"):
+            draft.groups.pop(index)
+        else:
+            relation = replace(relation, name="On")
+    elif (
+        bare
+        and "there" in clause.words
+        and draft.steps
+        and draft.steps[-1].kind is StepKind.FIND
+        and draft.named_before
+    ):
+        relation = Relation("On", (draft.named_before,))
+    else:
+        return things
+    return replace(things, phrases=tuple(p.with_relations([relation]) for p in things.phrases))
+
+
+def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
+    things = draft.things(meaning["thing"], meaning.get("where"))
+    if meaning.get("inside") is not None:
+        container = draft.things(meaning["inside"]).phrases[0]
+        things = replace(
+            things,
+            phrases=tuple(p.with_relations([Relation("On", (container,))]) for p in things.phrases),
+        )
+    phrase = things.phrases[0]
+    item, asked = item_of(things), ()
+    if meaning.get("asked"):
+        item, asked = _predicates(draft, phrase, meaning["asked"])
+    return Step(StepKind.CHECK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
+
+
+def _predicates(draft: Draft, phrase: Phrase, asked: dict[str, Any]) -> tuple[Item, tuple[Predicate, ...]]:
+    """The item with what is asked about its first variable."""
+    denied = bool(asked.get("negated"))
+    if asked.get("said") is not None:
+        relation = relation_of(asked["said"])
+        grown = phrase.with_relations([replace(relation, negated=relation.negated or denied)])
+    else:
+        grown = with_state(phrase, asked["state"], denied)
+    before, after = graphs_of(phrase)[0], graphs_of(grown)[0]
+    known = set(before.predicates)
+    own = {
+        v
+        for p in after.predicates
+        if p not in known and p.name != "IsCategory" and p.arguments[0] == 0
+        for v in (0,)
+    }
+    new = tuple(p for p in after.predicates if p not in known and 0 in p.arguments and p.name != "IsCategory")
+    if not own or len(grown.rooms) > len(phrase.rooms):
+        scope = grown.rooms[len(phrase.rooms) :]
+        new = (*new, *(Predicate("InRegion", (0,), graphs_of(room)[0].target.category) for room in scope))
+    kept = tuple(p for p in after.predicates if p not in new)
+    variables = (before.variables[0], *after.variables[1:])
+    return Item(((QueryGraph(variables, kept),),)), new
+
+
+def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
+    if not meaning.get("thing"):
+        return Step(StepKind.ASK, question=clause.text)
+    things = draft.things(meaning["thing"], meaning.get("where"))
+    phrase = things.phrases[0]
+    if meaning.get("asked"):
+        item, asked = _predicates(draft, phrase, meaning["asked"])
+        return Step(StepKind.ASK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
+    if phrase.is_place and not phrase.is_whole:
+        return Step(StepKind.ASK, scope=Scope((graphs_of(phrase)[0],)), question=clause.text)
+    return Step(StepKind.ASK, item_of(things), scope=scope_of(phrase), question=clause.text)
+
+
+def where_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """To find a thing that is asked for; of a place the answer is enough."""
+    things = draft.things(meaning["thing"])
+    if all(p.is_place for p in things.phrases):
+        phrase = replace(things.phrases[0], rooms=())
+        return [
+            Step(
+                StepKind.ASK,
+                item_of(Things((phrase,))),
+                scope=scope_of(things.phrases[0]),
+                question=clause.text,
+            )
+        ]
+    return each_step(draft, things, ())
+
+
+def what_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """What a thing is that is only described; several things are listed."""
+    things = draft.things(meaning["thing"])
+    if any(p.noun.is_plural for p in things.phrases) or clause.words[0] in ("tell", "show", "find"):
+        return told(draft, "list", meaning, clause)
+    return [asked(draft, meaning, clause)]

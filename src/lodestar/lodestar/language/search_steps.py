@@ -1,0 +1,94 @@
+"""Steps to things that are to be found, handled or carried, and of clauses without a verb."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lodestar.language.clauses import Clause
+from lodestar.language.directive import (
+    Item,
+    Step,
+    StepKind,
+)
+from lodestar.language.directive_draft import Draft
+from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
+from lodestar.language.phrase_items import (
+    item_of,
+    scope_of,
+)
+from lodestar.language.phrases import (
+    Phrase,
+    Relation,
+    Things,
+    relation_of,
+)
+from lodestar.language.travel_steps import each_step, places, spots
+from lodestar.language.vocabulary import load_vocabulary
+
+
+def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    things = draft.things(meaning["thing"], meaning.get("where"))
+    if meaning.get("inside") is not None:
+        container = draft.things(meaning["inside"]).phrases[0]
+        named = Relation("Inside" if container.is_place else "On", (container,))
+        if not container.is_whole:
+            things = replace(things, phrases=tuple(p.with_relations([named]) for p in things.phrases))
+        draft.named = things.phrases[0]
+    if kind != "find" and load_vocabulary().is_in("WAYS", things.phrases[0].head):
+        return _by_way(draft, things.phrases[0], meaning, clause)
+    unable = (meaning["unable"],) if kind in ("handle", "carry") else ()
+    steps = each_step(draft, things, unable)
+    if kind == "carry":
+        named = draft.named
+        place = (
+            places(draft, draft.things(meaning["place"]))
+            if "place" in meaning
+            else _put(draft, meaning["at"])
+        )
+        draft.named = named
+        steps = [*steps, *place] if not steps or place else steps
+    return steps
+
+
+def _by_way(draft: Draft, way: Phrase, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """ "Take the path between the sofa and the table to the door": a spot, then where it leads."""
+    steps = []
+    if way.relations:
+        steps.append(Step(StepKind.GO, Item((graphs_of(replace(generic(SPOT), relations=way.relations)),))))
+    if meaning.get("place") is not None:
+        steps += places(draft, draft.things(meaning["place"]))
+    if not steps:
+        draft.route.append(clause.text)
+    return steps
+
+
+def looked_at(draft: Draft, meaning: dict[str, Any]) -> list[Step]:
+    """To what is looked at; a question that follows and names no place is about that."""
+    relation = relation_of(meaning["at"])
+    relation = replace(relation, anchors=tuple(draft.resolved(a) for a in relation.anchors))
+    steps = places(draft, Things(relation.anchors)) if relation.anchors else []
+    if steps:
+        draft.named = relation.anchors[-1]
+        draft.looked = (relation, len(draft.groups))
+    return steps
+
+
+def _put(draft: Draft, at: Any) -> list[Step]:
+    """Where something is put: the anchors of a relation."""
+    anchors = tuple(draft.resolved(a) for a in relation_of(at).anchors)
+    return places(draft, Things(anchors)) if anchors and not any(a.pronoun for a in anchors) else []
+
+
+def fragment(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    last = draft.steps[-1] if draft.steps else None
+    if kind == "place":
+        return spots(draft, [meaning["at"]])
+    things = draft.things(meaning["thing"], meaning.get("where"))
+    if last is not None and last.kind in (StepKind.COUNT, StepKind.LIST):
+        return [replace(last, item=item_of(things, every=True), scope=scope_of(things.phrases[0]))]
+    return (
+        places(draft, things)
+        if last is not None or things.phrases[0].is_place
+        else each_step(draft, things, ())
+    )

@@ -1,0 +1,247 @@
+"""Records as plain English: what is printed reads as the same record."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from lodestar.language.directive import (
+    EVERY,
+    UNTIL_CANCELLED,
+    Constraint,
+    ConstraintKind,
+    Directive,
+    Item,
+    Pose,
+    Scope,
+    Step,
+    StepKind,
+)
+from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.models.lexicon import load_lexicon
+
+_RELATIONS = {
+    "Near": "near",
+    "On": "on",
+    "Above": "above",
+    "Below": "below",
+    "NextTo": "next to",
+    "Inside": "inside",
+    "LeftOf": "to the left of",
+    "RightOf": "to the right of",
+    "InFrontOf": "in front of",
+    "Behind": "behind",
+    "Closest": "closest to",
+    "Farthest": "farthest from",
+}
+_SIDES = {"LeftOf": "on the left", "RightOf": "on the right", "Above": "at the top", "Below": "at the bottom"}
+_RANKED = {
+    "LeftOf": "from the left",
+    "RightOf": "from the right",
+    "Above": "from the top",
+    "Below": "from the bottom",
+}
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def sentence(directive: Directive) -> str:
+    """The directive in one line: "go to the kitchen, then find the red mug; avoid the dog until the first is done"."""
+    parts = [", then ".join(step_sentence(step) for step in directive.steps)]
+    parts += [_constraint(constraint) for constraint in directive.constraints]
+    parts += [manner.said for manner in directive.manners]
+    if directive.times != 1:
+        parts.append(
+            "repeat this forever"
+            if directive.times == UNTIL_CANCELLED
+            else f"repeat this {directive.times} times"
+        )
+    return "; ".join(part for part in parts if part)
+
+
+def step_sentence(step: Step) -> str:
+    """One step: "find 2 red chairs or blue chairs in the kitchen"."""
+    said = _core(step)
+    for unable in step.unable:
+        said += f', as I cannot do "{unable}"'
+    if step.times != 1:
+        said += " forever" if step.times == UNTIL_CANCELLED else f" {step.times} times"
+    return said
+
+
+def _core(step: Step) -> str:
+    where = _scope(step.scope)
+    match step.kind:
+        case StepKind.FIND:
+            assert step.item is not None
+            return f"find {_item(step.item)}{where}"
+        case StepKind.GO:
+            if step.pose is not None:
+                return f"go to {_pose(step.pose)}"
+            return f"go {_place(step.item)}{where}" if step.item is not None else f"go{where}"
+        case StepKind.EXPLORE:
+            return f"explore{_scope(step.scope, ' ')}" if step.scope else "explore the building"
+        case StepKind.LIST:
+            return f"list {_several(step.item)}{where}"
+        case StepKind.COUNT:
+            return f"count {_several(step.item)}{where}"
+        case StepKind.RETURN:
+            return "come back" if step.item is None else f"return {_place(step.item)}{where}"
+        case StepKind.WAIT:
+            return "wait" if step.seconds is None else f"wait {step.seconds!r} seconds"
+        case StepKind.PATROL:
+            return (
+                f"patrol {_listed(_item(stop) for stop in step.stops)}"
+                if step.stops
+                else "patrol the building"
+            )
+        case StepKind.STOP:
+            return "stop"
+    if step.question:
+        return f"{step.question}?"
+    return f"{step.kind.name.lower()} {_several(step.item)}{where}"
+
+
+def _place(item: Item) -> str:
+    return f"to {_item(item)}"
+
+
+def _several(item: Item | None) -> str:
+    if item is None or not item.alternatives:
+        return "everything"
+    return _alternatives(item, "all the ")
+
+
+def _item(item: Item) -> str:
+    if not item.alternatives:
+        return "this thing"
+    article = "all the " if item.count == EVERY else f"{item.count} " if item.count > 1 else "the "
+    return _alternatives(item, article)
+
+
+def _alternatives(item: Item, article: str) -> str:
+    said = " or ".join(_graph(graph, article) for graph in item.best)
+    said = f"either {said}" if len(item.best) > 1 else said
+    if item.excluded:
+        said += " except " + " or ".join(_graph(graph, "the ") for graph in item.excluded)
+    return said
+
+
+def _scope(scope: Scope, link: str = " in ") -> str:
+    said = ""
+    if scope.rooms:
+        said = link + " or ".join(_graph(room, "the ") for room in scope.rooms)
+    if scope.level is not None:
+        said += f" on level {scope.level + 1}"
+    if scope.around is not None:
+        said += " around " + _graph(scope.around, "the ")
+    return said
+
+
+def _pose(pose: Pose) -> str:
+    heading = "" if pose.heading is None else f", heading {math.degrees(pose.heading)!r} degrees"
+    return f"x = {pose.x!r}, y = {pose.y!r}{heading}"
+
+
+def _constraint(constraint: Constraint) -> str:
+    verb = "do not enter" if constraint.kind is ConstraintKind.STAY_OUT else "avoid"
+    if constraint.distance is not None:
+        verb = f"keep {constraint.distance!r} m away from"
+    things = " or ".join(_graph(graph, "the ") for graph in constraint.item.best)
+    until = "" if constraint.until is None else f" until step {constraint.until + 1}"
+    return f"{verb} {things}{until}"
+
+
+def _graph(graph: QueryGraph, article: str) -> str:
+    """A noun phrase: the target with what is said of it, then its relations."""
+    return _variable(graph, 0, article, {0})
+
+
+def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> str:
+    variable = graph.variables[index]
+    own = [p for p in graph.predicates if p.arguments[0] == index and p.name != "IsCategory"]
+    words = variable.phrase
+    after: list[str] = []
+    for predicate in own:
+        if predicate.name == "HasAttribute":
+            if predicate.value not in words.split() and predicate.negated:
+                after.append(f"that is not {predicate.value}")
+            elif predicate.value not in words.split():
+                after.append(_attribute(predicate.value))
+        elif predicate.name == "InRegion":
+            after.append(f"{'not ' if predicate.negated else ''}in the {predicate.value}")
+        elif len(predicate.arguments) == 1:
+            words, said = _singled(predicate, words)
+            after += [said] if said else []
+        elif variable.phrase.endswith(f" of {graph.variables[predicate.arguments[1]].phrase}"):
+            named.update(predicate.arguments)
+        elif not set(predicate.arguments[1:]) <= named:
+            after.append(_relation(graph, predicate, named))
+    for predicate in graph.predicates:
+        if (
+            len(predicate.arguments) == 2
+            and predicate.arguments[1] == index
+            and predicate.arguments[0] not in named
+        ):
+            named.add(predicate.arguments[0])
+            other = _variable(graph, predicate.arguments[0], "a ", named)
+            after.append(
+                f"{'without' if predicate.negated else 'with'} {other} {_RELATIONS[predicate.name]} it"
+            )
+    if article and article not in ("the ", "a ") and not load_lexicon().is_generic(words):
+        words = plural(words)
+    if variable.category == "you":
+        return "you"
+    return f"{article}{words}".strip() + "".join(
+        f" {'and ' if i else ''}{one}" for i, one in enumerate(after)
+    )
+
+
+def _attribute(value: str) -> str:
+    """ "that is open" of a state, "with a blue cap" of a thing."""
+    from lodestar.language.vocabulary import load_vocabulary
+
+    if load_vocabulary().is_in("STATE", *value.split()) or value.split()[0].endswith(("ed", "ing")):
+        return f"that is {value}"
+    return f"with a {value}"
+
+
+def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
+    if predicate.name in ("Closest", "Farthest"):
+        return f"{predicate.name.lower()} {words}", ""
+    rank = predicate.side.rank
+    if rank > 1:
+        return f"{_ORDINALS[min(rank, 10) - 1]} {words}", _RANKED.get(predicate.name, "")
+    return words, _SIDES.get(predicate.name, "")
+
+
+def _relation(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
+    others = list(predicate.arguments[1:])
+    named.update(others)
+    alike = len(others) == 2 and graph.variables[others[0]] == graph.variables[others[1]]
+    if alike:
+        said = _variable(graph, others[0], "the 2 ", named)
+    else:
+        said = " and ".join(_variable(graph, other, "the ", named) for other in others)
+    link = "between" if predicate.name == "Between" else _RELATIONS[predicate.name]
+    return f"that is not {link} {said}" if predicate.negated else f"{link} {said}"
+
+
+def plural(words: str) -> str:
+    """The plural of a noun phrase, by its last word before "of"."""
+    head, of, rest = words.partition(" of ")
+    lexicon = load_lexicon()
+    *before, last = head.split(" ")
+    irregular = {one: many for many, one in lexicon.irregular_plurals.items()}
+    if last in irregular:
+        last = irregular[last]
+    elif last not in lexicon.unchanging:
+        if last.endswith("y") and last[-2:-1] not in "aeiou":
+            last = last[:-1] + "ies"
+        else:
+            last += "es" if last.endswith(("s", "x", "z", "ch", "sh")) else "s"
+    return " ".join((*before, last)) + of + rest
+
+
+def _listed(parts: Iterable[str]) -> str:
+    said: Sequence[str] = list(parts)
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"

@@ -1,0 +1,191 @@
+"""Steps to rooms, places, spots and things."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lodestar.language.clauses import Clause
+from lodestar.language.directive import (
+    Item,
+    NotUnderstood,
+    Pose,
+    Scope,
+    Step,
+    StepKind,
+)
+from lodestar.language.directive_draft import Draft
+from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
+from lodestar.language.phrase_items import (
+    check_is_thing,
+    is_all,
+    item_of,
+    says_what,
+    scope_of,
+)
+from lodestar.language.phrases import (
+    Phrase,
+    Relation,
+    Things,
+    options_of,
+    relation_of,
+)
+from lodestar.language.query_graph import QueryGraph
+from lodestar.language.vocabulary import load_vocabulary
+
+_NEARBY = ("Near", "NextTo", "Closest")
+
+
+def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    legs = (meaning.get("legs") or {}).get("all", [])
+    found: list[Step] = []
+    ends: list[Step] = []
+    if meaning.get("legs") and meaning["legs"].get("before"):
+        ends += places(draft, draft.things(meaning["legs"]["before"]))
+    for at in ((meaning.get("legs") or {}).get("at_all") or {}).get("all", []):
+        ends += spots(draft, [at])
+    home = meaning["kind"] == "return" and not any(key in leg for leg in legs for key in ("to", "at", "via"))
+    for leg in legs:
+        if leg.get("to") is not None:
+            back = meaning["kind"] == "return"
+            ends += places(draft, draft.things(leg["to"]), back)
+        elif leg.get("via") is not None:
+            found += [s for s in places(draft, draft.things(leg["via"])) if s.kind is StepKind.GO]
+        elif leg.get("at") is not None:
+            ends += spots(draft, [leg["at"]], bool(ends))
+        elif leg.get("home"):
+            home = True
+        elif leg.get("pose"):
+            x, y, *heading = leg["pose"]
+            ends.append(Step(StepKind.GO, pose=Pose(x, y, math.radians(heading[0]) if heading else None)))
+        elif leg.get("turn"):
+            draft.turns = True
+            draft.route.append(clause.text)
+        elif leg.get("past") is not None:
+            draft.route.append(clause.text)
+    if home:
+        ends.append(Step(StepKind.RETURN))
+    if not found and not ends:
+        draft.route.append(clause.text)
+    steps = [*found, *ends]
+    if steps and meaning.get("unable"):
+        steps[-1] = replace(steps[-1], unable=(meaning["unable"],))
+    return steps
+
+
+def places(draft: Draft, things: Things, back: bool = False) -> list[Step]:
+    """Steps to places, or to things that are gone to."""
+    if things.any_of and all(p.is_place or p.adjectives_only for p in things.phrases):
+        return [Step(StepKind.GO, item_of(things), scope=scope_of(things.phrases[0], False))]
+    if things.any_of:
+        return [find_step(draft, things)]
+    return [place_step(draft, phrase, things, back) for phrase in things.phrases]
+
+
+def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step:
+    words = (phrase.noun.determiner, *phrase.noun.words) if phrase.noun.determiner else phrase.noun.words
+    if load_vocabulary().is_in("HOME", *words):
+        return Step(StepKind.RETURN)
+    if phrase.is_spot and (phrase.of is not None or not phrase.noun.adjectives):
+        of_room = phrase.of if phrase.of is not None and phrase.of.is_place else None
+        whole = replace(phrase, of=None) if of_room is not None else phrase
+        scope = (
+            Scope((graphs_of(of_room)[0],))
+            if of_room is not None and not of_room.is_whole
+            else scope_of(phrase)
+        )
+        return Step(StepKind.GO, Item((graphs_of(whole),)), scope=scope)
+    if phrase.is_place and is_all(phrase):
+        return Step(StepKind.PATROL)
+    if phrase.is_place or (phrase.adjectives_only and not phrase.noun.head):
+        if back:
+            return Step(StepKind.RETURN, Item((graphs_of(replace(phrase, rooms=())),)))
+        return Step(StepKind.GO, Item((graphs_of(replace(phrase, rooms=())),)), scope=scope_of(phrase))
+    return find_step(draft, Things((phrase,), excluded=things.excluded))
+
+
+def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[Step]:
+    """Steps to where a relation holds: a room, beside a thing, or a spot."""
+    steps: list[Step] = []
+    for meaning in relations:
+        relation = relation_of(meaning)
+        anchors = tuple(draft.resolved(a) for a in relation.anchors)
+        relation = replace(relation, anchors=anchors, name="On" if relation.name == "From" else relation.name)
+        if not anchors:
+            draft.route.append(str(relation.name))
+        elif any(a.pronoun for a in anchors):
+            steps.append(Step(StepKind.RETURN))
+        elif relation.name in ("Inside", "On", "Near", "NextTo") and all(a.is_place for a in anchors):
+            steps += places(draft, Things(anchors))
+        elif (
+            steps
+            and relation.name in ("Near", "NextTo", "Inside", "Behind")
+            and steps[-1].kind is StepKind.GO
+        ):
+            steps[-1] = _nearer(steps[-1], relation)
+        elif relation.name in _NEARBY and not relation.negated:
+            steps += places(draft, Things(anchors))
+        else:
+            spot = replace(generic(SPOT), relations=(relation,))
+            steps.append(Step(StepKind.GO, Item((graphs_of(spot),))))
+    return steps
+
+
+def _nearer(step: Step, relation: Relation) -> Step:
+    """The step to a room that a second relation tells from others."""
+    graph = graphs_of(replace(generic(), relations=(relation,)))[0]
+    assert step.item is not None
+    first = step.item.alternatives[0][0]
+    shift = len(first.variables) - 1
+    moved = tuple(
+        replace(p, arguments=tuple(a and a + shift for a in p.arguments))
+        for p in graph.predicates
+        if p.name != "IsCategory" or p.arguments[0]
+    )
+    whole = QueryGraph((*first.variables, *graph.variables[1:]), (*first.predicates, *moved))
+    return replace(step, item=Item(((whole,),)))
+
+
+def find_step(draft: Draft, things: Things, unable: tuple[str, ...] = ()) -> Step:
+    for phrase in things.phrases:
+        check_is_thing(phrase)
+        pointed = phrase.noun.determiner in ("the", "this", "that", "these", "those")
+        if phrase.noun.is_anything and not pointed and not says_what(phrase):
+            raise NotUnderstood("any thing at all would do; say what kind of thing")
+    kind = StepKind.LIST if is_all(things.phrases[0]) and not unable else StepKind.FIND
+    item = item_of(things, every=kind is StepKind.LIST)
+    return Step(kind, item, scope=scope_of(things.phrases[0]), unable=unable)
+
+
+def each_step(draft: Draft, things: Things, unable: tuple[str, ...]) -> list[Step]:
+    if things.any_of:
+        return [find_step(draft, things, unable)]
+    first, *others = things.phrases
+    if others and first.noun.count == len(others) and all(p.noun.count == 1 for p in others):
+        things = replace(
+            things, phrases=tuple(p.with_noun(first.noun) if p.adjectives_only else p for p in others)
+        )  # "two, one red and one blue"
+    steps = []
+    for phrase in things.phrases:
+        if phrase.is_room and not unable:
+            steps.append(place_step(draft, phrase, things, False))
+        elif _done(draft, phrase) and (unable or draft.pronoun):
+            unable_of_last(draft, unable)
+        else:
+            steps.append(find_step(draft, replace(options_of((phrase,)), excluded=things.excluded), unable))
+    return steps
+
+
+def _done(draft: Draft, phrase: Phrase) -> bool:
+    """Whether the last step already goes to the thing."""
+    last = draft.steps[-1:]
+    return bool(last) and last[0].item is not None and last[0].item.alternatives == (graphs_of(phrase),)
+
+
+def unable_of_last(draft: Draft, unable: tuple[str, ...]) -> None:
+    group = next((group for group in reversed(draft.groups) if group.steps), None)
+    if group is None:
+        return
+    group.steps[-1] = replace(group.steps[-1], unable=(*group.steps[-1].unable, *unable))

@@ -1,0 +1,99 @@
+"""Tables of function words from `words.yaml`: phrases of words, each with a value, by the name that the rules use."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+_LEAF = ""  # key of the matches that end at a node; no word is empty
+
+
+def expand(pattern: str) -> Iterator[tuple[str, ...]]:
+    """Phrases of a pattern: "a|b" is either word, "a?" may be missing."""
+    choices = []
+    for part in pattern.split():
+        words = part.removesuffix("?").split("|")
+        choices.append([*words, ""] if part.endswith("?") and part != "?" else words)
+    for chosen in itertools.product(*choices):
+        words = tuple(word for word in chosen if word)
+        if words:
+            yield words
+
+
+@dataclass
+class Vocabulary:
+    """Phrases of every table in one trie."""
+
+    tables: frozenset[str]
+    words: frozenset[str]  # every single word that some table has
+    _root: dict[str, Any] = field(default_factory=dict)
+    _phrases: dict[str, list[str]] = field(default_factory=dict)
+
+    def phrases(self, table: str) -> list[str]:
+        """Every phrase of a table."""
+        return self._phrases.get(table, [])
+
+    def matches(self, tokens: Sequence[str], start: int) -> dict[str, tuple[int, Any]]:
+        """By table its longest phrase that begins at `start`: number of tokens and value."""
+        found: dict[str, tuple[int, Any]] = {}
+        node = self._root
+        for length, token in enumerate(itertools.islice(tokens, start, None), 1):
+            node = node.get(token)
+            if node is None:
+                break
+            for table, value in node.get(_LEAF, {}).items():
+                found[table] = (length, value)
+        return found
+
+    def match(self, table: str, tokens: Sequence[str], start: int) -> tuple[int, Any] | None:
+        """Length and value of the table's longest phrase at `start`."""
+        return self.matches(tokens, start).get(table)
+
+    def is_in(self, table: str, *words: str) -> bool:
+        """Whether exactly these words are a phrase of the table."""
+        match = self.match(table, words, 0)
+        return match is not None and match[0] == len(words)
+
+    def add(self, table: str, phrase: tuple[str, ...], value: Any) -> None:
+        """Add a phrase; the first value of a phrase stays."""
+        node = self._root
+        for word in phrase:
+            node = node.setdefault(word, {})
+        node.setdefault(_LEAF, {}).setdefault(table, value)
+        self._phrases.setdefault(table, []).append(" ".join(phrase))
+
+
+def read_table(entries: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Phrases and values of one table of the file; without a value, the phrase itself."""
+    groups = entries if isinstance(entries, dict) else {None: entries}
+    for value, patterns in groups.items():
+        for pattern in patterns or ():
+            for phrase in expand(str(pattern).casefold()):
+                yield phrase, " ".join(phrase) if value is None else _number(value)
+
+
+def _number(value: Any) -> Any:
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+@lru_cache(maxsize=1)
+def load_vocabulary() -> Vocabulary:
+    """The packaged tables, read once per process."""
+    text = resources.files("lodestar.language").joinpath("words.yaml").read_text(encoding="utf-8")
+    data = yaml.load(
+        text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+    )  # every scalar a text: "on" is no truth
+    entries = [(table, phrase, value) for table, said in data.items() for phrase, value in read_table(said)]
+    vocabulary = Vocabulary(frozenset(data), frozenset(word for _, phrase, _ in entries for word in phrase))
+    for table, phrase, value in entries:
+        vocabulary.add(table, phrase, value)
+    return vocabulary

@@ -1,0 +1,96 @@
+"""Synonyms and wider nouns of WordNet 3.0, for things and places, and which words are verbs.
+
+`wordnet.txt.gz` is made by `scripts/build_wordnet.py` and begins with WordNet's licence.
+"""
+
+from __future__ import annotations
+
+import gzip
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+_LEAST_SHARE = 0.2  # of a noun's uses: a rarer sense is not what is meant
+
+
+@dataclass(frozen=True)
+class WordNet:
+    """Look-ups by lower-case nouns in the singular, words joined by single spaces."""
+
+    words: tuple[tuple[str, ...], ...]  # by synset
+    wider: tuple[tuple[int, ...], ...]  # by synset
+    senses: dict[str, tuple[tuple[int, int], ...]]  # noun: synset and how often it is used, most used first
+    verbs: dict[str, tuple[int, int]]  # word: how often it is a verb, and a noun; -1 = no noun
+
+    def is_noun(self, word: str) -> bool:
+        """Whether it names a physical thing or a place."""
+        return word in self.senses
+
+    def is_verb(self, word: str) -> bool:
+        """Whether it can be a verb."""
+        return word in self.verbs
+
+    def is_mostly_verb(self, word: str) -> bool:
+        """Whether it is a verb more often than a noun."""
+        verb, noun = self.verbs.get(word, (-1, 0))
+        return verb > noun or (verb >= 0 and noun < 0)
+
+    def synonyms(self, noun: str) -> tuple[str, ...]:
+        """Other words for the noun in its usual senses."""
+        found = (word for sense in self._usual(noun) for word in self.words[sense])
+        return tuple(dict.fromkeys(word for word in found if word != noun))
+
+    def hypernyms(self, noun: str) -> frozenset[str]:
+        """Every wider noun of the noun's usual senses."""
+        return frozenset(word for sense in self._usual(noun) for word in self._above(sense))
+
+    def is_a(self, noun: str, *wider: str) -> bool:
+        """Whether the noun, in its most used sense, is one of the wider nouns or a kind of it."""
+        usual = self._usual(noun)[:1]
+        return noun in wider or any(not self._above(sense).isdisjoint(wider) for sense in usual)
+
+    def _usual(self, noun: str) -> tuple[int, ...]:
+        senses = self.senses.get(noun, ())
+        least = _LEAST_SHARE * sum(count for _, count in senses)
+        return tuple(sense for i, (sense, count) in enumerate(senses) if i == 0 or (count and count >= least))
+
+    def _above(self, sense: int) -> frozenset[str]:
+        found: set[str] = set()
+        queue, seen = list(self.wider[sense]), {sense}
+        while queue:
+            synset = queue.pop()
+            if synset not in seen:
+                seen.add(synset)
+                found.update(self.words[synset])
+                queue.extend(self.wider[synset])
+        return frozenset(found)
+
+
+@lru_cache(maxsize=1)
+def load_wordnet() -> WordNet:
+    """The packaged part of WordNet, read once per process."""
+    data = resources.files("lodestar.models").joinpath("wordnet.txt.gz").read_bytes()
+    lines = iter(gzip.decompress(data).decode("utf-8").splitlines())
+    words: list[tuple[str, ...]] = []
+    wider: list[tuple[int, ...]] = []
+    senses: dict[str, list[tuple[int, int]]] = {}
+    for line in lines:
+        if line.startswith("#"):
+            continue
+        if not line:
+            break
+        parents, _, said = line.partition("\t")
+        named = []
+        for entry in said.split():
+            word, _, count = entry.rpartition(":")
+            word = word.replace("_", " ")
+            named.append(word)
+            senses.setdefault(word, []).append((len(words), int(count)))
+        words.append(tuple(named))
+        wider.append(tuple(int(parent) for parent in parents.split(",") if parent))
+    verbs = {}
+    for line in lines:
+        word, verb, noun = line.split()
+        verbs[word] = (int(verb), int(noun))
+    ordered = {word: tuple(sorted(found, key=lambda s: -s[1])) for word, found in senses.items()}
+    return WordNet(tuple(words), tuple(wider), ordered, verbs)

@@ -1,0 +1,127 @@
+"""How many of the sentences that people gave to robots a parser reads as they were meant."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+
+_PARTS = ("all", "seen", "heldback")
+_LEAST_EXACT, _LEAST_RIGHT, _MOST_MISREAD = 0.60, 0.72, 0.10
+_LONG = "go to the kitchen and find the red mug next to the sink then look for a chair or a stool in the living room and come back but avoid the wet floor please"
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data", type=Path, metavar="FILE.jsonl", help="sentences with their meaning, one a line"
+    )
+    parser.add_argument("--parser", choices=("grammar", "model"), default="grammar")
+    parser.add_argument(
+        "--part", choices=_PARTS, default="all", help="heldback: sha1(id) // 3 divisible by 3"
+    )
+    parser.add_argument("--show", action="store_true", help="print every sentence that is not exact")
+
+
+def is_held_back(sentence: str) -> bool:
+    """Whether the sentence with this id is kept from the eyes of who works on a parser."""
+    return int(hashlib.sha1(sentence.encode()).hexdigest(), 16) // 3 % 3 == 0
+
+
+def read_lines(path: Path, part: str = "all") -> list[dict[str, Any]]:
+    """The lines of a file. Raises BadOptions where it is none."""
+    try:
+        lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise BadOptions(f"{path} cannot be read as lines of JSON: {error}") from error
+    if part == "all":
+        return lines
+    return [line for line in lines if is_held_back(line["id"]) == (part == "heldback")]
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_eval.directive_scores import EXACT, MISREAD, OUTCOMES, PARTIAL, score_sentence
+
+    if options.data is None:
+        raise BadOptions("name the sentences with --data FILE.jsonl")
+    lines = read_lines(options.data, options.part)
+    if not lines:
+        raise BadOptions(f"{options.data} has no sentence of part {options.part!r}")
+    parse = _parser(options.parser)
+    parse("find the chair")
+    outcomes: dict[str, Counter[str]] = {}
+    lost, taken = 0, []
+    for line in lines:
+        began = time.perf_counter()
+        score = score_sentence(line, parse)
+        taken.append(1e3 * (time.perf_counter() - began))
+        outcomes.setdefault(line["source"], Counter())[score.outcome] += 1
+        lost += score.lost
+        if options.show and score.outcome != EXACT:
+            progress(f"{score.outcome:8} {line['id']:14} {line['text']}\n         {score.detail}")
+    total: Counter[str] = sum(outcomes.values(), Counter())
+    share = {name: total[name] / len(lines) for name in OUTCOMES}
+    right = share[EXACT] + share[PARTIAL]
+    metrics = {f"{name}.{options.part}": value for name, value in share.items()}
+    metrics |= {"sentences": len(lines), "lost_constraints": lost}
+    metrics |= {f"parse_{name}_ms": value for name, value in _times(parse).items()}
+    rows = [
+        (source, *(str(counts[name]) for name in OUTCOMES), f"{counts[EXACT] / sum(counts.values()):.2f}")
+        for source, counts in sorted(outcomes.items())
+    ]
+    rows.append(("all", *(str(total[name]) for name in OUTCOMES), f"{share[EXACT]:.2f}"))
+    progress(
+        f"{len(lines)} sentences: "
+        + ", ".join(f"{name} {share[name]:.3f}" for name in OUTCOMES)
+        + f", lost {lost}"
+    )
+    return Result(
+        metrics=metrics,
+        bars=(
+            Bar("exact", share[EXACT], _LEAST_EXACT),
+            Bar("exact or partial", right, _LEAST_RIGHT),
+            Bar("misread", share[MISREAD], _MOST_MISREAD, at_least=False),
+            Bar("lost constraints", float(lost), 0.0, at_least=False),
+        ),
+        tables=(Table("Sentences by source", ("source", *OUTCOMES, "exact share"), tuple(rows)),),
+    )
+
+
+def _parser(name: str) -> Callable[[str], Any]:
+    from lodestar.language.grammar import parse_directive
+
+    if name == "grammar":
+        return parse_directive
+    raise BadOptions("no parser by a language model reads directives yet; use --parser grammar")
+
+
+def _times(parse: Callable[[str], Any]) -> dict[str, float]:
+    """Milliseconds of sentences of 30 and of 200 words."""
+    words = _LONG.split()
+    thirty = " ".join(words[:30])
+    long = " then ".join([_LONG] * 7)
+    found = {}
+    for name, text in (("30_words", thirty), ("200_words", " ".join(long.split()[:200]))):
+        taken = []
+        for _ in range(40 if name == "30_words" else 5):
+            began = time.perf_counter()
+            try:
+                parse(text)
+            except ValueError:
+                continue
+            taken.append(1e3 * (time.perf_counter() - began))
+        found[f"p95_{name}"] = float(np.percentile(taken, 95)) if taken else float("nan")
+    return found
+
+
+BENCHMARK = Benchmark(
+    "directives", "What a parser makes of sentences that people gave to robots.", _add_options, _run
+)

@@ -17,6 +17,7 @@ from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
 from lodestar.agent.words import name_of, nothing_here, place_of
 from lodestar.grid.success_pose import is_facing
+from lodestar.scene.floor_height import foot_height
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 
@@ -68,7 +69,7 @@ class VerifyingState:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
             high = (
-                float(faced.box_min[2]) > config.viewpoints.camera_height
+                foot_height(faced, config.viewpoints.camera_height) > config.viewpoints.camera_height
             )  # the edge of a table may hide it from nearby
             if faced.id in run.hidden and high:
                 self._claim_or_compare(run, faced, view)

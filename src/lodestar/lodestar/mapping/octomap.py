@@ -173,11 +173,11 @@ class OctoMapper:
         With a floor layer drop-offs are occupied too, and only cells with floor are free.
         """
         floor = self._floor.state() if self._floor is not None else None
-        changed = self._changed_columns(floor)
+        up = self._voxels_up(floor) if floor is not None else self._asked
+        changed = self._changed_columns(up)
         rows, columns = np.nonzero(changed)
         if len(rows):
-            if floor is not None:
-                self._asked[rows, columns] = self._voxels_up(floor)[rows, columns]
+            self._asked[rows, columns] = up[rows, columns]
             self._cells[rows, columns] = self._column_states(rows, columns)
             self._dirty[:] = False
         cells = self._cells.copy()
@@ -192,18 +192,20 @@ class OctoMapper:
         """Return (rows, columns) int16, the floor's height in whole voxels, which noise of a level floor does not
         change.
         """
-        return np.nan_to_num(floor.reference / self.config.resolution).round().astype(np.int16)
+        voxels = np.rint(floor.reference / self.config.resolution)
+        return np.where(np.isnan(voxels), np.float32(0.0), voxels).astype(np.int16)
 
-    def _changed_columns(self, floor: FloorState | None) -> np.ndarray:
+    def _changed_columns(self, up: np.ndarray) -> np.ndarray:
         """Return (rows, columns) bool: the columns to project again.
 
-        A column whose floor height has changed is one of them if it was known, or rays have crossed it since.
+        A column whose floor height, `up` (rows, columns) in voxels, has changed is one of them if it was known, or rays
+        have crossed it since.
         """
-        if floor is None or self._floor is None:
+        if self._floor is None:
             return self._spread_dirty() if self._dirty.any() else self._dirty
         if not self._dirty.size:
             return self._dirty
-        moved = self._voxels_up(floor) != self._asked
+        moved = up != self._asked
         self._dirty |= moved & (self._cells != UNKNOWN)
         return self._spread_dirty() | (moved & self._floor.take_crossed())
 

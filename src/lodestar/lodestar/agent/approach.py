@@ -15,6 +15,7 @@ from lodestar.geometry.boxes import nearest_point_on_box
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, find_viewpoints
+from lodestar.scene.floor_height import foot_height
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 
@@ -76,7 +77,7 @@ def pose_here(
     lengths[cells[0, 0], cells[0, 1]] = 0.0
     views = [view.map_from_camera for view in entity.views]
     tried = [np.asarray(one, np.float64) for one in excluded]
-    raised = float(entity.box_min[2]) > config.viewpoints.camera_height
+    raised = foot_height(entity, config.viewpoints.camera_height) > config.viewpoints.camera_height
     support = support_of((entity.box_min, entity.box_max), mirror) if raised else None
     viewpoints = config.viewpoints
     plain = replace(viewpoints, ignore_last=viewpoints.strict_ignore)  # furniture before it may be a wall

@@ -22,6 +22,7 @@ from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import EVERY
 from lodestar.query.ambiguity import choices_in_words
 from lodestar.scene.captions import clean_text
+from lodestar.scene.floor_height import foot_height
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import Outcome
 
@@ -78,7 +79,7 @@ class VerifyingState:
             self._claim_or_compare(run, faced, view)
         elif context.now - arrival.since > config.verify_time:
             high = (
-                float(faced.box_min[2]) > config.viewpoints.camera_height
+                foot_height(faced, config.viewpoints.camera_height) > config.viewpoints.camera_height
             )  # the edge of a table may hide it from nearby
             if faced.id in run.hidden and high:
                 self._claim_or_compare(run, faced, view)

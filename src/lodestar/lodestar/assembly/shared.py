@@ -32,9 +32,9 @@ class SharedConflict(ValueError):
 class SharedConfig:
     """Shared parameters. The defaults are those of each field's own type."""
 
-    query: QueryConfig = field(default_factory=QueryConfig)  # scoring and acceptance of targets
     body: Footprint = field(default_factory=Footprint)  # the robot's outline in plan
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig)  # poses that face an object
+    query: QueryConfig = field(default_factory=QueryConfig)  # scoring and acceptance of targets
     approach: ApproachConfig = field(default_factory=ApproachConfig)  # places on the way to an object
     reach: ReachConfig = field(default_factory=ReachConfig)  # clearances of the robot's paths
     success: SuccessConfig = field(default_factory=SuccessConfig)  # when an object counts as found

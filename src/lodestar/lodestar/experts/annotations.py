@@ -24,17 +24,23 @@ class AnnotationConfig:
     # interaction range; values chosen
     near: float = 0.8
     far: float = 5.0
-    highest: float = 2.0  # metres above the floor (z = 0 of map) of a mark; chosen: keeps marks off ceilings
+    highest: float = 2.0  # metres above the floor of a mark; chosen: keeps marks off ceilings
     window: int = 2  # pixels, half side of the square whose median depth is used; chosen
     side: int = 768  # pixels of the longer side of the picture for the model; chosen
 
 
-def grid_points(frame: RgbdFrame, first: int, config: AnnotationConfig) -> list[ViewPoint]:
-    """Marks of an evenly spaced grid, numbered from `first`, where the depth lies between near and far."""
+def grid_points(
+    frame: RgbdFrame, first: int, config: AnnotationConfig, camera_height: float
+) -> list[ViewPoint]:
+    """Marks of an evenly spaced grid, numbered from `first`, where the depth lies between near and far.
+
+    camera_height: metres above the floor.
+    """
     height, width = frame.depth.shape
     rows = ((np.arange(config.rows) + 0.5) * height / config.rows).astype(int)
     columns = ((np.arange(config.columns) + 0.5) * width / config.columns).astype(int)
     map_from_camera = frame.map_from_camera
+    floor = map_from_camera[2, 3] - camera_height
     points: list[ViewPoint] = []
     for v in rows:
         for u in columns:
@@ -44,7 +50,7 @@ def grid_points(frame: RgbdFrame, first: int, config: AnnotationConfig) -> list[
             camera = frame.camera
             ray = np.array([(u - camera.cx) / camera.fx, (v - camera.cy) / camera.fy, 1.0]) * z
             position = map_from_camera[:3, :3] @ ray + map_from_camera[:3, 3]
-            if position[2] > config.highest:
+            if position[2] - floor > config.highest:
                 continue
             bearing = math.atan2(-ray[0], ray[2])
             distance = float(np.linalg.norm(ray))

@@ -23,6 +23,7 @@ from numba import njit
 from lodestar.experts.heights import BANDS, Lens, SurfaceConfig, SurfaceMap
 from lodestar.grid.extent_change import carried_over
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.viewpoints import ViewpointConfig
 from lodestar.grid.visibility import ray_buffers, ray_cells
 from lodestar.scene.records import Entity
 
@@ -197,10 +198,16 @@ def _views(cells, occupied_from, index, closest, owner, starts, in_view, reach, 
 class LookedAt:
     """Per cell of the newest grid and band of height, the smallest distance from which the camera has looked at it.
 
-    max_range: metres, the range of a look. settled: metres, see `unseen`.
+    max_range: metres, the range of a look. settled: metres, see `unseen`. camera_height: metres above the floor.
     """
 
-    def __init__(self, max_range: float, settled: float = 1.5, surfaces: SurfaceConfig = _SURFACES) -> None:
+    def __init__(
+        self,
+        max_range: float,
+        settled: float = 1.5,
+        surfaces: SurfaceConfig = _SURFACES,
+        camera_height: float = ViewpointConfig.camera_height,
+    ) -> None:
         self.max_range = max_range
         self.settled = settled
         self.count = 0  # of views so far
@@ -209,6 +216,8 @@ class LookedAt:
         self._nearest: np.ndarray = np.empty((0, 0, len(BANDS)), np.uint16)  # centimetres
         self._surfaces = SurfaceMap(np.empty((0, 0), np.int32), np.empty(0), np.empty((0, 0), np.float32))
         self._lens: Lens | None = None  # of the newest look
+        self._camera_height = camera_height
+        self._floor = 0.0  # metres in map, under the camera of the newest look
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Follow the grid as it grows or moves its origin; recorded looks are kept."""
@@ -227,10 +236,15 @@ class LookedAt:
     def set_entities(self, entities: Iterable[Entity]) -> None:
         """Add the tops of these entities to the surfaces that are searched. Requires a grid."""
         assert self._grid is not None
-        self._surfaces = SurfaceMap.over(self._grid, entities, self._config)
+        self._surfaces = SurfaceMap.over(self._grid, entities, self._config, self._camera_height, self._floor)
 
-    def look(self, xy: np.ndarray, heading: float, fov: float, lens: Lens | None = None) -> None:
-        """Record a view from `xy` along `heading` (map) with `fov` (radians). Without a lens it shows all heights."""
+    def look(
+        self, xy: np.ndarray, heading: float, fov: float, lens: Lens | None = None, floor: float = 0.0
+    ) -> None:
+        """Record a view from `xy` along `heading` (map) with `fov` (radians). Without a lens it shows all heights.
+
+        floor: height in map, metres, of the floor under the camera.
+        """
         if self._grid is None:
             return
         grid, surfaces = self._grid, self._surfaces
@@ -242,7 +256,7 @@ class LookedAt:
             near, far, eye, self.max_range / grid.resolution, float(fov), float(heading), grid.resolution,
             self._config.stands,
         )  # fmt: skip
-        self._lens = lens
+        self._lens, self._floor = lens, floor
         self.count += 1
 
     def unseen(self, within: float) -> np.ndarray:

@@ -101,7 +101,9 @@ class EgocentricExpert:
         self._frame = frame
         self._lifted = sorted(lift(frame, segmented, self.config.lifting), key=lambda thing: thing.distance)
         self._recall.glimpses.see(frame, segmented, self._lifted)
-        self._places = grid_points(frame, len(self._lifted) + 1, self.config.annotation)
+        self._places = grid_points(
+            frame, len(self._lifted) + 1, self.config.annotation, self.config.viewpoints.camera_height
+        )
         pose = frame.map_from_camera
         self._turns.looked(float(pose[0, 3]), float(pose[1, 3]), math.atan2(pose[1, 2], pose[0, 2]))
 

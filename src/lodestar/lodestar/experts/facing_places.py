@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lodestar.experts.reach import HOPED, Reach
+from lodestar.geometry.floor_height import floor_below
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
@@ -114,7 +115,9 @@ def place_to_face(
         none = error
     front = _Front.of(reach, box, views, config)
     same_side = [v for v in found if front is not None and front.is_before(v.pose, config.detour)]
-    raised = float(box[0][2]) > config.stands_below
+    middle = (np.asarray(box[0]) + box[1]) / 2.0
+    floor = floor_below(views, middle, viewpoints.camera_height)
+    raised = float(box[0][2]) - floor > config.stands_below
     if raised and front is not None and support is not None:
         same_side = _past_the_edge(same_side, found, front, support, config)
     plain = next((viewpoint for viewpoint in same_side if viewpoint.is_plain or raised), None)

@@ -25,6 +25,7 @@ from lodestar.experts.walls import SteadyWalls
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.viewpoints import ViewpointConfig
 from lodestar.language.directive import StepKind
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -64,6 +65,7 @@ class FrontierConfig:
     stops: StopConfig = field(default_factory=StopConfig)
     pieces: FrontierTrackerConfig = field(default_factory=FrontierTrackerConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     expected: ExpectedConfig = field(default_factory=ExpectedConfig)
 
 
@@ -81,7 +83,11 @@ class FrontierExpert:
         self.config = config
         self._expectation = Expectation(phrases, config.expected) if phrases is not None else None
         self._mirror: SceneMirror | None = None
-        self.looked = LookedAt(max(config.look_ranges), surfaces=config.surfaces)
+        self.looked = LookedAt(
+            max(config.look_ranges),
+            surfaces=config.surfaces,
+            camera_height=config.viewpoints.camera_height,
+        )
         self._walls = SteadyWalls()
         self._as_seen: OccupancyGrid2D | None = None  # the grid as received, holes in walls not closed
         self._grid: OccupancyGrid2D | None = None
@@ -120,9 +126,10 @@ class FrontierExpert:
         """Record a view from this (4, 4) pose (optical frame). Without any view, only geometry counts."""
         heading = view_heading(map_from_camera)
         if heading is not None:
-            lens = Lens.of(map_from_camera, camera)
+            floor = float(map_from_camera[2, 3]) - self.config.viewpoints.camera_height
+            lens = Lens.of(map_from_camera, camera, floor)
             self._fov = lens.fov
-            self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens)
+            self.looked.look(map_from_camera[:2, 3], heading, lens.fov, lens, floor)
 
     def add_image(self, map_from_camera: np.ndarray, camera: PinholeCamera, keyframe_id: int) -> None:
         """Register a kept image that was taken from this pose. It is no view besides those of `add_view`."""

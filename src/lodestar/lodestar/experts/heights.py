@@ -11,6 +11,7 @@ from numba import njit
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.scene.floor_height import floor_of
 from lodestar.scene.records import Entity, EntityState
 
 #: Heights above the floor, metres, at which a look is recorded: objects on the floor, on a seat, on a table, on
@@ -42,15 +43,15 @@ class Lens:
     fov: float
 
     @staticmethod
-    def of(map_from_camera: np.ndarray, camera: PinholeCamera) -> Lens:
-        """The lens of a camera at a (4, 4) pose of its optical frame; the floor is z = 0 of `map`."""
+    def of(map_from_camera: np.ndarray, camera: PinholeCamera, floor: float = 0.0) -> Lens:
+        """Return the lens of a camera at a (4, 4) pose of its optical frame. floor: its height in map, metres."""
         pitch = math.asin(float(np.clip(map_from_camera[2, 2], -1.0, 1.0)))
         down = pitch - math.atan((camera.height - camera.cy) / camera.fy)
         up = pitch + math.atan(camera.cy / camera.fy)
         most = math.pi / 2.0 - 1e-3
         low, high = (math.tan(min(max(angle, -most), most)) for angle in (down, up))
         fov = 2.0 * math.atan(camera.width / (2.0 * camera.fx))
-        return Lens(float(map_from_camera[2, 3]), low, high, fov)
+        return Lens(float(map_from_camera[2, 3]) - floor, low, high, fov)
 
     def reach(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest and farthest distance at which each band is in the image, (bands,) metres along the axis.
@@ -86,12 +87,21 @@ class SurfaceMap:
     inside: np.ndarray
 
     @staticmethod
-    def over(grid: OccupancyGrid2D, entities: Iterable[Entity], config: SurfaceConfig) -> SurfaceMap:
-        """Return the tops of entities that are not archived. The run time grows with their number and area."""
+    def over(
+        grid: OccupancyGrid2D,
+        entities: Iterable[Entity],
+        config: SurfaceConfig,
+        camera_height: float,
+        floor: float = 0.0,
+    ) -> SurfaceMap:
+        """Return the tops of entities that are not archived. The run time grows with their number and area.
+
+        camera_height: metres above the floor. floor: its height in map, metres, for entities without a saved view.
+        """
         there = [e for e in entities if e.state is not EntityState.ARCHIVED]
         low = np.array([e.box_min for e in there], np.float64).reshape(-1, 3)
         high = np.array([e.box_max for e in there], np.float64).reshape(-1, 3)
-        tops = high[:, 2]
+        tops = high[:, 2] - np.array([floor_of(e, camera_height, floor) for e in there], np.float64)
         fits = (tops >= config.lowest) & (tops <= config.highest)
         fits &= (high[:, :2] - low[:, :2]).min(axis=1, initial=np.inf) >= config.least_side
         fits &= np.isfinite(low).all(axis=1) & np.isfinite(high).all(axis=1)
@@ -104,7 +114,7 @@ class SurfaceMap:
     @staticmethod
     def none(grid: OccupancyGrid2D) -> SurfaceMap:
         """Return a map without tops."""
-        return SurfaceMap.over(grid, (), SurfaceConfig())
+        return SurfaceMap.over(grid, (), SurfaceConfig(), 0.0)
 
 
 @njit(cache=True)

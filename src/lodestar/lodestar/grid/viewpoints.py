@@ -9,6 +9,7 @@ from enum import Enum
 
 import numpy as np
 
+from lodestar.geometry.floor_height import floor_below
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import Footprint, footprints_free
 from lodestar.grid.inflation import obstacle_distance
@@ -196,7 +197,8 @@ def find_viewpoints(
     """Return reachable poses that face the box from a side it was seen from, best first, never empty.
 
     lengths: (rows, columns) of `path_lengths` on this grid. box_min, box_max: (3,) in map.
-    views: map_from_camera (4, 4) of observations of the object; none = any side. excluded: poses (3,) not to return.
+    views: map_from_camera (4, 4) of observations of the object; none = any side, and the floor is z = 0 of map.
+    excluded: poses (3,) not to return.
     support: box of the object's support, whose edge may hide it; None = unknown.
     Raises NoViewpoint; ValueError for lengths of another grid.
     """
@@ -204,6 +206,8 @@ def find_viewpoints(
         raise ValueError(f"lengths of shape {lengths.shape} do not belong to a grid of {grid.cells.shape}")
     box_min, box_max = np.asarray(box_min, np.float64), np.asarray(box_max, np.float64)
     low, high = box_min[:2], box_max[:2]
+    floor = np.array([0.0, 0.0, floor_below(views, (low + high) / 2.0, config.camera_height)])
+    box_min, box_max = box_min - floor, box_max - floor
     maximum = _max_distance(float(box_min[2]), float(box_max[2]), config)
     reach = maximum + config.footprint.circumscribed_radius
     cells, points = _candidates(grid, lengths, low, high, reach)

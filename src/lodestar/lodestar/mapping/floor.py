@@ -13,10 +13,10 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.correction import moved_cells
 from lodestar.grid.footprint import GO2
 from lodestar.mapping import floor_kernels
-from lodestar.mapping.floor_kernels import MOST_HITS
 
 _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
 _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
+_CROSSED = 3.0  # m, within which rays that cross a cell tell of it
 _BUMP = 1.0  # m, within which floor that rises and falls again is a thing on it
 _NEIGHBOURS = np.ones((3, 3), np.uint8)
 _AROUND = np.ones((5, 5), np.uint8)
@@ -95,10 +95,12 @@ class FloorMap:
         self.closest = np.empty((0, 0), np.float32)  # cells, least distance from which a ray has crossed it
         self._make_scratch((0, 0))
         self._ground: float | None = None  # m, under the robot
+        self._bridges = _bridges(config, resolution)
 
     def _make_scratch(self, shape: tuple[int, int]) -> None:
         self._scan = 0
         self._seen, self._touched = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        self._crossed = np.zeros(shape, np.bool_)  # by a ray since `take_crossed`
         self._lowest, self._highest, self._spread = (np.zeros(shape, np.float32) for _ in range(3))
 
     def _blank(self, shape: tuple[int, int]) -> dict[str, np.ndarray]:
@@ -136,46 +138,51 @@ class FloorMap:
         foot = map_from_base[:3, 3] - self.config.base_height * map_from_base[:3, 2]
         self._ground = float(foot[2])
         x, y, yaw = foot[0], foot[1], yaw_of(map_from_base)
-        reach = math.ceil(GO2.circumscribed_radius / self._resolution)
-        column0, row0 = (np.floor(foot[:2] / self._resolution).astype(np.int64) - corner).tolist()
-        rows, columns = np.mgrid[row0 - reach : row0 + reach + 1, column0 - reach : column0 + reach + 1]
-        dx = (columns + corner[0] + 0.5) * self._resolution - x
-        dy = (rows + corner[1] + 0.5) * self._resolution - y
-        along, across = dx * math.cos(yaw) + dy * math.sin(yaw), dy * math.cos(yaw) - dx * math.sin(yaw)
-        beneath = (np.abs(along) <= GO2.length / 2.0) & (np.abs(across) <= GO2.width / 2.0)
-        on = (rows >= 0) & (rows < self.hits.shape[0]) & (columns >= 0) & (columns < self.hits.shape[1])
-        rows, columns, along = rows[beneath & on], columns[beneath & on], along[beneath & on]
         pitch = math.atan2(map_from_base[2, 0], math.hypot(map_from_base[0, 0], map_from_base[1, 0]))
-        unseen = self.hits[rows, columns] == 0
-        off = np.abs(self.height[rows, columns] - foot[2] - along * math.tan(pitch)) > self.config.step
-        here = (rows[unseen | off], columns[unseen | off])
-        self.height[here] = foot[2] + along[unseen | off] * math.tan(pitch)
-        self.variance[here] = self.config.noise**2
-        self.hits[here] = MOST_HITS
-        self.trodden[rows, columns] = True
+        floor_kernels.tread(
+            self.height, self.variance, self.hits, self.trodden, x / self._resolution - corner[0],
+            y / self._resolution - corner[1], yaw, GO2.length / 2.0, GO2.width / 2.0, self._resolution,
+            float(foot[2]), math.tan(pitch), self.config.noise**2, self.config.step,
+        )  # fmt: skip
 
-    def observe(self, ends: np.ndarray, origin: np.ndarray) -> np.ndarray:
-        """Add the returns (N, 3) of one scan from `origin` (3,): cells of the grid in plan, metres of height in map.
+    def observe(
+        self, returns: np.ndarray, origin: np.ndarray, corner: np.ndarray, max_range: float
+    ) -> np.ndarray:
+        """Add the returns (N, 3) of one scan from `origin` (3,), metres in map. corner: (column, row) of cell (0, 0).
 
-        Returns (N,) bool: the returns that are not mirror images in the floor.
+        max_range: metres in plan up to which a ray tells of the cells that it crosses. Returns (N,) bool: the returns
+        that are not mirror images in the floor.
         """
         config = self.config
         self._scan += 1
-        used = np.ones(len(ends), np.bool_)
+        used = np.ones(len(returns), np.bool_)
         ground = self._ground if self._ground is not None else 0.0
+        ends, start = floor_kernels.in_cells(returns, origin, corner, self._resolution)
         floor_kernels.trace_below(
-            self.height, self.hits, self.passed, self._touched, self._scan, ends, origin,
+            self.height, self.hits, self.passed, self._touched, self._scan, ends, start,
             ground - config.doubt, _MIRROR, used,
         )  # fmt: skip
-        cells = floor_kernels.lowest_returns(
+        cells, rays = floor_kernels.lowest_returns(
             ends, used, self._lowest, self._highest, self._spread, self._seen, self._scan, config.noise,
-            config.noise_per_meter, origin, self._resolution,
+            config.noise_per_meter, start, self._resolution,
         )  # fmt: skip
         floor_kernels.fuse_heights(
             cells, self._lowest, self._highest, self._spread, self.height, self.variance, self.hits, self.above,
             self.face, config.gate, config.least_gate, config.rise, config.step,
         )  # fmt: skip
+        needed = (
+            max(float(self._bridges[2][-1]), _CROSSED) / self._resolution
+        )  # what lies farther is as good as inf
+        floor_kernels.cross(
+            self.closest, self._crossed, ends[rays], start, max_range / self._resolution, needed
+        )
         return used
+
+    def take_crossed(self) -> np.ndarray:
+        """Return (rows, columns) bool: cells that rays have crossed nearby since the last call, and those beside."""
+        crossed = cv2.dilate(self._crossed.view(np.uint8), _NEIGHBOURS) > 0
+        self._crossed[:] = False
+        return crossed
 
     def state(self) -> FloorState:
         """Floor, drop-offs and the height of the floor, as seen by somebody who walks from where the robot has stood.
@@ -188,15 +195,12 @@ class FloorMap:
         seeds = self.trodden
         if not seeds.any():
             seeds = (self.hits > 0) & (np.abs(self.height) <= config.step)
-        seen, reference = floor_kernels.walk(
-            self.height, self.variance, self.hits, self.face, seeds, self._resolution,
-            config.step, config.gap_step, config.gap_slope, config.slope, config.doubt,
-        )  # fmt: skip
+        seen, reference = self.walk(seeds)
         level = _without_bumps(reference, self._resolution)
         seen &= ~self._rim(seen, level)
         suspect, drop = self._ends(seen, level)
         with np.errstate(invalid="ignore"):
-            floor = self._bridged(seen) & (seen | ~(self.height < level - config.doubt))
+            floor = self.bridged(seen) & (seen | ~(self.height < level - config.doubt))
         if suspect.any():
             unsure = _spread(suspect, ~seen, config.spread, self._resolution)
             sure = (
@@ -207,6 +211,14 @@ class FloorMap:
         if drop.any():
             drop = _grown(drop, config.edge, self._resolution) & ~seen
         return FloorState(floor & ~drop, drop, level)
+
+    def walk(self, seeds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Floor that a walk from the seeds finds, (rows, columns) bool, and its height, float32, metres, NaN = none."""
+        config = self.config
+        return floor_kernels.walk(
+            self.height, self.variance, self.hits, self.face, seeds, self._resolution,
+            config.step, config.gap_step, config.gap_slope, config.slope, config.doubt,
+        )  # fmt: skip
 
     def _ends(self, seen: np.ndarray, level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(rows, columns) bool: where something says that the floor ends, and where it surely does.
@@ -229,17 +241,12 @@ class FloorMap:
         low = (self.height < highest - self.config.doubt) & (self.height < level + self.config.doubt)
         return seen & beside & ~self.trodden & low
 
-    def _bridged(self, seen: np.ndarray) -> np.ndarray:
+    def bridged(self, seen: np.ndarray) -> np.ndarray:
         """(rows, columns) bool: seen floor, and gaps in it as wide as those between the rings of a LiDAR at the least
         distance from which rays have crossed them.
         """
-        config, gap = self.config, self.config.bridge
-        floor = _closed(seen, gap, self._resolution)
-        while gap < config.far_bridge:
-            gap = min(gap * 1.5, config.far_bridge)
-            afar = self.closest * self._resolution >= math.sqrt(gap / config.ring_gap)
-            floor |= _closed(seen, gap, self._resolution) & afar
-        return floor
+        distance = self.closest * np.float32(self._resolution)
+        return floor_kernels.bridge(seen, distance, *self._bridges)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Return the whole state, for `read`."""
@@ -263,7 +270,7 @@ class FloorMap:
 
     def memory(self) -> int:
         """Bytes held."""
-        scratch = (self._seen, self._touched, self._lowest, self._highest, self._spread)
+        scratch = (self._seen, self._touched, self._lowest, self._highest, self._spread, self._crossed)
         return sum(getattr(self, name).nbytes for name in _LAYERS) + sum(one.nbytes for one in scratch)
 
 
@@ -272,6 +279,18 @@ def _disc(reach: float, resolution: float) -> np.ndarray:
     cells = math.floor(reach / resolution + 1e-6)
     rows, columns = np.mgrid[-cells : cells + 1, -cells : cells + 1]
     return (np.hypot(rows, columns) <= reach / resolution + 1e-6).astype(np.uint8)
+
+
+def _bridges(config: FloorConfig, resolution: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Cells before and after the middle of the gaps that count as floor, (N,) int64, and the least distances of rays
+    for them, (N,) float32, metres, ascending.
+    """
+    gaps, least = [config.bridge], [0.0]
+    while gaps[-1] < config.far_bridge:
+        gaps.append(min(gaps[-1] * 1.5, config.far_bridge))
+        least.append(math.sqrt(gaps[-1] / config.ring_gap))
+    cells = np.floor(np.array(gaps) / resolution + 1e-6).astype(np.int64)
+    return (cells + 1) // 2, cells // 2, np.array(least, np.float32)
 
 
 def _grown(mask: np.ndarray, reach: float, resolution: float) -> np.ndarray:
@@ -294,12 +313,3 @@ def _without_bumps(reference: np.ndarray, resolution: float) -> np.ndarray:
     low = cv2.erode(np.where(unknown, np.float32(np.inf), reference), kernel)
     low[~np.isfinite(low)] = -np.inf
     return np.where(unknown, np.float32(np.nan), cv2.dilate(low, kernel))
-
-
-def _closed(mask: np.ndarray, gap: float, resolution: float) -> np.ndarray:
-    """The mask with gaps of up to `gap` metres along rows or columns filled; a disc rounds off a hole's corners."""
-    cells, filled = math.floor(gap / resolution + 1e-6) + 1, mask
-    for shape in ((1, cells), (cells, 1)):
-        line = np.ones(shape, np.uint8)
-        filled = filled | (cv2.morphologyEx(mask.astype(np.uint8), cv2.MORPH_CLOSE, line) > 0)
-    return filled

@@ -10,7 +10,91 @@ from numba import njit
 MOST_HITS = 20  # scans that a cell remembers: so many must contradict a floor that was seen often
 _FACE_SEEN, _FACE_MOST = 2, 10  # how fast a cell is taken for the face of something upright, and how surely
 _SURE = 2  # hits from which on a ray that goes through the floor is a mirror image
+_NEW, _WAITS, _DONE = (
+    0,
+    1,
+    2,
+)  # a cell of the walk: not met, met by somebody who found no floor there, decided
 _HIGHER = 5  # scans in a row that must see a cell higher before its floor is believed to have risen
+
+
+@njit(cache=True)
+def in_cells(returns, origin, corner, resolution):
+    """Returns (N, 3) and origin (3,), metres, as cells in plan from `corner` and metres of height."""
+    ends, start = np.empty((len(returns), 3)), np.empty(3)
+    for a in range(2):
+        start[a] = origin[a] / resolution - corner[a]
+    start[2] = origin[2]
+    for i in range(len(returns)):
+        for a in range(2):
+            ends[i, a] = returns[i, a] / resolution - corner[a]
+        ends[i, 2] = returns[i, 2]
+    return ends, start
+
+
+@njit(cache=True)
+def tread(
+    height,
+    variance,
+    hits,
+    trodden,
+    u,
+    v,
+    yaw,
+    half_length,
+    half_width,
+    resolution,
+    ground,
+    climb,
+    noise,
+    step,
+):
+    """Mark the cells under a footprint at (u, v), cells, as floor that the robot stands on.
+
+    half_length, half_width, ground: metres. climb: rise over run along the body. A height that lies more than `step`
+    metres off, or is not known, is that of the feet.
+    """
+    rows, columns = height.shape
+    reach = math.ceil(math.hypot(half_length, half_width) / resolution)
+    c, s = math.cos(yaw), math.sin(yaw)
+    for row in range(max(math.floor(v) - reach, 0), min(math.floor(v) + reach + 1, rows)):
+        for column in range(max(math.floor(u) - reach, 0), min(math.floor(u) + reach + 1, columns)):
+            dx, dy = (column + 0.5 - u) * resolution, (row + 0.5 - v) * resolution
+            along, across = dx * c + dy * s, dy * c - dx * s
+            if abs(along) > half_length or abs(across) > half_width:
+                continue
+            here = ground + along * climb
+            if hits[row, column] == 0 or abs(height[row, column] - here) > step:
+                height[row, column], variance[row, column] = here, noise
+                hits[row, column] = MOST_HITS
+            trodden[row, column] = True
+
+
+@njit(cache=True)
+def cross(closest, crossed, ends, origin, reach, needed):
+    """Mark cells under rays, and lower their `closest`, the least distance from which a ray has crossed them.
+
+    closest: (rows, columns) float32, cells. crossed: (rows, columns) bool.
+    ends: (N, 3) and origin: (3,) in cells in plan. reach: cells up to which a ray tells; needed: cells beyond which
+    nobody asks for the distance.
+    """
+    rows, columns = closest.shape
+    u0, v0 = origin[0], origin[1]
+    for i in range(len(ends)):
+        du, dv = ends[i, 0] - u0, ends[i, 1] - v0
+        length = math.hypot(du, dv)
+        steps = int(min(length, reach) * 1.5) + 2
+        share = (min(1.0, reach / length) if length > 1e-9 else 0.0) / steps
+        du, dv, length = du * share, dv * share, length * share
+        if length * steps > needed:
+            steps = int(needed / length) + 1
+        for k in range(steps + 1):
+            u, v = u0 + k * du, v0 + k * dv
+            if 0.0 <= u < columns and 0.0 <= v < rows:
+                row, column = int(v), int(u)
+                crossed[row, column] = True
+                if k * length < closest[row, column]:
+                    closest[row, column] = k * length
 
 
 @njit(cache=True)
@@ -68,17 +152,22 @@ def trace_below(height, hits, passed, touched, scan, ends, origin, deeper_than, 
 def lowest_returns(
     ends, used, lowest, highest, spread, seen, scan, noise, noise_per_meter, origin, resolution
 ):
-    """Cells (M,) flat that returns of this scan lie in; `lowest`, `highest` and `spread` (variance of the
-    lowest) there tell of them.
+    """Cells (M,) flat that returns of this scan lie in, and rays (K,): the first return in each cell, and all outside.
+
+    `lowest`, `highest` and `spread` (variance of the lowest) tell of the returns in a cell.
 
     ends: (N, 3) and origin: (3,) in cells, cells and metres. seen: (rows, columns) int32, number of the last scan.
     """
     rows, columns = lowest.shape
-    found = np.empty(len(ends), np.int64)
-    count = 0
+    found, rays = np.empty(len(ends), np.int64), np.empty(len(ends), np.int64)
+    count = kept = 0
     for i in range(len(ends)):
         row, column = math.floor(ends[i, 1]), math.floor(ends[i, 0])
-        if not used[i] or not (0 <= row < rows and 0 <= column < columns):
+        if not used[i]:
+            continue
+        if not (0 <= row < rows and 0 <= column < columns):
+            rays[kept] = i
+            kept += 1
             continue
         z = ends[i, 2]
         if seen[row, column] == scan and z >= lowest[row, column]:
@@ -88,11 +177,13 @@ def lowest_returns(
             seen[row, column] = scan
             found[count] = row * columns + column
             count += 1
+            rays[kept] = i
+            kept += 1
             highest[row, column] = z
         away = resolution * math.hypot(ends[i, 0] - origin[0], ends[i, 1] - origin[1])
         lowest[row, column] = z
         spread[row, column] = noise * noise + (noise_per_meter * away) ** 2
-    return found[:count]
+    return found[:count], rays[:kept]
 
 
 @njit(cache=True)
@@ -144,56 +235,109 @@ def walk(height, variance, hits, face, seeds, resolution, step, gap_step, gap_sl
     floor that is nearest to them.
     """
     rows, columns = height.shape
-    size = rows * columns
-    floor = np.zeros((rows, columns), np.bool_)
-    reference = np.full((rows, columns), np.nan, np.float32)
-    gap = np.zeros((rows, columns), np.int32)
-    done = np.zeros((rows, columns), np.bool_)
-    near = np.empty(size, np.int64)  # floor, to go on from at once
-    wave = np.empty(
-        (8 * size, 2), np.int32
-    )  # cells that are none, and the neighbours from which they were met
+    width = columns + 2  # with a border of cells that are decided
+    size = (rows + 2) * width
+    around = (-width, width, -1, 1, -width - 1, -width + 1, width - 1, width + 1)
+    surface, doubted = np.full(size, np.nan, np.float32), np.zeros(size, np.float32)
+    steep, floor, state = np.zeros(size, np.bool_), np.zeros(size, np.bool_), np.full(size, _DONE, np.uint8)
+    reference, gap = np.full(size, np.nan, np.float32), np.zeros(size, np.int32)
+    near = np.empty(size, np.int32)  # floor, to go on from at once
+    wave = np.empty(size, np.int32)  # cells that are none ...
+    met_from = np.empty(size, np.int32)  # ... and the neighbours from which they were met first
     near_taken = near_count = wave_taken = wave_count = 0
     for row in range(rows):
         for column in range(columns):
-            if seeds[row, column] and hits[row, column] > 0:
-                done[row, column] = floor[row, column] = True
-                reference[row, column] = height[row, column]
-                near[near_count] = row * columns + column
-                near_count += 1
+            at = (row + 1) * width + column + 1
+            state[at], steep[at] = _NEW, face[row, column] > 0
+            if hits[row, column] > 0:
+                surface[at], doubted[at] = height[row, column], variance[row, column]
+                if seeds[row, column]:
+                    state[at], floor[at], reference[at] = _DONE, True, height[row, column]
+                    near[near_count] = at
+                    near_count += 1
     while near_taken < near_count or wave_taken < wave_count:
         if near_taken < near_count:
-            cell = near[near_taken]
+            at = near[near_taken]
             near_taken += 1
-            r, c = cell // columns, cell % columns
         else:
-            r, c = wave[wave_taken, 0] // columns, wave[wave_taken, 0] % columns
-            pr, pc = wave[wave_taken, 1] // columns, wave[wave_taken, 1] % columns
+            at, before = wave[wave_taken], met_from[wave_taken]
             wave_taken += 1
-            if done[r, c]:
+            if state[at] == _DONE:
                 continue
-            done[r, c] = True
-            reference[r, c] = reference[pr, pc]
-            gap[r, c] = gap[pr, pc] + 1
-        base = reference[r, c]
-        away = gap[r, c] + 1
+            state[at], reference[at], gap[at] = _DONE, reference[before], gap[before] + 1
+        base = reference[at]
+        away = gap[at] + 1
         for k in range(8):
-            nr, nc = r + (-1, 1, 0, 0, -1, -1, 1, 1)[k], c + (0, 0, -1, 1, -1, 1, -1, 1)[k]
-            if nr < 0 or nr >= rows or nc < 0 or nc >= columns or done[nr, nc]:
+            to = at + around[k]
+            if state[to] == _DONE:
                 continue
-            offset = height[nr, nc] - base
-            up = step
-            if away > 1:
-                up = gap_step + gap_slope * away * resolution + 2.0 * math.sqrt(variance[nr, nc])
-            if face[nr, nc] > 0:
-                up = min(up, gap_step)
-            if hits[nr, nc] == 0 or not -doubt <= offset <= up:
-                wave[wave_count] = nr * columns + nc, r * columns + c
+            offset = surface[to] - base
+            if offset >= -doubt:
+                up = step
+                if away > 1:
+                    up = gap_step + gap_slope * away * resolution + 2.0 * math.sqrt(doubted[to])
+                if steep[to]:
+                    up = min(up, gap_step)
+                if offset <= up:
+                    most = slope * away * resolution
+                    state[to], floor[to] = _DONE, True
+                    reference[to] = base + min(max(offset, -most), most)
+                    near[near_count] = to
+                    near_count += 1
+                    continue
+            if state[to] == _NEW:  # the place from which it was met first tells its height
+                state[to] = _WAITS
+                wave[wave_count], met_from[wave_count] = to, at
                 wave_count += 1
+    inside = (slice(1, rows + 1), slice(1, width - 1))
+    return (
+        floor.reshape((rows + 2, width))[inside].copy(),
+        reference.reshape((rows + 2, width))[inside].copy(),
+    )
+
+
+@njit(cache=True)
+def _fill_line(seen, closest, floor, before, after, least, places):
+    """Fill the gaps of one line of flat `places`; see `bridge`."""
+    count = len(places)
+    last = -1  # the seen cell before
+    while last < count:
+        first = last + 1
+        while first < count and not seen[places[first]]:
+            first += 1
+        size = first - last - 1
+        whole, shifted = np.float32(np.inf), np.float32(np.inf)  # distance from which the gap is filled
+        for level in range(len(before)):
+            if last < 0:
+                fills = size <= after[level]
+            elif first == count:
+                fills = size <= before[level]
             else:
-                most = slope * away * resolution
-                done[nr, nc] = floor[nr, nc] = True
-                reference[nr, nc] = base + min(max(offset, -most), most)
-                near[near_count] = nr * columns + nc
-                near_count += 1
-    return floor, reference
+                fills = size <= before[level] + after[level]
+            if fills and first - last <= count:
+                whole = min(whole, least[level])
+            if last >= 0 and before[level] > after[level]:
+                shifted = min(shifted, least[level])
+        for k in range(last + 1, first):
+            wanted = min(whole, shifted) if k == last + 1 else whole
+            if wanted < np.inf and closest[places[k]] >= wanted:
+                floor[places[k]] = True
+        last = first
+
+
+@njit(cache=True)
+def bridge(seen, closest, before, after, least):
+    """Seen floor, and the gaps in its rows and columns that are as narrow as the distance allows: (rows, columns) bool.
+
+    closest: (rows, columns) float32, metres, least distance of a ray. At least[k] metres, float32, ascending, gaps of
+    up to before[k] + after[k] cells count, and those to the grid's border of before[k] and after[k] cells; where the
+    two differ, so does the cell after a seen one.
+    """
+    rows, columns = seen.shape
+    floor = seen.copy()
+    was, now, distance = seen.ravel(), floor.ravel(), closest.ravel()
+    for row in range(rows):
+        _fill_line(was, distance, now, before, after, least, np.arange(row * columns, (row + 1) * columns))
+    for column in range(columns):
+        _fill_line(was, distance, now, before, after, least, np.arange(column, rows * columns, columns))
+    return floor

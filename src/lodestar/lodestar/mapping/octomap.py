@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
-from numba import njit
 
 from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.geometry.corrections import JumpWatch
@@ -40,26 +39,6 @@ class OctoMapConfig:
 
 class MapExtentError(ValueError):
     """Points are so far away that the grid would exceed its bound."""
-
-
-@njit(cache=True)
-def _mark_rays(dirty, closest, ends, u0, v0, reach):
-    """Mark cells under the rays from (u0, v0) to `ends`, in cells, no farther than `reach`.
-
-    closest: (rows, columns) float32, least distance, in cells, from which a ray has crossed each.
-    """
-    rows, columns = dirty.shape
-    for i in range(len(ends)):
-        du, dv = ends[i, 0] - u0, ends[i, 1] - v0
-        length = np.hypot(du, dv)
-        steps = int(min(length, reach) * 1.5) + 2
-        span = min(1.0, reach / length) if length > 1e-9 else 0.0
-        for k in range(steps + 1):
-            share = span * k / steps
-            column, row = int(np.floor(u0 + share * du)), int(np.floor(v0 + share * dv))
-            if 0 <= row < rows and 0 <= column < columns:
-                dirty[row, column] = True
-                closest[row, column] = min(closest[row, column], share * length)
 
 
 class OctoMapper:
@@ -150,18 +129,13 @@ class OctoMapper:
         origin = np.asarray(map_from_sensor[:3, 3], np.float64)
         self._cover(origin, points_map)
         if self._floor is not None:
-            points_map = points_map[self._observe_floor(self._floor, points_map, origin, map_from_base)]
+            points_map = self._observe_floor(self._floor, points_map, origin, map_from_base)
         tree_from_map = inverse(self._map_from_tree)
         points_tree = transform_points(tree_from_map, points_map)
         changed = self._octree.insert(
             points_tree, tree_from_map[:3, :3] @ origin + tree_from_map[:3, 3], self.config.max_range
         )
         self._mark_changed(changed)
-        if self._floor is not None:
-            ends = points_map[:, :2] / self.config.resolution - np.asarray(self._origin_cell)
-            u0, v0 = origin[:2] / self.config.resolution - np.asarray(self._origin_cell)
-            reach = self.config.max_range / self.config.resolution
-            _mark_rays(self._dirty, self._floor.closest, ends, u0, v0, reach)
         return len(points_map)
 
     def _mark_changed(self, voxels: np.ndarray) -> None:
@@ -177,12 +151,12 @@ class OctoMapper:
     def _observe_floor(
         self, floor: FloorMap, points_map: np.ndarray, origin: np.ndarray, map_from_base: np.ndarray | None
     ) -> np.ndarray:
-        """(N,) bool: which returns are no mirror images in the floor, which now knows of the others."""
+        """Return the returns (M, 3) that are no mirror images in the floor, which now knows of them."""
+        corner = np.asarray(self._origin_cell)
         if map_from_base is not None:
-            floor.tread(map_from_base, np.asarray(self._origin_cell))
-        corner = np.append(np.asarray(self._origin_cell, np.float64), 0.0)
-        scale = np.array([self.config.resolution, self.config.resolution, 1.0])
-        return floor.observe(points_map / scale - corner, origin / scale - corner)
+            floor.tread(map_from_base, corner)
+        used = floor.observe(points_map, origin, corner, self.config.max_range)
+        return points_map if used.all() else points_map[used]
 
     def insert_depth(self, frame: RgbdFrame, map_from_base: np.ndarray | None = None) -> int:
         """Integrate rays of every depth_stride-th pixel of a depth image; return the number of rays used."""
@@ -199,13 +173,11 @@ class OctoMapper:
         With a floor layer drop-offs are occupied too, and only cells with floor are free.
         """
         floor = self._floor.state() if self._floor is not None else None
-        if floor is not None:
-            self._follow_floor(floor)
-        rows, columns = np.nonzero(self._dirty)
-        if len(rows):  # a voxel of a map that was turned may lie under up to four columns
-            rows, columns = np.nonzero(cv2.dilate(self._dirty.view(np.uint8), np.ones((3, 3), np.uint8)))
-            if floor is not None:
-                self._asked[rows, columns] = self._voxels_up(floor)[rows, columns]
+        up = self._voxels_up(floor) if floor is not None else self._asked
+        changed = self._changed_columns(up)
+        rows, columns = np.nonzero(changed)
+        if len(rows):
+            self._asked[rows, columns] = up[rows, columns]
             self._cells[rows, columns] = self._column_states(rows, columns)
             self._dirty[:] = False
         cells = self._cells.copy()
@@ -220,11 +192,26 @@ class OctoMapper:
         """Return (rows, columns) int16, the floor's height in whole voxels, which noise of a level floor does not
         change.
         """
-        return np.nan_to_num(floor.reference / self.config.resolution).round().astype(np.int16)
+        voxels = np.rint(floor.reference / self.config.resolution)
+        return np.where(np.isnan(voxels), np.float32(0.0), voxels).astype(np.int16)
 
-    def _follow_floor(self, floor: FloorState) -> None:
-        """Mark the columns whose floor height has changed for projection."""
-        self._dirty |= (self._voxels_up(floor) != self._asked) & (self._cells != UNKNOWN)
+    def _changed_columns(self, up: np.ndarray) -> np.ndarray:
+        """Return (rows, columns) bool: the columns to project again.
+
+        A column whose floor height, `up` (rows, columns) in voxels, has changed is one of them if it was known, or rays
+        have crossed it since.
+        """
+        if self._floor is None:
+            return self._spread_dirty() if self._dirty.any() else self._dirty
+        if not self._dirty.size:
+            return self._dirty
+        moved = up != self._asked
+        self._dirty |= moved & (self._cells != UNKNOWN)
+        return self._spread_dirty() | (moved & self._floor.take_crossed())
+
+    def _spread_dirty(self) -> np.ndarray:
+        """Return the marked columns and those around: a voxel of a map that was turned may lie under up to four."""
+        return cv2.dilate(self._dirty.view(np.uint8), np.ones((3, 3), np.uint8)) > 0
 
     def full_data(self) -> bytes:
         """The data of octomap_msgs/Octomap with binary = false; log-odds are kept until the first jump."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from lodestar.grid.viewpoints import ViewpointConfig
 
 
 @dataclass(frozen=True)
@@ -48,3 +50,4 @@ class QueryConfig:
     fusion_share: float = 0.05
     # factor of entities of another class (FARM D.2: 0.3); chosen
     class_factor: float = 1.0
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from lodestar.scene.captions import clean_text
+from lodestar.scene.floor_height import foot_height
 from lodestar.scene.records import Entity, EntityState
 
 SIZE = 448  # pixels of a side
@@ -23,11 +24,13 @@ def draw_panel(
     rivals: Collection[int],
     anchors: Collection[int],
     entities: Mapping[int, Entity],
+    camera_height: float,
 ) -> np.ndarray:
     """Return (SIZE, SIZE, 3) uint8 RGB: the boxes around a candidate from above, x to the right and y up.
 
     The candidate is red, rivals (ids) are blue, anchors (ids) black, other objects gray. A green arrow shows the
     candidate's front, or the direction it was seen from. The number is in the corner.
+    camera_height: metres above the floor.
     """
     image = np.full((SIZE, SIZE, 3), WHITE, np.uint8)
     middle = (np.asarray(candidate.box_min, float) + candidate.box_max)[:2] / 2.0
@@ -41,7 +44,7 @@ def draw_panel(
             color = BLACK
         elif entity.id in rivals:
             color = BLUE
-        _draw_box(image, entity, middle, color, 1 if color == GRAY else 2)
+        _draw_box(image, entity, middle, color, 1 if color == GRAY else 2, camera_height)
     front = _front(candidate)
     if front is not None:
         edge = float(np.max(np.subtract(candidate.box_max, candidate.box_min)[:2])) / 2.0
@@ -67,11 +70,13 @@ def _pixel(point: np.ndarray, middle: np.ndarray) -> tuple[int, int]:
     return round(float(SIZE / 2.0 + offset[0])), round(float(SIZE / 2.0 - offset[1]))
 
 
-def _draw_box(image: np.ndarray, entity: Entity, middle: np.ndarray, color: tuple, width: int) -> None:
+def _draw_box(
+    image: np.ndarray, entity: Entity, middle: np.ndarray, color: tuple, width: int, camera_height: float
+) -> None:
     low, high = _pixel(entity.box_min, middle), _pixel(entity.box_max, middle)
     cv2.rectangle(image, low, high, color, width, cv2.LINE_AA)
     label = clean_text(entity.label or entity.caption)[:18].encode("ascii", "replace").decode()
-    foot = float(np.asarray(entity.box_min)[2])
+    foot = foot_height(entity, camera_height)
     text = label if foot < 0.3 else f"{label} +{foot:.1f}m"
     (length, _), _ = cv2.getTextSize(text, cv2.FONT_HERSHEY_SIMPLEX, 0.4, 1)
     x = int(np.clip((low[0] + high[0] - length) / 2, 2, SIZE - length - 2))

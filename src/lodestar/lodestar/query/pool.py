@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from lodestar.query.relations import Boxes
 from lodestar.query.table import PredicateTable, load_table
 from lodestar.query.vocabulary import Kinds, Looks
 from lodestar.scene.enrichment import CHANNEL
+from lodestar.scene.floor_height import floor_of
 from lodestar.scene.records import Entity, EntityState, Region, View
 
 UNDECIDED = 0.5
@@ -83,6 +85,16 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.entities)
+
+    @cached_property
+    def floors(self) -> np.ndarray:
+        """Return (N,) heights in map, metres, of the floor at each entity; without a saved view the median of the
+        others.
+        """
+        height = self.config.viewpoints.camera_height
+        floors = np.array([floor_of(entity, height, np.nan) for entity in self.entities])
+        known = floors[np.isfinite(floors)]
+        return np.where(np.isfinite(floors), floors, np.median(known) if len(known) else 0.0)
 
     @property
     def middles(self) -> np.ndarray:

@@ -97,9 +97,9 @@ def on(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     return over * above_foot * below_top * np.maximum(higher, above_foot * 0.9)
 
 
-def on_floor(a: Boxes) -> np.ndarray:
-    """Score "a stands on the floor", which is at z = 0."""
-    return step(0.22 - a.low[..., 2], 0.04)
+def on_floor(a: Boxes, floor: np.ndarray) -> np.ndarray:
+    """Score "a stands on the floor". floor: (N,) its height in map at each box, metres."""
+    return step(0.22 - (a.low[..., 2] - floor), 0.04)
 
 
 def above(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:

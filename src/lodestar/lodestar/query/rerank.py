@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lodestar.grid.viewpoints import ViewpointConfig
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.chat import ChatModel, ChatUnavailable
 from lodestar.perception.pictures import encode_picture
@@ -51,6 +52,7 @@ class RerankConfig:
     reranked: int = 5  # candidates that the model sees (FARM D.2: 5)
     # difference of the model's scores that resolves an ambiguity; chosen
     settled: float = 0.2
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
 
 
 def rerank(
@@ -72,7 +74,16 @@ def rerank(
         return list(candidates), False
     ids = [c.entity_id for c in first]
     panels = [
-        encode_picture(draw_panel(k, entities[c.entity_id], ids, set(c.bindings.values()), entities))
+        encode_picture(
+            draw_panel(
+                k,
+                entities[c.entity_id],
+                ids,
+                set(c.bindings.values()),
+                entities,
+                config.viewpoints.camera_height,
+            )
+        )
         for k, c in enumerate(first, start=1)
     ]
     question = {

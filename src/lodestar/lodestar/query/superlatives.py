@@ -86,7 +86,7 @@ def structure(pool: Pool, name: str, category: str, group: np.ndarray) -> np.nda
     """
     boxes = pool.boxes
     if category == "floor" and name in ("On", "NextTo", "Near", "Below"):
-        return on_floor(boxes)
+        return on_floor(boxes, pool.floors)
     scores = np.full(len(pool), UNVERIFIED)
     if len(group) < 2:
         return scores

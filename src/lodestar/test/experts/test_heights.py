@@ -15,8 +15,9 @@ from lodestar.experts.heights import BANDS, Lens, SurfaceMap
 from lodestar.experts.protocol import Proposal, RejectionReason
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.records import Entity, EntityState, View
 
 
 def pose_of(x: float, y: float, yaw: float, height: float = 0.4, pitch_up: float = 0.0) -> np.ndarray:
@@ -126,11 +127,11 @@ def test_small_low_and_very_high_and_archived_things_are_no_surfaces():
         block(1, (1.0, 1.0, 0.0), (1.1, 3.0, 1.5), "curtain"), block(2, (2.0, 2.0, 0.0), (3.0, 3.0, 0.1), "rug"),
         block(3, (4.0, 4.0, 0.0), (5.0, 5.0, 2.4), "wardrobe"), replace(SHELF, state=EntityState.ARCHIVED),
     )  # fmt: skip
-    assert (SurfaceMap.over(furnished(), things, LookedAt(4.5)._config).owner == -1).all()
+    assert (SurfaceMap.over(furnished(), things, LookedAt(4.5)._config, 0.4).owner == -1).all()
     broken = [block(5, (1.0, 1.0, 0.0), (bad, 3.0, 1.0), "table") for bad in (math.inf, math.nan)]
-    assert (SurfaceMap.over(furnished(), broken, LookedAt(4.5)._config).owner == -1).all()
+    assert (SurfaceMap.over(furnished(), broken, LookedAt(4.5)._config, 0.4).owner == -1).all()
     outside = block(4, (-30.0, -30.0, 0.0), (-20.0, -20.0, 1.0), "table")
-    assert (SurfaceMap.over(furnished(), [outside], LookedAt(4.5)._config).owner == -1).all()
+    assert (SurfaceMap.over(furnished(), [outside], LookedAt(4.5)._config, 0.4).owner == -1).all()
 
 
 def around(expert: FrontierExpert, x: float, y: float) -> None:
@@ -211,3 +212,33 @@ def test_a_look_without_a_lens_sees_all_heights():
     looked = looked_in(grid, SHELF)
     looked.look(np.array([6.9, 4.0]), 0.0, 1.4)
     assert not unseen_at(looked, grid, 7.45, 4.0)
+
+
+def explored(entity: Entity, rise: float) -> np.ndarray:
+    """Cells that a frontier expert has not searched after three looks on a floor `rise` metres up."""
+    lift = np.array([0.0, 0.0, rise])
+    up = planar_transform(0.0, 0.0, 0.0, rise)
+    views = tuple(replace(view, map_from_camera=up @ view.map_from_camera) for view in entity.views)
+    raised = replace(
+        entity,
+        mean=entity.mean + lift,
+        box_min=entity.box_min + lift,
+        box_max=entity.box_max + lift,
+        views=views,
+    )
+    expert = FrontierExpert()
+    expert.set_grid(furnished(entity))
+    for x, y, yaw in ((2.0, 2.0, 2.0), (4.2, 4.0, 0.0), (6.9, 4.0, 0.0)):
+        expert.add_view(up @ pose_of(x, y, yaw, height=0.45), CAMERA)
+        expert.looked.set_entities([raised])
+    return expert.looked.unseen(4.5)
+
+
+@pytest.mark.parametrize("rise", [3.0, -1.0])
+@pytest.mark.parametrize("seen_before", [True, False])
+def test_what_is_searched_on_an_upper_storey_is_what_is_searched_on_the_ground_floor(rise, seen_before):
+    view = View(1.0, pose_of(4.2, 4.0, 0.0, height=0.45), ImageBox(0, 0, 9, 9))
+    shelf = replace(SHELF, views=(view,) if seen_before else ())
+    level, storey = explored(shelf, 0.0), explored(shelf, rise)
+    assert (level == storey).all()
+    assert level.any() and not level.all()

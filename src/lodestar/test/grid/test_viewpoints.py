@@ -163,3 +163,18 @@ def test_low_things_are_looked_at_from_farther_away_than_high_ones():
 def test_lengths_of_another_grid_are_refused():
     with pytest.raises(ValueError, match="do not belong"):
         find_viewpoints(room(), np.zeros((3, 3), np.float32), LOW, HIGH)
+
+
+@pytest.mark.parametrize("rise", [3.0, -1.0])
+@pytest.mark.parametrize(
+    ("low", "high"), [((3.0, 2.9, 0.0), (3.2, 3.1, 0.08)), ((3.0, 2.9, 0.6), (3.2, 3.1, 0.9))]
+)
+def test_viewpoints_of_an_upper_storey_are_those_of_the_ground_floor(low, high, rise):
+    grid = room(CHAIR)
+    lengths = path_lengths(grid, (1.0, 1.0))
+    up = np.array([0.0, 0.0, rise])
+    level = find_viewpoints(grid, lengths, low, high, [view_from(1.0, 3.0)])
+    lifted = planar_transform(0.0, 0.0, 0.0, rise) @ view_from(1.0, 3.0)
+    storey = find_viewpoints(grid, lengths, low + up, high + up, [lifted])
+    told = [np.array([[*v.pose, v.distance, v.visible] for v in found]) for found in (level, storey)]
+    assert np.allclose(*told)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, inverse, planar_transform
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
+
+sys.path.insert(0, str(Path(__file__).parent))  # floor_reference
 
 CAMERA = PinholeCamera(160, 120, 95.0, 95.0, 79.5, 59.5)
 

@@ -90,12 +90,12 @@ def test_a_panel_shows_candidate_rivals_and_front():
     things = room()
     things[1] = replace(things[1], views=(view_from(-2.0, 0.25, 0.0),))
     things[7] = replace(things[7], box_min=np.full(3, np.nan))  # is left out
-    panel = draw_panel(1, things[1], {1, 2}, {3}, things)
+    panel = draw_panel(1, things[1], {1, 2}, {3}, things, 0.45)
     shown = {tuple(int(v) for v in color) for color in panel.reshape(-1, 3)}
     assert {RED, BLUE, GREEN} <= shown and panel.shape == (SIZE, SIZE, 3)
     rows, columns = np.nonzero((panel == GREEN).all(axis=2))
     assert columns.mean() < SIZE / 2, "the camera stood at lesser x, which is to the left"
     rows, columns = np.nonzero((panel == BLUE).all(axis=2))
     assert rows.mean() < SIZE / 2, "the rival lies at greater y, which is up"
-    without = draw_panel(1, room()[1], {1, 2}, {3}, room())
+    without = draw_panel(1, room()[1], {1, 2}, {3}, room(), 0.45)
     assert not (without == GREEN).all(axis=2).any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_builders import room, thing, view_from
 
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.language.grammar import parse_query
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.perception.frames import ImageBox
 from lodestar.query.pool import Pool
 from lodestar.query.verdict import QueryConfig, decide, score_query
-from lodestar.scene.records import EntityState, Region
+from lodestar.scene.records import EntityState, Region, View
 
 BOOK = PhraseBook()
 ACCEPT = QueryConfig().accept
@@ -64,6 +67,42 @@ def accepted(text, entities=None, **more):
 )
 def test_what_is_accepted(text, ids):
     assert sorted(accepted(text)) == ids
+
+
+def on_storey(entities, rise):
+    """The things, each seen from 1.5 m by a camera 0.45 m above a floor whose height is rise(x), metres."""
+    placed = {}
+    for identity, one in entities.items():
+        lift = np.array([0.0, 0.0, rise(one.mean[0])])
+        x = one.mean[0] - 1.5
+        camera = planar_transform(x, one.mean[1], 0.0, rise(x) + 0.45) @ BODY_FROM_OPTICAL
+        placed[identity] = replace(
+            one,
+            mean=one.mean + lift,
+            box_min=one.box_min + lift,
+            box_max=one.box_max + lift,
+            views=(View(1.0, camera, ImageBox(0, 0, 10, 10)),),
+        )
+    return placed
+
+
+@pytest.mark.parametrize(
+    "rise",
+    [lambda x: 3.0, lambda x: -1.0, lambda x: x * math.tan(math.radians(5.0))],
+    ids=["3 m up", "1 m down", "ramp"],
+)
+def test_the_floor_of_an_upper_storey_or_a_ramp_is_the_floor(rise):
+    entities = on_storey(room() | {12: thing(12, "box", "brown box", (8.0, 0, 0), (8.3, 0.3, 0.3))}, rise)
+    assert sorted(accepted("the box on the floor", entities)) == [8, 12]
+    assert accepted("the mug on the floor", entities) == []
+    entities[12] = replace(entities[12], views=())  # the floor of the others
+    assert accepted("the mug on the floor", entities) == []
+
+
+def test_a_box_without_a_view_stands_on_the_floor_of_the_others():
+    entities = on_storey(room(), lambda x: 3.0)
+    entities[8] = replace(entities[8], views=())
+    assert accepted("the box on the floor", entities) == [8]
 
 
 def test_a_violated_attribute_or_relation_costs_acceptance_but_not_the_candidacy():

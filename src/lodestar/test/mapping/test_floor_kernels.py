@@ -1,0 +1,87 @@
+"""The compiled walk and bridges equal their plain definitions, cell by cell."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from floor_reference import bridged, walk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lodestar.geometry.poses import planar_transform
+from lodestar.mapping.floor import FloorConfig, FloorMap
+from lodestar.mapping.octomap import OctoMapConfig, OctoMapper
+
+CONFIGS = (FloorConfig(), FloorConfig(far_bridge=0.0), FloorConfig(bridge=0.9, far_bridge=3.0))
+SHAPES = st.tuples(st.integers(1, 60), st.integers(1, 60))
+
+
+@settings(max_examples=60, deadline=None)
+@given(SHAPES, st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.03, 0.1]), st.floats(0.0, 1.0))
+def test_the_walk_equals_its_definition(shape, seed, rough, share):
+    rng, config = np.random.default_rng(seed), FloorConfig()
+    hits = (rng.random(shape) < share).astype(np.uint8) * 3
+    height = np.cumsum(rng.normal(0.0, rough, shape), axis=1).astype(np.float32)
+    height[hits == 0] = np.nan
+    variance = (rng.random(shape) * 0.002).astype(np.float32)
+    face = (rng.random(shape) < 0.1).astype(np.uint8)
+    floor = FloorMap(config, 0.1)
+    floor.grow(shape, 0, 0)
+    floor.height, floor.variance, floor.hits, floor.face = height, variance, hits, face
+    seeds = rng.random(shape) < 0.05
+    found, reference = floor.walk(seeds)
+    wanted, wanted_reference = walk(height, variance, hits, face, seeds, 0.1, config)
+    assert np.array_equal(found, wanted)
+    assert np.array_equal(reference, wanted_reference, equal_nan=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SHAPES, st.integers(0, 2**32 - 1), st.sampled_from([0.01, 0.05, 0.3, 0.9]), st.sampled_from(CONFIGS))
+def test_the_bridges_equal_one_closing_per_width(shape, seed, share, config):
+    rng = np.random.default_rng(seed)
+    seen = rng.random(shape) < share
+    floor = FloorMap(config, 0.1)
+    floor.grow(shape, 0, 0)
+    floor.closest = (rng.random(shape) * 60.0).astype(np.float32)
+    floor.closest[rng.random(shape) < 0.3] = np.inf
+    assert np.array_equal(floor.bridged(seen), bridged(seen, floor.closest, np.float32(0.1), config))
+
+
+def ground(rng: np.random.Generator, foot: np.ndarray, drop: float) -> np.ndarray:
+    """Returns (N, 3) in the frame of a sensor 0.5 m above its foot: ground that falls by `drop` metres at x = 2."""
+    reach, angle = rng.uniform(0.4, 5.0, 1500), rng.uniform(-np.pi, np.pi, 1500)
+    points = np.column_stack([reach * np.cos(angle), reach * np.sin(angle), np.full(1500, -0.5)])
+    points[points[:, 0] + foot[0] > 2.0, 2] -= drop
+    points[:300, 2] += rng.uniform(0.0, 1.5, 300)
+    return points
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.3, -0.1]))
+def test_columns_projected_one_after_another_equal_those_projected_at_once(seed, drop):
+    """Only the columns that changed are projected again, and a map that projects all of them says the same."""
+    rng = np.random.default_rng(seed)
+    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(enabled=True)))
+    for k in range(4):
+        base = planar_transform(0.3 * k, 0.1 * k, 0.2 * k)
+        mapper.insert_points(
+            ground(rng, base[:2, 3], drop), base @ planar_transform(0.0, 0.0, 0.0, 0.5), base
+        )
+        plan = mapper.project(float(k))
+    again = OctoMapper.from_arrays(mapper.to_arrays(), mapper.config)
+    again._dirty[:] = True
+    whole = again.project(4.0)
+    agree = plan.cells == whole.cells
+    assert agree[plan.cells != -1].all()
+
+
+@pytest.mark.parametrize("base_height", [0.0, 0.32])
+def test_the_cells_under_the_body_are_floor_at_the_feet(base_height):
+    config = FloorConfig(enabled=True, base_height=base_height)
+    floor = FloorMap(config, 0.1)
+    floor.grow((40, 40), 0, 0)
+    floor.tread(planar_transform(2.0, 2.0, 0.7, 3.0 + base_height), np.array([0, 0]))
+    cells = np.argwhere(floor.trodden)
+    assert 15 <= len(cells) <= 30
+    assert np.allclose(floor.height[floor.trodden], 3.0)
+    assert np.hypot(*((cells + 0.5) * 0.1 - 2.0).T).max() <= 0.5

@@ -21,8 +21,10 @@ _ORDERS = {
     "while": "while",
 }
 _PAST = {
-    "been": "go", "gone": "go", "went": "go", "found": "find", "seen": "find", "taken": "take", "took": "take", "got": "get",
-    "brought": "bring", "left": "leave", "come": "come", "reached": "reach", "put": "put", "saw": "find", "passed": "visit",
+    "been": "go", "gone": "go", "went": "go", "found": "find", "seen": "find", "taken": "take", "took": "take",
+    "got": "get",
+    "brought": "bring", "left": "leave", "come": "come", "reached": "reach", "put": "put", "saw": "find",
+    "passed": "visit",
     "were": "go", "passing": "visit", "pass": "visit",
 }  # fmt: skip
 _SUBJECTS = frozenset({"you", "we", "i", "robot", "it"})

@@ -6,16 +6,16 @@ from lodestar.language.directive import Directive, DirectiveError, NotUnderstood
 from lodestar.language.directive_reader import EXAMPLE, MAX_CHARACTERS, read_directive, words_of_text
 from lodestar.language.expressions import is_sentence, parse_expression
 from lodestar.language.motion_limits import check_manners
-from lodestar.language.query_graph import QueryGraph
+from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.language.sentence_tokens import shown
 from lodestar.language.words import tokenise
 from lodestar.models.lexicon import load_lexicon
 
-__all__ = ["MAX_CHARACTERS", "parse_directive", "parse_query"]
+__all__ = ["MAX_CHARACTERS", "parse_directive", "parse_query", "phrase_graphs"]
 
 
 def parse_directive(text: str) -> Directive:
-    """The task that a text asks for: the best of its readings. Raises as `read_directive`, and CannotObey for a manner."""
+    """The best reading of a text. Raises as `read_directive`, and CannotObey for a manner."""
     directive = read_directive(text)[0].directive
     check_manners(directive)
     return directive
@@ -46,3 +46,12 @@ def _says_something(graph: QueryGraph) -> bool:
     """Whether a graph has a noun that is known, or relates its target to one."""
     lexicon = load_lexicon()
     return any(lexicon.known_suffix(variable.category.split()) for variable in graph.variables)
+
+
+def phrase_graphs(text: str) -> tuple[QueryGraph, ...]:
+    """Readings of a noun phrase; where the grammar knows none, its last word is the category."""
+    try:
+        return parse_query(text)
+    except DirectiveError:
+        words = text.split()
+        return (QueryGraph((QueryVariable(text, words[-1]),)),) if words else ()

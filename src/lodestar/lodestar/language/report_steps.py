@@ -64,8 +64,8 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
     if all(p.is_whole or p.noun.is_anything for p in things.phrases):
         return [Step(step, scope=scope_of(first))]
     if all(p.is_place for p in things.phrases):
-        rooms = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
-        return [Step(step, scope=Scope(rooms, level_of(things.phrases[0].level)))]
+        over = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
+        return [Step(step, scope=Scope(over, level_of(things.phrases[0].level)))]
     return each_step(draft, things, ())
 
 
@@ -127,7 +127,8 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
             phrases=tuple(p.with_relations([Relation("On", (container,))]) for p in things.phrases),
         )
     phrase = things.phrases[0]
-    item, asked = item_of(things), ()
+    item = item_of(things)
+    asked: tuple[Predicate, ...] = ()
     if meaning.get("asked"):
         item, asked = _predicates(draft, phrase, meaning["asked"])
     return Step(StepKind.CHECK, item, scope=scope_of(phrase), asked=asked, question=clause.text)

@@ -40,13 +40,13 @@ def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause
     unable = (meaning["unable"],) if kind in ("handle", "carry") else ()
     steps = each_step(draft, things, unable)
     if kind == "carry":
-        named = draft.named
+        carried = draft.named
         place = (
             places(draft, draft.things(meaning["place"]))
             if "place" in meaning
             else _put(draft, meaning["at"])
         )
-        draft.named = named
+        draft.named = carried
         steps = [*steps, *place] if not steps or place else steps
     return steps
 

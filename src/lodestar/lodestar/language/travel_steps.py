@@ -117,6 +117,8 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
             draft.route.append(str(relation.name))
         elif any(a.pronoun for a in anchors):
             steps.append(Step(StepKind.RETURN))
+        elif steps and steps[-1].kind is StepKind.GO and relation.name in ("Near", "NextTo", "Behind"):
+            steps[-1] = _nearer(steps[-1], relation)
         elif relation.name in ("Inside", "On", "Near", "NextTo") and all(a.is_place for a in anchors):
             steps += places(draft, Things(anchors))
         elif (

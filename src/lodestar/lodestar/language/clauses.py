@@ -232,6 +232,8 @@ def _bans(tokens: Sequence[str], i: int) -> bool:
     if i and tokens[i - 1] in ("that", "which", "who", "i", "we", "they", "to"):
         return False
     match = vocabulary.match("AVOID", tokens, i)
+    if match is not None and match[1] == "no" and not "".join(tokens[i + 1 : i + 2]).endswith("ing"):
+        match = None
     if match is not None:
         after = i + match[0]
         if vocabulary.match("GO_NEAR", tokens, after) is not None and match[1] not in (
@@ -340,7 +342,8 @@ def _skip(tokens: Sequence[str], i: int, table: str) -> int:
         ):
             break
         avoid = matches.get("AVOID")
-        if avoid is not None and avoid[0] >= match[0]:
+        plain_no = tokens[i] == "no" and not tokens[i + 1].endswith("ing")
+        if avoid is not None and avoid[0] >= match[0] and not plain_no:
             break
         i += match[0]
     return i

@@ -62,6 +62,9 @@ def lattice_of(words: Sequence[str]) -> Lattice:
         if i == 0 and found.get("AVOID", Lexeme(0, "")).length > 1:
             found = {t: lexeme for t, lexeme in found.items() if t not in ("WAIT", "STAND")}
         noun = _noun_at(words, i)
+        measured = max((found[name].length for name in ("LENGTH", "TIME") if name in found), default=0)
+        if noun is not None and noun.length <= measured:
+            noun = None
         if noun is not None and not (i == 0 and _only_verb(words, found)):
             side = len(noun.value.words) == 1 and noun.value.words[0] in _SOFT_SIDES
             found["SIDE_NOUN" if side else "NP"] = noun

@@ -112,7 +112,8 @@ def _there(draft: Draft, things: Things, clause: Clause) -> Things:
         and draft.steps[-1].kind is StepKind.FIND
         and draft.named_before
     ):
-        relation = Relation("On", (draft.named_before,))
+        inside = "in there" in clause.text
+        relation = Relation("Inside" if inside else "On", (draft.named_before,))
     else:
         return things
     return replace(things, phrases=tuple(p.with_relations([relation]) for p in things.phrases))
@@ -142,6 +143,7 @@ def _predicates(draft: Draft, phrase: Phrase, asked: dict[str, Any]) -> tuple[It
         grown = phrase.with_relations([replace(relation, negated=relation.negated or denied)])
     else:
         grown = with_state(phrase, asked["state"], denied)
+        grown = replace(grown, states=(*grown.states, *((state, False) for state in grown.either)), either=())
     before, after = graphs_of(phrase)[0], graphs_of(grown)[0]
     known = set(before.predicates)
     own = {

@@ -177,6 +177,8 @@ def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
 def where_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
     """To find a thing that is asked for; of a place the answer is enough."""
     things = draft.things(meaning["thing"])
+    if all(p.noun.is_anything for p in things.phrases):
+        return told(draft, "list", meaning, clause)
     if all(p.is_place for p in things.phrases):
         phrase = replace(things.phrases[0], rooms=())
         return [

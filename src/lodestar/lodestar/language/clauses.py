@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from lodestar.language.clause_words import main_verb, without_asides, without_fillers
 from lodestar.language.lattice import VERBS, is_open, known_at, unknown_verb
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
 from lodestar.language.vocabulary import load_vocabulary
@@ -21,8 +22,10 @@ _ORDERS = {
     "while": "while",
 }
 _PAST = {
-    "been": "go", "gone": "go", "went": "go", "found": "find", "seen": "find", "taken": "take", "took": "take", "got": "get",
-    "brought": "bring", "left": "leave", "come": "come", "reached": "reach", "put": "put", "saw": "find", "passed": "visit",
+    "been": "go", "gone": "go", "went": "go", "found": "find", "seen": "find", "taken": "take", "took": "take",
+    "got": "get",
+    "brought": "bring", "left": "leave", "come": "come", "reached": "reach", "put": "put", "saw": "find",
+    "passed": "visit",
     "were": "go", "passing": "visit", "pass": "visit",
 }  # fmt: skip
 _SUBJECTS = frozenset({"you", "we", "i", "robot", "it"})
@@ -230,6 +233,8 @@ def _bans(tokens: Sequence[str], i: int) -> bool:
     if i and tokens[i - 1] in ("that", "which", "who", "i", "we", "they", "to"):
         return False
     match = vocabulary.match("AVOID", tokens, i)
+    if match is not None and match[1] == "no" and not "".join(tokens[i + 1 : i + 2]).endswith("ing"):
+        match = None
     if match is not None:
         after = i + match[0]
         if vocabulary.match("GO_NEAR", tokens, after) is not None and match[1] not in (
@@ -338,7 +343,8 @@ def _skip(tokens: Sequence[str], i: int, table: str) -> int:
         ):
             break
         avoid = matches.get("AVOID")
-        if avoid is not None and avoid[0] >= match[0]:
+        plain_no = tokens[i] == "no" and not tokens[i + 1].endswith("ing")
+        if avoid is not None and avoid[0] >= match[0] and not plain_no:
             break
         i += match[0]
     return i
@@ -357,7 +363,7 @@ def strip(clause: Clause) -> Clause:
         words = words[1:]
     if words[:1] == ["first"]:
         words = words[1:]
-    words = _without_asides(words)
+    words = without_asides(words)
     if words and _only(words, ("POLITE", "FILLER", "THEN")):
         return replace(clause, words=())
     link = clause.link
@@ -366,26 +372,9 @@ def strip(clause: Clause) -> Clause:
             words = words[1:]
         if words and words[0] in _PAST:
             words[0] = _PAST[words[0]]
-    words = _main_verb(words, bool(link))
+    words = main_verb(words, bool(link))
     words = without_fillers(words)
     return replace(clause, words=tuple(words))
-
-
-def _main_verb(words: list[str], order: bool) -> list[str]:
-    """The words from the verb that says what is to be done: "get a mug" of "go get a mug"."""
-    if (
-        len(words) > 2
-        and words[0] in ("start", "begin", "keep", "continue", "finish", "try")
-        and words[1].endswith("ing")
-    ):
-        return [plain_verb(words[1]), *words[2:]]
-    if len(words) > 2 and words[0] in ("go", "come", "help") and words[1] not in ("to", "home", "back"):
-        matches = load_vocabulary().matches(words, 1)
-        if not matches.keys().isdisjoint(
-            ("FIND", "FETCH", "HANDLE", "COUNT", "CHECK", "SEARCH", "PUT", "LOOK", "ENTER", "TALK")
-        ):
-            return words[1:]
-    return [plain_verb(words[0]), *words[1:]] if order and words else words
 
 
 def _only(words: Sequence[str], tables: Sequence[str]) -> bool:
@@ -394,46 +383,3 @@ def _only(words: Sequence[str], tables: Sequence[str]) -> bool:
     if any(matches.get(table, (0,))[0] == len(words) for table in VERBS):
         return False
     return any(matches.get(table, (0,))[0] == len(words) for table in tables)
-
-
-def _without_asides(words: Sequence[str]) -> list[str]:
-    """The words without those that say nothing of what is to be done: "please", "quickly", "at all costs"."""
-    vocabulary, kept, i = load_vocabulary(), [], 0
-    while i < len(words):
-        matches = vocabulary.matches(words, i)
-        aside = max((matches[table][0] for table in ("ADVERB", "ASIDE") if table in matches), default=0)
-        if not aside or len(words) == aside or (not i and aside == 1 and words[0] in ("then",)):
-            kept.append(words[i])
-            i += 1
-        else:
-            i += aside
-    return kept
-
-
-def without_fillers(words: Sequence[str]) -> list[str]:
-    """The words without fillers at their end."""
-    words, vocabulary = list(words), load_vocabulary()
-    moved = True
-    while moved and words:
-        moved = False
-        for start in range(max(1, len(words) - 6), len(words)):
-            match = vocabulary.match("FILLER", words, start)
-            if match is not None and start + match[0] == len(words):
-                words, moved = words[:start], True
-                break
-        while words and words[-1] in _JOINS:
-            words, moved = words[:-1], True
-    return words
-
-
-def plain_verb(word: str) -> str:
-    """ "go" of "going" and "visit" of "visited", where that is a verb; any other word as it is."""
-    wordnet = load_wordnet()
-    for ending in ("ing", "ed"):
-        if not word.endswith(ending) or len(word) < len(ending) + 2:
-            continue
-        stem = word.removesuffix(ending)
-        for base in (stem, stem + "e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem):
-            if wordnet.is_verb(base):
-                return base
-    return word

@@ -171,23 +171,25 @@ class Step:
         if not 0 <= self.times <= MAX_TIMES:
             raise OutOfBounds(f"{self.times} times are too many; say at most {MAX_TIMES}")
 
+    @property
+    def item_in_scope(self) -> Item | None:
+        """The item with the scope's rooms as InRegion predicates of each reading."""
+        rooms = self.scope.labels
+        if self.item is None or not rooms:
+            return self.item
+        return replace(
+            self.item,
+            alternatives=tuple(
+                tuple(_in_room(graph, room, 1.0 / len(rooms)) for graph in readings for room in rooms)
+                for readings in self.item.alternatives
+            ),
+        )
+
     @cached_property
     def graphs(self) -> tuple[QueryGraph, ...]:
-        """The item's readings with the scope's rooms as InRegion predicates: what entities are scored by."""
-        graphs = () if self.item is None else self.item.graphs
-        if not self.scope.rooms:
-            return graphs
-        rooms = self.scope.labels
-        share = 1.0 / len(rooms)
-        return tuple(
-            replace(
-                graph,
-                predicates=(*graph.predicates, Predicate("InRegion", (0,), room)),
-                weight=graph.weight * share,
-            )
-            for graph in graphs
-            for room in rooms
-        )
+        """The readings of `item_in_scope`: what entities are scored by."""
+        item = self.item_in_scope
+        return () if item is None else item.graphs
 
     @property
     def target(self) -> str:
@@ -203,6 +205,14 @@ class Step:
     def count(self) -> int:
         """How many of the item are wanted, EVERY = all there are; 1 without an item."""
         return 1 if self.item is None else self.item.count
+
+
+def _in_room(graph: QueryGraph, room: str, share: float) -> QueryGraph:
+    return replace(
+        graph,
+        predicates=(*graph.predicates, Predicate("InRegion", (0,), room)),
+        weight=graph.weight * share,
+    )
 
 
 class ConstraintKind(IntEnum):

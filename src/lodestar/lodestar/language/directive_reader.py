@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lodestar.language.chart import Reading, load_chart
 from lodestar.language.clause_steps import add_clause
-from lodestar.language.clauses import Clause, clauses_of, plain_verb, without_fillers
+from lodestar.language.clause_words import plain_verb, without_fillers
+from lodestar.language.clauses import Clause, clauses_of
 from lodestar.language.directive import (
     Constraint,
     ConstraintKind,
     Directive,
+    DirectiveError,
     EmptyDirective,
+    Manner,
     NotUnderstood,
     OutOfBounds,
     Scope,
@@ -21,11 +25,13 @@ from lodestar.language.directive import (
     StopRequested,
 )
 from lodestar.language.directive_draft import Draft
+from lodestar.language.halts import is_halt
 from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.motion_limits import check_manners, without_limits
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import TOO_MANY
 from lodestar.language.phrase_items import item_of
+from lodestar.language.phrases import Things
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import corrected, is_known
 from lodestar.language.vocabulary import load_vocabulary
@@ -38,6 +44,8 @@ _DENYING = frozenset(
      "despite", "even", "if", "although"}
 )  # fmt: skip
 LEAST_KNOWN = 0.4  # of the words of a text: below, it is of another language
+MAX_OTHERS = 3  # readings of one clause that are looked at
+MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
 MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
 _SUBJECTS = frozenset(
@@ -58,14 +66,14 @@ class RankedDirective:
     why: tuple[str, ...] = ()
 
 
-def read_directive(text: str) -> tuple[RankedDirective, ...]:
-    """Readings of a text, best first, never empty.
+def read_directive(text: str, most: int = 1) -> tuple[RankedDirective, ...]:
+    """At most so many readings of a text, best first, never empty.
 
     Raises EmptyDirective where there is no text, StopRequested where it only asks for a halt, NotUnderstood (with an
     example) where there is no task in it.
     """
     try:
-        return _readings(text)
+        return _readings(text, most)
     except NotUnderstood as error:
         manners = without_limits(tokens_of(text))[1] if len(text) <= MAX_CHARACTERS else ()
         check_manners(Directive(text, (), manners=manners))  # the better reason
@@ -74,16 +82,37 @@ def read_directive(text: str) -> tuple[RankedDirective, ...]:
         raise error.__class__(str(error) + "; " + EXAMPLE) from None
 
 
-def _readings(text: str) -> tuple[RankedDirective, ...]:
+def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
+    if is_halt(text):
+        raise StopRequested("a halt and nothing else was asked for")
     tokens, manners = without_limits(words_of_text(text))
     clauses = clauses_of(tokens)
-    choices = [_choices(clause) for clause in clauses]
-    draft, why, cost = Draft(), [], 0.0
-    for clause, (meaning, reasons, extra) in zip(clauses, choices):
-        add_clause(draft, clause, meaning)
-        why += reasons
-        cost += extra
-    return (RankedDirective(replace(_assembled(draft, text), manners=manners), cost, tuple(why)),)
+    choices = [_choice(clause) for clause in clauses]
+    best = _put_together(clauses, choices, manners, text)
+    others = []
+    for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if most > 1 else ()):
+        for reading in load_chart().readings(lattice_of(clause.words))[1:MAX_OTHERS]:
+            changed = [*choices[:i], reading, *choices[i + 1 :]]
+            with contextlib.suppress(DirectiveError, ValueError):
+                others.append(_put_together(clauses, changed, manners, text))
+    known, found = {best.directive}, [best]
+    for other in sorted(others, key=lambda reading: reading.cost):
+        if other.directive not in known and other.cost >= best.cost:
+            known.add(other.directive)
+            found.append(other)
+    return tuple(found[:most])
+
+
+def _put_together(
+    clauses: Sequence[Clause], choices: Sequence[Reading], manners: tuple[Manner, ...], text: str
+) -> RankedDirective:
+    """The directive of one reading of each clause."""
+    draft = Draft()
+    for clause, reading in zip(clauses, choices):
+        add_clause(draft, clause, reading.meaning)
+    directive = replace(_assembled(draft, text), manners=manners)
+    why = tuple(reason for reading in choices for reason in reading.why)
+    return RankedDirective(directive, sum(reading.cost for reading in choices), why)
 
 
 def words_of_text(text: str) -> list[str]:
@@ -103,33 +132,30 @@ def words_of_text(text: str) -> list[str]:
     return corrected(tokens)
 
 
-def _choices(clause: Clause) -> tuple[dict, list[str], float]:
-    """The best meaning of a clause, the reasons for it and its cost. Raises NotUnderstood."""
+def _choice(clause: Clause) -> Reading:
+    """The best reading of a clause. Raises NotUnderstood."""
     if clause.link == "unable":
-        return {"kind": "unable", "unable": clause.text}, [], 0.0
+        return Reading({"kind": "unable", "unable": clause.text})
     if clause.link == "why" or (clause.link == "until" and clause.spoken in ("i", "we")):
-        return {"kind": "again"}, [], 0.0
+        return Reading({"kind": "again"})
     if len(clause.words) > MAX_CLAUSE:
         raise NotUnderstood(f'"{shown(clause.text)}": {TOO_MANY}')
     reading = _best(clause.words)
     if reading is not None and reading.meaning["kind"] == "thing":
         _check_named(clause, reading)
     if reading is not None and not _is_statement(clause, reading):
-        return reading.meaning, list(reading.why), reading.cost
+        return reading
     question = _question(clause)
     if question is not None:
-        return question.meaning, ["a question"], question.cost
+        return question
     if _states(clause):
-        return (
-            {"kind": "statement", "thing": _thing_in(_without_subject(clause.words))},
-            ["it asks for nothing"],
-            0.0,
-        )
+        thing = _thing_in(_without_subject(clause.words))
+        return Reading({"kind": "statement", "thing": thing}, 0.0, ("it asks for nothing",))
     if reading is not None:
-        return reading.meaning, list(reading.why), reading.cost
+        return reading
     prefix = _prefix(clause)
     if prefix is not None:
-        return prefix.meaning, list(prefix.why), prefix.cost
+        return prefix
     raise NotUnderstood(f'what to make of "{shown(clause.text)}" is not known')
 
 
@@ -184,7 +210,7 @@ def _question(clause: Clause) -> Reading | None:
     length = 1 if asks is None else asks[0]
     thing = _thing_in(_without_subject(clause.words[length:]))
     kind = "check" if asks is None and "IS" in matches and thing is not None else "ask"
-    return Reading({"kind": kind, **({} if thing is None else {"thing": thing})}, 1.0)
+    return Reading({"kind": kind, **({} if thing is None else {"thing": thing})}, 1.0, ("a question",))
 
 
 def _without_subject(words: Sequence[str]) -> Sequence[str]:
@@ -320,7 +346,7 @@ def _end(draft: Draft, index: int) -> int | None:
     return None
 
 
-def _constraint(kind: ConstraintKind, things, metres: float | None, until: int | None) -> Constraint:
+def _constraint(kind: ConstraintKind, things: Things, metres: float | None, until: int | None) -> Constraint:
     return Constraint(kind, replace(item_of(things, with_rooms=True), count=1), metres, until)
 
 

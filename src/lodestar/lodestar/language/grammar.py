@@ -6,16 +6,19 @@ from lodestar.language.directive import Directive, DirectiveError, NotUnderstood
 from lodestar.language.directive_reader import EXAMPLE, MAX_CHARACTERS, read_directive, words_of_text
 from lodestar.language.expressions import is_sentence, parse_expression
 from lodestar.language.motion_limits import check_manners
-from lodestar.language.query_graph import QueryGraph
+from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.language.sentence_tokens import shown
+from lodestar.language.spelling import is_known
 from lodestar.language.words import tokenise
 from lodestar.models.lexicon import load_lexicon
 
-__all__ = ["MAX_CHARACTERS", "parse_directive", "parse_query"]
+_MOST_OF_A_NAME = 3  # words: "the old frobnicator"
+
+__all__ = ["MAX_CHARACTERS", "parse_directive", "parse_query", "phrase_graphs"]
 
 
 def parse_directive(text: str) -> Directive:
-    """The task that a text asks for: the best of its readings. Raises as `read_directive`, and CannotObey for a manner."""
+    """The best reading of a text. Raises as `read_directive`, and CannotObey for a manner."""
     directive = read_directive(text)[0].directive
     check_manners(directive)
     return directive
@@ -23,7 +26,12 @@ def parse_directive(text: str) -> Directive:
 
 def parse_query(text: str) -> tuple[QueryGraph, ...]:
     """Readings of a referring expression, with or without a verb, best first. Raises as `parse_directive`."""
-    words_of_text(text)
+    try:
+        words_of_text(text)
+    except NotUnderstood:
+        if not _is_name(text):
+            raise
+        return parse_expression(tokenise(text))
     tokens = tokenise(text)
     if is_sentence(tokens):
         graphs = parse_expression(tokens)
@@ -42,7 +50,22 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
     return graphs
 
 
+def _is_name(text: str) -> bool:
+    """Whether a text is a word or a few that no table has: the name of a thing, which embeddings can find."""
+    tokens = tokenise(text) if len(text) <= MAX_CHARACTERS else []
+    return 0 < len(tokens) <= _MOST_OF_A_NAME and tokens[-1].isalpha() and not is_known(tokens[-1])
+
+
 def _says_something(graph: QueryGraph) -> bool:
     """Whether a graph has a noun that is known, or relates its target to one."""
     lexicon = load_lexicon()
     return any(lexicon.known_suffix(variable.category.split()) for variable in graph.variables)
+
+
+def phrase_graphs(text: str) -> tuple[QueryGraph, ...]:
+    """Readings of a noun phrase; where the grammar knows none, its last word is the category."""
+    try:
+        return parse_query(text)
+    except DirectiveError:
+        words = text.split()
+        return (QueryGraph((QueryVariable(text, words[-1]),)),) if words else ()

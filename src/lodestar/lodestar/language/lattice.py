@@ -12,15 +12,17 @@ from lodestar.models.wordnet import load_wordnet
 
 #: Tables whose words no name of a thing holds.
 CLOSING = (
-    "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT", "THAT",
-    "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA", "UNTIL", "EITHER",
-    "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "DID_SEE", "AWAY", "TO_DO", "ODD", "PURPOSE", "CANNOT", "UNTIL_STEP",
+    "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT",
+    "THAT", "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA",
+    "UNTIL", "EITHER", "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "DID_SEE", "AWAY", "TO_DO", "ODD",
+    "PURPOSE", "CANNOT", "UNTIL_STEP",
 )  # fmt: skip
 #: Tables of verbs that begin what is asked for.
 VERBS = (
     "MOVE", "ENTER", "TAKE_ME", "LEAVE", "FIND", "SEARCH", "EXPLORE", "PATROL", "FETCH", "PUT", "HANDLE", "FOLLOW",
     "COUNT", "HOW_MUCH", "LIST", "WHAT_IS", "WHICH_LIST", "CHECK", "CHECK_THING", "SEE_NOW", "ASK", "WHERE_IS",
-    "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "STAND", "HALT", "WHERE_THING", "ASK_OF", "TALK", "SPEAK", "LOOK", "TURN", "REPEAT", "KEEP",
+    "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "STAND", "HALT", "WHERE_THING",
+    "ASK_OF", "TALK", "SPEAK", "LOOK", "TURN", "REPEAT", "KEEP",
 )  # fmt: skip
 _MARKS = frozenset({",", ".", "?", "="})
 _HEADINGS = ("heading", "yaw", "theta", "facing", "angle", "orientation")
@@ -60,6 +62,9 @@ def lattice_of(words: Sequence[str]) -> Lattice:
         if i == 0 and found.get("AVOID", Lexeme(0, "")).length > 1:
             found = {t: lexeme for t, lexeme in found.items() if t not in ("WAIT", "STAND")}
         noun = _noun_at(words, i)
+        measured = max((found[name].length for name in ("LENGTH", "TIME") if name in found), default=0)
+        if noun is not None and noun.length <= measured:
+            noun = None
         if noun is not None and not (i == 0 and _only_verb(words, found)):
             side = len(noun.value.words) == 1 and noun.value.words[0] in _SOFT_SIDES
             found["SIDE_NOUN" if side else "NP"] = noun
@@ -69,10 +74,9 @@ def lattice_of(words: Sequence[str]) -> Lattice:
                     found["NEAREST" if superlative[1] == "Closest" else "FARTHEST"] = noun
             if vocabulary.is_in("DOORS", noun.value.head):
                 found["PASSAGE"] = noun
-        if vocabulary.is_in("SUPERLATIVE", words[i]) and vocabulary.match("DET", words, i + 1) is not None:
-            found["CLOSE"] = Lexeme(
-                1, vocabulary.match("SUPERLATIVE", words, i)[1]
-            )  # "the towel nearest the sink"
+        superlative = vocabulary.match("SUPERLATIVE", words[i : i + 1], 0)
+        if superlative is not None and vocabulary.match("DET", words, i + 1) is not None:
+            found["CLOSE"] = Lexeme(1, superlative[1])  # "the towel nearest the sink"
         part = _participle_at(words, i)
         if part:
             found["PART"] = Lexeme(part, " ".join(words[i : i + part]))

@@ -61,7 +61,7 @@ def motion_limits(tokens: Sequence[str]) -> tuple[MotionLimit, ...]:
 
 
 def without_limits(tokens: Sequence[str]) -> tuple[list[str], tuple[Manner, ...]]:
-    """The tokens with a halt in place of each request to stand and without manners, and the limits that a task breaks."""
+    """The tokens with a halt for each request to stand and without manners, and the limits that a task breaks."""
     kept: list[str] = []
     manners, i = [], 0
     for limit in motion_limits(tokens):

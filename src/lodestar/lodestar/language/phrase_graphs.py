@@ -36,7 +36,8 @@ RANKED_SIDES = ("LeftOf", "RightOf", "Above", "Below")
 def graphs_of(phrase: Phrase, with_rooms: bool = False) -> tuple[QueryGraph, ...]:
     """Readings of a phrase, best first; variable 0 is the phrase itself, the weights add up to 1.
 
-    with_rooms: rooms that things are said to be in are predicates; a step has them as its scope instead. A chain of two relations may also be read flat, both of the target. Raises NotUnderstood past MAX_VARIABLES.
+    with_rooms: rooms that things are said to be in are predicates; a step has them as its scope instead. A chain of
+    two relations may also be read flat, both of the target. Raises NotUnderstood past MAX_VARIABLES.
     """
     nested, flat = _graph(phrase, with_rooms), _flattened(phrase)
     if flat is None:

@@ -88,7 +88,8 @@ def scope_of(phrase: Phrase, own: bool = True) -> Scope:
     if own:
         collect(phrase)
     anchors = [anchor for relation in phrase.relations for anchor in relation.anchors]
-    level = level_of(phrase.level or next((p.level for p in (*rooms, *anchors) if p.level), ""))
+    own_level = " ".join(phrase.noun.words) if load_vocabulary().is_in("LEVELS", phrase.head) else ""
+    level = level_of(phrase.level or own_level or next((p.level for p in (*rooms, *anchors) if p.level), ""))
     return Scope(tuple(graphs_of(room)[0] for room in rooms), level)
 
 

@@ -143,7 +143,7 @@ def _is_material(phrase: Phrase, named: Phrase) -> bool:
 
 
 def options_of(phrases: Sequence[Phrase]) -> Things:
-    """Every kind, state and place that any of the phrases leaves open: "something to sit on", "by the desk or the bed"."""
+    """Every kind, state and place that the phrases leave open: "something to sit on", "by the desk or the bed"."""
     options = [option for phrase in phrases for option in _of_use(phrase)]
     options = [
         replace(p, states=(*p.states, (s, False)), either=()) for o in options for p, s in _of_states(o)

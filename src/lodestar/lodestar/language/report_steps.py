@@ -64,8 +64,8 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
     if all(p.is_whole or p.noun.is_anything for p in things.phrases):
         return [Step(step, scope=scope_of(first))]
     if all(p.is_place for p in things.phrases):
-        rooms = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
-        return [Step(step, scope=Scope(rooms, level_of(things.phrases[0].level)))]
+        over = tuple(graphs_of(replace(p, rooms=()))[0] for p in things.phrases)
+        return [Step(step, scope=Scope(over, level_of(things.phrases[0].level)))]
     return each_step(draft, things, ())
 
 
@@ -112,7 +112,8 @@ def _there(draft: Draft, things: Things, clause: Clause) -> Things:
         and draft.steps[-1].kind is StepKind.FIND
         and draft.named_before
     ):
-        relation = Relation("On", (draft.named_before,))
+        inside = "in there" in clause.text
+        relation = Relation("Inside" if inside else "On", (draft.named_before,))
     else:
         return things
     return replace(things, phrases=tuple(p.with_relations([relation]) for p in things.phrases))
@@ -127,7 +128,8 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
             phrases=tuple(p.with_relations([Relation("On", (container,))]) for p in things.phrases),
         )
     phrase = things.phrases[0]
-    item, asked = item_of(things), ()
+    item = item_of(things)
+    asked: tuple[Predicate, ...] = ()
     if meaning.get("asked"):
         item, asked = _predicates(draft, phrase, meaning["asked"])
     return Step(StepKind.CHECK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
@@ -141,6 +143,7 @@ def _predicates(draft: Draft, phrase: Phrase, asked: dict[str, Any]) -> tuple[It
         grown = phrase.with_relations([replace(relation, negated=relation.negated or denied)])
     else:
         grown = with_state(phrase, asked["state"], denied)
+        grown = replace(grown, states=(*grown.states, *((state, False) for state in grown.either)), either=())
     before, after = graphs_of(phrase)[0], graphs_of(grown)[0]
     known = set(before.predicates)
     own = {
@@ -174,6 +177,8 @@ def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
 def where_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
     """To find a thing that is asked for; of a place the answer is enough."""
     things = draft.things(meaning["thing"])
+    if all(p.noun.is_anything for p in things.phrases):
+        return told(draft, "list", meaning, clause)
     if all(p.is_place for p in things.phrases):
         phrase = replace(things.phrases[0], rooms=())
         return [

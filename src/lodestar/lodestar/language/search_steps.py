@@ -37,16 +37,19 @@ def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause
         draft.named = things.phrases[0]
     if kind != "find" and load_vocabulary().is_in("WAYS", things.phrases[0].head):
         return _by_way(draft, things.phrases[0], meaning, clause)
+    if kind == "handle" and all(load_vocabulary().is_in("ABSTRACT", p.head) for p in things.phrases):
+        draft.unable.append(meaning["unable"])
+        return []
     unable = (meaning["unable"],) if kind in ("handle", "carry") else ()
     steps = each_step(draft, things, unable)
     if kind == "carry":
-        named = draft.named
+        carried = draft.named
         place = (
             places(draft, draft.things(meaning["place"]))
             if "place" in meaning
             else _put(draft, meaning["at"])
         )
-        draft.named = named
+        draft.named = carried
         steps = [*steps, *place] if not steps or place else steps
     return steps
 

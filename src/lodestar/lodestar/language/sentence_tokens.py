@@ -19,6 +19,7 @@ _MEASURE = re.compile(r"(-?\d+(?:\.\d+)?)(m|cm|mm|ft|s|sec|min|h)")
 _CLITICS = (
     (re.compile(r"\b(do|does|did|is|are|was|were|has|have|had|could|would|should|must|may|need) ?n't\b"), r"\1 not"),
     (re.compile(r"\b(dont|don 't)\b"), "do not"),
+    (re.compile(r"\b(do|does|did|is|are|was|were|could|would|should|must)n ?t\b"), r"\1 not"),
     (re.compile(r"\b(doesnt)\b"), "does not"),
     (re.compile(r"\b(isnt)\b"), "is not"),
     (re.compile(r"\b(can't|cannot|cant|can not)\b"), "can not"),

@@ -68,7 +68,7 @@ def _deletions(word: str, most: int) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def _targets() -> frozenset[str]:
-    """Words that a typing error is put right to: function words, verbs, and names of things and rooms in the lexicon."""
+    """Words that a typing error is put right to: function words, verbs, names of things and rooms in the lexicon."""
     lexicon = load_lexicon()
     names = (*lexicon.canonical_noun, *lexicon.rooms, *lexicon.canonical_attribute)
     words = {word for name in names for word in name.split()}
@@ -77,7 +77,7 @@ def _targets() -> frozenset[str]:
 
 @lru_cache(maxsize=1)
 def _index() -> dict[str, tuple[str, ...]]:
-    """Targets by what is left of them without one letter, and without none."""
+    """Targets by what is left of them without one letter, and whole."""
     found: dict[str, list[str]] = {}
     for target in _targets():
         for form in {target, *_deletions(target, 1)}:

@@ -17,11 +17,13 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.directive_draft import Draft
+from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
 from lodestar.language.phrase_items import (
     check_is_thing,
     is_all,
     item_of,
+    level_of,
     says_what,
     scope_of,
 )
@@ -35,6 +37,7 @@ from lodestar.language.phrases import (
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
 
+_SIDES = {"front": "InFrontOf", "back": "Behind", "rear": "Behind", "left": "LeftOf", "right": "RightOf"}
 _NEARBY = ("Near", "NextTo", "Closest")
 
 
@@ -69,6 +72,11 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         ends.append(Step(StepKind.RETURN))
     if not found and not ends:
         draft.route.append(clause.text)
+    levels = [
+        step for step in ends if step.item is not None and step.item.phrase in ("upstairs", "downstairs")
+    ]
+    if len(levels) < len(ends):
+        ends = [step for step in ends if step not in levels]
     steps = [*found, *ends]
     if steps and meaning.get("unable"):
         steps[-1] = replace(steps[-1], unable=(meaning["unable"],))
@@ -88,6 +96,10 @@ def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step
     words = (phrase.noun.determiner, *phrase.noun.words) if phrase.noun.determiner else phrase.noun.words
     if load_vocabulary().is_in("HOME", *words):
         return Step(StepKind.RETURN)
+    side = _SIDES.get(phrase.head)
+    if side is not None and phrase.of is not None and not phrase.of.is_place:
+        spot = replace(generic(SPOT), relations=(Relation(side, (phrase.of,)),))
+        return Step(StepKind.GO, Item((graphs_of(spot),)))
     if phrase.is_spot and (phrase.of is not None or not phrase.noun.adjectives):
         of_room = phrase.of if phrase.of is not None and phrase.of.is_place else None
         whole = replace(phrase, of=None) if of_room is not None else phrase
@@ -103,6 +115,8 @@ def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step
         if back:
             return Step(StepKind.RETURN, Item((graphs_of(replace(phrase, rooms=())),)))
         return Step(StepKind.GO, Item((graphs_of(replace(phrase, rooms=())),)), scope=scope_of(phrase))
+    if back:
+        return Step(StepKind.RETURN, Item((graphs_of(phrase),)), scope=scope_of(phrase))
     return find_step(draft, Things((phrase,), excluded=things.excluded))
 
 
@@ -113,10 +127,18 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
         relation = relation_of(meaning)
         anchors = tuple(draft.resolved(a) for a in relation.anchors)
         relation = replace(relation, anchors=anchors, name="On" if relation.name == "From" else relation.name)
-        if not anchors:
+        if not anchors and relation.name == "Level":
+            words = (relation.text.split()[-1],)
+            place = Phrase(NounWords(words, words[0], ()))
+            steps.append(
+                Step(StepKind.GO, Item((graphs_of(place),)), scope=Scope((), level_of(relation.text)))
+            )
+        elif not anchors:
             draft.route.append(str(relation.name))
         elif any(a.pronoun for a in anchors):
             steps.append(Step(StepKind.RETURN))
+        elif steps and steps[-1].kind is StepKind.GO and relation.name in ("Near", "NextTo", "Behind"):
+            steps[-1] = _nearer(steps[-1], relation)
         elif relation.name in ("Inside", "On", "Near", "NextTo") and all(a.is_place for a in anchors):
             steps += places(draft, Things(anchors))
         elif (

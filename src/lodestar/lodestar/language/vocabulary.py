@@ -21,9 +21,9 @@ def expand(pattern: str) -> Iterator[tuple[str, ...]]:
         words = part.removesuffix("?").split("|")
         choices.append([*words, ""] if part.endswith("?") and part != "?" else words)
     for chosen in itertools.product(*choices):
-        words = tuple(word for word in chosen if word)
-        if words:
-            yield words
+        phrase = tuple(word for word in chosen if word)
+        if phrase:
+            yield phrase
 
 
 @dataclass
@@ -44,9 +44,9 @@ class Vocabulary:
         found: dict[str, tuple[int, Any]] = {}
         node = self._root
         for length, token in enumerate(itertools.islice(tokens, start, None), 1):
-            node = node.get(token)
-            if node is None:
+            if token not in node:
                 break
+            node = node[token]
             for table, value in node.get(_LEAF, {}).items():
                 found[table] = (length, value)
         return found

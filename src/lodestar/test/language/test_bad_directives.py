@@ -82,7 +82,8 @@ def test_nowhere_to_go(text):
 @pytest.mark.parametrize(
     "ban",
     [
-        "do not enter the kitchen", "never go into the kitchen", "avoid the kitchen", "without going through the kitchen",
+        "do not enter the kitchen", "never go into the kitchen", "avoid the kitchen",
+        "without going through the kitchen",
         "but not through the kitchen", "stay out of the kitchen", "keep away from the kitchen", "bypass the kitchen",
         "while avoiding the kitchen", "make sure not to pass the kitchen", "you must not enter the kitchen",
     ],

@@ -47,8 +47,8 @@ def test_a_structure_that_contradicts_itself_is_refused():
         with pytest.raises(NotUnderstood, match="keep away from"):
             check_directive(kept_from(step.item, constraint))
     with pytest.raises(NotUnderstood, match="keep away from"):
-        check_directive(of(step.item, "the sofa", "the kitchen"))
-    check_directive(of(step.item, "the sofa", "the bathroom"))
+        check_directive(of(step.item_in_scope, "the sofa", "the kitchen"))
+    check_directive(of(step.item_in_scope, "the sofa", "the bathroom"))
 
 
 def test_a_constraint_that_is_over_contradicts_nothing():

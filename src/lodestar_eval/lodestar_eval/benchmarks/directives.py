@@ -17,7 +17,10 @@ from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 _PARTS = ("all", "seen", "heldback")
 _LEAST_EXACT, _LEAST_RIGHT, _MOST_MISREAD = 0.60, 0.72, 0.10
-_LONG = "go to the kitchen and find the red mug next to the sink then look for a chair or a stool in the living room and come back but avoid the wet floor please"
+_LONG = (
+    "go to the kitchen and find the red mug next to the sink then look for a chair or a stool in the living room "
+    "and come back but avoid the wet floor please"
+)
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import EVERY, Directive, Step, StepKind
+from lodestar.language.sentences import sentence
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
@@ -34,12 +35,9 @@ def place_of(entity: Entity, mirror: SceneMirror | None) -> str:
 
 
 def directive_in_words(directive: Directive) -> str:
-    """The steps in order, what is kept away from, and what cannot be done: what the robot understood."""
-    steps = ", then ".join(step_in_words(step) for step in directive.steps)
-    barred = [clean_text(c.item.phrase) for c in directive.constraints]
-    kept = f", keeping away from {' and '.join(barred)}" if barred else ""
-    unable = unable_in_words([one for step in directive.steps for one in step.unable])
-    return f"{steps[:1].upper()}{steps[1:]}{kept}. {unable}".strip()
+    """What the robot understood: a sentence that reads as the same directive, on one line."""
+    said = " ".join("".join(c if c.isprintable() else " " for c in sentence(directive)).split())
+    return f"{said[:1].upper()}{said[1:]}."
 
 
 def step_in_words(step: Step) -> str:

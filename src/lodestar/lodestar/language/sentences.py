@@ -87,7 +87,7 @@ def _core(step: Step) -> str:
         case StepKind.RETURN:
             return "come back" if step.item is None else f"return {_place(step.item)}{where}"
         case StepKind.WAIT:
-            return "wait" if step.seconds is None else f"wait {step.seconds!r} seconds"
+            return "wait" if step.seconds is None else f"wait {_number(step.seconds)} seconds"
         case StepKind.PATROL:
             return (
                 f"patrol {_listed(_item(stop) for stop in step.stops)}"
@@ -138,14 +138,14 @@ def _scope(scope: Scope, link: str = " in ") -> str:
 
 
 def _pose(pose: Pose) -> str:
-    heading = "" if pose.heading is None else f", heading {math.degrees(pose.heading)!r} degrees"
-    return f"x = {pose.x!r}, y = {pose.y!r}{heading}"
+    heading = "" if pose.heading is None else f", heading {_number(math.degrees(pose.heading))} degrees"
+    return f"x = {_number(pose.x)}, y = {_number(pose.y)}{heading}"
 
 
 def _constraint(constraint: Constraint) -> str:
     verb = "do not enter" if constraint.kind is ConstraintKind.STAY_OUT else "avoid"
     if constraint.distance is not None:
-        verb = f"keep {constraint.distance!r} m away from"
+        verb = f"keep {_number(constraint.distance)} m away from"
     things = " or ".join(_graph(graph, "the ") for graph in constraint.item.best)
     until = "" if constraint.until is None else f" until step {constraint.until + 1}"
     return f"{verb} {things}{until}"
@@ -187,7 +187,8 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
             after.append(
                 f"{'without' if predicate.negated else 'with'} {other} {_RELATIONS[predicate.name]} it"
             )
-    if article and article not in ("the ", "a ") and not load_lexicon().is_generic(words):
+    several = bool(article) and article not in ("the ", "a ")
+    if several and (words in ("object", "thing") or not load_lexicon().is_generic(words)):
         words = plural(words)
     if variable.category == "you":
         return "you"
@@ -210,7 +211,9 @@ def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
         return f"{predicate.name.lower()} {words}", ""
     rank = predicate.side.rank
     if rank > 1:
-        return f"{_ORDINALS[min(rank, 10) - 1]} {words}", _RANKED.get(predicate.name, "")
+        ordinal = _ORDINALS[min(rank, 10) - 1]
+        said = words if words.startswith(f"{ordinal} ") else f"{ordinal} {words}"
+        return said, _RANKED.get(predicate.name, "")
     return words, _SIDES.get(predicate.name, "")
 
 
@@ -224,6 +227,12 @@ def _relation(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
         said = " and ".join(_variable(graph, other, "the ", named) for other in others)
     link = "between" if predicate.name == "Between" else _RELATIONS[predicate.name]
     return f"that is not {link} {said}" if predicate.negated else f"{link} {said}"
+
+
+def _number(value: float) -> str:
+    """The shortest text that reads as the same number."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def plural(words: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -111,3 +112,16 @@ def test_what_it_cannot_do_is_said_and_read_back():
         'find the mirror in the jane office, as I cannot do "wipe the mirror in jane\'s office", then come back'
     )
     assert parse_directive(said).steps == directive.steps
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("find the second chair from the left", "find the second chair from the left"),
+        ("list everything on the desk", "list all the objects on the desk"),
+        ("wait 10 seconds then come back", "wait 10 seconds, then come back"),
+        ("find the mug, keep 2.5 m away from the dog", "find the mug; keep 2.5 m away from the dog"),
+    ],
+)
+def test_what_is_printed_is_what_a_person_would_say(text, said):
+    assert sentence(parse_directive(text)) == said

@@ -23,6 +23,7 @@ from lodestar.language.directive import (
     Item,
     StopRequested,
 )
+from lodestar.language.halts import is_halt
 from lodestar.language.picture_goals import parse_beside_picture
 from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces import msg
@@ -32,6 +33,7 @@ from lodestar_ros.client_watch import ClientWatch
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
 from lodestar_ros.conversions_directive import AVOID, directive_from_msg, directive_to_msg
+from lodestar_ros.directive_reading import Reading, ReadingDesk
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.pictures import PictureDesk, PicturesConfig, pictures_of
@@ -50,9 +52,10 @@ class DirectiveServer:
     """Start, cancel and conclude directives; parsing and starting happen on the loop's thread.
 
     Publishes ``~/directive``: the current directive, and after its end an empty one.
-    parse(text) returns the directive. now: the loop's time. on_started(directive) and on_stop() let the node act at
-    once. pictures: describes a directive's pictures. watch: tells when its client is gone; None = the directive
-    continues without a client.
+    parse(text) returns the directive at once. desk: reads texts without pictures in its place, and may take seconds; a
+    halt never waits for it, and withdraws what does. now: the loop's time. on_started(directive) and on_stop() let the
+    node act at once. pictures: describes a directive's pictures. watch: tells when its client is gone; None = the
+    directive continues without a client.
     """
 
     def __init__(
@@ -66,8 +69,9 @@ class DirectiveServer:
         on_stop: Callable[[], None],
         pictures: PictureDesk | None = None,
         watch: ClientWatch | None = None,
+        desk: ReadingDesk | None = None,
     ) -> None:
-        self._watch = watch
+        self._watch, self._desk = watch, desk
         self._pictures = pictures or PictureDesk(PicturesConfig())
         self._node, self._loop, self._thread, self._parse, self._now = node, loop, thread, parse, now
         self._on_started, self._on_stop = on_started, on_stop
@@ -121,15 +125,26 @@ class DirectiveServer:
         if self._early and self._now() > 0.0:
             early, self._early = self._early, []
             for handle in early:
-                self._attempt(handle, self._read_and_start)
+                self._admit(handle)
+        for handle, reading in self._desk.take() if self._desk is not None else ():
+            self._attempt(handle, partial(self._start_read, reading=reading))
         for handle, outcome in self._pictures.take():
             self._attempt(handle, partial(self._begin_described, outcome=outcome))
 
     def _on_accepted(self, handle: Any) -> None:
         if self._now() > 0.0:
-            self._attempt(handle, self._read_and_start)
+            self._admit(handle)
         else:
             self._early.append(handle)
+
+    def _admit(self, handle: Any) -> None:
+        """Start a goal, or have its text read first."""
+        request = handle.request
+        plain = request.text.strip() and not request.images and not request.question_id
+        if self._desk is not None and plain and not is_halt(request.text):
+            self._desk.submit(handle, request.text)
+        else:
+            self._attempt(handle, self._read_and_start)
 
     def _attempt(self, handle: Any, begin: Callable[[Any], Directive | None]) -> None:
         """Try to start a directive on the thread; a failure becomes its result."""
@@ -163,11 +178,18 @@ class DirectiveServer:
     def _tried(self, handle: Any, outcome: _Outcome) -> None:
         self._attempts -= 1
         if outcome.stops:
+            self._withdraw()
             self._stop(lambda: self._loop.cancel(self._now()))
         if outcome.result is not None:
             self._refuse(handle, outcome.result)
         elif outcome.directive is not None:
             self._announce(handle, outcome.directive)
+
+    def _withdraw(self) -> None:
+        """Refuse the goals whose texts are being read."""
+        for handle in self._desk.withdraw() if self._desk is not None else ():
+            text = "A later goal stopped the robot before this one had begun."
+            self._refuse(handle, FollowDirective.Result(error_code=int(ErrorCode.CANCELLED), error_msg=text))
 
     def _announce(self, handle: Any, directive: Directive) -> None:
         """Publish a directive that the loop has started; end it if it cannot be published."""
@@ -212,6 +234,9 @@ class DirectiveServer:
         assert directive is not None
         return self._start(handle, directive)
 
+    def _start_read(self, handle: Any, reading: Reading) -> Directive:
+        return self._start(handle, reading())
+
     def _begin_described(self, handle: Any, outcome: Directive | BadPicture) -> Directive:
         if isinstance(outcome, BadPicture):
             raise outcome
@@ -250,6 +275,8 @@ class DirectiveServer:
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
         """Accept every cancel request."""
+        if self._desk is not None:
+            self._desk.hurry(handle)  # what it reads is not begun
         if self._attempts or (self._current is not None and handle == self._current):
             self._stop(lambda: self._cancel(handle))
         return CancelResponse.ACCEPT

@@ -20,13 +20,14 @@ from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import Busy, ErrorCode, QuestionUnknown
 from lodestar.agent.open_questions import OpenQuestion
 from lodestar.assembly.shared import SharedConfig
-from lodestar.language.directive import AmbiguousDirective, StepKind
+from lodestar.language.directive import AmbiguousDirective, NotUnderstood, StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.models.chat import ChatUnavailable
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Constraint, Directive, Item, Subtask
 from lodestar_ros.conversions_directive import directive_to_msg
+from lodestar_ros.directive_reading import ReadingDesk
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
 
 
@@ -434,3 +435,90 @@ def test_words_that_are_not_understood_are_refused_with_a_picture_too(bench):
     server, handle = with_reader(bench, chair), Handle("xyzzy !!", picture())
     server._on_accepted(handle)
     assert handle.result.error_code == FollowDirective.Result.NOT_UNDERSTOOD
+
+
+class SlowModel:
+    """Reads a text when it is let, or when its question is cancelled."""
+
+    def __init__(self):
+        self.asked, self.may, self.cancelled = [], threading.Event(), threading.Event()
+        self.error = None
+
+    def parse(self, text):
+        self.asked.append(text)
+        assert self.may.wait(10.0)
+        if self.error is not None:
+            raise self.error
+        return parse_directive(f"{text} in the kitchen")
+
+    def cancel(self):
+        self.cancelled.set()
+        self.may.set()
+
+
+@pytest.fixture
+def slow(bench):
+    model = SlowModel()
+    desk = bench.server._desk = ReadingDesk(model.parse, model.cancel)
+    bench.clock = 5.0
+    yield model
+    desk.close()
+
+
+def until(bench, condition):
+    """Check as the node does, until something holds."""
+    deadline = time.monotonic() + 10.0
+    while not condition():
+        assert time.monotonic() < deadline
+        bench.server.check()
+        time.sleep(0.005)
+
+
+def test_a_text_begins_when_the_model_has_read_it(bench, slow):
+    bench.server._on_accepted(Handle("find the mug"))
+    bench.server.check()
+    assert bench.loop.started == []
+    slow.may.set()
+    until(bench, lambda: bench.loop.started)
+    assert bench.loop.directive.steps[0].scope.labels == ("kitchen",)
+
+
+def test_what_the_model_makes_of_it_may_be_refused_with_a_code(bench, slow):
+    slow.error = NotUnderstood("no task in it")
+    slow.may.set()
+    handle = Handle("the mug")
+    bench.server._on_accepted(handle)
+    until(bench, lambda: handle.ending)
+    assert (handle.ending, handle.result.error_msg) == ("aborted", "no task in it")
+    assert handle.result.error_code == FollowDirective.Result.NOT_UNDERSTOOD and bench.loop.started == []
+
+
+def test_a_halt_never_waits_for_the_model_and_what_waits_never_begins(bench, slow):
+    reading, waiting, halt = Handle("find the mug"), Handle("find the desk"), Handle("stop")
+    for handle in (reading, waiting):
+        bench.server._on_accepted(handle)
+    until(bench, lambda: slow.asked)
+    bench.server._on_accepted(halt)
+    assert halt.ending == "succeeded" and bench.loop.cancelled == 1
+    assert {h.result.error_code for h in (reading, waiting)} == {FollowDirective.Result.CANCELLED}
+    assert slow.cancelled.is_set()
+    last = Handle("find the lamp")
+    bench.server._on_accepted(last)
+    until(bench, lambda: bench.loop.started)
+    assert [text for text, *_ in bench.loop.started] == ["find the lamp in the kitchen"]
+    assert slow.asked == ["find the mug", "find the lamp"]
+
+
+def test_one_that_is_cancelled_while_it_is_read_ends_at_once(bench, slow):
+    handle = Handle("find the mug")
+    bench.server._on_accepted(handle)
+    until(bench, lambda: slow.asked)
+    bench.server._on_cancel(handle)
+    handle.is_cancel_requested = True
+    until(bench, lambda: handle.ending)
+    assert (handle.ending, bench.loop.started) == ("canceled", [])
+
+
+def test_a_structure_is_read_at_once(bench, slow):
+    bench.server._on_accepted(structured(subtasks=[finding("mug")]))
+    assert slow.asked == [] and len(bench.loop.started) == 1

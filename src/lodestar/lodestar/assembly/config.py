@@ -166,6 +166,7 @@ class GoalSelectorConfig:
     reward: RewardConfig = field(default_factory=RewardConfig)
     sequence_reward: SequenceConfig = field(default_factory=SequenceConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
+    parser: ParserConfig = field(default_factory=ParserConfig, metadata={"prefix": "directive."})
 
     def __post_init__(self) -> None:
         unknown = set(self.experts) - set(EXPERTS)

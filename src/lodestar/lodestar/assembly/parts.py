@@ -5,7 +5,9 @@ The configuration of a part has its shared values filled in already (`RobotConfi
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +37,7 @@ from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.store import KeyframeStore
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import parse_directive
+from lodestar.language.model_directives import best_directive, make_directive_parser
 from lodestar.language.parsers import QueryParser, make_parser
 from lodestar.language.reasoner import Reasoner
 from lodestar.language.reasoners import ReasonerConfig, ReasonerHandle, make_reasoner
@@ -56,6 +59,8 @@ from lodestar.selection.config import policy_of
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import make_reward
 from lodestar.storage.archive import ForeignFile
+
+_log = logging.getLogger(__name__)
 
 # The defaults, for those who measure a part by itself.
 _SHARED, _SEEING = SharedConfig(), PerceptionConfig()
@@ -186,8 +191,21 @@ def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable
 
 
 def directive_parser() -> Callable[[str], Directive]:
-    """Reads the text of directives. The function raises DirectiveError."""
+    """Reads the text of directives by the grammar, at once. The function raises DirectiveError."""
     return parse_directive
+
+
+def directive_model(
+    config: GoalSelectorConfig, warn: Callable[[str], None] = _log.warning
+) -> tuple[Callable[[str], Directive], Callable[[], None]] | None:
+    """Reads the text of directives by a language model first, and what ends its question; None where none is named.
+
+    The function may take as long as `directive.chat.patience`. It raises DirectiveError.
+    """
+    if config.parser.parser == "grammar":
+        return None
+    parser, cancel = make_directive_parser(config.parser, warn)
+    return partial(best_directive, parser), cancel
 
 
 def reasoner(config: ReasonerConfig) -> ReasonerHandle:

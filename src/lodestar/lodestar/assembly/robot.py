@@ -42,7 +42,8 @@ class HeadlessRobot:
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
         self._reasoner = reasoner
-        self._parse = parts.directive_parser()
+        model = parts.directive_model(config.goal_selector)
+        self._parse = parts.directive_parser() if model is None else model[0]
         self._closing = ExitStack()
         self.loop = parts.decision_loop(
             config.goal_selector, config.shared, phrases, policy or parts.policy(config.goal_selector)

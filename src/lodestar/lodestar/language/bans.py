@@ -58,9 +58,7 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
 
 def _bar(draft: Draft, phrase: Phrase, metres: float | None, meaning: dict[str, Any], clause: Clause) -> None:
     """Keep away from one thing; of a thing that was named before, only the distance is new."""
-    kind = ConstraintKind.STAY_OUT if phrase.is_place or phrase.adjectives_only else ConstraintKind.KEEP_AWAY
-    if phrase.relations and any(r.name == "Between" for r in phrase.relations):
-        kind = ConstraintKind.KEEP_AWAY
+    kind = ban_kind(phrase)
     same = next(
         (i for i, (_, things, _) in enumerate(draft.constraints) if things.phrases == (phrase,)), None
     )
@@ -72,3 +70,10 @@ def _bar(draft: Draft, phrase: Phrase, metres: float | None, meaning: dict[str, 
         draft.until_step[len(draft.constraints) - 1] = max(int(meaning["step"]) - 1, 0)
     if clause.link == "until":
         draft.until.append((len(draft.constraints) - 1, len(draft.groups) - 1))
+
+
+def ban_kind(phrase: Phrase) -> ConstraintKind:
+    """Whether the robot stays out of what is forbidden or keeps away from it."""
+    if any(r.name == "Between" for r in phrase.relations):
+        return ConstraintKind.KEEP_AWAY
+    return ConstraintKind.STAY_OUT if phrase.is_place or phrase.adjectives_only else ConstraintKind.KEEP_AWAY

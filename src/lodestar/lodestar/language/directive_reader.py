@@ -39,7 +39,7 @@ from lodestar.models.wordnet import load_wordnet
 
 MAX_CHARACTERS = 1000
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
-_DENYING = frozenset(
+DENYING = frozenset(
     {"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor",
      "despite", "even", "if", "although"}
 )  # fmt: skip
@@ -263,7 +263,7 @@ def _prefix(clause: Clause) -> Reading | None:
     """The reading of the longest beginning of a clause whose rest neither denies nor forbids."""
     words = clause.words
     for end in range(len(words) - 1, 1, -1):
-        if not _DENYING.isdisjoint(words[end:]):
+        if not DENYING.isdisjoint(words[end:]):
             return None
         reading = _best(words[:end])
         if reading is not None and reading.meaning["kind"] not in ("thing", "place"):

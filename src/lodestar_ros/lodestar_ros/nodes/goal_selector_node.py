@@ -12,6 +12,7 @@ from lodestar.models.phrases import PhraseBook
 from lodestar_ros.battery import BatteryConfig, BatteryInput
 from lodestar_ros.client_watch import ClientConfig, ClientWatch
 from lodestar_ros.clocks import PatientClock
+from lodestar_ros.directive_reading import make_reading_desk
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.executors import main_of
@@ -69,6 +70,7 @@ class GoalSelectorNode(LodestarNode):
             self._on_stop,
             desk,
             watch,
+            make_reading_desk(self, config),
         )
         self._experts = ExpertClients(
             self, config.experts, lambda answer: thread.post(lambda: loop.on_answer(answer))

@@ -1,0 +1,171 @@
+"""The second adapter of the port of directive parsers: a language model, whose answer the grammar checks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from lodestar.language.checks import check_directive
+from lodestar.language.directive import (
+    AmbiguousDirective,
+    CannotObey,
+    Directive,
+    DirectiveError,
+    NotUnderstood,
+    Step,
+    StepKind,
+    StopRequested,
+)
+from lodestar.language.directive_answers import SCHEMA, SYSTEM, directive_of
+from lodestar.language.directive_parsers import DirectiveParser, GrammarDirectives, Readings
+from lodestar.language.directive_reader import DENYING, RankedDirective, words_of_text
+from lodestar.language.halts import is_halt
+from lodestar.language.motion_limits import check_manners
+from lodestar.language.parsers import ParserConfig
+from lodestar.language.sentences import sentence
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
+
+_log = logging.getLogger(__name__)
+
+#: Words that may forbid something: where the grammar has no reading, an answer without a constraint may have lost one.
+_MAY_FORBID = DENYING | {"away", "clear", "out", "off", "beware", "careful", "stay", "keep", "skip", "leave"}
+_BY_MODEL = "read by the language model"
+
+
+class ModelDirectives:
+    """A language model's reading; the grammar's where it gives none that can be taken.
+
+    Halts, manners and what is no English text are read by rule, without the model. What is forbidden is compared with
+    the grammar's reading: an answer that drops some of it is not taken, one that forbids something else makes the
+    robot ask back. warn is called with why the grammar had to read a text, begin before every question.
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        fallback: DirectiveParser | None = None,
+        warn: Callable[[str], None] = _log.warning,
+        begin: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._model = model
+        self._fallback = fallback or GrammarDirectives()
+        self._warn = warn
+        self._begin = begin
+
+    def parse(self, text: str) -> Readings:
+        """The model's reading, then the fallback's. Raises DirectiveError, AmbiguousDirective where they disagree."""
+        if is_halt(text):
+            raise StopRequested("a halt and nothing else was asked for")
+        words = words_of_text(text)
+        readings, error = self._by_grammar(text)
+        if readings:
+            check_manners(readings[0].directive)
+        try:
+            self._begin()
+            directive = directive_of(self._model.complete(SYSTEM, text, SCHEMA), text)
+            found = _agreed(directive, readings, words)
+            check_directive(found)
+        except (AmbiguousDirective, CannotObey):
+            raise
+        except (ChatUnavailable, ValueError) as problem:
+            self._warn(f"the grammar reads the directive: {problem}")
+            if error is not None:
+                raise error from None
+            return readings
+        others = tuple(r for r in readings if r.directive != found)
+        return (RankedDirective(found, why=(_BY_MODEL,)), *others)
+
+    def _by_grammar(self, text: str) -> tuple[Readings, NotUnderstood | None]:
+        """The fallback's readings, or why it has none. Raises DirectiveError for what no model may read either."""
+        try:
+            return self._fallback.parse(text), None
+        except NotUnderstood as error:
+            if type(error) is not NotUnderstood:  # it was understood, and cannot be obeyed
+                raise
+            return (), error
+
+
+def best_directive(parser: DirectiveParser, text: str) -> Directive:
+    """The best reading of a text. Raises as `parse`, and CannotObey for a manner."""
+    directive = parser.parse(text)[0].directive
+    check_manners(directive)
+    return directive
+
+
+def make_directive_parser(
+    config: ParserConfig, warn: Callable[[str], None] = _log.warning, chat: OpenAiChat | None = None
+) -> tuple[DirectiveParser, Callable[[], None]]:
+    """The parser that the configuration names, and what ends its question. A directive is one task's budget.
+
+    chat: the model to ask, None = one of its own.
+    """
+    if config.parser == "grammar":
+        return GrammarDirectives(), lambda: None
+    chat = chat or OpenAiChat(config.chat)
+    return ModelDirectives(chat, warn=warn, begin=chat.begin_task), chat.cancel
+
+
+def _agreed(directive: Directive, readings: Readings, words: list[str]) -> Directive:
+    """The model's directive where it forbids what the grammar forbids.
+
+    Raises ValueError where something forbidden is lost, AmbiguousDirective where something else is forbidden.
+    """
+    if not readings:
+        if _forbidden(directive):
+            raise _doubt("Some of it is read by the language model alone.", [directive])
+        if not _MAY_FORBID.isdisjoint(words) or _avoids(words):
+            raise ValueError("the language model forbids nothing, though the text may")
+        return directive
+    grammar = readings[0].directive
+    mine, its = _forbidden(grammar), _forbidden(directive)
+    if its == mine:
+        same = len(directive.steps) == len(grammar.steps)
+        kept = grammar.constraints if same else tuple(replace(c, until=None) for c in grammar.constraints)
+        return replace(directive, steps=_with_asked(directive, grammar), constraints=kept)
+    if its < mine:
+        raise ValueError("the language model drops something that is forbidden")
+    raise _doubt("What is forbidden is read in two ways.", [grammar, directive])
+
+
+def _with_asked(directive: Directive, grammar: Directive) -> tuple[Step, ...]:
+    """The model's steps; of questions the grammar's, which have their predicates, where it reads them so too."""
+    if [step.kind for step in directive.steps] != [step.kind for step in grammar.steps]:
+        return directive.steps
+    return tuple(
+        read if step.kind in (StepKind.CHECK, StepKind.ASK) else step
+        for step, read in zip(directive.steps, grammar.steps)
+    )
+
+
+def _doubt(why: str, directives: Sequence[Directive]) -> AmbiguousDirective:
+    """The question which of the directives is meant; one that nothing here can obey is no choice.
+
+    Raises DirectiveError where none can be obeyed.
+    """
+    choices: list[tuple[str, Directive]] = []
+    refusal: DirectiveError | None = None
+    for directive in directives:
+        try:
+            check_directive(directive)
+        except DirectiveError as error:
+            refusal = error
+        else:
+            choices.append((sentence(directive), directive))
+    if not choices and refusal is not None:
+        raise refusal
+    meant = " or ".join(f'"{words}"' for words, _ in choices)
+    said = "" if refusal is None else f" {refusal}."
+    return AmbiguousDirective(f"{why}{said} Do you mean {meant}?", choices)
+
+
+def _forbidden(directive: Directive) -> frozenset[tuple[object, ...]]:
+    """What may not be done, such that two readings of it can be compared."""
+    things = {(c.kind, frozenset(map(str, c.item.best)), c.distance) for c in directive.constraints}
+    return frozenset(things | {("manner", manner.said) for manner in directive.manners})
+
+
+def _avoids(words: list[str]) -> bool:
+    vocabulary = load_vocabulary()
+    return any(vocabulary.match("AVOID", words, i) is not None for i in range(len(words)))

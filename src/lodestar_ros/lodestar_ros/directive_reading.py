@@ -56,7 +56,7 @@ class ReadingDesk:
 
     def take(self) -> list[tuple[Any, Reading]]:
         """Return the tickets read since the last call, without those that were withdrawn."""
-        done = []
+        done: list[tuple[Any, Reading]] = []
         while True:
             try:
                 ticket, reading = self._done.get_nowait()

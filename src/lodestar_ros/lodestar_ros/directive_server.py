@@ -178,17 +178,17 @@ class DirectiveServer:
     def _tried(self, handle: Any, outcome: _Outcome) -> None:
         self._attempts -= 1
         if outcome.stops:
-            self._withdraw()
+            self.withdraw()
             self._stop(lambda: self._loop.cancel(self._now()))
         if outcome.result is not None:
             self._refuse(handle, outcome.result)
         elif outcome.directive is not None:
             self._announce(handle, outcome.directive)
 
-    def _withdraw(self) -> None:
-        """Refuse the goals whose texts are being read."""
+    def withdraw(self) -> None:
+        """Refuse the goals whose texts are being read, as the robot is to stand."""
         for handle in self._desk.withdraw() if self._desk is not None else ():
-            text = "A later goal stopped the robot before this one had begun."
+            text = "The robot was stopped or held before this goal had begun."
             self._refuse(handle, FollowDirective.Result(error_code=int(ErrorCode.CANCELLED), error_msg=text))
 
     def _announce(self, handle: Any, directive: Directive) -> None:

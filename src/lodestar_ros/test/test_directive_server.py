@@ -19,15 +19,17 @@ import lodestar_ros.directive_server as module
 from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import Busy, ErrorCode, QuestionUnknown
 from lodestar.agent.open_questions import OpenQuestion
+from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.assembly.shared import SharedConfig
 from lodestar.language.directive import AmbiguousDirective, NotUnderstood, StepKind
 from lodestar.language.grammar import parse_directive
+from lodestar.language.parsers import ParserConfig
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.models.chat import ChatUnavailable
 from lodestar_interfaces.action import FollowDirective
 from lodestar_interfaces.msg import Constraint, Directive, Item, Subtask
 from lodestar_ros.conversions_directive import directive_to_msg
-from lodestar_ros.directive_reading import ReadingDesk
+from lodestar_ros.directive_reading import ReadingDesk, make_reading_desk
 from lodestar_ros.pictures import PictureDesk, PicturesConfig
 
 
@@ -509,6 +511,16 @@ def test_a_halt_never_waits_for_the_model_and_what_waits_never_begins(bench, slo
     assert slow.asked == ["find the mug", "find the lamp"]
 
 
+def test_a_hold_ends_what_is_being_read(bench, slow):
+    handle = Handle("find the mug")
+    bench.server._on_accepted(handle)
+    until(bench, lambda: slow.asked)
+    bench.server.withdraw()
+    assert handle.result.error_code == FollowDirective.Result.CANCELLED and slow.cancelled.is_set()
+    bench.server.check()
+    assert bench.loop.started == []
+
+
 def test_one_that_is_cancelled_while_it_is_read_ends_at_once(bench, slow):
     handle = Handle("find the mug")
     bench.server._on_accepted(handle)
@@ -522,3 +534,11 @@ def test_one_that_is_cancelled_while_it_is_read_ends_at_once(bench, slow):
 def test_a_structure_is_read_at_once(bench, slow):
     bench.server._on_accepted(structured(subtasks=[finding("mug")]))
     assert slow.asked == [] and len(bench.loop.started) == 1
+
+
+@pytest.mark.parametrize(("parser", "made"), [("grammar", False), ("model", True)])
+def test_the_configuration_says_whether_a_model_reads(bench, parser, made):
+    closing = []
+    bench.node.on_close = closing.append
+    desk = make_reading_desk(bench.node, GoalSelectorConfig(parser=ParserConfig(parser)))
+    assert (desk is not None) is made and len(closing) == made

@@ -106,6 +106,7 @@ class GoalSelectorNode(LodestarNode):
     def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         self._thread.hold(request.data)
         if request.data:
+            self._server.withdraw()
             self._on_stop()
         self._heartbeat.beat()
         response.success = True

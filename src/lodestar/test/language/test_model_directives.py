@@ -83,7 +83,7 @@ def against(server, text=TEXT):
 def test_a_good_answer_is_taken():
     with chat_server(GOOD) as server:
         (best, *_), warnings = against(server)
-    assert sentence(best.directive) == "find the red mug in the kitchen; keep 2.0 m away from the dog"
+    assert sentence(best.directive) == "find the red mug in the kitchen; keep 2 m away from the dog"
     assert best.why == ("read by the language model",) and warnings == []
     (request,) = server.requests
     assert request["response_format"]["json_schema"]["schema"] == SCHEMA
@@ -234,10 +234,10 @@ def test_a_ban_ends_when_the_grammar_says_so():
         ("count the chairs in the hall", (step("COUNT", "chairs", rooms=["hall"]),),
          "count all the chairs in the hall"),
         ("list all mugs", (step("FIND", "mugs", count=EVERY),), "list all the mugs"),
-        ("go to x=1 y=2", (step("GO", pose={"x": 1, "y": 2, "heading_deg": None}),), "go to x = 1.0, y = 2.0"),
+        ("go to x=1 y=2", (step("GO", pose={"x": 1, "y": 2, "heading_deg": None}),), "go to x = 1, y = 2"),
         ("patrol the kitchen and the hall", (step("PATROL", "kitchen", "hall", times=0),),
          "patrol the kitchen and the hall forever"),
-        ("wait here for a minute", (step("WAIT", seconds=60),), "wait 60.0 seconds"),
+        ("wait here for a minute", (step("WAIT", seconds=60),), "wait 60 seconds"),
         ("clean the mirror", (step("FIND", "mirror", unable=["clean"]),),
          'find the mirror, as I cannot do "clean"'),
         ("explore", (step("EXPLORE"), step("STOP")), "explore the building, then stop"),

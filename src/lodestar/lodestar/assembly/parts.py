@@ -36,7 +36,7 @@ from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.store import KeyframeStore
 from lodestar.language.directive import Directive
-from lodestar.language.grammar import parse_directive
+from lodestar.language.grammar import load_grammar, parse_directive
 from lodestar.language.model_directives import best_directive, make_directive_parser
 from lodestar.language.parsers import QueryParser, make_parser
 from lodestar.language.reasoner import Reasoner
@@ -192,6 +192,7 @@ def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable
 
 def directive_parser() -> Callable[[str], Directive]:
     """Reads the text of directives by the grammar, at once. The function raises DirectiveError."""
+    load_grammar()  # seconds, which the first directive would wait for on the loop's thread
     return parse_directive
 
 

@@ -47,6 +47,7 @@ LEAST_KNOWN = 0.4  # of the words of a text: below, it is of another language
 MAX_OTHERS = 3  # readings of one clause that are looked at
 MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
 MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
+_MOST_OF_A_NAME = 4  # words of an unknown thing that stands without a verb
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
 _SUBJECTS = frozenset(
     {"i", "you", "we", "he", "she", "they", "it", "anyone", "somebody", "robot", "seen", "found", "noticed"}
@@ -166,6 +167,12 @@ def _check_named(clause: Clause, reading: Reading) -> None:
     if not known or (len(words) > 2 and 2 * known <= len(words)) or clause.words[-1] == "the":
         raise NotUnderstood(f'"{shown(clause.text)}" names nothing that is known, and only English is read')
     thing = reading.meaning["thing"]
+    if (
+        isinstance(thing, NounWords)
+        and len(thing.words) > _MOST_OF_A_NAME
+        and not load_wordnet().is_noun(thing.head)
+    ):
+        raise NotUnderstood(f'"{shown(clause.text)}" names no thing; if it is one, say "find" before it')
     if isinstance(thing, NounWords) and not thing.head and thing.determiner:
         raise NotUnderstood(f'"{shown(clause.text)}" names no thing')
 

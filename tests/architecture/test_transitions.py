@@ -14,6 +14,7 @@ import pytest
 import lodestar.agent
 from lodestar.agent.commands import State
 from lodestar.agent.config import LoopConfig
+from lodestar.agent.context import make_context
 from lodestar.agent.loop import DecisionLoop
 from lodestar.agent.transitions import TRANSITIONS, IllegalTransition, Transitions
 from lodestar.models.phrases import PhraseBook
@@ -53,7 +54,7 @@ def test_every_transition_is_a_method_and_no_other_code_sets_the_state():
 def loop():
     experts = ("frontier",)
     policy = LinUcb(LinUcbConfig(), experts, FEATURES, np.random.default_rng(0))
-    return DecisionLoop(LoopConfig(), policy, PhraseBook(), experts)
+    return DecisionLoop(make_context(LoopConfig(), policy, PhraseBook(), experts))
 
 
 def test_every_state_has_one_object_and_only_running_states_may_finish(loop):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # fake_tf2
+sys.path.insert(0, str(Path(__file__).parent))  # fake_tf2, directive_bench
 
 
 def same(a, b, path="record"):

@@ -23,7 +23,7 @@ from lodestar.language.directive import Step
 
 @dataclass(frozen=True)
 class Tools:
-    """What activities act with."""
+    """The parts of the loop that activities use."""
 
     context: LoopContext
     search: TargetSearch
@@ -60,8 +60,9 @@ class Activity:
         self._tools.steps.fail(run, ErrorCode.NAVIGATION_FAILED, message)
 
     def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
-        """The explorer says that nothing reachable is left to explore."""
-        raise NotImplementedError
+        """The explorer says that nothing reachable is left to explore; what needs no exploring fails by that."""
+        message = "Nothing reachable is left to explore, and this step could not be done."
+        self._tools.steps.fail(run, ErrorCode.NO_EXPERT, message)
 
     def send(self, run: Run, proposer: str, goal: np.ndarray, text: str) -> None:
         """The robot goes to `goal` (3,) by the loop's own decision."""

@@ -132,8 +132,8 @@ Command = (
 
 @dataclass(frozen=True)
 class Feedback:
-    """What it does and why. distances: metres. coverage: m^2 known free. goal: (3,) or None. understood: the directive
-    as it was understood.
+    """Progress of the directive, with the reason for what the robot does. distances: metres. coverage: m^2 known
+    free. goal: (3,) or None. understood: the directive as it was understood.
     """
 
     phase: str

@@ -18,7 +18,7 @@ from lodestar.agent.activity import Tools
 from lodestar.agent.charger_trip import ChargerTrip
 from lodestar.agent.commands import CancelGoal, Command, Feedback, NavigationEvent, State
 from lodestar.agent.config import LoopConfig
-from lodestar.agent.context import LoopContext, Validator, make_context, passes
+from lodestar.agent.context import LoopContext
 from lodestar.agent.deciding_state import DecidingState
 from lodestar.agent.errors import Busy, ErrorCode, Held
 from lodestar.agent.goals import GoalMemory
@@ -36,7 +36,6 @@ from lodestar.agent.run import NOT_CHOSEN, Run
 from lodestar.agent.stamps import Stamp
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
-from lodestar.agent.targets import Targets
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.validating_state import ValidatingState
 from lodestar.agent.verifying_state import VerifyingState
@@ -46,12 +45,8 @@ from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
-from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
-from lodestar.selection.context import ContextConfig
 from lodestar.selection.decision_log import Outcome
-from lodestar.selection.policy import Policy
-from lodestar.selection.reward import RewardModel
 
 _log = logging.getLogger(__name__)
 _STANDING = frozenset({State.IDLE, State.HELD, State.WAITING})  # in which nothing may move the robot
@@ -68,37 +63,12 @@ class LoopState(Protocol):
 class DecisionLoop:
     """Follows one directive at a time; `motion_allowed` is false whenever the robot must stand.
 
-    experts: names of those that are asked, which are the policy's arms. features: of FEATURE_SETS, those that the
-    policy learns of.
+    context: in which nothing runs yet (`make_context`).
     """
 
-    def __init__(
-        self,
-        config: LoopConfig,
-        policy: Policy,
-        phrases: PhraseBook | None,
-        experts: tuple[str, ...],
-        *,
-        targets: Targets | None = None,
-        context: ContextConfig | None = None,
-        features: str = "iv_a",
-        rewards: RewardModel | None = None,
-        validator: Validator = passes,
-        prefix: str = "q",
-    ) -> None:
-        self._context = make_context(
-            config,
-            policy,
-            phrases,
-            experts,
-            targets=targets,
-            context=context,
-            features=features,
-            rewards=rewards,
-            validator=validator,
-            prefix=prefix,
-        )
-        self._compose(self._context)
+    def __init__(self, context: LoopContext) -> None:
+        self._context = context
+        self._compose(context)
 
     def _compose(self, context: LoopContext) -> None:
         """Put the states and what they share together."""

@@ -21,7 +21,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """What the robot wants to know; `choices` are counted from 1. asked_at: loop time, seconds."""
+    """A question to whoever gave the directive; `choices` are counted from 1. asked_at: loop time, seconds."""
 
     id: str
     text: str

@@ -31,11 +31,11 @@ class Place(Protocol):
     proposer: str
 
     def goal(self, run: Run) -> np.ndarray:
-        """(3,) where to go."""
+        """Return the goal (3,) in the map frame."""
         ...
 
     def words(self, run: Run) -> tuple[str, str, str]:
-        """What is said on the way, on arrival, and of the place itself."""
+        """Return sentences for the way and for the arrival, and the words for the place."""
         ...
 
 
@@ -79,7 +79,7 @@ class Destination(Activity):
 
 
 class Start:
-    """Where the directive began if coming back is a part of it, else where the robot was first."""
+    """The start: of the directive if coming back is a part of it, else of the robot."""
 
     proposer = HOME
 
@@ -201,7 +201,7 @@ class SpotVisit(Activity):
         self._tools.transitions.redecide(run)
 
     def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
-        """Where it is cannot be told."""
+        """The spot is not known, so the step fails."""
         message = f"Everything reachable is explored, and no way to {_spot(run)} is known."
         self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
 

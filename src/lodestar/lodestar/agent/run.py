@@ -121,7 +121,7 @@ class Run:
 
     @property
     def step(self) -> Step:
-        """What is being worked on, as an errand."""
+        """The step that is being worked on, as an errand."""
         return self.itinerary.errand
 
     @property
@@ -146,7 +146,7 @@ class Run:
 
     @property
     def constraints(self) -> tuple[Constraint, ...]:
-        """What holds while it is worked on."""
+        """The constraints that hold while the step is worked on."""
         return self.directive.constraints_of(self.step_index)
 
     @property

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar.agent.context import make_context
+from lodestar.agent.context import LoopContext, make_context
 from lodestar.agent.loop import DecisionLoop
 from lodestar.agent.shadow import ShadowSelector
 from lodestar.agent.targets import SceneTargets
@@ -245,11 +245,10 @@ def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
     return SceneTargets(phrases, shared.query, shared.keep_out_distance)
 
 
-def decision_loop(
+def _loop_context(
     config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy, prefix: str = "q"
-) -> DecisionLoop:
-    """Follows directives. prefix: of the ids of the questions that it asks back."""
-    return DecisionLoop(
+) -> LoopContext:
+    return make_context(
         config.loop,
         chooser,
         phrases,
@@ -262,19 +261,15 @@ def decision_loop(
     )
 
 
+def decision_loop(
+    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy, prefix: str = "q"
+) -> DecisionLoop:
+    """Follows directives. prefix: of the ids of the questions that it asks back."""
+    return DecisionLoop(_loop_context(config, shared, phrases, chooser, prefix))
+
+
 def shadow_selector(
     config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy
 ) -> ShadowSelector:
     """Decides on another robot's questions as `decision_loop` would."""
-    return ShadowSelector(
-        make_context(
-            config.loop,
-            chooser,
-            phrases,
-            config.experts,
-            targets=scene_targets(shared, phrases),
-            context=config.context,
-            features=config.selection.features,
-            rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
-        )
-    )
+    return ShadowSelector(_loop_context(config, shared, phrases, chooser))

@@ -18,7 +18,7 @@ from lodestar.experts.frontier_tracker import (
 from lodestar.experts.heights import Lens, SurfaceConfig, view_heading
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
-from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.reach import Reach, ReachConfig, length_near
 from lodestar.experts.rooms import rooms_mask
 from lodestar.experts.viewpoint_survey import Stop, StopConfig, Survey
 from lodestar.experts.walls import SteadyWalls
@@ -160,7 +160,7 @@ class FrontierExpert:
             message = "the robot stands too near an obstacle to plan"
             return self._reject(request, RejectionReason.NO_PROPOSAL, message)
         back = self._ways_back(grid)
-        if self._budget.limited and self._budget.must_return(self._length_at(grid, back, request.robot_pose)):
+        if self._budget.limited and self._budget.must_return(length_near(grid, back, request.robot_pose)):
             return self._homeward(request, reach, "the battery says to go back")
         if self._mirror is not None:
             self.looked.set_entities(self._mirror.entities.values())
@@ -248,20 +248,6 @@ class FrontierExpert:
         assert self._start is not None
         return self._start if self._budget.charger is None else self._budget.charger
 
-    @staticmethod
-    def _length_at(grid: OccupancyGrid2D, lengths: np.ndarray | None, pose: np.ndarray) -> float:
-        """Return the path length at the pose or at the nearest cell with one within half a metre; 0 without lengths."""
-        if lengths is None:
-            return 0.0
-        row, column = grid.cells_of(np.asarray(pose)[:2])
-        reach = math.ceil(0.5 / grid.resolution)
-        around = lengths[
-            max(row - reach, 0) : max(row + reach + 1, 0), max(column - reach, 0) : column + reach + 1
-        ]
-        if grid.contains(np.array([row, column])) and math.isfinite(lengths[row, column]):
-            return float(lengths[row, column])
-        return float(around.min()) if around.size else math.inf
-
     def _homeward(self, request: ProposalRequest, reach: Reach, why: str) -> Proposal | Rejection:
         """Propose the charger; reject if the robot is there already or cannot reach it."""
         self._last_goal = None
@@ -272,7 +258,7 @@ class FrontierExpert:
             return self._reject(
                 request, RejectionReason.NO_PROPOSAL, f"{why}, and this is the charger: {left}"
             )
-        way = self._length_at(reach.grid, reach.possible, np.array(charger))
+        way = length_near(reach.grid, reach.possible, np.array(charger))
         if not math.isfinite(way):
             return self._reject(
                 request, RejectionReason.NO_PROPOSAL, f"{why}, but no way to the charger is known"

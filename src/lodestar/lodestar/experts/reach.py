@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -75,3 +76,17 @@ class Reach:
                 if lengths is self.possible and not found:
                     raise
         return found
+
+
+def length_near(grid: OccupancyGrid2D, lengths: np.ndarray | None, pose: np.ndarray) -> float:
+    """Return the path length at the pose or at the nearest cell with one within half a metre; 0 without lengths."""
+    if lengths is None:
+        return 0.0
+    row, column = grid.cells_of(np.asarray(pose)[:2])
+    reach = math.ceil(0.5 / grid.resolution)
+    around = lengths[
+        max(row - reach, 0) : max(row + reach + 1, 0), max(column - reach, 0) : column + reach + 1
+    ]
+    if grid.contains(np.array([row, column])) and math.isfinite(lengths[row, column]):
+        return float(lengths[row, column])
+    return float(around.min()) if around.size else math.inf

@@ -7,6 +7,7 @@ from typing import Any
 from lodestar.language.clause_words import plain_verb
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
+    CannotObey,
     ConstraintKind,
     NotUnderstood,
 )
@@ -46,12 +47,19 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
     things = draft.things(meaning["thing"])
     draft.barred, draft.named = draft.named, named or draft.named
     if verb in ("leave", "leaving", "exit", "exiting"):
-        draft.scope = scope_of(generic().with_relations([Relation("Inside", things.phrases)]))
+        scope = scope_of(generic().with_relations([Relation("Inside", things.phrases)]))
+        if scope.rooms:
+            room = things.phrases[-1].head
+            raise CannotObey(
+                f'"{clause.text}" cannot be obeyed: nothing here keeps the robot inside a room; name the rooms that it '
+                f'must not enter, or say where to search: "find the mug in the {room}"'
+            )
+        draft.scope = scope
         return
     for phrase in (one for said in things.phrases for one in colors_apart(said)):
         anything = phrase.noun.is_anything and not phrase.noun.adjectives and not phrase.relations
-        if anything and not phrase.rooms and plain_verb(verb) in _TOUCHING:
-            continue  # it touches nothing anyway
+        if anything and not phrase.rooms and (meaning.get("done") or plain_verb(verb) in _TOUCHING):
+            continue  # it touches nothing, and does nothing to anything
         for barred in barred_things(phrase, clause.text):
             _bar(draft, barred, metres, meaning, clause)
 

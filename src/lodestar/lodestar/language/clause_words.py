@@ -8,7 +8,7 @@ from lodestar.language.sentence_tokens import COMMA
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.wordnet import load_wordnet
 
-_JOINS = frozenset({"and", "or", "but", "then", COMMA})
+JOINS = frozenset({"and", "or", "but", "then", COMMA})
 
 
 def main_verb(words: list[str], order: bool) -> list[str]:
@@ -53,7 +53,7 @@ def without_fillers(words: Sequence[str]) -> list[str]:
             if match is not None and start + match[0] == len(words):
                 words, moved = words[:start], True
                 break
-        while words and words[-1] in _JOINS:
+        while words and words[-1] in JOINS:
             words, moved = words[:-1], True
     return words
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lodestar.language.clause_words import main_verb, without_asides, without_fillers
+from lodestar.language.clause_words import JOINS, main_verb, without_asides, without_fillers
 from lodestar.language.lattice import VERBS, is_open, known_at, unknown_verb
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
-_JOINS = frozenset({"and", "or", "but", "then", COMMA})
 _ORDERS = {
     "before": "before",
     "after": "after",
@@ -74,7 +73,7 @@ def clauses_of(tokens: Sequence[str]) -> list[Clause]:
 
     def close(end: int, question: bool = False) -> None:
         words = tokens[start:end]
-        while words and words[-1] in _JOINS:
+        while words and words[-1] in JOINS:
             words = words[:-1]
         if words:
             found.append(Clause(tuple(words), link, question, joined))
@@ -114,7 +113,7 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
         order = _order_at(tokens, i)
         return (order[0], order[1], False) if order is not None and i == 0 else None
     j = i
-    while j < len(tokens) and tokens[j] in _JOINS:
+    while j < len(tokens) and tokens[j] in JOINS:
         j += 1
     if j > i:
         first = "first" if tokens[j : j + 1] == ["first"] and tokens[i] == "but" else ""
@@ -252,6 +251,8 @@ def _bans(tokens: Sequence[str], i: int) -> bool:
             "beware",
             "bypass",
             "skip",
+            "anywhere",
+            "everywhere",
         ) or (len(str(match[1]).split()) > 2):
             return True
         if match[1] in ("do not", "never") or vocabulary.match("THROUGH", tokens, after) is not None:
@@ -355,11 +356,11 @@ def strip(clause: Clause) -> Clause:
     if clause.link == "unable":
         return clause
     words = list(clause.words)
-    while words and words[0] in _JOINS:
+    while words and words[0] in JOINS:
         words.pop(0)
     clause = replace(clause, spoken=words[0] if words else "")
     words = words[_skip(words, 0, "POLITE") :]
-    while words and words[0] in _JOINS:
+    while words and words[0] in JOINS:
         words = words[1:]
     if words[:1] == ["first"]:
         words = words[1:]

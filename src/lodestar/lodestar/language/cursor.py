@@ -60,27 +60,6 @@ class TokenCursor:
         word = self.take(self.words.numbers)
         return None if word is None else float(word)
 
-    def take_home(self) -> bool:
-        """Consume what RETURN goes back to, where nothing else follows in this step."""
-        match = self.words.home.match(self.tokens, self.position)
-        if match is None:
-            return False
-        following = self.position + match[0]
-        free = following >= len(self.tokens) or self.tokens[following] == SEPARATOR
-        if not (free or self.at_step(following) or self.words.fillers.match(self.tokens, following)):
-            return False
-        self.position = following
-        return True
-
-    def skip_to_separator(self) -> None:
-        """Past everything up to the next separator or step."""
-        while (
-            not self.done
-            and self.peek() != SEPARATOR
-            and self.words.then.match(self.tokens, self.position) is None
-        ):
-            self.position += 1
-
     def at_step(self, i: int) -> bool:
         """Whether another step begins at token i."""
         words = self.words

@@ -11,7 +11,6 @@ from lodestar.language.directive import (
     NotUnderstood,
     Scope,
     Step,
-    StepKind,
 )
 from lodestar.language.phrases import (
     HERE,
@@ -22,10 +21,8 @@ from lodestar.language.phrases import (
     things_of,
 )
 
-_TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "disturb", "damage"})
+NEARBY = ("Near", "NextTo", "Closest")  # relations to a thing that it is enough to be around
 AROUND = 3.0  # m: what is around a thing, where no distance is said
-_NEARBY = ("Near", "NextTo", "Closest")
-_GOES_ON = (StepKind.FIND, StepKind.GO, StepKind.COUNT, StepKind.LIST)
 
 
 @dataclass
@@ -62,6 +59,14 @@ class Draft:
     def steps(self) -> list[Step]:
         """Every step so far, in the order of doing."""
         return [step for group in self.groups for step in group.steps]
+
+    @property
+    def denials(self) -> int:
+        """How much it forbids or excludes so far."""
+        graphs = [graph for step in self.steps if step.item is not None for graph in step.item.graphs]
+        negated = sum(predicate.negated for graph in graphs for predicate in graph.predicates)
+        excluded = sum(len(step.item.excluded) for step in self.steps if step.item is not None)
+        return len(self.constraints) + negated + excluded + (self.scope is not None)
 
     def insert(self, steps: list[Step], clause: Clause) -> None:
         if not steps:

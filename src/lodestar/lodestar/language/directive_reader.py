@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lodestar.language.chart import Reading, load_chart
 from lodestar.language.clause_steps import add_clause
@@ -43,6 +44,25 @@ DENYING = frozenset(
     {"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor",
      "despite", "even", "if", "although"}
 )  # fmt: skip
+_FORBIDS = frozenset({"not", "never", "no", "without", "avoid", "avoiding", "except", "neither", "nor"})
+#: Kinds of clauses in which a word of `_FORBIDS` forbids nothing, or whose rules have taken it in.
+_TAKES_IN = frozenset(
+    {
+        "avoid",
+        "never",
+        "ask",
+        "check",
+        "where",
+        "what",
+        "statement",
+        "again",
+        "halt",
+        "unable",
+        "refuse",
+        "override",
+    }
+)
+_STAYS = frozenset({"stay", "staying", "remain", "remaining", "keep"})
 LEAST_KNOWN = 0.4  # of the words of a text: below, it is of another language
 MAX_OTHERS = 3  # readings of one clause that are looked at
 MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
@@ -109,11 +129,27 @@ def _put_together(
 ) -> RankedDirective:
     """The directive of one reading of each clause."""
     draft = Draft()
-    for clause, reading in zip(clauses, choices):
-        add_clause(draft, clause, reading.meaning)
+    for i, (clause, reading) in enumerate(zip(clauses, choices)):
+        meaning, before = reading.meaning, draft.denials
+        add_clause(draft, clause, _kept_within(clause, meaning) if i + 1 < len(clauses) else meaning)
+        forbids = meaning["kind"] not in _TAKES_IN and not _FORBIDS.isdisjoint(clause.words)
+        if forbids and draft.denials == before:
+            raise NotUnderstood(
+                f'what "{shown(clause.text)}" forbids is not known; say it in a sentence of its own'
+            )
     directive = replace(_assembled(draft, text), manners=manners)
     why = tuple(reason for reading in choices for reason in reading.why)
     return RankedDirective(directive, sum(reading.cost for reading in choices), why)
+
+
+def _kept_within(clause: Clause, meaning: dict[str, Any]) -> dict[str, Any]:
+    """ "Stay in the kitchen and ..." as a place that is not left while the rest is done."""
+    places = (meaning.get("where") or {}).get("all", ())
+    held = [place["to"] for place in places if place.get("name") in ("Inside", "On") and place.get("to")]
+    if meaning["kind"] != "wait" or meaning.get("seconds") or clause.words[0] not in _STAYS or len(held) != 1:
+        return meaning
+    things = held[0].get("all", held) if isinstance(held[0], dict) else held
+    return {"kind": "avoid", "verb": "leave", "thing": things[0]} if len(things) == 1 else meaning
 
 
 def words_of_text(text: str) -> list[str]:

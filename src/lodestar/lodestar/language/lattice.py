@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lodestar.language.chart import Lattice, Lexeme
+from lodestar.language.clause_words import plain_verb
 from lodestar.language.noun_words import is_level, noun_words
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
@@ -63,7 +64,7 @@ def lattice_of(words: Sequence[str]) -> Lattice:
             found = {t: lexeme for t, lexeme in found.items() if t not in ("WAIT", "STAND")}
         noun = _noun_at(words, i)
         measured = max((found[name].length for name in ("LENGTH", "TIME") if name in found), default=0)
-        if noun is not None and noun.length <= measured:
+        if noun is not None and (noun.length <= measured or _is_forbidden_act(words, i, noun)):
             noun = None
         if noun is not None and not (i == 0 and _only_verb(words, found)):
             side = len(noun.value.words) == 1 and noun.value.words[0] in _SOFT_SIDES
@@ -84,6 +85,14 @@ def lattice_of(words: Sequence[str]) -> Lattice:
             found["VERB"] = Lexeme(length, " ".join(words[i : i + length]))
         options.append(found)
     return Lattice(words, options)
+
+
+def _is_forbidden_act(words: Sequence[str], i: int, noun: Lexeme) -> bool:
+    """Whether "going" of "without going upstairs" stands here: something to do, and no thing."""
+    named = noun.value.words
+    if i == 0 or words[i - 1] not in ("without", "no") or len(named) > 1 or not named[0].endswith("ing"):
+        return False
+    return not known_at(words, i) and load_wordnet().is_verb(plain_verb(named[0]))
 
 
 def known_at(words: Sequence[str], i: int) -> int:

@@ -69,20 +69,6 @@ class NounPhrase:
             return False
         return self.room is None or self.determiner in ("this", "")
 
-    def as_region(self) -> str | None:
-        """The label that a region must have, or None where the phrase sets none."""
-        return self.room
-
-    def in_its_region(self) -> NounPhrase:
-        """Where the phrase names a room: anything inside it; otherwise the phrase itself."""
-        room = self.room
-        if room is None or load_lexicon().canonical(self.category) is not None:
-            return self
-        anything = replace(
-            NounPhrase.anything(), phrase=self.phrase, count=self.count, relations=self.relations
-        )
-        return anything.related("InRegion", room)
-
     def singled_out(self, name: str, value: str) -> NounPhrase:
         """The phrase with what tells it from its like: "LeftOf 2" is the second from the left."""
         if name == "HasAttribute":

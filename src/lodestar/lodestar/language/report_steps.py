@@ -13,7 +13,7 @@ from lodestar.language.directive import (
     Step,
     StepKind,
 )
-from lodestar.language.directive_draft import Draft
+from lodestar.language.directive_draft import NEARBY, Draft
 from lodestar.language.noun_words import GENERIC, NounWords
 from lodestar.language.phrase_graphs import generic, graphs_of
 from lodestar.language.phrase_items import (
@@ -34,7 +34,6 @@ from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.travel_steps import each_step
 
 AROUND = 3.0  # m: what is around a thing, where no distance is said
-_NEARBY = ("Near", "NextTo", "Closest")
 
 
 def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
@@ -44,7 +43,7 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
         return [Step(step, stops=tuple(item_of(Things((stop,))) for stop in stops))]
     if meaning.get("where"):
         around = relation_of(meaning["where"])
-        if around.name in _NEARBY and around.anchors:
+        if around.name in NEARBY and around.anchors:
             return [Step(step, scope=Scope(around=graphs_of(around.anchors[0])[0], radius=AROUND))]
         rooms = generic().with_relations([relation_of(meaning["where"])])
         return [Step(step, scope=scope_of(rooms))]
@@ -58,7 +57,7 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
             return [Step(step)]
         return [Step(step, stops=tuple(item_of(Things((p,))) for p in things.phrases))]
     first = things.phrases[0]
-    near = next((r for r in first.relations if r.name in _NEARBY and r.anchors), None)
+    near = next((r for r in first.relations if r.name in NEARBY and r.anchors), None)
     if near is not None and (first.is_place or first.noun.is_anything):
         return [Step(step, scope=Scope(around=graphs_of(near.anchors[0])[0], radius=AROUND))]
     if all(p.is_whole or p.noun.is_anything for p in things.phrases):

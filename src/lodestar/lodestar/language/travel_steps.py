@@ -16,7 +16,7 @@ from lodestar.language.directive import (
     Step,
     StepKind,
 )
-from lodestar.language.directive_draft import Draft
+from lodestar.language.directive_draft import NEARBY, Draft
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import SPOT, generic, graphs_of
 from lodestar.language.phrase_items import (
@@ -38,7 +38,6 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
 
 _SIDES = {"front": "InFrontOf", "back": "Behind", "rear": "Behind", "left": "LeftOf", "right": "RightOf"}
-_NEARBY = ("Near", "NextTo", "Closest")
 
 
 def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
@@ -147,7 +146,7 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
             and steps[-1].kind is StepKind.GO
         ):
             steps[-1] = _nearer(steps[-1], relation)
-        elif relation.name in _NEARBY and not relation.negated:
+        elif relation.name in NEARBY and not relation.negated:
             steps += places(draft, Things(anchors))
         else:
             spot = replace(generic(SPOT), relations=(relation,))

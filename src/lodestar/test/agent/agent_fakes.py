@@ -18,6 +18,7 @@ from lodestar.agent.commands import (
     SendGoal,
 )
 from lodestar.agent.config import LoopConfig
+from lodestar.agent.context import make_context
 from lodestar.agent.loop import DecisionLoop
 from lodestar.agent.targets import TargetView
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
@@ -157,7 +158,7 @@ class World:
         config = LinUcbConfig(mixing=self.mixing)
         policy = LinUcb(config, self.experts, FEATURES, np.random.default_rng(self.seed))
         self.policy = policy
-        self.loop = DecisionLoop(self.config, policy, None, self.experts, targets=self.targets)
+        self.loop = DecisionLoop(make_context(self.config, policy, None, self.experts, targets=self.targets))
         self.pose = np.array([2.0, 2.0, 0.0])
         self.goal: np.ndarray | None = None
         self.commands: list[Command] = []

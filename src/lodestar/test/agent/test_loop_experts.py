@@ -10,8 +10,8 @@ import pytest
 from agent_fakes import TARGET, World, entity, exploring, find, proposal, towards_target
 
 from lodestar.agent.commands import EmbedPhrases, RecordDecision, RequestProposals, SendGoal
+from lodestar.agent.context import make_context
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.loop import DecisionLoop
 from lodestar.experts.protocol import ActionKind
 from lodestar.selection.decision_log import Outcome
 
@@ -119,7 +119,7 @@ def test_a_refused_decision_is_not_driven():
 def test_the_experts_must_be_the_arms():
     world = World()
     with pytest.raises(ValueError, match="arms"):
-        DecisionLoop(world.config, world.policy, None, ("frontier",), targets=world.targets)
+        make_context(world.config, world.policy, None, ("frontier",), targets=world.targets)
 
 
 THINKERS = ("semantic_map", "ego_vlm")

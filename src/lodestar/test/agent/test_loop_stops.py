@@ -7,6 +7,7 @@ import pytest
 from agent_fakes import World, find, room
 
 from lodestar.agent.commands import CancelGoal, Finish, RequestProposals, SendGoal, State
+from lodestar.agent.context import make_context
 from lodestar.agent.errors import Busy, ErrorCode, Held
 from lodestar.agent.loop import DecisionLoop
 from lodestar.selection.linucb import LinUcb, LinUcbConfig
@@ -67,12 +68,15 @@ def test_the_time_limit_ends_it(known_target):
     assert known_target.of(CancelGoal)
 
 
+def fresh_loop(world):
+    """A loop that has heard nothing."""
+    policy = LinUcb(LinUcbConfig(), world.experts, world.policy.names, np.random.default_rng(0))
+    return DecisionLoop(make_context(world.config, policy, None, world.experts, targets=world.targets))
+
+
 def test_no_grid_ends_as_no_map():
     world = World()
-    loop = DecisionLoop(
-        world.config, LinUcb(LinUcbConfig(), world.experts, world.policy.names, np.random.default_rng(0)),
-        None, world.experts, targets=world.targets,
-    )  # fmt: skip
+    loop = fresh_loop(world)
     loop.on_pose(world.pose, 0.0)
     loop.start(find(), 0.0)
     assert loop.tick(1.0) == []
@@ -86,10 +90,7 @@ def test_no_grid_ends_as_no_map():
 
 def test_no_pose_ends_as_tf_error():
     world = World()
-    loop = DecisionLoop(
-        world.config, LinUcb(LinUcbConfig(), world.experts, world.policy.names, np.random.default_rng(0)),
-        None, world.experts, targets=world.targets,
-    )  # fmt: skip
+    loop = fresh_loop(world)
     loop.on_grid(room())
     loop.start(find(), 0.0)
     loop.tick(world.config.no_map_timeout - 0.1)

@@ -1,0 +1,119 @@
+"""A server of directives around a loop of its own, without DDS, for the tests of what it begins and refuses."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from sensor_msgs.msg import CompressedImage
+
+import lodestar_ros.directive_server as module
+from lodestar.agent.errors import Busy, QuestionUnknown
+from lodestar.agent.open_questions import OpenQuestion
+from lodestar.assembly.shared import SharedConfig
+from lodestar.language.grammar import parse_directive
+from lodestar_interfaces.action import FollowDirective
+from lodestar_interfaces.msg import Constraint, Directive, Item, Subtask
+
+
+class Handle:
+    """What rclpy hands to the server."""
+
+    def __init__(self, text, *images):
+        pictures = [CompressedImage(format="png", data=image) for image in images]
+        self.request = FollowDirective.Goal(text=text, images=pictures)
+        self.is_cancel_requested = False
+        self.ending = ""
+        self.result = None
+
+    def execute(self, conclude):
+        self.result = conclude(self)
+
+    def succeed(self):
+        self.ending = "succeeded"
+
+    def abort(self):
+        self.ending = "aborted"
+
+    def canceled(self):
+        self.ending = "canceled"
+
+
+class Loop:
+    def __init__(self):
+        self.started = []
+        self.cancelled = 0
+
+    def cancel(self, now):
+        self.cancelled += 1
+
+    def ask(self, text, choices, now):
+        self.asked = OpenQuestion("q-1", text, choices, now)
+        return self.asked
+
+    def answer(self, question, choice, now, limit):
+        if question != "q-1":
+            raise QuestionUnknown(f'no question "{question}" is open')
+        directive = parse_directive("find the red chair")
+        self.start(directive, now, limit)
+        self.answered = choice
+        return directive
+
+    def start(self, directive, now, limit):
+        if self.started:
+            raise Busy("another directive runs")
+        self.directive = directive
+        self.started.append((directive.text, now, limit))
+
+
+class Thread:
+    """The loop's thread, inline."""
+
+    def ask(self, work, then):
+        then(work())
+
+    def stop(self, work):
+        work()
+
+
+def make_bench(monkeypatch):
+    """A server around a loop of its own; `clock` is its time in seconds."""
+    monkeypatch.setattr(module, "ActionServer", lambda *args, **options: None)
+    logger = SimpleNamespace(warning=lambda text: None)
+    said = []
+    publisher = SimpleNamespace(publish=said.append)
+    node = SimpleNamespace(
+        get_logger=lambda: logger,
+        get_clock=lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=0)),
+        create_publisher=lambda *args: publisher,
+        shared=SharedConfig(),
+    )
+    bench = SimpleNamespace(clock=0.0, loop=Loop(), node=node, said=said)
+    bench.server = module.DirectiveServer(
+        bench.node,
+        bench.loop,
+        Thread(),
+        parse_directive,
+        lambda: bench.clock,
+        lambda directive: None,
+        lambda: None,
+    )
+    return bench
+
+
+def structured(**fields):
+    handle = Handle("")
+    handle.request = FollowDirective.Goal(directive=Directive(**fields))
+    return handle
+
+
+def finding(target, **changes):
+    """A step that finds what these words say."""
+    return Subtask(item=[Item(text=target, **changes)])
+
+
+def avoiding(what, **changes):
+    return Constraint(item=Item(text=what), **changes)

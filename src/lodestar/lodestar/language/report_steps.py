@@ -13,7 +13,7 @@ from lodestar.language.directive import (
     Step,
     StepKind,
 )
-from lodestar.language.directive_draft import NEARBY, Draft
+from lodestar.language.directive_draft import AROUND, NEARBY, Draft
 from lodestar.language.noun_words import GENERIC, NounWords
 from lodestar.language.phrase_graphs import generic, graphs_of
 from lodestar.language.phrase_items import (
@@ -32,8 +32,6 @@ from lodestar.language.phrases import (
 )
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.travel_steps import each_step
-
-AROUND = 3.0  # m: what is around a thing, where no distance is said
 
 
 def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:

@@ -1,0 +1,123 @@
+"""Records of the memory: what was seen, done and told, and when and where."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+
+
+class Source(str, Enum):
+    """Who says it. The values are those that the store keeps."""
+
+    DETECTOR = "detector"  # composed from what perception saw
+    CAPTIONER = "captioner"  # a vision model's words for the image
+    MODEL = "model"  # a language model's conclusion
+    EVENT = "event"  # the scene changed, or the robot did something
+    OPERATOR = "operator"  # a person's word
+
+
+class EventKind(str, Enum):
+    """What happened. The values are those that the store keeps."""
+
+    APPEARED = "appeared"  # an entity was confirmed that was not there when its place was last seen
+    MOVED = "moved"
+    VANISHED = "vanished"
+    DIRECTIVE = "directive"  # a directive began or ended
+    DECISION = "decision"
+    TOLD = "told"  # an operator's word
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """An entity as it was when it was remembered (STaR IV-A): its later moves do not change it.
+
+    centre, size: (3,) of its axis-aligned box in `map`, metres. pixels: largest area in the segment's images.
+    """
+
+    entity_id: int
+    label: str
+    centre: np.ndarray
+    size: np.ndarray
+    caption: str = ""  # untrusted text
+    pixels: int = 0
+
+    def distance(self, point: np.ndarray) -> float:
+        """Distance from a point (3,) to the box, metres; 0 inside."""
+        outside = np.maximum(np.abs(np.asarray(point, float) - self.centre) - self.size / 2.0, 0.0)
+        return float(np.linalg.norm(outside))
+
+
+@dataclass(frozen=True)
+class MapName:
+    """Which map a memory belongs to: memories of another map are not mixed in.
+
+    fingerprint: of the saved map's content; "" = this session's map, not saved yet.
+    """
+
+    map_id: int
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A segment of the robot's life: some seconds with one caption, or one event (DESIGN section 3). Immutable.
+
+    start, end: seconds in the clock of the stamps. position: (3,) of base_link in `map`, metres; heading: radians.
+    text is untrusted. corrects: id of the memory that this one replaces in answers, 0 = none.
+    Raises ValueError for a text without letters, times that are not finite or end before they start.
+    """
+
+    id: int  # from 1, increasing in the order of acceptance; 0 = not accepted yet
+    text: str
+    start: float
+    end: float
+    position: np.ndarray
+    heading: float = 0.0
+    floor: int = 0
+    region_id: int = 0
+    region: str = ""  # label of the region then
+    primitives: tuple[Primitive, ...] = ()
+    keyframe_ids: tuple[int, ...] = ()
+    source: Source = Source.DETECTOR
+    event: EventKind | None = None
+    facts: dict[str, str] = field(default_factory=dict)  # of an event: its fields as words, for exact answers
+    robot: str = "robot"
+    session: str = ""
+    map: MapName = MapName(1)
+    pinned: bool = False
+    corrects: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.text.strip():
+            raise ValueError("a memory needs words; describe what was seen or done")
+        if not (math.isfinite(self.start) and math.isfinite(self.end) and self.start <= self.end):
+            raise ValueError("a memory needs finite times, and must not end before it starts")
+        if not np.all(np.isfinite(self.position)):
+            raise ValueError("a memory needs a finite position; none is kept while the robot is lost")
+
+    @property
+    def entity_ids(self) -> tuple[int, ...]:
+        """Ids of the entities in it."""
+        return tuple(primitive.entity_id for primitive in self.primitives)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A keyframe that is the memory's image for some entities seen together (SnapMem 3.1)."""
+
+    id: int
+    keyframe_id: int
+    entity_ids: frozenset[int]
+    region_id: int = 0
+
+
+@dataclass(frozen=True)
+class FrontierSnapshot:
+    """An image towards a frontier (SnapMem App. 8). pose: (4, 4) map <- camera of the observation."""
+
+    frontier_id: int
+    keyframe_id: int
+    pose: np.ndarray

@@ -1,4 +1,4 @@
-"""Errands that end at a place: RETURN, GO to a pose, a room or a spot, and PATROL of the rooms that are known."""
+"""Errands that end at a place: RETURN, GO to a pose, a room or a spot, and PATROL of every room."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from lodestar.agent.run import Run
 from lodestar.agent.spot_search import SpotSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
+from lodestar.agent.words import counted
 from lodestar.geometry.poses import wrap_angle
 from lodestar.language.directive import Step
 from lodestar.scene.records import Region
@@ -207,50 +208,57 @@ class SpotVisit(Activity):
 
 
 class RoomPatrol(Activity):
-    """PATROL without stops: go once into every room that is known now, the nearest first."""
+    """PATROL without stops: go once into every room, the nearest first, and explore where no room is left to go to.
+
+    Rooms are split and merged while the map grows, so what is kept is where the robot was, not which regions.
+    """
 
     def __init__(self, tools: Tools, rooms: RoomSearch) -> None:
         super().__init__(tools)
         self._rooms = rooms
-        self._left: set[int] | None = None
-        self._seen: list[str] = []
-        self._missed: list[str] = []
+        self._been: list[np.ndarray] = []  # (2,) places inside rooms
+
+    def asked(self, run: Run) -> Step:
+        """To explore, once the robot has been in every room that is known."""
+        return run.unscoped
 
     def act(self, run: Run) -> bool:
-        """Go into the nearest room that is left; end where none is."""
-        regions = {region.id: region for region in self._rooms.all()}
-        if self._left is None:
-            self._left = set(regions)
-        if not regions:
-            message = "I know no rooms yet; let me explore first."
-            self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
-            return True
-        self._left &= set(regions)  # rooms merge while the map grows
-        here = [i for i in self._left if self._rooms.is_inside([regions[i]])]
-        for identity in here:
-            self._left.discard(identity)
-            self._seen.append(_called(regions[identity]))
-        goal = self._rooms.way_in(run, [regions[i] for i in self._left])
+        """Go into the nearest room that is left; where none is, the explorer is asked."""
+        pose = self._tools.context.facts.pose
+        assert pose is not None
+        if self._rooms.is_inside(self._rooms.all()):
+            self._been.append(np.array(pose[:2]))
+        left = self._left()
+        goal = self._rooms.way_in(run, left)
         if goal is not None:
-            self.send(run, PLACE, goal, f"On patrol: {len(self._left)} rooms to go.")
-            return True
-        self._missed += [_called(regions[i]) for i in self._left]
-        self._end(run)
-        return True
+            self.send(run, PLACE, goal, f"On patrol: {counted(len(left), 'room')} to go, of those I know.")
+        return goal is not None
 
     def arrived(self, run: Run, arrival: Arrival) -> None:
-        """On to the next room; a goal that lies in none of those left is not tried again."""
+        """On to the next room; where the robot came into none, that goal is not tried again."""
         run.arrival = None
-        run.goals.exclude(arrival.goal, "visited", self._tools.context.facts.grid)
+        if not self._rooms.is_inside(self._rooms.all()):
+            run.goals.exclude(arrival.goal, "it does not lie in a room", self._tools.context.facts.grid)
         self._tools.transitions.redecide(run)
 
-    def _end(self, run: Run) -> None:
-        seen = f"I was in {', '.join(self._seen)}." if self._seen else "I was in no room."
-        if self._missed:
-            message = f"{seen} No way leads into {', '.join(self._missed)}."
-            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, message)
+    def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
+        """Every room is known; the step has succeeded if the robot was in all of them."""
+        left = self._left()
+        seen = [_called(region) for region in self._rooms.all() if region not in left]
+        told = f"I was in {', '.join(seen)}." if seen else "I was in no room."
+        if not self._rooms.all():
+            message = "Everything reachable is explored, and I made out no rooms in it."
+            self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
+        elif left:
+            missed = ", ".join(_called(region) for region in left)
+            self._tools.steps.fail(run, ErrorCode.TARGET_UNREACHABLE, f"{told} No way leads into {missed}.")
         else:
-            self._tools.steps.succeed(run, seen)
+            self._tools.steps.succeed(run, told)
+
+    def _left(self) -> list[Region]:
+        mirror = self._tools.context.facts.mirror
+        been = set() if mirror is None else {mirror.region_at(place) for place in self._been}
+        return [region for region in self._rooms.all() if region.id not in been]
 
 
 def _names(run: Run) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ def step_in_words(step: Step) -> str:
         ),
         StepKind.CHECK: lambda: clean_text(step.question) or f"check {target}",
         StepKind.ASK: lambda: clean_text(step.question) or "answer",
-        StepKind.PATROL: lambda: "visit every room that I know",
+        StepKind.PATROL: lambda: "visit every room",
         StepKind.STOP: lambda: "stop",
     }
     return words[step.kind]()

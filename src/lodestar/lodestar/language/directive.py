@@ -141,7 +141,7 @@ class Step:
     """One thing to do.
 
     item: what it is about; of GO and RETURN the place. pose: of GO, instead of an item. stops: of PATROL, in order;
-    none = every room that is known. scope: where. seconds: of WAIT, None = until told otherwise. times: how often the
+    none = every room. scope: where. seconds: of WAIT, None = until told otherwise. times: how often the
     step is done, UNTIL_CANCELLED = for ever. asked: of CHECK, predicates about the item's first variable whose truth
     is wanted. question: of CHECK and ASK, in the speaker's words (untrusted). unable: what of it the robot cannot do,
     in the speaker's words (untrusted).

@@ -222,13 +222,46 @@ def test_a_patrol_goes_on_past_a_stop_that_it_cannot_find_and_says_so():
     assert ended(world, endless).error_code is ErrorCode.TARGET_NOT_FOUND, "it came to none of its stops"
 
 
-def test_a_patrol_without_stops_is_of_every_room_that_is_known():
+def test_a_patrol_without_stops_is_of_every_room():
     world = World()
     know_rooms(world)
     result = ended(world, do(Step(StepKind.PATROL)))
     assert result.success and "the kitchen" in result.report and "the bedroom" in result.report
+
+
+def test_a_patrol_explores_where_no_room_is_known_and_visits_those_that_become_known():
+    world = World(answers={"frontier": exploring((2.0, 8.0, 0.0))})
+    world.loop.start(do(Step(StepKind.PATROL)), 0.0)
+    world.run(until=lambda: world.pose[1] > 6.0)
+    know_rooms(world)
+    world.run()
+    assert world.result.success and world.pose[0] > 5.0
+    assert "the kitchen" in world.result.report and "the bedroom" in world.result.report
+
+
+def test_a_patrol_of_a_building_without_rooms_says_so():
+    result = ended(World(), do(Step(StepKind.PATROL)))
+    assert result.error_code is ErrorCode.TARGET_NOT_FOUND and "made out no rooms" in result.error_msg
+
+
+def test_of_a_visited_room_that_is_then_split_the_part_where_the_robot_was_not_is_left():
     world = World()
-    assert "no rooms yet" in ended(world, do(Step(StepKind.PATROL))).error_msg
+    know_rooms(world)
+    world.loop.start(do(Step(StepKind.PATROL)), 0.0)
+    world.run(until=lambda: world.pose[0] > 5.4)
+    cells = np.full(
+        (100, 100), 2, np.uint16
+    )  # the bedroom has another number now, and the kitchen lost its end
+    cells[:, 50:] = 1
+    cells[60:, :50] = 3
+    rooms = RegionMap(0.5)
+    rooms.set_mask(cells, (0.0, 0.0), 0.1)
+    labels = {1: "bedroom", 2: "kitchen", 3: "pantry"}
+    world.mirror.regions = {i: Region(i, label, 0.8, 30.0, np.zeros(2)) for i, label in labels.items()}
+    world.mirror.rooms = rooms
+    world.run()
+    assert world.result.success and world.pose[0] < 5.0 and world.pose[1] > 6.0
+    assert all(f"the {label}" in world.result.report for label in labels.values())
 
 
 def test_what_cannot_be_done_is_said_and_no_success(known_target):

@@ -11,7 +11,8 @@ import numpy as np
 
 from lodestar.memory.config import SegmentConfig
 
-_KEPT = 60.0  # seconds of poses and of lost times; more than a segment waits
+_POSES = 3000  # that are kept; a minute at 50 Hz, more than a segment waits
+_LOST = 100  # times that are kept
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Pose:
 
 
 class PoseTrack:
-    """The last minute of poses. Lost: no pose was known, or it jumped and has not settled since.
+    """The last poses. Lost: no pose was known, or it jumped and has not settled since.
 
     A jump is a displacement that the robot cannot have driven: it was carried, or localisation erred. Small corrections
     of a loop closure are none.
@@ -32,8 +33,8 @@ class PoseTrack:
 
     def __init__(self, config: SegmentConfig) -> None:
         self._config = config
-        self._poses: deque[Pose] = deque()
-        self._lost: deque[tuple[float, float]] = deque()  # start, end; the last one may be open
+        self._poses: deque[Pose] = deque(maxlen=_POSES)
+        self._lost: deque[tuple[float, float]] = deque(maxlen=_LOST)  # start, end; the last one may be open
         self._missing_since: float | None = None
         self.jumps = 0
 
@@ -52,10 +53,6 @@ class PoseTrack:
             self.jumps += 1
             self._lost.append((self._poses[-1].stamp, stamp + self._config.settle))
         self._poses.append(pose)
-        while self._poses[0].stamp < stamp - _KEPT:
-            self._poses.popleft()
-        while self._lost and self._lost[0][1] < stamp - _KEPT:
-            self._lost.popleft()
 
     def _is_jump(self, before: Pose, now: Pose) -> bool:
         config, seconds = self._config, now.stamp - before.stamp
@@ -67,7 +64,7 @@ class PoseTrack:
         )
 
     def is_lost(self, start: float, end: float) -> bool:
-        """Tell whether the robot was lost at some time from start to end, as far as the last minute tells."""
+        """Tell whether the robot was lost at some time from start to end, as far as it is kept."""
         if self._missing_since is not None and end >= self._missing_since:
             return True
         return any(began <= end and start <= ended for began, ended in self._lost)

@@ -39,6 +39,9 @@ class EventConfig:
     moved_extent: float = (
         0.5  # share of its longer side in plan, likewise: a box grows as more is seen; chosen
     )
+    # metres of the longer side in plan from which something near another of its kind may be a part of it; chosen
+    part_extent: float = 1.0
+    part_reach: float = 1.0  # metres between the two, likewise; BottleneckConfig.reach
     settle: float = 5.0  # seconds that a change must last, so that merges and second looks come first; chosen
     looks: int = 3  # seconds in which a place was looked at before something can appear there; chosen
     before: float = 10.0  # seconds between those looks and the first sight of the thing; chosen
@@ -67,6 +70,9 @@ class BottleneckConfig:
     same_place: float = 0.5  # metres; the same entity further away is another primitive; EventConfig.moved
     # of the induced subset; captions with the lowest scores are left out before it is passed; bounds the cost
     max_primitives: int = 2_000
+    # 0..1, share of the things' own words in a caption's relevance phi of eq. 9 and 10; 0 = the paper's, the caption
+    # alone. Chosen: a long caption dilutes the one thing that is asked for
+    things_share: float = 0.5
     evidence: int = 6  # K of eq. 10 (ReMEmbR's window, STaR VI-2)
     keyframes: int = 6  # images at most that go with the evidence; one per piece
     diversity: float = 0.5  # weight of redundancy in the rival MMR; the usual lambda of 0.5

@@ -111,22 +111,36 @@ def _by_groups(
     labels = np.full(len(conditional), -1, np.int64)
     if len(relevant):
         labels[relevant] = grouping(induced, conditional, relevant, config)
-    chosen = _representatives(induced, labels)
-    chosen += _silent(induced)
-    ranked = sorted(dict.fromkeys(chosen))[: config.evidence]  # hits are best first (eq. 10)
-    ranked = _filled(ranked, induced, labels, config.evidence)
+    worth = _worth(induced, cosines, config.things_share)
+    order = np.argsort(-worth, kind="stable")
+    chosen = {*_representatives(induced, labels, worth), *_silent(induced)}
+    ranked = [int(i) for i in order if int(i) in chosen][: config.evidence]  # eq. 10
+    ranked = _filled(ranked, induced, labels, order, config.evidence)
     best = cosines.max(axis=1, initial=0.0)
     pieces = [Piece(induced.hits[i], _shown(induced, i, labels, best)) for i in ranked]
     return _evidence(pieces, config, len(induced.primitives), int(labels.max(initial=-1)) + 1)
 
 
-def _representatives(induced: InducedPrimitives, labels: np.ndarray) -> list[int]:
-    """Return the hit with the best score of every cluster (eq. 8, 9); the one that shows most of it among equals."""
+def _worth(induced: InducedPrimitives, cosines: np.ndarray, share: float) -> np.ndarray:
+    """Return phi (H,) of eq. 9: the caption's score, and the mean over the cues of the best thing in it for each.
+
+    A caption whose things answer all cues of "the mug on the desk" is worth more than one with mugs alone.
+    """
+    scores = np.array([hit.score for hit in induced.hits])
+    best = np.full((len(scores), cosines.shape[1]), -np.inf)
+    np.maximum.at(best, induced.owners, cosines[induced.rows])
+    shows = np.isfinite(best).all(axis=1)
+    worth = scores.copy()
+    worth[shows] = (1.0 - share) * scores[shows] + share * best[shows].mean(axis=1)
+    return worth
+
+
+def _representatives(induced: InducedPrimitives, labels: np.ndarray, worth: np.ndarray) -> list[int]:
+    """Return the most relevant hit of every cluster (eq. 8, 9); the one that shows most of it among equals."""
     group = labels[induced.rows]
     inside = group >= 0
     group, owner, pixels = group[inside], induced.owners[inside], induced.pixels[inside]
-    scores = np.array([hit.score for hit in induced.hits])
-    order = np.lexsort((owner, -pixels, -scores[owner], group))
+    order = np.lexsort((owner, -pixels, -worth[owner], group))
     firsts = np.unique(group[order], return_index=True)[1]
     return [int(i) for i in owner[order][firsts]]
 
@@ -140,9 +154,11 @@ def _silent(induced: InducedPrimitives) -> list[int]:
     return list(once.values())
 
 
-def _filled(ranked: list[int], induced: InducedPrimitives, labels: np.ndarray, most: int) -> list[int]:
+def _filled(
+    ranked: list[int], induced: InducedPrimitives, labels: np.ndarray, order: np.ndarray, most: int
+) -> list[int]:
     """Return the hits, with others added while there is room: first those that show a relevant primitive that none
-    of them shows, then the best. The paper leaves the room empty.
+    of them shows, then the best. The paper leaves the room empty. order: (H,) hits, most relevant first.
     """
     if len(ranked) >= most:
         return ranked
@@ -152,12 +168,13 @@ def _filled(ranked: list[int], induced: InducedPrimitives, labels: np.ndarray, m
             shown[owner].add(row)
     kept = list(ranked)
     seen: set[int] = set().union(*(shown[i] for i in kept))
-    for i in range(len(induced.hits)):
+    for i in order.tolist():
         if len(kept) < most and i not in kept and shown[i] - seen:
             kept.append(i)
             seen |= shown[i]
-    spare = [i for i in range(len(induced.hits)) if i not in kept]
-    return sorted(kept + spare[: most - len(kept)])
+    spare = [i for i in order.tolist() if i not in kept]
+    kept += spare[: most - len(kept)]
+    return [i for i in order.tolist() if i in kept]
 
 
 def _shown(

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lodestar.geometry.boxes import box_intersection, box_volume, transform_box
+from lodestar.geometry.boxes import box_distance, box_intersection, box_volume, transform_box
 from lodestar.memory.config import EventConfig
 from lodestar.memory.events import SceneChange
 from lodestar.memory.looked_places import LookedPlaces
 from lodestar.memory.records import EventKind
 from lodestar.memory.segment_captions import name_of
 from lodestar.memory.segments import primitive_of
+from lodestar.models.kinship import kind_of
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState, SceneDelta
 
@@ -36,7 +37,8 @@ class SceneChanges:
 
     A change is told when it has lasted `settle` seconds, so that an entity that is merged with an older one, or a box
     that is complete only at a second look, is none. What is found at places that were not looked at before is news to
-    the robot, but no event. counts: changes that were taken back, by reason (merged, returned).
+    the robot, but no event. Nor is a large thing beside another of its kind, of which it may be a part
+    (a rack that the map divides and joins again). counts: changes that were no events (merged, returned, part).
     """
 
     def __init__(self, scene: SceneMirror, looks: LookedPlaces, config: EventConfig) -> None:
@@ -143,10 +145,26 @@ class SceneChanges:
             if known.fresh and entity.state is not EntityState.ARCHIVED:
                 kind = EventKind.APPEARED
             del self._waiting[identity]
-            if kind is not None:
+            if kind in (EventKind.APPEARED, EventKind.MOVED) and self._may_be_part(entity):
+                self.counts["part"] += 1
+            elif kind is not None:
                 told.append(self._told(kind, entity, known, known.changed))
             self._learn(entity)
         return told
+
+    def _may_be_part(self, entity: Entity) -> bool:
+        """Tell whether a large thing lies beside a present one of its kind."""
+        low, high = _box(entity)
+        if float(np.max((high - low)[:2])) < self.config.part_extent:
+            return False
+        kind = kind_of(entity.label)
+        return any(
+            other.id != entity.id
+            and other.state is not EntityState.ARCHIVED
+            and kind_of(other.label) == kind
+            and float(box_distance(low, high, *_box(other))) <= self.config.part_reach
+            for other in self._scene.entities.values()
+        )
 
     def _told(self, kind: EventKind, entity: Entity, known: _Known, stamp: float) -> SceneChange:
         before = (known.low + known.high) / 2.0 if kind is EventKind.MOVED else None

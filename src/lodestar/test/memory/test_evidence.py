@@ -74,9 +74,25 @@ def test_the_representative_is_the_best_caption_of_its_cluster_and_pieces_are_ra
     evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, replace(CONFIG, evidence=1))
     assert [p.hit.memory.id for p in evidence.pieces] == [2]
     assert evidence.pieces[0].primitives == (mug,)
-    full = bottleneck_evidence(one_desk_often_and_five_more(), CUES, embed, CONFIG)
+    paper = replace(CONFIG, things_share=0.0)
+    full = bottleneck_evidence(one_desk_often_and_five_more(), CUES, embed, paper)
     scores = [p.hit.score for p in full.pieces]
     assert scores == sorted(scores, reverse=True)
+
+
+def test_a_place_that_answers_every_cue_is_worth_more_than_a_caption_that_sounds_like_it():
+    """Of two mugs, the one in a long caption is on the desk that the question names."""
+    mug = primitive(1, caption="red mug")
+    other, desk = primitive(2, centre=(9, 0, 1), caption="red mug"), primitive(3, "desk", (9, 0, 0.4), 1.0)
+    long = "a red mug on a desk with much else in view"
+    memories = [memory(1, "a red mug", 0.0, [mug]), memory(2, long, 3.0, [other, desk])]
+    cues, config = embed(["red mug", "desk"]), replace(CONFIG, threshold=0.0, evidence=1)
+    hits = hits_of(memories, "a red mug")
+    assert (
+        bottleneck_evidence(hits, cues, embed, replace(config, things_share=0.8)).pieces[0].hit.memory.id == 2
+    )
+    paper = bottleneck_evidence(hits, cues, embed, replace(config, things_share=0.0))
+    assert paper.pieces[0].hit.memory.id == 1
 
 
 def test_things_that_have_nothing_to_do_with_the_question_are_masked():

@@ -147,6 +147,22 @@ def test_a_shelf_of_which_more_is_seen_has_not_moved(stage):
     assert stage(stamp=30.0) == []
 
 
+def test_a_part_of_a_rack_is_no_new_rack_and_a_box_beside_a_box_is_a_new_box(stage):
+    stage.look(0.0, 1.0, 2.0)
+    stage(
+        entity(3, "pallet rack", (2.0, 1.0, 1), (2.7, 1.0, 2.0)),
+        entity(4, "box", (1.5, 0, 1), 0.3),
+        stamp=3.0,
+    )
+    stage(
+        entity(5, "pallet rack", (1.5, 0.2, 1), (1.2, 0.5, 2.0), first_seen=60.0),
+        entity(6, "box", (2.0, 0, 1), 0.3, first_seen=60.0),
+        stamp=60.0,
+    )
+    assert kinds(stage(stamp=66.0)) == [(EventKind.APPEARED, 6)]
+    assert stage.changes.counts["part"] == 1
+
+
 def test_a_correction_of_the_map_moves_nothing(stage):
     stage(mug(), stamp=0.0)
     stage.changes.move(planar_transform(2.0, 0.0, 0.0))

@@ -39,6 +39,12 @@ def test_like_things_are_counted():
     assert caption(chair(1), DESK) == "There are a gray office chair and a wooden desk."
 
 
+def test_names_in_the_plural_have_no_article():
+    assert caption(entity(1, "books", caption="white books"), chair(2, 9.0)) == (
+        "There are white books and a gray office chair."
+    )
+
+
 def test_things_on_one_support_share_it_and_like_pairs_are_told_once():
     laptop = entity(3, "laptop", (1.3, 0, 0.9), (0.3, 0.3, 0.2), caption="black laptop")
     assert caption(DESK, MUG, laptop) == "There is a red mug and a black laptop on a wooden desk."

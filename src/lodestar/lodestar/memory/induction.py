@@ -60,46 +60,49 @@ def induce(hits: Sequence[Hit], config: BottleneckConfig) -> InducedPrimitives:
 
     Captions are taken best first until the next would bring the number above `max_primitives`; one at least is taken.
     """
-    taken: list[Hit] = []
-    found: list[Primitive] = []
-    index: dict[tuple[int, int, int, int], int] = {}
+    ranked = above_threshold(hits, config.threshold)
+    flat = [primitive for hit in ranked for primitive in hit.memory.primitives]
+    centre, size = _geometry_of(flat)
+    sound = (np.isfinite(centre) & np.isfinite(size)).all(axis=1).tolist()
+    cells = np.round(np.nan_to_num(centre) / config.same_place).astype(np.int64).tolist()
+    index: dict[
+        tuple[int, ...], int
+    ] = {}  # entity and place: of one that moved, each place is a primitive of its own
+    places: list[int] = []  # in flat, of each row
     rows: list[int] = []
     owners: list[int] = []
     pixels: list[int] = []
-    for hit in above_threshold(hits, config.threshold):
-        own = [(_key(p, config.same_place), p) for p in hit.memory.primitives if _is_sound(p)]
-        fresh = {key for key, _ in own} - index.keys()
-        if taken and len(found) + len(fresh) > config.max_primitives:
+    taken, first = 0, 0
+    for hit in ranked:
+        own = [n for n in range(first, first + len(hit.memory.primitives)) if sound[n]]
+        first += len(hit.memory.primitives)
+        keys = [(flat[n].entity_id, *cells[n]) for n in own]
+        if taken and len(index) + len(set(keys) - index.keys()) > config.max_primitives:
             break
-        for key, primitive in own:
+        for n, key in zip(own, keys):
             if key not in index:
-                index[key] = len(found)
-                found.append(primitive)
+                index[key] = len(places)
+                places.append(n)
             rows.append(index[key])
-            owners.append(len(taken))
-            pixels.append(primitive.pixels)
-        taken.append(hit)
-    centre = np.array([p.centre for p in found], float).reshape(-1, 3)
-    half = np.array([p.size for p in found], float).reshape(-1, 3) / 2.0
+            owners.append(taken)
+            pixels.append(flat[n].pixels)
+        taken += 1
+    half = size[places] / 2.0
     return InducedPrimitives(
-        tuple(found),
-        centre - half,
-        centre + half,
-        tuple(taken),
+        tuple(flat[n] for n in places),
+        centre[places] - half,
+        centre[places] + half,
+        tuple(ranked[:taken]),
         np.array(rows, np.int64),
         np.array(owners, np.int64),
         np.array(pixels, np.int64),
     )
 
 
-def _is_sound(primitive: Primitive) -> bool:
-    return bool(np.isfinite(primitive.centre).all() and np.isfinite(primitive.size).all())
-
-
-def _key(primitive: Primitive, same_place: float) -> tuple[int, int, int, int]:
-    """Return entity and place: of an entity that moved, each place is a primitive of its own."""
-    x, y, z = primitive.centre.tolist()
-    return primitive.entity_id, round(x / same_place), round(y / same_place), round(z / same_place)
+def _geometry_of(primitives: Sequence[Primitive]) -> tuple[np.ndarray, np.ndarray]:
+    """Return centres and sizes (P, 3), metres."""
+    centre = np.array([primitive.centre for primitive in primitives], float).reshape(-1, 3)
+    return centre, np.array([primitive.size for primitive in primitives], float).reshape(-1, 3)
 
 
 def similarities(induced: InducedPrimitives, cues: np.ndarray, embed: Embed) -> np.ndarray:

@@ -1,0 +1,78 @@
+"""Defaults of the memory; one record per part."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SegmentConfig:
+    """How observations become segments with a caption, and changes of the scene become events."""
+
+    seconds: float = 3.0  # of a segment (STaR VI-3: one caption every 3 s)
+    lateness: float = 1.0  # seconds that a segment waits for records of slower streams; chosen
+    clock_jump: float = 10.0  # seconds backwards from which the clock was set, and not a record late; chosen
+    pose_gap: float = (
+        0.5  # seconds between an image and the nearest pose beyond which it has no place; chosen
+    )
+    max_speed: float = 2.0  # m/s in map; above the robots that are driven (Go2 walks 1.5 m/s); chosen
+    max_turn: float = 3.0  # rad/s in map; chosen likewise
+    jump: float = 0.5  # metres beyond max_speed from which the robot was carried or lost; chosen
+    jump_angle: float = math.radians(30.0)  # radians beyond max_turn, likewise; chosen
+    settle: float = 3.0  # seconds after a jump for which the pose is not trusted; chosen
+    min_pixels: int = 25  # of a mask at which a thing counts as seen; chosen
+    max_primitives: int = 32  # things per segment, the largest in the images first; chosen
+    max_described: int = 16  # things in a caption; chosen: what 512 characters hold
+    max_relations: int = 6  # in a caption; chosen
+    min_relation: float = 0.5  # score from which a relation is told, half true (FARM D.2)
+    max_characters: int = 480  # of a caption; the text model reads 512 (models.embedder)
+    drive: float = 0.5  # metres in a segment from which driving alone is worth a caption; chosen
+
+
+@dataclass(frozen=True)
+class EventConfig:
+    """When a change of the scene is an event."""
+
+    # metres that an entity must move; scene.static_motion, well above localisation noise (jumps from 0.1 m re-anchor)
+    moved: float = 0.5
+    moved_extent: float = (
+        0.5  # share of its longer side in plan, likewise: a box grows as more is seen; chosen
+    )
+    # metres of the longer side in plan from which something near another of its kind may be a part of it; chosen
+    part_extent: float = 1.0
+    part_reach: float = 1.0  # metres between the two, likewise; BottleneckConfig.reach
+    settle: float = 5.0  # seconds that a change must last, so that merges and second looks come first; chosen
+    looks: int = 3  # seconds in which a place was looked at before something can appear there; chosen
+    before: float = 10.0  # seconds between those looks and the first sight of the thing; chosen
+    look_range: float = 3.0  # metres of a look that would have shown the thing; chosen
+    look_fov: float = math.radians(
+        60.0
+    )  # radians, of the camera in plan; chosen: narrower than any that is shipped
+    cell: float = 0.25  # metres, of the record of looks; chosen
+    max_known: int = 50_000  # entities whose place is remembered, the oldest dropped first; chosen
+
+
+@dataclass(frozen=True)
+class BottleneckConfig:
+    """Task-conditioned retrieval (STaR IV-B)."""
+
+    # tau: caption score as a share of the best one's from which it induces primitives; chosen, see the measurements
+    threshold: float = 0.6
+    alpha: float = 0.35  # of eq. 6: cosine below which a thing has nothing to do with a cue; chosen
+    top_tasks: int = 2  # k of eq. 7; as Clio, whose formula it is
+    max_loss: float = 0.02  # delta bar: share of the task information that one merge may lose; chosen
+    reach: float = 1.0  # metres between the boxes of neighbours; chosen, ADR 0038
+    # metres in plan of a cluster at most: chains of like things would make one of a whole aisle. The paper has no such
+    # bound; chosen: the distance at which an answer counts as right (STaR V-3)
+    max_span: float = 5.0
+    max_neighbors: int = 16  # of a primitive, the nearest; bounds the graph
+    same_place: float = 0.5  # metres; the same entity further away is another primitive; EventConfig.moved
+    # of the induced subset; captions with the lowest scores are left out before it is passed; bounds the cost
+    max_primitives: int = 2_000
+    # 0..1, share of the things' own words in a caption's relevance phi of eq. 9 and 10; 0 = the paper's, the caption
+    # alone. Chosen: a long caption dilutes the one thing that is asked for
+    things_share: float = 0.5
+    evidence: int = 6  # K of eq. 10 (ReMEmbR's window, STaR VI-2)
+    keyframes: int = 6  # images at most that go with the evidence; one per piece
+    diversity: float = 0.5  # weight of redundancy in the rival MMR; the usual lambda of 0.5

@@ -1,0 +1,299 @@
+"""Evidence for an answer: few memories that say much and not the same (STaR eq. 8 to 11), and its rivals.
+
+All selections have one signature, so that a benchmark changes nothing but the selection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.memory.bottleneck import information, merge, neighbours, task_conditional
+from lodestar.memory.config import BottleneckConfig
+from lodestar.memory.induction import (
+    Embed,
+    InducedPrimitives,
+    above_threshold,
+    best_first,
+    induce,
+    similarities,
+)
+from lodestar.memory.records import Memory, Primitive
+from lodestar.memory.requests import Hit
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One memory of the evidence. primitives: those for which it stands, the most relevant first; may be empty."""
+
+    hit: Hit
+    primitives: tuple[Primitive, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Pieces by falling relevance. induced: primitives that were looked at. clusters: relevant ones."""
+
+    pieces: tuple[Piece, ...] = ()
+    keyframe_ids: tuple[int, ...] = ()
+    induced: int = 0
+    clusters: int = 0
+
+
+class Selection(Protocol):
+    """A way to select evidence. cues: (m, D) float32 unit rows of the question's phrases."""
+
+    def __call__(
+        self, hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
+    ) -> Evidence:
+        """Return at most `config.evidence` pieces. Raises what embed raises (MissingPhrases)."""
+        ...
+
+
+#: Picks the ids of the keyframes to look at from the memories of the evidence (f_LLM of eq. 11).
+KeyframePicker = Callable[[Sequence[Memory]], Sequence[int]]
+
+
+# --- STaR -----------------------------------------------------------------------------------------------------------
+
+
+def bottleneck_evidence(
+    hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
+) -> Evidence:
+    """STaR: the best caption of every cluster of the induced primitives, the best `evidence` of them."""
+    return _by_groups(hits, cues, embed, config, _clustered)
+
+
+def unclustered_evidence(
+    hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
+) -> Evidence:
+    """The same without the bottleneck: every relevant primitive is a cluster of its own."""
+    return _by_groups(hits, cues, embed, config, _alone)
+
+
+def _clustered(
+    induced: InducedPrimitives, conditional: np.ndarray, relevant: np.ndarray, config: BottleneckConfig
+) -> np.ndarray:
+    """Return (R,) int, the cluster of each relevant primitive. What has nothing to do with the task is masked."""
+    every = len(conditional)
+    total = information(conditional, np.full(every, 1.0 / every))
+    boxes = induced.low[relevant], induced.high[relevant]
+    pairs = neighbours(*boxes, config.reach, config.max_neighbors)
+    clusters = merge(
+        conditional[relevant], pairs, config.max_loss,
+        boxes=boxes, max_span=config.max_span, total=total, count=every,
+    )  # fmt: skip
+    return clusters.labels
+
+
+def _alone(
+    induced: InducedPrimitives, conditional: np.ndarray, relevant: np.ndarray, config: BottleneckConfig
+) -> np.ndarray:
+    return np.arange(len(relevant))
+
+
+def _by_groups(
+    hits: Sequence[Hit],
+    cues: np.ndarray,
+    embed: Embed,
+    config: BottleneckConfig,
+    grouping: Callable[[InducedPrimitives, np.ndarray, np.ndarray, BottleneckConfig], np.ndarray],
+) -> Evidence:
+    induced = induce(hits, config)
+    if not induced.hits:
+        return Evidence()
+    cosines = similarities(induced, cues, embed)
+    conditional = task_conditional(cosines, config.alpha, config.top_tasks)
+    relevant = np.flatnonzero(conditional[:, 0] < 1.0)
+    labels = np.full(len(conditional), -1, np.int64)
+    if len(relevant):
+        labels[relevant] = grouping(induced, conditional, relevant, config)
+    worth = _worth(induced, cosines, config.things_share)
+    order = np.argsort(-worth, kind="stable")
+    chosen = {*_representatives(induced, labels, worth), *_silent(induced)}
+    ranked = [int(i) for i in order if int(i) in chosen][: config.evidence]  # eq. 10
+    ranked = _filled(ranked, induced, labels, order, config.evidence)
+    best = cosines.max(axis=1, initial=0.0)
+    pieces = [Piece(induced.hits[i], _shown(induced, i, labels, best)) for i in ranked]
+    return _evidence(pieces, config, len(induced.primitives), int(labels.max(initial=-1)) + 1)
+
+
+def _worth(induced: InducedPrimitives, cosines: np.ndarray, share: float) -> np.ndarray:
+    """Return phi (H,) of eq. 9: the caption's score, and the mean over the cues of the best thing in it for each.
+
+    A caption whose things answer all cues of "the mug on the desk" is worth more than one with mugs alone.
+    """
+    scores = np.array([hit.score for hit in induced.hits])
+    best = np.full((len(scores), cosines.shape[1]), -np.inf)
+    np.maximum.at(best, induced.owners, cosines[induced.rows])
+    shows = np.isfinite(best).all(axis=1)
+    worth = scores.copy()
+    worth[shows] = (1.0 - share) * scores[shows] + share * best[shows].mean(axis=1)
+    return worth
+
+
+def _representatives(induced: InducedPrimitives, labels: np.ndarray, worth: np.ndarray) -> list[int]:
+    """Return the most relevant hit of every cluster (eq. 8, 9); the one that shows most of it among equals."""
+    group = labels[induced.rows]
+    inside = group >= 0
+    group, owner, pixels = group[inside], induced.owners[inside], induced.pixels[inside]
+    order = np.lexsort((owner, -pixels, -worth[owner], group))
+    firsts = np.unique(group[order], return_index=True)[1]
+    return [int(i) for i in owner[order][firsts]]
+
+
+def _silent(induced: InducedPrimitives) -> list[int]:
+    """Return hits that show no entity, such as an operator's word: one for each text; eq. 8 has no place for them."""
+    once: dict[str, int] = {}
+    for i, hit in enumerate(induced.hits):
+        if not hit.memory.primitives:
+            once.setdefault(hit.memory.text.casefold(), i)
+    return list(once.values())
+
+
+def _filled(
+    ranked: list[int], induced: InducedPrimitives, labels: np.ndarray, order: np.ndarray, most: int
+) -> list[int]:
+    """Return the hits, with others added while there is room: first those that show a relevant primitive that none
+    of them shows, then the best. The paper leaves the room empty. order: (H,) hits, most relevant first.
+    """
+    if len(ranked) >= most:
+        return ranked
+    shown: list[set[int]] = [set() for _ in induced.hits]
+    for row, owner in zip(induced.rows.tolist(), induced.owners.tolist()):
+        if labels[row] >= 0:
+            shown[owner].add(row)
+    kept = list(ranked)
+    seen: set[int] = set().union(*(shown[i] for i in kept))
+    for i in order.tolist():
+        if len(kept) < most and i not in kept and shown[i] - seen:
+            kept.append(i)
+            seen |= shown[i]
+    spare = [i for i in order.tolist() if i not in kept]
+    kept += spare[: most - len(kept)]
+    return [i for i in order.tolist() if i in kept]
+
+
+def _shown(
+    induced: InducedPrimitives, owner: int, labels: np.ndarray, relevance: np.ndarray
+) -> tuple[Primitive, ...]:
+    """Return the relevant primitives of a hit, as they were when it was made, most relevant first."""
+    rows = induced.rows[induced.owners == owner]
+    sound = {int(row): p for row, p in zip(rows, _sound(induced.hits[owner].memory))}
+    kept = sorted((row for row in sound if labels[row] >= 0), key=lambda row: (-relevance[row], row))
+    return tuple(sound[row] for row in kept)
+
+
+def _sound(memory: Memory) -> list[Primitive]:
+    return [p for p in memory.primitives if np.isfinite(p.centre).all() and np.isfinite(p.size).all()]
+
+
+def _evidence(
+    pieces: Sequence[Piece], config: BottleneckConfig, induced: int = 0, clusters: int = 0
+) -> Evidence:
+    ids = [
+        memory.keyframe_ids[len(memory.keyframe_ids) // 2]
+        for memory in _memories(pieces)
+        if memory.keyframe_ids
+    ]
+    return Evidence(tuple(pieces), tuple(dict.fromkeys(ids))[: config.keyframes], induced, clusters)
+
+
+def _memories(pieces: Sequence[Piece]) -> list[Memory]:
+    return [piece.hit.memory for piece in pieces]
+
+
+def with_picked_keyframes(evidence: Evidence, picker: KeyframePicker, config: BottleneckConfig) -> Evidence:
+    """Return the evidence with the keyframes that a model picked (eq. 11); unchanged where it picks none of them.
+
+    Ids that belong to no memory of the evidence are ignored. Raises what picker raises.
+    """
+    memories = _memories(evidence.pieces)
+    there = {keyframe for memory in memories for keyframe in memory.keyframe_ids}
+    picked = tuple(dict.fromkeys(i for i in picker(memories) if i in there))[: config.keyframes]
+    return Evidence(evidence.pieces, picked or evidence.keyframe_ids, evidence.induced, evidence.clusters)
+
+
+# --- rivals ---------------------------------------------------------------------------------------------------------
+
+
+def cosine_evidence(
+    hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
+) -> Evidence:
+    """ReMEmbR's way: the captions with the highest scores."""
+    return _evidence([_whole(hit) for hit in best_first(hits)[: config.evidence]], config)
+
+
+def object_caption_evidence(
+    hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
+) -> Evidence:
+    """OpenGraph's way: the objects whose captions are nearest to a cue, each in the memory that shows it largest."""
+    induced = induce(hits, _unbounded(config))
+    best = similarities(induced, cues, embed).max(axis=1, initial=-1.0)
+    order = np.lexsort((induced.owners, -induced.pixels, induced.rows))
+    firsts = np.unique(induced.rows[order], return_index=True)[1]
+    largest = induced.owners[order][firsts]  # by row
+    pieces: dict[int, Piece] = {}
+    for row in np.argsort(-best, kind="stable"):
+        owner = int(largest[row])
+        if owner not in pieces and len(pieces) < config.evidence:
+            pieces[owner] = Piece(induced.hits[owner], (induced.primitives[row],))
+    return _evidence(list(pieces.values()), config, len(induced.primitives))
+
+
+def _unbounded(config: BottleneckConfig) -> BottleneckConfig:
+    """Every caption counts: objects are ranked by their own words alone."""
+    return replace(config, threshold=-np.inf, max_primitives=10 * config.max_primitives)
+
+
+def mmr_evidence(hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig) -> Evidence:
+    """Maximal marginal relevance (Carbonell and Goldstein 1998) over the captions' vectors."""
+    ranked = best_first(hits)
+    if not ranked:
+        return Evidence()
+    scores = np.array([hit.score for hit in ranked])
+    width = max((len(hit.vector) for hit in ranked if hit.vector is not None), default=1)
+    vectors = np.stack([np.zeros(width) if hit.vector is None else hit.vector for hit in ranked])
+    chosen: list[int] = []
+    likeness = np.zeros(len(ranked))
+    for _ in range(min(config.evidence, len(ranked))):
+        value = (1.0 - config.diversity) * scores - config.diversity * likeness
+        value[chosen] = -np.inf
+        best = int(np.argmax(value))
+        chosen.append(best)
+        likeness = (
+            np.maximum(likeness, vectors @ vectors[best]) if len(chosen) > 1 else vectors @ vectors[best]
+        )
+    return _evidence([_whole(ranked[i]) for i in chosen], config)
+
+
+def stratified_evidence(
+    hits: Sequence[Hit], cues: np.ndarray, embed: Embed, config: BottleneckConfig
+) -> Evidence:
+    """The best caption above the threshold from each of `evidence` equal parts of the time that the hits span."""
+    ranked = above_threshold(hits, config.threshold)
+    if not ranked:
+        return Evidence()
+    starts = np.array([hit.memory.start for hit in ranked])
+    span = max(float(np.ptp(starts)), 1e-9)
+    part = np.minimum((starts - starts.min()) / span * config.evidence, config.evidence - 1).astype(int)
+    firsts = sorted(np.unique(part, return_index=True)[1])
+    return _evidence([_whole(ranked[i]) for i in firsts], config)
+
+
+def _whole(hit: Hit) -> Piece:
+    return Piece(hit, hit.memory.primitives)
+
+
+#: The rows of the benchmark.
+SELECTIONS: dict[str, Selection] = {
+    "ours": bottleneck_evidence,
+    "without_ib": unclustered_evidence,
+    "cosine": cosine_evidence,
+    "object_captions": object_caption_evidence,
+    "mmr": mmr_evidence,
+    "time_stratified": stratified_evidence,
+}

@@ -1,0 +1,193 @@
+"""Changes of the scene that are worth a memory: entities that appeared, moved or vanished."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.geometry.boxes import box_distance, box_intersection, box_volume, transform_box
+from lodestar.memory.config import EventConfig
+from lodestar.memory.events import SceneChange
+from lodestar.memory.looked_places import LookedPlaces
+from lodestar.memory.records import EventKind
+from lodestar.memory.segment_captions import name_of
+from lodestar.memory.segments import primitive_of
+from lodestar.models.kinship import kind_of
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Entity, EntityState, SceneDelta
+
+
+@dataclass
+class _Known:
+    """An entity as it was last told. low, high: (3,) of its box. present: False after it vanished."""
+
+    low: np.ndarray
+    high: np.ndarray
+    present: bool = True
+    # of a change that has not lasted yet: since when, in the stamps' seconds
+    changed: float | None = None
+    fresh: bool = False  # seen first while the place had been looked at before; told once it has lasted
+
+
+class SceneChanges:
+    """Find events in the scene's deltas. Not safe for threads.
+
+    A change is told when it has lasted `settle` seconds, so that an entity that is merged with an older one, or a box
+    that is complete only at a second look, is none. What is found at places that were not looked at before is news to
+    the robot, but no event. Nor is a large thing beside another of its kind, of which it may be a part
+    (a rack that the map divides and joins again). counts: changes that were no events (merged, returned, part).
+    """
+
+    def __init__(self, scene: SceneMirror, looks: LookedPlaces, config: EventConfig) -> None:
+        self.config, self.counts = config, Counter[str]()
+        self._scene, self._looks = scene, looks
+        self._known: dict[int, _Known] = {}
+        self._waiting: dict[int, None] = {}  # ids with a change that has not lasted yet
+
+    def take(self, delta: SceneDelta) -> list[SceneChange]:
+        """Take a delta that the mirror has applied; return the changes that are certain now."""
+        for merge in delta.merges:
+            self._merge(merge.loser, merge.winner)
+        for identity in delta.removed:  # a false instance: neither was it there nor did it vanish
+            self._forget(identity)
+        for entity in delta.updated:
+            if self._scene.resolve(entity.id) == entity.id:
+                self._compare(entity, delta.stamp)
+        return self._certain(delta.stamp)
+
+    def learn(self) -> None:
+        """Take everything in the mirror as known: after pages, a start on a saved map, or a gap. No event."""
+        for entity in self._scene.entities.values():
+            self._learn(entity)
+
+    def move(self, jump: np.ndarray) -> None:
+        """Move everything by (4, 4), in map: a correction of the map is no motion of things."""
+        for known in self._known.values():
+            known.low, known.high = transform_box(jump, known.low, known.high)
+        self._looks.clear()
+
+    def clear(self) -> None:
+        """Forget everything: the map is another one."""
+        self._known.clear()
+        self._waiting.clear()
+        self._looks.clear()
+
+    def _merge(self, loser: int, winner: int) -> None:
+        gone = self._known.get(loser)
+        if gone is not None:
+            if gone.fresh:
+                self.counts["merged"] += 1
+            if winner not in self._known and not gone.fresh:
+                self._known[winner] = gone
+        self._forget(loser)
+
+    def _forget(self, identity: int) -> None:
+        self._known.pop(identity, None)
+        self._waiting.pop(identity, None)
+
+    def _learn(self, entity: Entity) -> None:
+        present = entity.state is not EntityState.ARCHIVED
+        self._known[entity.id] = _Known(*_box(entity), present)
+        while len(self._known) > self.config.max_known:
+            self._forget(next(iter(self._known)))
+
+    def _compare(self, entity: Entity, stamp: float) -> None:
+        known = self._known.get(entity.id)
+        if known is None:
+            self._learn(entity)
+            known = self._known[entity.id]
+            since = self._looks.since(_centre(entity))
+            known.fresh = known.present and since < entity.first_seen - self.config.before
+            if not known.fresh:
+                return
+        if known.fresh or self._change(entity, known) is not None:
+            if known.changed is None:
+                known.changed = stamp
+            self._waiting[entity.id] = None
+        elif known.changed is not None:
+            self.counts["returned"] += 1
+            known.changed = None
+            self._waiting.pop(entity.id, None)
+
+    def _change(self, entity: Entity, known: _Known) -> EventKind | None:
+        """Return how an entity differs from what was told of it last, None where it does not."""
+        present = entity.state is not EntityState.ARCHIVED
+        if known.present != present:
+            if not present:
+                return EventKind.VANISHED
+            return EventKind.MOVED if self._has_moved(entity, known) else EventKind.APPEARED
+        return EventKind.MOVED if present and self._has_moved(entity, known) else None
+
+    def _has_moved(self, entity: Entity, known: _Known) -> bool:
+        """Tell whether the box lies elsewhere, not only further: a box that grows as more is seen has not moved."""
+        low, high = _box(entity)
+        shift = float(np.linalg.norm((low + high - known.low - known.high)[:2]) / 2.0)
+        longest = max(float(np.max((high - low)[:2])), float(np.max((known.high - known.low)[:2])))
+        if shift <= max(self.config.moved, self.config.moved_extent * longest):
+            return False
+        shared = float(box_intersection(low[:2], high[:2], known.low[:2], known.high[:2]))
+        smaller = min(float(box_volume(low[:2], high[:2])), float(box_volume(known.low[:2], known.high[:2])))
+        return shared < 0.5 * smaller
+
+    def _certain(self, stamp: float) -> list[SceneChange]:
+        told = []
+        for identity in list(self._waiting):
+            known, entity = self._known[identity], self._scene.get(identity)
+            if entity is None or known.changed is None:
+                del self._waiting[identity]
+                continue
+            if stamp - known.changed < self.config.settle:
+                continue
+            kind = self._change(entity, known)
+            if known.fresh and entity.state is not EntityState.ARCHIVED:
+                kind = EventKind.APPEARED
+            del self._waiting[identity]
+            if kind in (EventKind.APPEARED, EventKind.MOVED) and self._may_be_part(entity):
+                self.counts["part"] += 1
+            elif kind is not None:
+                told.append(self._told(kind, entity, known, known.changed))
+            self._learn(entity)
+        return told
+
+    def _may_be_part(self, entity: Entity) -> bool:
+        """Tell whether a large thing lies beside a present one of its kind."""
+        low, high = _box(entity)
+        if float(np.max((high - low)[:2])) < self.config.part_extent:
+            return False
+        kind = kind_of(entity.label)
+        return any(
+            other.id != entity.id
+            and other.state is not EntityState.ARCHIVED
+            and kind_of(other.label) == kind
+            and float(box_distance(low, high, *_box(other))) <= self.config.part_reach
+            for other in self._scene.entities.values()
+        )
+
+    def _told(self, kind: EventKind, entity: Entity, known: _Known, stamp: float) -> SceneChange:
+        before = (known.low + known.high) / 2.0 if kind is EventKind.MOVED else None
+        return SceneChange(
+            kind,
+            stamp,
+            primitive_of(entity),
+            name_of(entity),
+            self._region(_centre(entity)),
+            before,
+            "" if before is None else self._region(before),
+            entity.last_seen if math.isfinite(entity.last_seen) else stamp,
+        )
+
+    def _region(self, place: np.ndarray) -> str:
+        region = self._scene.regions.get(self._scene.region_at(place))
+        return "" if region is None else region.label
+
+
+def _box(entity: Entity) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(entity.box_min, float), np.array(entity.box_max, float)
+
+
+def _centre(entity: Entity) -> np.ndarray:
+    low, high = _box(entity)
+    return (low + high) / 2.0

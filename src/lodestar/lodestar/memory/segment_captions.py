@@ -1,0 +1,227 @@
+"""Captions of segments, composed from what perception saw: things with their looks, relations, rooms, and deeds.
+
+The words vary with the content alone: the same content gives the same caption. Labels and captions of entities are
+untrusted; only their words are taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.language.sentences import plural
+from lodestar.memory.config import SegmentConfig
+from lodestar.models.lexicon import load_lexicon
+from lodestar.query.relations import PAIRS, Boxes
+from lodestar.query.table import load_table
+from lodestar.scene.captions import attributes_of, clean_text, says_more
+from lodestar.scene.records import Entity
+
+_NO_WORD = re.compile(r"[^\w\s'-]|_")
+_NAME_WORDS = 8  # of a thing's name at most
+_NAME_LETTERS = 60
+_ATTRIBUTES = 2  # that are added to a caption without them
+_NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
+_SUPPORTS = (("On", "on"), ("Inside", "in"))
+_DEED_LETTERS = 160
+
+
+@dataclass(frozen=True)
+class SeenThing:
+    """An entity in view. pixels: largest area in the segment's images."""
+
+    entity: Entity
+    pixels: int
+
+
+@dataclass(frozen=True)
+class SegmentContent:
+    """What a segment is about. things: largest in the images first. regions: labels by id. deeds: what the robot did,
+    in words. driven: metres. region: label of the robot's own region.
+    """
+
+    things: tuple[SeenThing, ...]
+    regions: Mapping[int, str]
+    deeds: tuple[str, ...] = ()
+    driven: float = 0.0
+    region: str = ""
+
+
+#: Returns the caption of a segment, "" if there is nothing to say.
+Compose = Callable[[SegmentContent, SegmentConfig], str]
+
+
+def words_only(text: str, letters: int = _NAME_LETTERS, most: int = _NAME_WORDS) -> str:
+    """Return at most `most` words of an untrusted text on one line, without marks and control characters."""
+    words = _NO_WORD.sub(" ", clean_text(text)).split()[:most]
+    return " ".join(words)[:letters].strip(" '-")
+
+
+def name_of(entity: Entity) -> str:
+    """Return what an entity is called, with its looks: "small red mug"; "thing" where nothing is known."""
+    caption = words_only(entity.caption) if says_more(entity.caption, entity.label) else ""
+    name = caption or words_only(entity.label) or "thing"
+    said = set(attributes_of(name)) | set(name.casefold().split())
+    missing = [
+        word for word in (words_only(a, 20, 2) for a in entity.attributes) if word and word not in said
+    ]
+    return " ".join([*missing[:_ATTRIBUTES], name])
+
+
+def compose_caption(content: SegmentContent, config: SegmentConfig) -> str:
+    """Return one or two sentences of at most `max_characters`: "In the kitchen there are a red mug on a desk and
+    two gray chairs. The robot was looking for a mug."
+    """
+    deeds = [said for said in (words_of_deed(deed) for deed in content.deeds) if said]
+    tail = f"The robot was {_listed(list(dict.fromkeys(deeds))[:3])}." if deeds else ""
+    room = config.max_characters - len(tail) - 1
+    sentences = [_view_in_words(content, config, room)]
+    if not sentences[0] and not tail and content.driven >= config.drive:
+        where = f" through the {words_only(content.region)}" if words_only(content.region) else ""
+        sentences = [f"The robot drove {content.driven:.1f} m{where}, with nothing in view that it knows."]
+    return " ".join(part for part in (*sentences, tail) if part)[: config.max_characters].strip()
+
+
+def words_of_deed(deed: str) -> str:
+    """Return what the robot did as a part of a sentence: "looking for a red mug"; "" where there are no words."""
+    said = clean_text(deed)[:_DEED_LETTERS].strip(" .!;:")
+    return said if any(c.isalpha() for c in said) else ""
+
+
+def _view_in_words(content: SegmentContent, config: SegmentConfig, room: int) -> str:
+    """Return a sentence about the things in view, those that are largest in the images first, as long as they fit."""
+    structure = load_lexicon().structure
+    things = [t for t in content.things if t.entity.label.casefold() not in structure][: config.max_described]
+    if not things:
+        return ""
+    groups = _phrases(things, config)
+    places: dict[str, list[str]] = {}
+    sentence = ""
+    for region_id, phrase in groups:
+        label = words_only(content.regions.get(region_id, ""))
+        places.setdefault(label, []).append(phrase)
+        longer = _places_in_words(places)
+        if len(longer) > room:
+            break
+        sentence = longer
+    return sentence
+
+
+def _places_in_words(places: Mapping[str, Sequence[str]]) -> str:
+    """Return "In the kitchen there is a mug, and in the hallway there are two chairs.", named regions first."""
+    parts: list[str] = []
+    for label in sorted(places, key=lambda name: not name):
+        phrases = places[label]
+        verb = "are" if len(phrases) > 1 or phrases[0].split(" ", 1)[0] in _NUMBERS[2:] else "is"
+        where = f"in the {label} there {verb}" if label else f"there {verb}"
+        also = "" if label or not parts else " also"
+        parts.append(f"{where}{also} {_listed(phrases)}")
+    said = ", and ".join(parts) if len(parts) < 3 else "; ".join(parts)
+    return f"{said[:1].upper()}{said[1:]}."
+
+
+def _phrases(things: Sequence[SeenThing], config: SegmentConfig) -> list[tuple[int, str]]:
+    """Return (region, phrase) of the things: with its support or neighbour, like ones counted, in the given order."""
+    names = [name_of(thing.entity) for thing in things]
+    links = _links([thing.entity for thing in things], config)
+    anchors = {anchor for _, anchor in links.values()}
+    groups: dict[tuple[str, int], list[int]] = {}  # things of a relation and anchor
+    for i in range(len(things)):
+        if i in links:
+            groups.setdefault(links[i], []).append(i)
+    alike: dict[tuple[int, str, str, str], int] = {}  # region, items, relation, anchor's name -> how often
+    for i, thing in enumerate(things):
+        region = thing.entity.region_id
+        if i in links:
+            members = groups.pop(links[i], None)
+            if members is None:
+                continue
+            relation, anchor = links[i]
+            items = _counted_list([names[m] for m in members])
+            key = (region, items, relation, names[anchor])
+            alike[key] = alike.get(key, 0) + 1
+        elif i not in anchors:
+            key = (region, names[i], "", "")
+            alike[key] = alike.get(key, 0) + 1
+    return [(key[0], _phrase(key, count)) for key, count in alike.items()]
+
+
+def _phrase(key: tuple[int, str, str, str], count: int) -> str:
+    _, items, relation, anchor = key
+    if not relation:
+        return _counted(items, count)
+    if count == 1:
+        return f"{items} {relation} {_counted(anchor, 1)}"
+    return f"{items} {relation} each of {_counted(anchor, count)}"
+
+
+def _links(entities: Sequence[Entity], config: SegmentConfig) -> dict[int, tuple[str, int]]:
+    """Return the most telling relations: thing -> (word, anchor), one per thing, at most `max_relations`.
+
+    A support tells more than a neighbour. Nothing is said both ways round.
+    """
+    count = len(entities)
+    low = np.array([e.box_min for e in entities], float)
+    high = np.array([e.box_max for e in entities], float)
+    boxes, anchors = Boxes(low, high).rows(), Boxes(low[None], high[None])
+    table = load_table()
+    candidates: list[tuple[int, float, int, int, str]] = []
+    for rank, (predicate, word) in enumerate((*_SUPPORTS, ("NextTo", "next to"))):
+        scores = np.nan_to_num(PAIRS[predicate](boxes, anchors, table))
+        np.fill_diagonal(scores, 0.0)
+        for i, j in zip(*np.nonzero(scores >= config.min_relation)):
+            if predicate == "NextTo" and not _tells(entities[int(i)], entities[int(j)]):
+                continue
+            candidates.append((rank // len(_SUPPORTS), -round(float(scores[i, j]), 6), int(i), int(j), word))
+    links: dict[int, tuple[str, int]] = {}
+    for _, _, i, j, word in sorted(candidates):
+        if len(links) == min(config.max_relations, count):
+            break
+        if i in links or links.get(j, ("", -1))[1] == i:
+            continue
+        links[i] = (word, j)
+    return links
+
+
+def _tells(entity: Entity, anchor: Entity) -> bool:
+    """Tell whether "entity next to anchor" says where it is: the anchor is another kind of thing and not smaller."""
+    size, other = (float(np.prod(np.maximum(e.box_max - e.box_min, 0.01))) for e in (entity, anchor))
+    return entity.label.casefold() != anchor.label.casefold() and other >= size
+
+
+def _counted(name: str, count: int) -> str:
+    """Return "a red mug", "three red mugs"; a name in the plural, as "white books", stays as it is."""
+    last = name.rsplit(" ", 1)[-1].casefold()
+    if load_lexicon().singular(last) != last:
+        return name
+    if count > 1:
+        return f"{_NUMBERS[count] if count < len(_NUMBERS) else count} {plural(name)}"
+    if name.split(" ", 1)[0].casefold() in ("a", "an", "the", "some"):
+        return name
+    return f"{'an' if name[:1].casefold() in 'aeiou' else 'a'} {name}"
+
+
+def _counted_list(names: Sequence[str]) -> str:
+    return _listed([_counted(name, count) for name, count in Counter(names).items()])
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -1,0 +1,217 @@
+"""Evidence by the bottleneck and its rivals: few memories, and not the same one six times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from memory_builders import embed, hits_of, memory, primitive
+
+from lodestar.memory.config import BottleneckConfig
+from lodestar.memory.evidence import SELECTIONS, bottleneck_evidence, with_picked_keyframes
+from lodestar.memory.requests import Hit
+from lodestar.models.phrases import MissingPhrases
+
+CONFIG = BottleneckConfig()
+CUES = embed(["red mug"])
+
+
+def one_desk_often_and_five_more():
+    """Twenty looks at one desk whose captions fit best, and one look at each of five other places."""
+    memories = [
+        memory(1 + k, "a red mug", 3.0 * k, [primitive(1, centre=(0, 0, 1), caption="red mug")])
+        for k in range(20)
+    ]
+    for n in range(5):
+        thing = primitive(10 + n, centre=(10.0 * (n + 1), 0, 1), caption="red mug")
+        text = f"a red mug beside the {('window', 'door', 'sofa', 'plant', 'sink')[n]}"
+        memories.append(memory(100 + n, text, 100.0 + 3 * n, [thing]))
+    return hits_of(memories, "a red mug")
+
+
+def places(evidence):
+    return {round(float(p.primitives[0].centre[0])) for p in evidence.pieces}
+
+
+def test_cosine_returns_one_place_six_times_and_ours_six_places():
+    hits = one_desk_often_and_five_more()
+    assert places(SELECTIONS["cosine"](hits, CUES, embed, CONFIG)) == {0}
+    ours = bottleneck_evidence(hits, CUES, embed, CONFIG)
+    assert places(ours) == {0, 10, 20, 30, 40, 50}
+    assert ours.clusters == 6
+    assert len(ours.pieces) == CONFIG.evidence
+
+
+def test_neighbours_that_mean_the_same_are_one_piece_with_the_bottleneck_and_many_without():
+    """Eight red mugs stand on one table, two lie far away."""
+    memories = [
+        memory(1 + n, "a red mug", 3.0 * n, [primitive(1 + n, centre=(0.3 * n, 0, 1), caption="red mug")])
+        for n in range(8)
+    ]
+    memories += [
+        memory(
+            50 + n,
+            "a red mug somewhere",
+            90.0 + n,
+            [primitive(50 + n, centre=(20.0 + 9 * n, 0, 1), caption="red mug")],
+        )
+        for n in range(2)
+    ]
+    hits = hits_of(memories, "a red mug")
+    config = replace(CONFIG, evidence=3)
+    ours = bottleneck_evidence(hits, CUES, embed, config)
+    assert ours.clusters == 3
+    assert {p.hit.memory.id for p in ours.pieces} >= {50, 51}
+    without = SELECTIONS["without_ib"](hits, CUES, embed, config)
+    assert without.clusters == 10
+    assert not {p.hit.memory.id for p in without.pieces} & {50, 51}
+
+
+def test_the_representative_is_the_best_caption_of_its_cluster_and_pieces_are_ranked():
+    mug = primitive(1, caption="red mug")
+    memories = [memory(1, "a red mug and a blue plate", 0.0, [mug]), memory(2, "a red mug", 3.0, [mug])]
+    evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, replace(CONFIG, evidence=1))
+    assert [p.hit.memory.id for p in evidence.pieces] == [2]
+    assert evidence.pieces[0].primitives == (mug,)
+    paper = replace(CONFIG, things_share=0.0)
+    full = bottleneck_evidence(one_desk_often_and_five_more(), CUES, embed, paper)
+    scores = [p.hit.score for p in full.pieces]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_place_that_answers_every_cue_is_worth_more_than_a_caption_that_sounds_like_it():
+    """Of two mugs, the one in a long caption is on the desk that the question names."""
+    mug = primitive(1, caption="red mug")
+    other, desk = primitive(2, centre=(9, 0, 1), caption="red mug"), primitive(3, "desk", (9, 0, 0.4), 1.0)
+    long = "a red mug on a desk with much else in view"
+    memories = [memory(1, "a red mug", 0.0, [mug]), memory(2, long, 3.0, [other, desk])]
+    cues, config = embed(["red mug", "desk"]), replace(CONFIG, threshold=0.0, evidence=1)
+    hits = hits_of(memories, "a red mug")
+    assert (
+        bottleneck_evidence(hits, cues, embed, replace(config, things_share=0.8)).pieces[0].hit.memory.id == 2
+    )
+    paper = bottleneck_evidence(hits, cues, embed, replace(config, things_share=0.0))
+    assert paper.pieces[0].hit.memory.id == 1
+
+
+def test_things_that_have_nothing_to_do_with_the_question_are_masked():
+    things = [primitive(1, caption="red mug"), primitive(2, "sofa", (5, 5, 0))]
+    evidence = bottleneck_evidence(
+        hits_of([memory(1, "a red mug", 0, things)], "a red mug"), CUES, embed, CONFIG
+    )
+    assert evidence.induced == 2
+    assert evidence.clusters == 1
+    assert [p.entity_id for p in evidence.pieces[0].primitives] == [1]
+
+
+def test_an_entity_that_moved_is_two_places():
+    memories = [
+        memory(1, "a red mug", 0.0, [primitive(1, centre=(0, 0, 1), caption="red mug")]),
+        memory(2, "a red mug", 60.0, [primitive(1, centre=(8, 0, 1), caption="red mug")]),
+    ]
+    assert places(bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)) == {0, 8}
+
+
+def test_a_memory_without_things_competes_and_the_same_word_comes_once():
+    memories = [memory(k, "the red mug is mine", 3.0 * k) for k in (1, 2, 3)]
+    memories.append(memory(9, "a red mug", 30.0, [primitive(1, caption="red mug")]))
+    evidence = bottleneck_evidence(
+        hits_of(memories, "a red mug"), CUES, embed, replace(CONFIG, threshold=0.0, evidence=2)
+    )
+    assert [p.hit.memory.id for p in evidence.pieces] == [9, 3]
+
+
+def test_the_induced_subset_is_bounded_by_leaving_out_the_worst_captions():
+    memories = [
+        memory(
+            k + 1,
+            "a red mug" + " thing" * (k // 4),
+            float(k),
+            [primitive(k * 5 + n, centre=(k, n, 0)) for n in range(5)],
+        )
+        for k in range(20)
+    ]
+    hits = hits_of(memories, "a red mug")
+    config = replace(CONFIG, threshold=0.0, max_primitives=23)
+    assert bottleneck_evidence(hits, CUES, embed, config).induced == 20
+    assert bottleneck_evidence(hits, CUES, embed, replace(config, max_primitives=2)).induced == 5
+
+
+def test_captions_below_the_threshold_induce_nothing():
+    memories = [
+        memory(1, "a red mug", 0.0, [primitive(1, caption="red mug")]),
+        memory(2, "nothing like that at all", 3.0, [primitive(2, centre=(9, 0, 0), caption="red mug")]),
+    ]
+    evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)
+    assert [p.hit.memory.id for p in evidence.pieces] == [1]
+
+
+def test_object_captions_rank_by_the_things_own_words_and_take_their_largest_sight():
+    memories = [
+        memory(1, "much to see", 0.0, [primitive(1, caption="red mug", pixels=50)]),
+        memory(2, "much to see", 3.0, [primitive(1, caption="red mug", pixels=900)]),
+        memory(3, "a red mug", 6.0, [primitive(2, "sofa", (5, 0, 0))]),
+    ]
+    config = replace(CONFIG, evidence=1)
+    evidence = SELECTIONS["object_captions"](hits_of(memories, "a red mug"), CUES, embed, config)
+    assert [p.hit.memory.id for p in evidence.pieces] == [2]
+
+
+def test_mmr_prefers_another_text_and_strata_another_time():
+    hits = one_desk_often_and_five_more()
+    texts = {p.hit.memory.text for p in SELECTIONS["mmr"](hits, CUES, embed, CONFIG).pieces}
+    assert len(texts) > 1
+    assert {p.hit.memory.text for p in SELECTIONS["cosine"](hits, CUES, embed, CONFIG).pieces} == {
+        "a red mug"
+    }
+    config = replace(CONFIG, threshold=0.0, evidence=2)
+    strata = SELECTIONS["time_stratified"](hits, CUES, embed, config)
+    starts = [p.hit.memory.start for p in strata.pieces]
+    assert min(starts) < 57.0 < 60.0 <= max(starts) + 3.0
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_every_selection_is_bounded_deterministic_and_survives_odd_hits(name):
+    select = SELECTIONS[name]
+    assert select([], CUES, embed, CONFIG).pieces == ()
+    hits = one_desk_often_and_five_more()
+    odd = primitive(99, centre=(np.nan, 0, 0), caption="red mug")
+    hits.append(Hit(memory(200, "a red mug", 200.0, [odd]), 0.99, None))
+    hits.append(Hit(memory(201, "a red mug", 201.0), float("nan"), None))
+    hits.append(hits[0])  # the same memory twice
+    first = select(hits, CUES, embed, CONFIG)
+    ids = [p.hit.memory.id for p in first.pieces]
+    assert len(ids) == len(set(ids)) <= CONFIG.evidence
+    assert 201 not in ids
+    again = select(list(reversed(hits)), CUES, embed, CONFIG)
+    assert [p.hit.memory.id for p in again.pieces] == ids
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+def test_hits_without_scores_are_all_of_equal_worth(name):
+    """A request by time or place alone ranks nothing."""
+    hits = [replace(hit, score=0.0) for hit in one_desk_often_and_five_more()]
+    assert SELECTIONS[name](hits, CUES, embed, CONFIG).pieces
+
+
+def test_missing_phrases_reach_the_caller():
+    def lacking(phrases):
+        raise MissingPhrases(tuple(phrases))
+
+    with pytest.raises(MissingPhrases):
+        bottleneck_evidence(one_desk_often_and_five_more(), CUES, lacking, CONFIG)
+
+
+def test_keyframes_are_the_representatives_or_those_that_a_model_picks_among_them():
+    mug = primitive(1, caption="red mug")
+    far = primitive(2, centre=(9, 0, 0), caption="red mug")
+    memories = [
+        memory(1, "a red mug", 0.0, [mug], keyframe_ids=(4, 5, 6)),
+        memory(2, "a red mug", 3.0, [far], keyframe_ids=(8,)),
+    ]
+    evidence = bottleneck_evidence(hits_of(memories, "a red mug"), CUES, embed, CONFIG)
+    assert set(evidence.keyframe_ids) == {5, 8}
+    picked = with_picked_keyframes(evidence, lambda found: [6, 777, 6, 8], CONFIG)
+    assert picked.keyframe_ids == (6, 8)
+    assert with_picked_keyframes(evidence, lambda found: [777], CONFIG).keyframe_ids == evidence.keyframe_ids

@@ -1,0 +1,69 @@
+"""Annotated keyframes."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from lodestar.memory.keyframe_contours import color_of, draw_contours
+from lodestar.perception.frames import ImageBox
+
+GRAY = np.full((240, 320, 3), 128, np.uint8)
+
+
+def changed(picture):
+    return (picture != GRAY).any(axis=2)
+
+
+def test_a_box_gets_a_contour_in_its_colour_and_the_image_stays():
+    before = GRAY.copy()
+    picture = draw_contours(GRAY, {7: ImageBox(100, 60, 80, 90)})
+    np.testing.assert_array_equal(GRAY, before)
+    assert (picture[100, 100] == color_of(7)).all() or changed(picture)[100, 98:103].any()
+    assert not changed(picture)[110:140, 120:170].any()
+    assert changed(picture)[60:80, 100:120].any()
+
+
+def test_a_mask_is_outlined_in_place_of_its_box():
+    mask = np.zeros((240, 320), bool)
+    mask[150:200, 200:260] = True
+    picture = draw_contours(GRAY, {7: ImageBox(10, 10, 50, 50)}, {7: mask})
+    assert changed(picture)[149:152, 230].any()
+    assert not changed(picture)[:100, :100].any()
+
+
+def test_colours_tell_successive_ids_apart():
+    colours = [color_of(i) for i in range(1, 7)]
+    assert len(set(colours)) == 6
+    apart = [np.abs(np.subtract(a, b)).max() for a, b in itertools.pairwise(colours)]
+    assert min(apart) > 60
+
+
+@pytest.mark.parametrize(
+    "box",
+    [ImageBox(-500, 0, 10, 10), ImageBox(400, 20, 10, 10), ImageBox(5, 5, 0, 0), ImageBox(5, 5, -9, -9)],
+)
+def test_what_is_not_in_the_image_is_left_out(box):
+    assert not changed(draw_contours(GRAY, {1: box})).any()
+
+
+def test_ids_stay_within_the_image():
+    picture = draw_contours(GRAY, {123456: ImageBox(300, 225, 100, 100), 2: ImageBox(-20, -20, 60, 60)})
+    assert changed(picture).any()
+
+
+def test_an_empty_mask_draws_nothing():
+    assert not changed(draw_contours(GRAY, {}, {3: np.zeros((240, 320), bool)})).any()
+
+
+@pytest.mark.parametrize("image", [np.zeros((4, 4), np.uint8), np.zeros((4, 4, 3), float)])
+def test_other_images_are_refused(image):
+    with pytest.raises(ValueError, match="uint8"):
+        draw_contours(image, {})
+
+
+def test_a_mask_of_another_size_is_refused():
+    with pytest.raises(ValueError, match="size"):
+        draw_contours(GRAY, {}, {1: np.zeros((10, 10), bool)})

@@ -1,0 +1,162 @@
+"""Captions by a vision model beside the loop: whatever it does, a segment goes on with some caption."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+
+import pytest
+from memory_builders import memory
+
+from lodestar.memory.records import Source
+from lodestar.memory.vision_captions import (
+    ComposedCaptions,
+    SegmentCaptionConfig,
+    VisionCaptions,
+    make_vision_captions,
+    read_caption,
+)
+from lodestar.models.chat import BadAnswer, ChatConfig, ChatUnavailable
+
+IMAGE = b"\xff\xd8jpeg"
+
+
+class FakeChat:
+    """A chat model with an answer or an error."""
+
+    def __init__(self, answer='{"caption": "A red mug stands on a desk."}'):
+        self.answer, self.asked = answer, []
+
+    def complete(self, system, user, schema, images=()):
+        self.asked.append((system, user, images))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def segment(number, text="There is a mug."):
+    return memory(0, text, 3.0 * number)
+
+
+def texts(memories):
+    return [each.text for each in memories]
+
+
+def test_a_caption_replaces_the_composed_one():
+    chat = FakeChat()
+    captions = VisionCaptions(chat)
+    captions.offer(segment(0), IMAGE)
+    assert captions.ready(4.0) == []
+    assert captions.work()
+    (made,) = captions.ready(4.0)
+    assert (made.text, made.source) == ("A red mug stands on a desk.", Source.CAPTIONER)
+    assert made.start == 0.0
+    assert chat.asked[0][2] == (IMAGE,)
+    assert json.loads(chat.asked[0][1]) == {"segment": "There is a mug."}
+    assert not captions.work()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "",
+        "no json",
+        "[]",
+        '{"caption": 7}',
+        '{"caption": ""}',
+        '{"other": "x"}',
+        '{"caption": "... !"}',
+        ChatUnavailable("away"),
+        BadAnswer("bad"),
+        ValueError("no picture"),
+    ],
+)
+def test_a_bad_or_missing_answer_leaves_the_composed_caption(answer):
+    captions = VisionCaptions(FakeChat(answer))
+    captions.offer(segment(0), IMAGE)
+    captions.work()
+    (made,) = captions.ready(4.0)
+    assert (made.text, made.source) == ("There is a mug.", Source.DETECTOR)
+    assert captions.counts["refused"] + captions.counts["failed"] == 1
+    assert captions.last_failure
+
+
+def test_a_late_answer_leaves_the_composed_caption():
+    asked, answered = threading.Event(), threading.Event()
+
+    class Slow(FakeChat):
+        def complete(self, *arguments):
+            asked.set()
+            assert answered.wait(10.0)
+            return super().complete(*arguments)
+
+    captions = VisionCaptions(Slow())
+    captions.offer(segment(0), IMAGE)
+    worker = threading.Thread(target=captions.work)
+    worker.start()
+    assert asked.wait(10.0)
+    (made,) = captions.ready(100.0)
+    answered.set()
+    worker.join(10.0)
+    assert made.text == "There is a mug."
+    assert captions.ready(math.inf) == []
+    assert captions.counts["late"] == 1
+    assert captions.counts["captioned"] == 0
+
+
+def test_segments_leave_in_their_order_and_none_is_lost():
+    captions = VisionCaptions(FakeChat(), SegmentCaptionConfig(waiting=2))
+    for number in range(5):
+        captions.offer(segment(number, f"segment number {number} here"), IMAGE)
+    captions.work()  # the newest
+    early = captions.ready(15.0)
+    late = captions.ready(math.inf)
+    starts = [each.start for each in (*early, *late)]
+    assert starts == [0.0, 3.0, 6.0, 9.0, 12.0]
+    assert [each.source for each in (*early, *late)].count(Source.CAPTIONER) == 1
+    assert captions.counts["late"] == 4
+
+
+def test_a_segment_without_a_picture_does_not_wait():
+    captions = VisionCaptions(FakeChat())
+    captions.offer(segment(0), b"")
+    assert texts(captions.ready(0.0)) == ["There is a mug."]
+    assert captions.counts["no_image"] == 1
+
+
+def test_the_budget_ends_the_questions():
+    chat = FakeChat()
+    captions = VisionCaptions(chat, SegmentCaptionConfig(max_questions=1))
+    for number in range(3):
+        captions.offer(segment(number), IMAGE)
+        captions.work()
+    assert [each.source for each in captions.ready(math.inf)].count(Source.CAPTIONER) == 1
+    assert len(chat.asked) == 1
+    assert captions.counts["over_budget"] == 2
+
+
+def test_words_of_a_model_are_one_bounded_line():
+    said = read_caption(json.dumps({"caption": "a\x00 red\n mug " + "word " * 500}), 80)
+    assert said.startswith("a red mug word")
+    assert len(said.split()) == 80
+    assert said.isprintable()
+
+
+def test_composed_captions_pass_at_once_and_once():
+    captions = ComposedCaptions()
+    captions.offer(segment(0), IMAGE)
+    assert texts(captions.ready(0.0)) == ["There is a mug."]
+    assert captions.ready(0.0) == []
+
+
+def test_an_endpoint_that_does_not_answer_leaves_the_composed_caption(monkeypatch):
+    monkeypatch.setenv("NO_SUCH_KEY_OF_A_TEST", "k")
+    chat = ChatConfig(
+        base_url="http://127.0.0.1:9/v1", timeout=0.3, patience=0.5, key_variable="NO_SUCH_KEY_OF_A_TEST"
+    )
+    captions, _ = make_vision_captions(SegmentCaptionConfig(chat=chat))
+    captions.offer(segment(0), IMAGE)
+    captions.work()
+    assert texts(captions.ready(0.0)) == ["There is a mug."]
+    assert captions.counts["failed"] + captions.counts["refused"] == 1

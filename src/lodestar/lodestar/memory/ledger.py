@@ -268,6 +268,7 @@ class Ledger:
 
     def _forgotten(self, identity: int, tombstone: Tombstone) -> None:
         self.tombstones[identity] = tombstone
+        self.next_id = max(self.next_id, identity + 1)
         if tombstone.origin:
             self.origins[tombstone.origin] = identity
         row = self.catalogue.row(identity)

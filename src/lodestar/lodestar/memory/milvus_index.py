@@ -145,12 +145,17 @@ class MilvusIndex:
         def page(client: Any, name: str) -> None:
             if not self._keep_loaded:
                 client.load_collection(name)
-            pages = client.query_iterator(name, batch_size=_PAGE, filter=filters, output_fields=names)
-            while rows := pages.next():
+            if self._lite:  # returns all at once; its iterator misses a call of the server's
+                pages = iter([client.query(name, filter=filters, output_fields=names), []])
+                following = lambda: next(pages)  # noqa: E731
+            else:
+                following = client.query_iterator(
+                    name, batch_size=_PAGE, filter=filters, output_fields=names
+                ).next
+            while rows := following():
                 found.extend(
                     Listed(r["key"], bool(r["pinned"]), int(r["map_id"]), str(r["fingerprint"])) for r in rows
                 )
-            pages.close()
             if not self._keep_loaded:
                 client.release_collection(name)
 

@@ -222,16 +222,19 @@ class MemoryStore:
         with self._lock:
             return self._ledger.origin_of(identity) or self._ledger.key(identity)
 
-    def knows(self, origin: str) -> bool:
-        """Return whether a memory of that origin is here, or was forgotten here."""
-        store, _, identity = origin.rpartition(":")
+    def identity_of(self, origin: str) -> int | None:
+        """Return the id that a memory of that origin has here, or had before it was forgotten; None for any other."""
+        store, _, text = origin.rpartition(":")
         with self._lock:
-            if store != self._ledger.store:
-                return origin in self._ledger.origins
-            return (
-                int(identity) in self._ledger.tombstones
-                or self._ledger.catalogue.row(int(identity)) is not None
-            )
+            identity = int(text) if store == self._ledger.store else 0
+            if not self._present_or_forgotten(identity):
+                identity = self._ledger.origins.get(origin, 0)
+            return identity if self._present_or_forgotten(identity) else None
+
+    def has(self, identity: int) -> bool:
+        """Return whether the memory is there."""
+        with self._lock:
+            return self._ledger.catalogue.row(identity) is not None
 
     def flush(self, timeout: float = 60.0) -> bool:
         """Wait until everything is embedded, in Milvus and erased. Returns whether it is; the statistics say why
@@ -272,6 +275,9 @@ class MemoryStore:
         with self._lock:
             self._ledger.journal.close()
         self._owner.close()
+
+    def _present_or_forgotten(self, identity: int) -> bool:
+        return identity in self._ledger.tombstones or self._ledger.catalogue.row(identity) is not None
 
     def _check_open(self) -> None:
         if self._closed:

@@ -28,6 +28,8 @@ _NAME = re.compile(r"^journal-(\d{8})\.log$")
 _NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
+_TORN_HEAD = 512  # bytes, above the length of a head
+
 Line = dict[str, Any]
 
 
@@ -222,8 +224,8 @@ class WriteJournal:
         """Return the head that is there, None in a new folder."""
         for number, segment in self._segments.items():
             first = os.pread(segment.handle, 4096, 0).split(b"\n", 1)
-            if not first[0] or (len(first) < 2 and number == max(self._segments)):
-                continue  # killed while the segment was begun
+            if len(first) < 2 and segment.size < _TORN_HEAD and number == max(self._segments):
+                continue  # ended while the segment was begun
             line = _parse(first[0])
             name = segment.path.name
             if line is None or line.get("format") != FORMAT:

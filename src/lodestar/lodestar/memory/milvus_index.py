@@ -131,10 +131,14 @@ class MilvusIndex:
         if not self._lite:
             self._call(lambda client, name: client.compact(name))
             return False
-        self._call(lambda client, name: client.drop_collection(name))
+        self.drop()
         self.close()
         self.connect()
         return True
+
+    def drop(self) -> None:
+        """Drop the collection, with the records of every robot."""
+        self._call(lambda client, name: client.drop_collection(name))
 
     def listed(self) -> list[Listed]:
         """Return what Milvus has of this robot."""

@@ -106,9 +106,13 @@ class MilvusIndex:
                 raise self._told(error) from error
 
     def upsert(self, entries: Sequence[Entry]) -> None:
-        """Write the records; those that are there already are replaced."""
+        """Write the records; those that are there already are replaced.
+
+        Deletes and inserts: the upsert of Milvus 2.3 puts rows into the wrong partition of a partition key.
+        """
         rows = [_row(entry) for entry in entries]
-        self._call(lambda client, name: client.upsert(name, rows, timeout=self._config.timeout))
+        self.delete([entry.key for entry in entries])
+        self._call(lambda client, name: client.insert(name, rows, timeout=self._config.timeout))
 
     def delete(self, keys: Sequence[str]) -> None:
         """Delete the records."""

@@ -54,8 +54,8 @@ def _measure(trial: Trial) -> dict[str, float]:
     vectors = embedder.embed(captions)
     found = {"embed_ms": 1e3 * (time.perf_counter() - began) / len(captions)}
     before = resident_bytes()
-    most = {"max_records": trial.most} if trial.most else {}
-    config = StoreConfig(folder=trial.folder, uri=trial.uri, **most)
+    most = trial.most or StoreConfig().max_records
+    config = StoreConfig(folder=trial.folder, uri=trial.uri, max_records=most)
     with MemoryStore.open(config, embedder.embed) as store:
         taken = []
         began = time.perf_counter()

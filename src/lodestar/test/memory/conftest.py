@@ -1,6 +1,32 @@
-"""The tests of this folder import their builders under any import mode."""
+from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # memory_fakes
+
+import memory_fakes as fakes
+
+from lodestar.memory.config import StoreConfig
+from lodestar.memory.store import MemoryStore
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> StoreConfig:
+    return StoreConfig(
+        folder=str(tmp_path / "memory"), dimension=fakes.DIMENSION, retry=0.05, flush_interval=0.02
+    )
+
+
+@pytest.fixture
+def milvus() -> fakes.FakeMilvus:
+    return fakes.FakeMilvus()
+
+
+@pytest.fixture
+def store(config: StoreConfig, milvus: fakes.FakeMilvus) -> Iterator[MemoryStore]:
+    with MemoryStore.open(config, fakes.embed, index=milvus) as opened:
+        yield opened

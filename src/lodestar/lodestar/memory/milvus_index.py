@@ -1,0 +1,358 @@
+"""The memory in Milvus: Milvus Lite in a folder, or a server or cluster by URI, with the same code.
+
+The only module that imports pymilvus (0.7 s and 106 MiB), and only when a connection is made.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lodestar.memory.config import StoreConfig
+from lodestar.memory.errors import IndexUnavailable
+from lodestar.memory.record_json import from_json, to_json
+from lodestar.memory.records import Memory
+from lodestar.memory.requests import EVERY_ROBOT, Hit, Request
+
+_PAGE = 4096  # keys listed or deleted per call
+_MAX_ENTITIES = 256
+_MAX_SHORT = 512  # bytes of a name
+_MAX_WINDOW = 16_384  # results of one search; Milvus' own limit
+NO_EVENT = "none"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record as Milvus gets it. key: unique among all robots. vector: (D,) float32."""
+
+    key: str
+    memory: Memory
+    vector: np.ndarray
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What Milvus has of a record; it is written anew where it differs from the journal."""
+
+    key: str
+    pinned: bool
+    map_id: int
+    fingerprint: str
+
+
+class MilvusIndex:
+    """Records of one collection. Every method raises IndexUnavailable with what to do. One
+    thread changes it; searches may run beside.
+
+    keep_loaded: Milvus answers searches, so it holds the vectors; otherwise they are on the disk only.
+    """
+
+    def __init__(self, config: StoreConfig, folder: Path) -> None:
+        self._config = config
+        self._lite = not config.uri
+        self._where = str(folder / "milvus.db") if self._lite else config.uri
+        self._keep_loaded = not self._lite or not config.cached
+        self._client: Any = None
+        self.created = False  # the collection was not there when it connected
+
+    @property
+    def connected(self) -> bool:
+        """Return whether there is a connection."""
+        return self._client is not None
+
+    def connect(self) -> None:
+        """Connect, and create the collection if it is not there."""
+        try:
+            import pymilvus
+        except ImportError as error:
+            raise IndexUnavailable(
+                f"pymilvus cannot be imported ({error}); pip install 'lodestar[memory]'. The memory "
+                f"goes on without Milvus"
+            ) from error
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # errors come as exceptions, which we tell
+        try:
+            client = pymilvus.MilvusClient(
+                self._where, token=self._config.token, timeout=self._config.timeout
+            )
+            self.created = not client.has_collection(self._config.collection)
+            if self.created:
+                self._create(client, pymilvus)
+            self._check(client)
+            if self._keep_loaded:
+                client.load_collection(self._config.collection)
+            elif self._lite:
+                client.release_collection(self._config.collection)
+        except IndexUnavailable:
+            raise
+        except Exception as error:  # pymilvus, grpc and Milvus Lite have no common base
+            raise self._told(error) from error
+        self._client = client
+
+    def close(self) -> None:
+        """End the connection. Safe to repeat."""
+        client, self._client = self._client, None
+        if client is not None:
+            try:
+                client.close()
+                if self._lite:
+                    _release_lite(self._where)
+            except Exception as error:
+                raise self._told(error) from error
+
+    def upsert(self, entries: Sequence[Entry]) -> None:
+        """Write the records; those that are there already are replaced.
+
+        Deletes and inserts: the upsert of Milvus 2.3 puts rows into the wrong partition of a partition key.
+        """
+        rows = [_row(entry) for entry in entries]
+        self.delete([entry.key for entry in entries])
+        self._call(lambda client, name: client.insert(name, rows, timeout=self._config.timeout))
+
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete the records."""
+        for begin in range(0, len(keys), _PAGE):
+            part = list(keys[begin : begin + _PAGE])
+            self._call(
+                lambda client, name, part=part: client.delete(name, ids=part, timeout=self._config.timeout)
+            )
+
+    def seal(self) -> None:
+        """Write to Milvus' storage what was upserted."""
+        self._call(lambda client, name: client.flush(name, timeout=6.0 * self._config.timeout))
+
+    def erase(self) -> bool:
+        """Erase deleted records from Milvus' files. Returns whether the collection is empty now and is to be
+        filled anew.
+
+        Milvus Lite keeps deleted rows in its files, so its collection is dropped. A server is told to compact.
+        """
+        if not self._lite:
+            self._call(lambda client, name: client.compact(name))
+            return False
+        self.drop()
+        self.close()
+        self.connect()
+        return True
+
+    def drop(self) -> None:
+        """Drop the collection, with the records of every robot."""
+        self._call(lambda client, name: client.drop_collection(name))
+
+    def listed(self) -> list[Listed]:
+        """Return what Milvus has of this robot."""
+        found: list[Listed] = []
+        names = ["key", "pinned", "map_id", "fingerprint"]
+        filters = f"robot == {_quoted(self._config.robot)}"
+
+        def page(client: Any, name: str) -> None:
+            if not self._keep_loaded:
+                client.load_collection(name)
+            if self._lite:  # returns all at once; its iterator misses a call of the server's
+                pages = iter([client.query(name, filter=filters, output_fields=names), []])
+                following = lambda: next(pages)  # noqa: E731
+            else:
+                following = client.query_iterator(
+                    name, batch_size=_PAGE, filter=filters, output_fields=names
+                ).next
+            while rows := following():
+                found.extend(
+                    Listed(r["key"], bool(r["pinned"]), int(r["map_id"]), str(r["fingerprint"])) for r in rows
+                )
+            if not self._keep_loaded:
+                client.release_collection(name)
+
+        self._call(page)
+        return found
+
+    def search(
+        self, queries: np.ndarray, request: Request, limit: int, keys: Sequence[str] = ()
+    ) -> dict[str, float]:
+        """Return the largest cosine with the queries (M, D) by key for about `limit` records of this robot.
+
+        keys: only among these.
+        """
+        filters = _filters(request, (self._config.robot,), keys)
+        found = self._search(queries, filters, min(limit, _MAX_WINDOW), ["key"])
+        best: dict[str, float] = {}
+        for hit in found:
+            key = str(hit["entity"]["key"])
+            best[key] = max(best.get(key, -1.0), float(hit["distance"]))
+        return best
+
+    def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
+        """Return what several robots remember, most alike or newest first. Their records come from Milvus alone."""
+        robots = () if request.robots == EVERY_ROBOT else request.robots
+        filters, names = _filters(request, robots), ["key", "record", "vector"]
+        wanted = min(_MAX_WINDOW, request.limit * self._config.overfetch)
+        if queries is not None:
+            rows = [
+                {**hit["entity"], "score": hit["distance"]}
+                for hit in self._search(queries, filters, wanted, names)
+            ]
+        else:
+            found = self._call(
+                lambda client, name: client.query(
+                    name, filter=filters, output_fields=names, limit=_MAX_WINDOW, timeout=self._config.timeout
+                )
+            )
+            rows = [dict(row) for row in found]
+        hits: dict[str, Hit] = {}
+        for row in rows:
+            values = row["record"] if isinstance(row["record"], dict) else json.loads(row["record"])
+            vector = np.asarray(row["vector"], np.float32)
+            hit = Hit(from_json(values), float(row.get("score", 0.0)), vector)
+            if _inside(hit.memory, request) and hit.score >= hits.get(row["key"], hit).score:
+                hits[row["key"]] = hit
+        key = (lambda h: -h.score) if queries is not None else (lambda h: -h.memory.start)
+        return sorted(hits.values(), key=key)[: request.limit]
+
+    def _search(
+        self, queries: np.ndarray, filters: str, limit: int, names: list[str]
+    ) -> list[dict[str, Any]]:
+        found = self._call(
+            lambda client, name: client.search(
+                name,
+                data=[row.tolist() for row in queries],
+                anns_field="vector",
+                filter=filters,
+                limit=limit,
+                output_fields=names,
+                timeout=self._config.timeout,
+            )
+        )
+        return [hit for hits in found for hit in hits]
+
+    def _call(self, work: Any) -> Any:
+        client = self._client
+        if client is None:
+            raise IndexUnavailable("Milvus is not connected yet; the memory goes on without it")
+        try:
+            return work(client, self._config.collection)
+        except Exception as error:
+            raise self._told(error) from error
+
+    def _create(self, client: Any, pymilvus: Any) -> None:
+        kind = pymilvus.DataType
+        schema = client.create_schema(auto_id=False, enable_dynamic_field=False)
+        schema.add_field("key", kind.VARCHAR, is_primary=True, max_length=_MAX_SHORT)
+        schema.add_field("robot", kind.VARCHAR, is_partition_key=True, max_length=_MAX_SHORT)
+        schema.add_field("vector", kind.FLOAT_VECTOR, dim=self._config.dimension)
+        for name in ("start", "end", "x", "y"):
+            schema.add_field(name, kind.DOUBLE)
+        for name in ("id", "floor", "region_id", "map_id"):
+            schema.add_field(name, kind.INT64)
+        for name in ("region", "source", "kind", "fingerprint", "session"):
+            schema.add_field(name, kind.VARCHAR, max_length=4 * _MAX_SHORT)
+        schema.add_field("pinned", kind.BOOL)
+        schema.add_field("entities", kind.ARRAY, element_type=kind.INT64, max_capacity=_MAX_ENTITIES)
+        schema.add_field("record", kind.JSON)
+        index = client.prepare_index_params()
+        index.add_index("vector", index_type="FLAT", metric_type="COSINE")
+        client.create_collection(
+            self._config.collection, schema=schema, index_params=index, consistency_level="Bounded"
+        )
+
+    def _check(self, client: Any) -> None:
+        described = client.describe_collection(self._config.collection)
+        fields = {field["name"]: field for field in described["fields"]}
+        vector = fields.get("vector", {})
+        if "record" not in fields or "key" not in fields:
+            raise IndexUnavailable(
+                f"the collection {self._config.collection} in {self._where} is not one of a Lodestar "
+                f"memory: set another name "
+                "(collection)"
+            )
+        if int(vector.get("params", {}).get("dim", -1)) != self._config.dimension:
+            raise IndexUnavailable(
+                f"the vectors of the collection {self._config.collection} have another length than "
+                f"{self._config.dimension}: it was made with another text model; set another name (collection)"
+            )
+
+    def _told(self, error: Exception) -> IndexUnavailable:
+        reason = " ".join(str(getattr(error, "message", "") or error).split())[:200]
+        if self._lite:
+            advice = f"if it stays so, move {self._where} away: it is filled again from the journal"
+        else:
+            advice = "check the server and its address; what it lacks is written when it is back"
+        return IndexUnavailable(f"Milvus does not work now ({type(error).__name__}: {reason}); {advice}")
+
+
+def _release_lite(path: str) -> None:
+    """End Milvus Lite's server in this process, which holds the lock on its files."""
+    from milvus_lite.server_manager import server_manager_instance
+
+    server_manager_instance.release_server(path)
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    memory = entry.memory
+    return {
+        "key": entry.key,
+        "id": memory.id,
+        "robot": memory.robot,
+        "vector": entry.vector,
+        "start": memory.start,
+        "end": memory.end,
+        "x": float(memory.position[0]),
+        "y": float(memory.position[1]),
+        "floor": memory.floor,
+        "region_id": memory.region_id,
+        "region": memory.region.casefold(),
+        "source": memory.source.value,
+        "kind": memory.event.value if memory.event else NO_EVENT,
+        "map_id": memory.map.map_id,
+        "fingerprint": memory.map.fingerprint,
+        "session": memory.session,
+        "pinned": memory.pinned,
+        "entities": sorted(set(memory.entity_ids))[:_MAX_ENTITIES],
+        "record": to_json(memory),
+    }
+
+
+def _filters(request: Request, robots: Iterable[str], keys: Sequence[str] = ()) -> str:
+    """Return the request as Milvus' filter. A circle becomes its square, which the caller cuts out exactly."""
+    parts = []
+    if robots:
+        parts.append(f"robot in [{', '.join(_quoted(robot) for robot in robots)}]")
+    if keys:
+        return " and ".join([*parts, f"key in [{', '.join(_quoted(key) for key in keys)}]"])
+    if request.map is not None:
+        parts.append(
+            f"map_id == {int(request.map.map_id)} and fingerprint == {_quoted(request.map.fingerprint)}"
+        )
+    if request.window is not None:
+        low, high = (min(max(float(value), -1e300), 1e300) for value in request.window)
+        parts.append(f"end >= {low!r} and start <= {high!r}")
+    if request.near is not None:
+        for name, centre in zip("xy", request.near):
+            parts.append(f"{name} >= {centre - request.radius!r} and {name} <= {centre + request.radius!r}")
+    if request.floor is not None:
+        parts.append(f"floor == {int(request.floor)}")
+    if request.region_id is not None:
+        parts.append(f"region_id == {int(request.region_id)}")
+    if request.region:
+        parts.append(f"region == {_quoted(request.region.casefold())}")
+    if request.kinds:
+        parts.append(f"kind in [{', '.join(_quoted(kind.value) for kind in request.kinds)}]")
+    if request.sources:
+        parts.append(f"source in [{', '.join(_quoted(source.value) for source in request.sources)}]")
+    if request.entity_ids:
+        parts.append(f"array_contains_any(entities, {sorted(int(i) for i in request.entity_ids)})")
+    return " and ".join(parts)
+
+
+def _inside(memory: Memory, request: Request) -> bool:
+    if request.near is None:
+        return True
+    return float(np.hypot(*(memory.position[:2] - np.asarray(request.near[:2], float)))) <= request.radius
+
+
+def _quoted(text: str) -> str:
+    """Return the text as a string of Milvus' filter language, whatever is in it."""
+    return json.dumps(text, ensure_ascii=False)

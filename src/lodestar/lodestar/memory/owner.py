@@ -1,0 +1,80 @@
+"""One process owns the folder of the memory."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import sys
+import time
+from pathlib import Path
+
+from lodestar.memory.errors import ForeignStore, StoreFull, StoreLocked, StoreUnwritable
+from lodestar.storage.private import FILE_MODE, UnsafeFolder, private_folder
+
+_LOCK = "LOCK"
+
+
+class StoreOwner:
+    """Holds the folder's lock until `close`, or until the process ends, however it ends.
+
+    Raises StoreLocked where another process has it, ForeignStore, StoreUnwritable, StoreFull.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            private_folder(folder)
+            self._handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        except UnsafeFolder as error:
+            raise ForeignStore(f"the memory cannot be kept there: {error}") from error
+        except NotADirectoryError as error:
+            raise ForeignStore(
+                f"{folder} cannot be a folder ({error}); choose another one for the memory"
+            ) from error
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise StoreFull(
+                    f"the disk of {folder} is full: free some space and start the memory again"
+                ) from error
+            raise StoreUnwritable(
+                f"{folder} cannot be written ({error.strerror}): give it to this user, mount it "
+                f"writable, or choose another "
+                "folder for the memory"
+            ) from error
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            said = _owner(self._handle)
+            os.close(self._handle)
+            raise StoreLocked(
+                f"the memory in {folder} is open in {said}: end that process, or choose another "
+                f"folder; another program "
+                "asks through the memory node"
+            ) from None
+        self._say()
+
+    def close(self) -> None:
+        """Give the folder back. Safe to repeat."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def _say(self) -> None:
+        """Write who has the folder. Without space for it the lock holds all the same."""
+        name = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
+        text = json.dumps({"pid": os.getpid(), "program": name, "since": time.strftime("%Y-%m-%d %H:%M:%S")})
+        try:
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, text.encode(), 0)
+        except OSError:
+            return
+
+
+def _owner(handle: int) -> str:
+    try:
+        said = json.loads(os.pread(handle, 1000, 0))
+        return f"process {int(said['pid'])} ({said['program']}, since {said['since']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

@@ -1,0 +1,157 @@
+"""Memories and vectors as JSON values and back."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lodestar.memory.errors import BadMemory
+from lodestar.memory.records import EventKind, MapName, Memory, Primitive, Source
+
+_CUT = "… (cut)"
+_MAX_WORDS = 500  # characters of a label, caption, name or fact
+_CONTROL = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
+_KEPT = str.maketrans({**_CONTROL, 0x0A: "\n"})  # a text may have lines
+
+
+def to_json(memory: Memory) -> dict[str, Any]:
+    """Return the memory as JSON values. Raises BadMemory for a number that is not finite."""
+    primitives = [
+        [p.entity_id, p.label, _numbers(p.centre, 3), _numbers(p.size, 3), p.caption, int(p.pixels)]
+        for p in memory.primitives
+    ]
+    return {
+        "id": memory.id,
+        "text": memory.text,
+        "start": _number(memory.start),
+        "end": _number(memory.end),
+        "position": _numbers(memory.position, 3),
+        "heading": _number(memory.heading),
+        "floor": int(memory.floor),
+        "region_id": int(memory.region_id),
+        "region": memory.region,
+        "primitives": primitives,
+        "keyframes": [int(identity) for identity in memory.keyframe_ids],
+        "source": memory.source.value,
+        "event": memory.event.value if memory.event else None,
+        "facts": dict(memory.facts),
+        "robot": memory.robot,
+        "session": memory.session,
+        "map": [int(memory.map.map_id), memory.map.fingerprint],
+        "pinned": bool(memory.pinned),
+        "corrects": int(memory.corrects),
+    }
+
+
+def from_json(values: Mapping[str, Any]) -> Memory:
+    """Return the memory. Raises BadMemory for what is no memory."""
+    try:
+        primitives = tuple(
+            Primitive(
+                int(i), str(label), np.array(centre, float), np.array(size, float), str(caption), int(pixels)
+            )
+            for i, label, centre, size, caption, pixels in values["primitives"]
+        )
+        return Memory(
+            id=int(values["id"]),
+            text=str(values["text"]),
+            start=float(values["start"]),
+            end=float(values["end"]),
+            position=np.array(_numbers(values["position"], 3)),
+            heading=float(values["heading"]),
+            floor=int(values["floor"]),
+            region_id=int(values["region_id"]),
+            region=str(values["region"]),
+            primitives=primitives,
+            keyframe_ids=tuple(int(identity) for identity in values["keyframes"]),
+            source=Source(values["source"]),
+            event=EventKind(values["event"]) if values["event"] else None,
+            facts={str(key): str(value) for key, value in values["facts"].items()},
+            robot=str(values["robot"]),
+            session=str(values["session"]),
+            map=MapName(int(values["map"][0]), str(values["map"][1])),
+            pinned=bool(values["pinned"]),
+            corrects=int(values["corrects"]),
+        )
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise BadMemory(f"this is no memory: {type(error).__name__}: {error}") from error
+
+
+def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory, bool]:
+    """Return the memory without control characters and within the limits, and whether anything was cut.
+
+    A text that was cut ends with "… (cut)". Raises BadMemory for a text of nothing but control characters.
+    """
+    text = _printable(memory.text, lines=True).strip()
+    if not text:
+        raise BadMemory("a memory needs words; this text has only control characters")
+    cut = len(text) > max_text or len(memory.primitives) > max_primitives
+    kept = memory.primitives
+    if len(kept) > max_primitives:
+        kept = tuple(sorted(kept, key=lambda primitive: -primitive.pixels)[:max_primitives])
+    primitives = tuple(replace(p, label=_words(p.label), caption=_words(p.caption)) for p in kept)
+    changed = replace(
+        memory,
+        text=text if len(text) <= max_text else text[: max(1, max_text - len(_CUT))] + _CUT,
+        region=_words(memory.region),
+        primitives=primitives,
+        facts={_words(key): _words(value) for key, value in list(memory.facts.items())[:64]},
+        session=_words(memory.session),
+    )
+    return changed, cut
+
+
+def vector_to_text(vector: np.ndarray) -> str:
+    """Return a vector (D,) as base64 of float16: 2 bytes a value, its cosine is off by less than 1e-3."""
+    return base64.b64encode(np.asarray(vector, "<f2").tobytes()).decode("ascii")
+
+
+def vector_from_text(text: str, dimension: int) -> np.ndarray:
+    """Return the vector (D,) float16. Raises BadMemory for another dimension."""
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError, TypeError) as error:
+        raise BadMemory(f"its vector cannot be read: {error}") from error
+    if len(data) != 2 * dimension:
+        raise BadMemory(f"its vector has {len(data) // 2} values, not {dimension}")
+    return np.frombuffer(data, "<f2")
+
+
+def checked_vector(vector: np.ndarray, dimension: int) -> np.ndarray:
+    """Return the vector as (D,) float32 of length 1. Raises BadMemory for another shape, NaN or zero."""
+    values = np.asarray(vector, np.float32)
+    norm = float(np.linalg.norm(values)) if values.shape == (dimension,) else math.nan
+    if not (math.isfinite(norm) and norm > 1e-6):
+        raise BadMemory(
+            f"a vector needs {dimension} finite values, not all zero; it has shape {values.shape}"
+        )
+    return values / norm
+
+
+def _printable(text: str, lines: bool = False) -> str:
+    clean = text.translate(_KEPT if lines else _CONTROL)
+    return clean.encode("utf-8", "replace").decode("utf-8")  # lone surrogates
+
+
+def _words(text: str) -> str:
+    words = _printable(text).strip()
+    return words if len(words) <= _MAX_WORDS else words[: _MAX_WORDS - len(_CUT)] + _CUT
+
+
+def _number(value: float) -> float:
+    if not math.isfinite(value):
+        raise BadMemory("a memory's numbers must be finite; this one is not kept")
+    return float(value)
+
+
+def _numbers(values: Any, count: int) -> list[float]:
+    numbers = [_number(float(value)) for value in values]
+    if len(numbers) != count:
+        raise BadMemory(f"a place in a memory needs {count} numbers, this one has {len(numbers)}")
+    return numbers

@@ -1,0 +1,120 @@
+"""Export of memories to JSONL and import of such files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lodestar.memory.errors import BadMemory, NoSuchMemory
+from lodestar.memory.record_json import from_json, to_json
+from lodestar.memory.store import MemoryStore
+from lodestar.storage.archive import whole_file
+from lodestar.storage.private import FILE_MODE
+
+FORMAT = "lodestar-memory-export"
+VERSION = 1
+_LONGEST = 4 * 2**20  # characters of a line that is read; chosen: 10 times the longest that is written
+_MOST_TOLD = 100  # bad lines that are told one by one
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Outcome of an import. known: memories that were here already. forgotten: those that had been forgotten here.
+
+    bad: number of the line and what is wrong, the first 100; bad_lines: all of them. None of them was taken.
+    """
+
+    added: int
+    known: int
+    forgotten: int
+    bad_lines: int
+    bad: tuple[tuple[int, str], ...]
+
+
+def export_jsonl(store: MemoryStore, path: Path) -> int:
+    """Write every memory to a file that only its owner can read, one JSON value a line. Returns their number.
+
+    The file appears whole or not at all. Vectors are left out: they are computed again from the words.
+    """
+    count = 0
+    with whole_file(path) as unfinished, open(unfinished, "w", encoding="utf-8") as out:
+        unfinished.chmod(FILE_MODE)
+        out.write(json.dumps({"format": FORMAT, "version": VERSION, "store": store.name}) + "\n")
+        for identity in store.identities():
+            try:
+                memory = store.get(identity)
+            except NoSuchMemory:  # forgotten meanwhile
+                continue
+            origin = store.origin_of(identity)
+            corrects = store.origin_of(memory.corrects) if memory.corrects else ""
+            line = {"origin": origin, "corrects": corrects, "memory": to_json(memory)}
+            out.write(json.dumps(line, allow_nan=False) + "\n")
+            count += 1
+    return count
+
+
+def import_jsonl(store: MemoryStore, path: Path) -> Imported:
+    """Add the memories of a file that are neither here nor were forgotten here. The same file again adds nothing.
+
+    A line that is no memory is skipped and told. Raises OSError where the file cannot be read, StoreFull.
+    """
+    added = known = forgotten = 0
+    bad: list[tuple[int, str]] = []
+    bad_lines = 0
+    for number, text in _lines(path):
+        try:
+            if text is None:
+                raise BadMemory(f"the line has more than {_LONGEST} characters")
+            values = json.loads(text)
+            if not isinstance(values, dict):
+                raise BadMemory("this is no memory: a line needs an object with origin and memory")
+            if values.get("format") == FORMAT:
+                if values.get("version") != VERSION:
+                    raise BadMemory(
+                        f"version {values.get('version')} of the format, this version reads {VERSION}"
+                    )
+                continue
+            origin = _origin(values.get("origin"))
+            here = store.identity_of(origin)
+            if here is not None:
+                known += store.has(here)
+                forgotten += not store.has(here)
+                continue
+            memory = from_json(values.get("memory") or {})
+            corrects = store.identity_of(_origin(values["corrects"])) if values.get("corrects") else None
+            if corrects is not None and not store.has(corrects):
+                forgotten += 1  # its words are about what was forgotten
+                continue
+            store.accept(replace(memory, id=0, corrects=corrects or 0), origin=origin)
+            added += 1
+        except (ValueError, RecursionError, NoSuchMemory) as error:
+            bad_lines += 1
+            if len(bad) < _MOST_TOLD:
+                bad.append((number, str(error)))
+    return Imported(added, known, forgotten, bad_lines, tuple(bad))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str | None]]:
+    """Yield number and text of every line that is not blank, None for one that is too long."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        number = 0
+        while text := file.readline(_LONGEST):
+            number += 1
+            whole = text.endswith("\n") or len(text) < _LONGEST
+            while not text.endswith("\n") and (rest := file.readline(_LONGEST)):
+                text = rest if rest.endswith("\n") else ""
+            if not whole:
+                yield number, None
+            elif text.strip():
+                yield number, text
+
+
+def _origin(value: object) -> str:
+    """Return the origin of a memory, as STORE:ID. Raises BadMemory."""
+    text = value if isinstance(value, str) else ""
+    store, _, identity = text.rpartition(":")
+    if not (store and identity.isdecimal() and len(text) <= 200):
+        raise BadMemory(f"its origin {text[:40]!r} is none; it needs the form STORE:NUMBER")
+    return text

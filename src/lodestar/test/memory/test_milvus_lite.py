@@ -1,0 +1,75 @@
+"""The store on the real Milvus Lite: written, searched by Milvus itself, reopened, and a folder that is none of its."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lodestar.memory.milvus_index import MilvusIndex
+from lodestar.memory.records import MapName
+from lodestar.memory.requests import EVERY_ROBOT, Request
+from lodestar.memory.store import MemoryStore
+
+import memory_fakes as fakes  # isort: skip
+
+
+@pytest.fixture
+def lite(config):
+    """Milvus Lite answers searches itself."""
+    return replace(config, cache="off", settle=0.0, exact_below=1)
+
+
+def test_milvus_lite_answers_the_filters_and_the_words(lite):
+    with MemoryStore.open(lite, fakes.embed) as store:
+        for i in range(60):
+            place = (float(i % 10), float(i // 10), 0.0)
+            store.add(
+                fakes.memory(f"thing {i}", 10.0 * i, place, things=(i % 7,), floor=i % 2, region='a "Hall')
+            )
+        assert store.flush() and store.flush(), store.statistics().problems
+        for request in (
+            {},
+            {"window": (300.0, 500.0)},
+            {"near": (1.0, 4.0), "radius": 2.0},
+            {"floor": 1},
+            {"region": 'A "hall', "entity_ids": frozenset({41 % 7, 3})},
+        ):
+            found = store.search(Request(phrases=("thing 41",), limit=5, **request))
+            assert len(found) == 5 and found[0].memory.text == "thing 41", request
+            assert found[0].score == pytest.approx(1.0, abs=1e-3)
+            assert store.statistics().problems == {}
+        fleet = store.search(Request(phrases=("thing 41",), robots=EVERY_ROBOT, limit=3, near=(1.0, 4.0)))
+        assert fleet[0].memory.text == "thing 41" and fleet[0].memory.robot == "robot"
+        store.forget(fleet[0].memory.id)
+        assert store.flush() and store.flush()
+        assert store.search(Request(phrases=("thing 41",), limit=1))[0].memory.text != "thing 41"
+    with MemoryStore.open(lite, fakes.embed) as store:
+        assert store.flush() and store.flush()
+        assert store.search(Request(phrases=("thing 7",), limit=1))[0].memory.text == "thing 7"
+
+
+def test_a_memory_whose_map_was_saved_is_written_again(lite):
+    with MemoryStore.open(lite, fakes.embed) as store:
+        store.add(fakes.memory("a mug"))
+        store.bind_map(MapName(1, "abc"))
+        assert store.flush(), store.statistics().problems
+    index = MilvusIndex(lite, Path(lite.folder))
+    index.connect()
+    assert [(entry.fingerprint, entry.pinned) for entry in index.listed()] == [("abc", False)]
+    index.close()
+
+
+def test_a_milvus_folder_that_is_none_is_told_and_the_memory_goes_on(config):
+    Path(config.folder).mkdir(mode=0o700)
+    broken = Path(config.folder) / "milvus.db"
+    broken.write_text("not a database")
+    with MemoryStore.open(config, fakes.embed) as store:
+        store.add(fakes.memory("a mug"))
+        assert not store.flush(30.0)
+        assert "move" in store.statistics().problems["milvus"]
+        assert store.search(Request(phrases=("a mug",)))[0].memory.text == "a mug"
+        assert broken.read_text() == "not a database"
+        broken.unlink()
+        assert store.flush(60.0), store.statistics().problems

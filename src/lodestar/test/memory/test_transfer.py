@@ -1,0 +1,82 @@
+"""Export to JSONL and import: there and back, twice the same, bad lines told."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from lodestar.memory.records import EventKind, MapName, Source
+from lodestar.memory.requests import Request
+from lodestar.memory.store import MemoryStore
+from lodestar.memory.transfer import export_jsonl, import_jsonl
+
+import memory_fakes as fakes  # isort: skip
+
+
+@pytest.fixture
+def exported(store, tmp_path):
+    store.add(
+        fakes.memory("a mug", 1.0, (1.0, 2.0, 3.0), things=(4, 5), keyframe_ids=(6,), map=MapName(1, "abc"))
+    )
+    event = {"event": EventKind.MOVED, "source": Source.EVENT, "facts": {"from": "hall", "to": "kitchen"}}
+    old = store.add(fakes.memory("the mug moved", 2.0, pinned=True, region="Küche", **event))
+    store.correct(old, "the cup moved")
+    path = tmp_path / "memory.jsonl"
+    assert export_jsonl(store, path) == 3
+    assert path.stat().st_mode & 0o777 == 0o600
+    return path
+
+
+def test_there_and_back_and_the_second_time_nothing(exported, config, store):
+    with MemoryStore.open(replace(config, folder=config.folder + "2"), index=fakes.FakeMilvus()) as other:
+        other.add(fakes.memory("their own", 0.5))
+        first, second = import_jsonl(other, exported), import_jsonl(other, exported)
+        assert (first.added, first.bad_lines) == (3, 0)
+        assert (second.added, second.known) == (0, 3)
+        other.use_map(MapName(1, "abc"))
+        (hit,) = other.search(Request(entity_ids=frozenset({5})))
+        assert hit.memory.position.tolist() == [1.0, 2.0, 3.0] and hit.memory.keyframe_ids == (6,)
+        other.use_map(MapName(1))
+        (hit,) = other.search(Request(kinds=frozenset({EventKind.TOLD})))
+        corrected = other.get(hit.memory.corrects)
+        assert corrected.text == "the mug moved" and corrected.facts["to"] == "kitchen" and corrected.pinned
+        other.forget(hit.memory.id)
+        assert import_jsonl(other, exported).forgotten == 2  # the correction and what it corrected
+        onward = exported.with_name("onward.jsonl")
+        export_jsonl(other, onward)
+    known = import_jsonl(store, onward)
+    assert (known.added, known.known) == (1, 1)  # "their own" is new here, the mug came from here
+    with MemoryStore.open(replace(config, folder=config.folder + "2"), index=fakes.FakeMilvus()) as other:
+        assert import_jsonl(other, exported).added == 0
+
+
+def test_bad_lines_are_told_with_their_number_and_skipped(exported, config):
+    good = exported.read_text().splitlines()
+    values = json.loads(good[1])
+    lines = [
+        good[0],
+        "no JSON",
+        json.dumps({**values, "origin": "nowhere"}),
+        json.dumps({**values, "memory": {**values["memory"], "start": "soon"}}),
+        json.dumps({**values, "memory": {**values["memory"], "position": [0.0, None, 0.0]}}),
+        "[" * 100_000,
+        "[1, 2]",
+        "x" * (5 * 2**20),
+        "",
+        json.dumps({**values, "memory": {**values["memory"], "end": float("nan")}}),
+        good[1],
+    ]
+    exported.write_text("\n".join(lines))
+    with MemoryStore.open(replace(config, folder=config.folder + "2"), index=fakes.FakeMilvus()) as other:
+        done = import_jsonl(other, exported)
+        assert done.added == 1 and len(other.identities()) == 1
+        assert [number for number, _ in done.bad] == [2, 3, 4, 5, 6, 7, 8, 10] and done.bad_lines == 8
+
+
+def test_a_binary_file_adds_nothing(config, store, tmp_path):
+    path = tmp_path / "picture.jpg"
+    path.write_bytes(bytes(range(256)) * 40)
+    done = import_jsonl(store, path)
+    assert done.added == 0 and done.bad_lines > 0

@@ -1,0 +1,139 @@
+"""Store of the memory at the size of a day and of 30 days: insert, flush, retrieval, bytes, and an owner that is
+killed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lodestar_eval.options import positive_int
+from lodestar_eval.registry import Bar, Benchmark, Result, Table
+
+_DAY = 86_400.0
+_SEGMENT = 3.0  # seconds (STaR IV-A)
+_BOUND_DAY = {"lite": 250.0, "server": 100.0}  # ms, p95 of words with time and place (issue 16)
+_BOUND_MONTH = 500.0  # ms
+_MONTH = 100_000  # records after retention (issue 16)
+_SURPLUS = 1.05  # times that, before the thinning
+_KINDS = ("text", "time", "place", "entity", "text_place", "all")
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--queries", type=positive_int, default=60, metavar="N", help="per kind of request")
+    parser.add_argument(
+        "--kills", type=positive_int, default=20, metavar="N", help="of the owner in mid-write"
+    )
+    parser.add_argument("--seed", type=positive_int, default=1)
+    parser.add_argument("--records", type=positive_int, default=int(_DAY / _SEGMENT), help="of the day")
+    parser.add_argument(
+        "--only", choices=("lite", "server"), default=None, help="one of both kinds of Milvus"
+    )
+    parser.add_argument("--without-month", action="store_true", help="leave the 30 days out")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_eval.milvus_server import NoServer, milvus_server, server_python
+
+    found = Result({})
+    notes: list[str] = []
+    rows: list[tuple[str, ...]] = []
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=folder)))
+        for kind in ("lite", "server") if options.only is None else (options.only,):
+            uri = ""
+            if kind == "server":
+                try:
+                    python = server_python(Path.cwd())
+                    uri, _ = stack.enter_context(milvus_server(python, scratch / "server-files"))
+                except NoServer as error:
+                    notes.append(f"Without the real server: {error}")
+                    progress(notes[-1])
+                    continue
+            metrics, bars, measured = _measured(kind, uri, scratch, options, progress)
+            found = replace(found, metrics={**found.metrics, **metrics}, bars=(*found.bars, *bars))
+            rows += measured
+    columns = (
+        "Milvus", "time", "records", "add/s", "add p99 ms", "flush s", *(f"{kind} p50/p95 ms" for kind in _KINDS),
+        "journal MiB", "Milvus MiB", "RSS MiB", "open s",
+    )  # fmt: skip
+    notes.append(
+        "Wall time in this process; words are embedded within (one phrase, a model on the CPU). "
+        "Vectors of the records are given: "
+        "those of 200 captions with noise, cosine 0.94. RSS: what the store and pymilvus add to a "
+        "process that has the text model; "
+        "a server's own memory is not in it. The 30 days begin as what retention leaves, spread over "
+        "them, and 5 % more, which is "
+        "thinned out."
+    )
+    return Result(
+        metrics, tuple(bars), (Table("Store of the memory", columns, tuple(rows)),), notes=tuple(notes)
+    )
+
+
+def _measured(
+    kind: str, uri: str, scratch: Path, options: argparse.Namespace, progress: Callable[[str], None]
+) -> tuple[dict[str, float], list[Bar], list[tuple[str, ...]]]:
+    """Return metrics, bars and rows of the table of one kind of Milvus."""
+    from lodestar_eval.memory_trial import Trial, kill_owner, measure
+
+    data = os.environ.get("LODESTAR_DATA", "")
+    metrics, bars, rows = {}, [], []
+    deaths = kill_owner(scratch / f"{kind}-killed", uri, options.kills, options.seed, progress)
+    for name in ("acknowledged", "lost", "doubled", "milvus_wrong"):
+        metrics[f"{name}.{kind}"] = float(getattr(deaths, name))
+    for name in ("lost", "doubled", "milvus_wrong"):
+        told = f"{name} in {options.kills} kills, {kind}"
+        bars.append(Bar(told, metrics[f"{name}.{kind}"], 0.0, at_least=False))
+    _drop(uri)
+    for size, span, records, most in _sizes(options):
+        at = str(scratch / f"{kind}-{size}")
+        found = measure(Trial(at, uri, records, span, most, options.queries, options.seed, data))
+        _drop(uri)
+        metrics.update({f"{name}.{size}.{kind}": value for name, value in found.items()})
+        bound = _BOUND_DAY[kind] if size == "day" else _BOUND_MONTH
+        p95 = found["all_ms_p95"]
+        bars.append(Bar(f"p95 ms of words, time and place, {size}, {kind}", p95, bound, at_least=False))
+        rows.append((kind, size, *_row(found)))
+        progress(f"{kind}, {size}: words, time and place p95 {p95:.0f} ms")
+    return metrics, bars, rows
+
+
+def _sizes(options: argparse.Namespace) -> list[tuple[str, float, int, int]]:
+    """Return name, span in seconds, records and the most that retention leaves (0 = all)."""
+    day = [("day", _DAY, options.records, 0)]
+    return day if options.without_month else [*day, ("month", 30 * _DAY, int(_MONTH * _SURPLUS), _MONTH)]
+
+
+def _row(found: dict[str, float]) -> tuple[str, ...]:
+    asked = (f"{found[f'{kind}_ms_p50']:.0f} / {found[f'{kind}_ms_p95']:.0f}" for kind in _KINDS)
+    rest = (f"{found[name]:.0f}" for name in ("journal_mib", "milvus_mib", "rss_mib"))
+    inserted = (f"{found['records']:.0f}", f"{found['insert_per_s']:.0f}", f"{found['add_ms_p99']:.1f}")
+    return (*inserted, f"{found['flush_s']:.0f}", *asked, *rest, f"{found['open_s']:.1f}")
+
+
+def _drop(uri: str) -> None:
+    """Empty the server for the next store; each Milvus Lite has a folder of its own."""
+    if not uri:
+        return
+    from lodestar.memory.config import StoreConfig
+    from lodestar.memory.milvus_index import MilvusIndex
+
+    index: Any = MilvusIndex(StoreConfig(uri=uri), Path())
+    index.connect()
+    index.drop()
+    index.close()
+
+
+BENCHMARK = Benchmark(
+    "memory-scale",
+    "What the memory's store costs over a day and 30 days, and what a killed owner loses.",
+    _add_options,
+    _run,
+)

@@ -1,0 +1,188 @@
+"""Measurements of one store of the memory, in a process of its own, so that its memory is measured alone."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lodestar_eval.memory import resident_bytes
+from lodestar_eval.memory_records import base_captions, life, queries
+
+_DAY = 86_400.0
+_LIMIT = 100  # memories per answer
+_WARM_UP = 5  # queries
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What is measured. records: captions over `span` seconds. most: records after the thinning, 0 = none."""
+
+    folder: str
+    uri: str
+    records: int
+    span: float
+    most: int
+    queries: int
+    seed: int
+    data: str
+
+
+def measure(trial: Trial) -> dict[str, float]:
+    """Return the metrics of a trial, measured in a new process."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_measure, (trial,))
+
+
+def _measure(trial: Trial) -> dict[str, float]:
+    from lodestar.memory.config import StoreConfig
+    from lodestar.memory.store import MemoryStore
+    from lodestar.models.embedder import SentenceTransformerEmbedder
+
+    rng = np.random.default_rng(trial.seed)
+    embedder = SentenceTransformerEmbedder()
+    captions = base_captions(Path(trial.data) if trial.data else None, rng)
+    began = time.perf_counter()
+    vectors = embedder.embed(captions)
+    found = {"embed_ms": 1e3 * (time.perf_counter() - began) / len(captions)}
+    before = resident_bytes()
+    most = trial.most or StoreConfig().max_records
+    config = StoreConfig(folder=trial.folder, uri=trial.uri, max_records=most)
+    with MemoryStore.open(config, embedder.embed) as store:
+        taken = []
+        began = time.perf_counter()
+        for memory, vector in life(trial.records, trial.span, captions, vectors, rng):
+            begun = time.perf_counter()
+            store.add(memory, vector)
+            taken.append(time.perf_counter() - begun)
+        found["insert_per_s"] = trial.records / (time.perf_counter() - began)
+        found.update(add_ms_p50=_ms(taken, 50), add_ms_p99=_ms(taken, 99), add_ms_max=_ms(taken, 100))
+        _work_off(store)
+        found["flush_s"] = time.perf_counter() - began
+        found["records"] = float(store.statistics().records)
+        found.update(_ask(store, trial, captions, rng))
+        found["rss_mib"] = (resident_bytes() - before) / 2**20
+        found["cache_mib"] = store.statistics().cache_bytes / 2**20
+        found["journal_mib"] = store.statistics().journal_bytes / 2**20
+        began = time.perf_counter()
+    found["close_s"] = time.perf_counter() - began
+    files = [path for path in Path(trial.folder).rglob("*") if path.is_file() and path.suffix != ".log"]
+    found["milvus_mib"] = sum(path.stat().st_size for path in files) / 2**20
+    began = time.perf_counter()
+    with MemoryStore.open(config, embedder.embed) as store:
+        found["open_s"] = time.perf_counter() - began
+        _work_off(store)
+    return found
+
+
+def _work_off(store) -> None:  # type: ignore[no-untyped-def]
+    for _ in range(3):  # the thinning begins in the turn after the last record
+        if not store.flush(600.0):
+            raise RuntimeError(f"the store cannot be flushed: {store.statistics().problems}")
+
+
+def _ask(store, trial: Trial, captions: list[str], rng: np.random.Generator) -> dict[str, float]:  # type: ignore[no-untyped-def]
+    """Return p50 and p95 in milliseconds of each kind of request; words are embedded within."""
+    from lodestar.memory.requests import Request
+
+    words = queries(4 * (trial.queries + _WARM_UP), captions, rng)
+
+    def window(length: float) -> tuple[float, float]:
+        begin = float(rng.uniform(max(0.0, trial.span - 3.0 * _DAY), trial.span - length))
+        return begin, begin + length
+
+    def place() -> tuple[float, float]:
+        return tuple(rng.uniform(5.0, 25.0, 2).tolist())  # type: ignore[return-value]
+
+    kinds: dict[str, Callable[[], Request]] = {
+        "text": lambda: Request(phrases=(words.pop(),), limit=_LIMIT),
+        "time": lambda: Request(window=window(3600.0), limit=_LIMIT),
+        "place": lambda: Request(near=place(), radius=5.0, limit=_LIMIT),
+        "entity": lambda: Request(entity_ids=frozenset({int(rng.integers(1, 400))}), limit=_LIMIT),
+        "text_place": lambda: Request(phrases=(words.pop(),), near=place(), radius=10.0, limit=_LIMIT),
+        "all": lambda: Request(
+            phrases=(words.pop(),), window=window(6 * 3600.0), near=place(), radius=10.0, limit=_LIMIT
+        ),
+    }
+    found = {}
+    for kind, make in kinds.items():
+        taken, hits = [], 0
+        for k in range(trial.queries + _WARM_UP):
+            request = make()
+            begun = time.perf_counter()
+            answer = store.search(request)
+            if k >= _WARM_UP:
+                taken.append(time.perf_counter() - begun)
+                hits += len(answer)
+        found[f"{kind}_ms_p50"], found[f"{kind}_ms_p95"] = _ms(taken, 50), _ms(taken, 95)
+        found[f"{kind}_hits"] = hits / trial.queries
+    return found
+
+
+def _ms(seconds: list[float], percentile: float) -> float:
+    return 1e3 * float(np.percentile(seconds, percentile))
+
+
+_OWNER = """
+import sys
+import numpy as np
+from lodestar.memory.config import StoreConfig
+from lodestar.memory.store import MemoryStore
+from lodestar_eval.memory_records import life
+
+folder, uri, run = sys.argv[1], sys.argv[2], int(sys.argv[3])
+rng = np.random.default_rng(run)
+store = MemoryStore.open(StoreConfig(folder=folder, uri=uri, segment_bytes=2**18, flush_batch=64, seal_after=200))
+vectors = rng.normal(size=(1, 384))
+for memory, vector in life(10**6, 3e6, [f"run {run}"], vectors, rng):
+    print(store.add(memory, vector), flush=True)
+"""
+
+
+@dataclass(frozen=True)
+class Deaths:
+    """Outcome of an owner that was killed: acknowledged, of these lost, and records that are there twice."""
+
+    kills: int
+    acknowledged: int
+    lost: int
+    doubled: int
+    milvus_wrong: int  # keys that Milvus lacks or has too much after the last start
+
+
+def kill_owner(folder: Path, uri: str, kills: int, seed: int, progress: Callable[[str], None]) -> Deaths:
+    """Start an owner that adds and flushes without a pause, kill it (SIGKILL) after 0.5 to 4 s, again and again."""
+    from lodestar.memory.config import StoreConfig
+    from lodestar.memory.milvus_index import MilvusIndex
+    from lodestar.memory.store import MemoryStore
+
+    rng = random.Random(seed)
+    acknowledged: set[int] = set()
+    for run in range(kills):
+        command = [sys.executable, "-c", _OWNER, str(folder), uri, str(run)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            lives, begun = rng.uniform(0.5, 4.0), time.monotonic()
+            while time.monotonic() - begun < lives and (line := process.stdout.readline()):
+                acknowledged.add(int(line))
+            process.send_signal(signal.SIGKILL)
+        progress(f"kill {run + 1} of {kills}: {len(acknowledged)} acknowledged")
+    config = StoreConfig(folder=str(folder), uri=uri)
+    index = MilvusIndex(config, folder)
+    with MemoryStore.open(config, index=index) as store:
+        _work_off(store)
+        identities = store.identities()
+        written = {entry.key for entry in index.listed()}
+        wrong = len(written ^ {store.origin_of(identity) for identity in identities})
+        told = [(m.text, m.start) for m in map(store.get, identities)]
+    lost = len(acknowledged.difference(identities))
+    return Deaths(kills, len(acknowledged), lost, len(told) - len(set(told)), wrong)

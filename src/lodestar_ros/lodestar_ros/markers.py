@@ -151,7 +151,7 @@ def snapshot_markers(
     """Return per snapshot an arrow along the view of its image, a line from the camera to each of its entities, and its
     caption.
 
-    poses: keyframe id -> (4, 4) map <- camera. A snapshot whose keyframe or an entity that is not known yet is left out.
+    poses: keyframe id -> (4, 4) map <- camera. Snapshots without a known keyframe are left out.
     """
     markers = []
     for snapshot in snapshots:
@@ -165,7 +165,10 @@ def snapshot_markers(
         lines = _marker(Marker.LINE_LIST, "shown", snapshot.id, stamp, color, (0.01, 0, 0))
         lines.points = [point_to_msg(end) for one in known for end in (eye, (one.box_min + one.box_max) / 2)]
         text = f"{snapshot.id} {snapshot.caption}".rstrip()
-        markers += [arrow, _text("snapshot_captions", snapshot.id, stamp, eye + (0, 0, 0.2), text, 0.1)]
+        markers += [
+            arrow,
+            _text("snapshot_captions", snapshot.id, stamp, eye + np.array([0.0, 0.0, 0.2]), text, 0.1),
+        ]
         if known:
             markers.append(lines)
     return _fresh(markers)

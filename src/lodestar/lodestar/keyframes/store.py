@@ -182,6 +182,7 @@ class KeyframeStore:
                 self._bytes[identity] = self._path(identity, "jpg").stat().st_size
             self._next_id = max(self._next_id, 1 + max(records, default=0))
             self._last_stamp = -math.inf
+            self._wanted = frozenset()
             self._jumps.restart()
             return len(records)
 
@@ -205,7 +206,7 @@ class KeyframeStore:
         return buffer.tobytes()
 
     def _bound(self, newest: int) -> None:
-        """Delete keyframes until the limits hold: of the two most similar views, the older one; the wanted ones last."""
+        """Delete keyframes until the limits hold: of the two most similar views, the older one; wanted ones last."""
         while len(self._keyframes) > 1 and (
             len(self._keyframes) > self.config.max_count or self.disk_bytes > self.config.max_bytes
         ):

@@ -48,7 +48,7 @@ def still_shown(
     seen = np.array([[b.x, b.y, b.x + b.width, b.y + b.height] for b in boxes], np.float64)
     picks = (np.arange(8)[:, None] >> np.arange(3)) & 1
     corners = np.where(picks, entity.box_max, entity.box_min)  # (8, 3)
-    inside = np.einsum("nkc,nkj->ncj", corners[None] - poses[:, None, :3, 3], poses[:, :3, :3])
+    inside = (corners - poses[:, None, :3, 3]) @ poses[:, :3, :3]  # (N, 8, 3) in the camera
     depth = np.maximum(inside[..., 2], _NEAR_PLANE)
     pixels = inside[..., :2] / depth[..., None] * cameras[:, None, :2] + cameras[:, None, 2:]
     now = np.hstack([pixels.min(axis=1), pixels.max(axis=1)])

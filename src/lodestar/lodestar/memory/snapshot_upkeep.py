@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 
 from lodestar.keyframes.records import Keyframe
+from lodestar.memory.cluster_upkeep import ClusterUpkeep
 from lodestar.memory.config import SnapshotConfig
 from lodestar.memory.records import Snapshot, SnapshotDelta
 from lodestar.memory.sight_table import SightTable
 from lodestar.memory.snapshot_journal import SnapshotJournal
 from lodestar.memory.snapshot_text import snapshot_text
-from lodestar.memory.snapshots import Sights, cover_clusters
+from lodestar.memory.snapshots import Sights
 from lodestar.scene.records import SceneDelta
 
 
@@ -31,11 +32,7 @@ class SnapshotUpkeep:
     def _clear(self) -> None:
         self._table = SightTable(self.config)
         self._journal = SnapshotJournal(self.config.history)
-        self._home: dict[int, int] = {}  # entity id -> snapshot id
-        self._of_keyframe: dict[int, int] = {}  # keyframe id -> snapshot id
-        self._entities: dict[int, set[int]] = {}  # snapshot id -> entity ids
-        self._keyframe: dict[int, int] = {}  # snapshot id -> keyframe id
-        self._next_id = 1
+        self._clusters = ClusterUpkeep(self.config)
         self.refused = 0  # keyframes with a pose that is not finite
 
     # --- facts ----------------------------------------------------------------------------------------------
@@ -82,11 +79,11 @@ class SnapshotUpkeep:
     @property
     def wanted(self) -> frozenset[int]:
         """Return the keyframes that are snapshots; a bounded store deletes them last."""
-        return frozenset(self._of_keyframe)
+        return frozenset(self._clusters.of_keyframe)
 
     def snapshot_of(self, entity_id: int) -> Snapshot | None:
         """Return the snapshot of an entity after all merges, None where no stored image shows it."""
-        home = self._home.get(self._table.resolve(entity_id))
+        home = self._clusters.home.get(self._table.resolve(entity_id))
         return None if home is None else self._journal.published.get(home)
 
     def shown_by(self, keyframe_id: int) -> dict[int, float]:
@@ -106,50 +103,13 @@ class SnapshotUpkeep:
     def commit(self, stamp: float) -> SnapshotDelta:
         """Return the change of the snapshots by all that was told since the last commit."""
         changed, images = self._table.take_changes()
-        touched = {self._home[entity] for entity in changed if entity in self._home}
-        entities = changed.union(*(self._entities[identity] for identity in touched))
-        clusters = self._clustered(entities)
-        stale = touched | self._settle(entities, clusters)
-        stale |= {self._of_keyframe[image] for image in images & self._of_keyframe.keys()}
-        gone = sorted(identity for identity in stale if not self._entities.get(identity))
-        for identity in gone:
-            self._entities.pop(identity, None)
-            keyframe = self._keyframe.pop(identity)
-            del self._of_keyframe[keyframe]
-        updated = [self._snapshot(identity) for identity in sorted(stale.difference(gone))]
-        return self._journal.publish(stamp, updated, gone)
-
-    def _clustered(self, entities: set[int]) -> dict[int, frozenset[int]]:
-        """Cluster these entities anew over the images that show them."""
-        local: dict[int, dict[int, float]] = {}
-        for entity in entities:
-            for keyframe, score in self._table.images_of(entity).items():
-                local.setdefault(keyframe, {})[entity] = score
-        config = self.config
-        held = self._of_keyframe.keys() & local.keys()
-        return cover_clusters(entities, local, config.quality_weight, held, config.keep_bonus)
-
-    def _settle(self, entities: set[int], clusters: dict[int, frozenset[int]]) -> set[int]:
-        """Move the entities to the snapshots of their clusters; return the snapshots that changed."""
-        changed = set()
-        for entity in entities:
-            home = self._home.pop(entity, None)
-            if home is not None:
-                self._entities[home].discard(entity)
-                changed.add(home)
-        for keyframe, members in clusters.items():
-            identity = self._of_keyframe.get(keyframe)
-            if identity is None:
-                identity, self._next_id = self._next_id, self._next_id + 1
-                self._of_keyframe[keyframe], self._keyframe[identity] = identity, keyframe
-                self._entities[identity] = set()
-            self._entities[identity] |= members
-            self._home.update(dict.fromkeys(members, identity))
-            changed.add(identity)
-        return changed
+        stale, gone = self._clusters.update(changed, self._table.images_of)
+        of_keyframe = self._clusters.of_keyframe
+        stale |= {of_keyframe[image] for image in images & of_keyframe.keys()}
+        return self._journal.publish(stamp, [self._snapshot(identity) for identity in sorted(stale)], gone)
 
     def _snapshot(self, identity: int) -> Snapshot:
-        keyframe, members = self._keyframe[identity], self._entities[identity]
+        keyframe, members = self._clusters.keyframes[identity], self._clusters.entities[identity]
         known = self._table.entities
         regions = Counter(known[entity].region_id for entity in sorted(members) if known[entity].region_id)
         region = regions.most_common(1)[0][0] if regions else 0

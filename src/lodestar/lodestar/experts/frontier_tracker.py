@@ -29,7 +29,7 @@ class FrontierTrackerConfig:
     split_angle: float = math.radians(150.0)
     same_distance: float = 1.0  # metres within which a piece without overlap keeps its identity; chosen
     beside: float = 2.0  # metres to the nearest reachable cell above which a piece is unreachable; chosen
-    images: FrontierSnapshotConfig = field(default_factory=FrontierSnapshotConfig, metadata={"prefix": ""})
+    snapshots: FrontierSnapshotConfig = field(default_factory=FrontierSnapshotConfig, metadata={"prefix": ""})
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class FrontierTracker:
 
     def __init__(self, config: FrontierTrackerConfig) -> None:
         self.config = config
-        self._shown = FrontierImageChoice(config.images)
+        self._shown = FrontierImageChoice(config.snapshots)
         self.images = self._shown.images
         self._next_id = 1
         self._cells: dict[int, np.ndarray] = {}  # id -> sorted keys of its cells on the lattice fixed in map

@@ -95,6 +95,33 @@ def test_what_moved_out_of_the_image_is_no_longer_shown_by_it():
     holds(made)
 
 
+@pytest.mark.parametrize(("x", "y"), [(2.0, 1.3), (2.0, -1.2), (-2.0, 0.3)])
+def test_what_moved_to_another_part_of_the_image_is_not_where_the_image_shows_it(x, y):
+    made = upkeep(PAIR, (FIRST,))
+    made.commit(1.0)
+    made.apply(delta(thing(1, x, y)))
+    assert made.commit(2.0).updated[0].entity_ids == {2}
+
+
+def test_one_better_image_of_one_thing_takes_it_from_no_shared_image():
+    made = upkeep(PAIR, (FIRST,))
+    made.commit(1.0)
+    closer = shot(2, camera_at(0.9, 0.3, 0.0), PAIR)
+    made.put_keyframe(replace(closer, instances={1: closer.instances[1]}))
+    assert made.commit(2.0).updated == () and made.wanted == {1}, "the table needs the first image anyway"
+
+
+def test_the_words_of_an_image_lose_what_is_archived_also_where_it_is_at_home_elsewhere():
+    shared = shot(1, camera_at(0.0, 0.0, 0.0), PAIR)
+    closer = shot(2, camera_at(0.9, 0.3, 0.0), (PAIR[0], thing(3, 2.0, 0.8, label="lamp")))
+    made = upkeep((*PAIR, thing(3, 2.0, 0.8, label="lamp")), (shared, closer))
+    made.commit(1.0)
+    assert made.snapshot_of(1).keyframe_id == 2 and "chair" in made.snapshot_of(2).caption
+    made.apply(delta(replace(PAIR[0], state=EntityState.ARCHIVED)))
+    made.commit(2.0)
+    assert "chair" not in made.snapshot_of(2).caption
+
+
 def test_a_small_step_within_the_image_changes_nothing():
     made = upkeep(PAIR, (FIRST,))
     made.commit(1.0)

@@ -31,6 +31,7 @@ class TourConfig:
     frame_interval: float = 0.4  # simulated seconds between images; chosen
     control_interval: float = 0.1  # simulated seconds between steps; that of an episode
     most_stops: int = 18  # chosen
+    rounds: int = 1  # times that the stops are visited
     limit: float = 400.0  # simulated seconds after which the tour ends; chosen
     width: int = 320  # pixels; that of an episode
     height: int = 240  # pixels; that of an episode
@@ -66,7 +67,7 @@ class Tour:
         """Yield the camera's frames on the way, until the stops or the time run out."""
         yield self._look(0)
         yield from self._turn(0)
-        for done, stop in enumerate(self.stops):
+        for done, stop in enumerate(np.tile(self.stops, (self.config.rounds, 1))):
             yield from self._go(stop, done)
             yield from self._turn(done + 1)
 

@@ -1,8 +1,8 @@
-"""Markers for RViz: entities, goals, proposals, frontiers."""
+"""Markers for RViz: entities, goals, proposals, frontiers, snapshots."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from lodestar.experts.protocol import Proposal
 from lodestar.mapping.colors import color_of
+from lodestar.memory.records import Snapshot
 from lodestar.scene.records import Entity, EntityState, Region
 from lodestar_ros.conversions import header, planar_to_msg, point_to_msg
 
@@ -138,4 +139,36 @@ def frontier_markers(frontiers: Iterable[Any], stamp: float) -> MarkerArray:
         elif item.reason:
             place = (*item.centroid[:2], 0.3)
             markers.append(_text("reasons", item.id, stamp, place, item.reason, 0.1, (0.6, 0.6, 0.6)))
+    return _fresh(markers)
+
+
+def snapshot_markers(
+    snapshots: Iterable[Snapshot],
+    poses: Mapping[int, np.ndarray],
+    entities: Mapping[int, Entity],
+    stamp: float,
+) -> MarkerArray:
+    """Return per snapshot an arrow along the view of its image, a line from the camera to each of its entities, and its
+    caption.
+
+    poses: keyframe id -> (4, 4) map <- camera. Snapshots without a known keyframe are left out.
+    """
+    markers = []
+    for snapshot in snapshots:
+        pose = poses.get(snapshot.keyframe_id)
+        if pose is None:
+            continue
+        eye, color = pose[:3, 3], _entity_color(snapshot.id, 0.9)
+        arrow = _marker(Marker.ARROW, "snapshots", snapshot.id, stamp, color, (0.05, 0.1, 0.1))
+        arrow.points = [point_to_msg(eye), point_to_msg(eye + 0.4 * pose[:3, 2])]
+        known = [entities[i] for i in sorted(snapshot.entity_ids) if i in entities]
+        lines = _marker(Marker.LINE_LIST, "shown", snapshot.id, stamp, color, (0.01, 0, 0))
+        lines.points = [point_to_msg(end) for one in known for end in (eye, (one.box_min + one.box_max) / 2)]
+        text = f"{snapshot.id} {snapshot.caption}".rstrip()
+        markers += [
+            arrow,
+            _text("snapshot_captions", snapshot.id, stamp, eye + np.array([0.0, 0.0, 0.2]), text, 0.1),
+        ]
+        if known:
+            markers.append(lines)
     return _fresh(markers)

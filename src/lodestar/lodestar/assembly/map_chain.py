@@ -17,6 +17,7 @@ from lodestar.grid.overlay import with_keep_out
 from lodestar.language.directive import Directive
 from lodestar.mapping.admission import FrameRejected
 from lodestar.mapping.pillars import PillarMap
+from lodestar.mapping.records import InstanceDelta
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.scene.enrichment import EnrichmentTask
@@ -37,7 +38,7 @@ class MapChain:
     """The state of the nodes mapping, semantic_voxels and scene_dictionary in one process.
 
     grid: the last published plan, with the keep-out zones. directive: source of the zones. crops(task): images
-    for captions.
+    for captions. seen: the instances of the last segmented frame. followers: are told every change of the scene.
     """
 
     def __init__(
@@ -53,6 +54,8 @@ class MapChain:
         self.voxels = parts.voxel_map(config.semantic_voxels, config.shared)
         self.scene = parts.scene_dictionary(config.scene_dictionary)
         self.mirror = parts.scene_mirror()
+        self.seen: InstanceDelta | None = None
+        self.followers: list[Callable[[SceneDelta], None]] = []
         self.rejected: Counter[str] = Counter()  # frames that the map rejected, by reason
         self._rooms = parts.region_tracker()
         self._fields = parts.directive_fields(phrases, config.shared)
@@ -139,6 +142,7 @@ class MapChain:
             except FrameRejected as rejected:
                 self.rejected[rejected.reason.name] += 1
                 return False
+        self.seen = instances
         with self._stages("scene"):
             self._tell(self.scene.update(instances))
         return True
@@ -146,6 +150,8 @@ class MapChain:
     def _tell(self, delta: SceneDelta) -> None:
         if not self.mirror.apply(delta):
             raise RuntimeError(f"the scene's revisions have a gap before {delta.revision}")
+        for follower in self.followers:
+            follower(delta)
 
     # --- periodic work ------------------------------------------------------------------------------------
 

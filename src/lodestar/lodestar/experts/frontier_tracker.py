@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
 from scipy import ndimage
 
-from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.visibility import line_of_sight
+from lodestar.memory.config import FrontierSnapshotConfig
+from lodestar.memory.frontier_snapshots import FrontierImageChoice
 
 _EIGHT = np.ones((3, 3), np.uint8)
 
@@ -27,12 +27,9 @@ class FrontierTrackerConfig:
     most: int = 100  # pieces, nearest first; chosen
     # radians as seen from the robot above which a piece is split into two (SnapMem App. 8)
     split_angle: float = math.radians(150.0)
-    # IoU of a piece's cells with those before, below which it gets a new image (SnapMem App. 8)
-    same_overlap: float = 0.95
     same_distance: float = 1.0  # metres within which a piece without overlap keeps its identity; chosen
-    image_range: float = 6.0  # metres from which an image may show a piece; chosen
-    images: int = 500  # keyframes that are remembered; chosen
     beside: float = 2.0  # metres to the nearest reachable cell above which a piece is unreachable; chosen
+    snapshots: FrontierSnapshotConfig = field(default_factory=FrontierSnapshotConfig, metadata={"prefix": ""})
 
 
 @dataclass(frozen=True)
@@ -59,39 +56,6 @@ class FrontierRecord:
     def reachable(self) -> bool:
         """Return whether the piece has a viewpoint."""
         return self.viewpoint is not None
-
-
-class Images:
-    """Poses of keyframes, searched for the one that shows a place."""
-
-    def __init__(self, config: FrontierTrackerConfig) -> None:
-        self._config = config
-        self._ids: list[int] = []
-        self._poses: list[tuple[float, float, float, float]] = []  # x, y, heading, half the field of view
-
-    def add(self, keyframe_id: int, x: float, y: float, heading: float, fov: float) -> None:
-        """Add a keyframe's pose; a keyframe that is already known moves to the new pose."""
-        if keyframe_id in self._ids:
-            index = self._ids.index(keyframe_id)
-            del self._ids[index], self._poses[index]
-        self._ids.append(keyframe_id)
-        self._poses.append((x, y, heading, fov / 2.0))
-        del self._ids[: -self._config.images], self._poses[: -self._config.images]
-
-    def showing(self, grid: OccupancyGrid2D, place: np.ndarray) -> int:
-        """Return the keyframe nearest to `place` (2,) that had it in view; 0 = none."""
-        if not self._ids:
-            return 0
-        poses = np.array(self._poses)
-        away = place - poses[:, :2]
-        distance = np.hypot(*away.T)
-        turned = np.abs(wrap_angle(np.arctan2(away[:, 1], away[:, 0]) - poses[:, 2]))
-        fits = np.flatnonzero((distance <= self._config.image_range) & (turned <= poses[:, 3]))
-        if len(fits) == 0:
-            return 0
-        fits = fits[np.argsort(distance[fits], kind="stable")]
-        seen = line_of_sight(grid, place, poses[fits, :2], ignore_last=grid.resolution)
-        return self._ids[int(fits[seen][0])] if seen.any() else 0
 
 
 def find_pieces(
@@ -156,7 +120,8 @@ class FrontierTracker:
 
     def __init__(self, config: FrontierTrackerConfig) -> None:
         self.config = config
-        self.images = Images(config)
+        self._shown = FrontierImageChoice(config.snapshots)
+        self.images = self._shown.images
         self._next_id = 1
         self._cells: dict[int, np.ndarray] = {}  # id -> sorted keys of its cells on the lattice fixed in map
         self._records: dict[int, FrontierRecord] = {}
@@ -170,16 +135,12 @@ class FrontierTracker:
         owners = self._owners(grid, pieces, keys)
         records = []
         for piece, key, identity in zip(pieces, keys, owners):
-            before = self._records.get(identity)
             middle = grid.points_of(piece.mean(axis=0))
-            overlap = _overlap(key, self._cells[identity]) if before is not None else 0.0
-            if before is None or overlap < self.config.same_overlap or not before.keyframe_id:
-                cell = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
-                image, updated = self.images.showing(grid, grid.points_of(cell)), grid.stamp
-            else:
-                image, updated = before.keyframe_id, before.updated
+            cell = piece[((piece - piece.mean(axis=0)) ** 2).sum(axis=1).argmin()]
+            image, updated = self._shown.refresh(identity, key, grid, grid.points_of(cell))
             records.append(FrontierRecord(identity, middle, len(piece), keyframe_id=image, updated=updated))
         self._cells = dict(zip(owners, keys))
+        self._shown.keep(set(owners))
         return records
 
     def _owners(
@@ -251,9 +212,3 @@ def _keys(grid: OccupancyGrid2D, piece: np.ndarray) -> np.ndarray:
     """Sorted int64 keys of the cells on the lattice that is fixed in map."""
     lattice = piece + _shift(grid)
     return np.sort(lattice[:, 0] * (1 << 32) + lattice[:, 1])
-
-
-def _overlap(a: np.ndarray, b: np.ndarray) -> float:
-    """Intersection over union of two sets of keys."""
-    shared = len(np.intersect1d(a, b, assume_unique=True))
-    return shared / (len(a) + len(b) - shared)

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import threading
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -62,6 +63,7 @@ class KeyframeStore:
         self.session_id = session_id
         self.rejected = 0  # images without colour, with a non-finite pose or a stamp that is not newer
         self._keyframes: dict[int, Keyframe] = {}
+        self._wanted: frozenset[int] = frozenset()
         self._bytes: dict[int, int] = {}
         self._last_stamp = -math.inf
         self._next_id = 1
@@ -107,6 +109,11 @@ class KeyframeStore:
             self._bytes[keyframe.id] = len(image)
             self._bound(keyframe.id)
             return keyframe
+
+    def want(self, keyframe_ids: Iterable[int]) -> None:
+        """Keep these keyframes longest from now on: they are deleted only where no other one is left to delete."""
+        with self._lock:
+            self._wanted = frozenset(keyframe_ids)
 
     def _move(self, jump: np.ndarray) -> None:
         """Move every pose by `jump` (4, 4), in map."""
@@ -175,6 +182,7 @@ class KeyframeStore:
                 self._bytes[identity] = self._path(identity, "jpg").stat().st_size
             self._next_id = max(self._next_id, 1 + max(records, default=0))
             self._last_stamp = -math.inf
+            self._wanted = frozenset()
             self._jumps.restart()
             return len(records)
 
@@ -198,11 +206,12 @@ class KeyframeStore:
         return buffer.tobytes()
 
     def _bound(self, newest: int) -> None:
-        """Delete keyframes until the limits hold: of the two most similar views, the older one."""
+        """Delete keyframes until the limits hold: of the two most similar views, the older one; wanted ones last."""
         while len(self._keyframes) > 1 and (
             len(self._keyframes) > self.config.max_count or self.disk_bytes > self.config.max_bytes
         ):
-            ids = sorted(i for i in self._keyframes if i != newest)
+            old = sorted(i for i in self._keyframes if i != newest)
+            ids = [i for i in old if i not in self._wanted] or old
             if len(ids) == 1:
                 self._drop(ids[0])
                 continue

@@ -146,3 +146,46 @@ class BottleneckConfig:
     evidence: int = 6  # K of eq. 10 (ReMEmbR's window, STaR VI-2)
     keyframes: int = 6  # images at most that go with the evidence; one per piece
     diversity: float = 0.5  # weight of redundancy in the rival MMR; the usual lambda of 0.5
+
+
+@dataclass(frozen=True)
+class SnapshotConfig:
+    """Which images stand for which entities (SnapMem 3.1 and 3.2)."""
+
+    inclusion_distance: float = (
+        3.5  # metres, camera to box in plan; farther sights count if no nearer one (SnapMem 9)
+    )
+    # 0..1, weight of how well an image shows an entity; 0 = only how many it shows; chosen (ADR 0037)
+    quality_weight: float = 0.9
+    full_share: float = (
+        0.07  # of an image's area from which an entity in it is shown fully; chosen: 150^2 of 640x480
+    )
+    cut_factor: float = 0.6  # of the quality for each border of the image that cuts the box; chosen
+    # share of the smaller of two boxes in the image, 0..1: where the entity was seen and where it is now; below it, the
+    # image does not show the entity any more; chosen
+    least_overlap: float = 0.3
+    slack: float = (
+        0.03  # of the image's width, by which both boxes are widened before; chosen: errors of the pose
+    )
+    recheck: float = (
+        0.1  # metres that a corner of an entity's box moves before its images are checked again; chosen
+    )
+    keep_bonus: float = (
+        1.15  # factor on the worth of an image that is a snapshot already; chosen: fewer changes
+    )
+    history: int = 4096  # removals that are remembered for late subscribers; chosen
+    categories: int = 10  # K of the prefilter (SnapMem 3.2.3)
+    observation_distance: float = (
+        0.75  # metres from the entities of a snapshot to a look at them (SnapMem 10)
+    )
+
+
+@dataclass(frozen=True)
+class FrontierSnapshotConfig:
+    """Which image shows a frontier (SnapMem App. 8)."""
+
+    same_overlap: float = (
+        0.95  # IoU of a frontier's cells with those of its image, below which it gets a new image
+    )
+    image_range: float = 6.0  # metres from which an image may show a frontier; chosen
+    images: int = 500  # keyframes that are remembered; chosen

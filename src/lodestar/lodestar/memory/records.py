@@ -112,6 +112,18 @@ class Snapshot:
     keyframe_id: int
     entity_ids: frozenset[int]
     region_id: int = 0
+    caption: str = ""  # of what the image shows; untrusted text
+
+
+@dataclass(frozen=True)
+class SnapshotDelta:
+    """Change of the snapshots. One with previous_revision 0 holds all of them: what it does not name is gone."""
+
+    stamp: float
+    revision: int
+    previous_revision: int
+    updated: tuple[Snapshot, ...] = ()
+    removed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from expert_worlds import known_from, two_rooms
 from lodestar.experts.frontier_tracker import FrontierTracker, FrontierTrackerConfig, find_pieces
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
+from lodestar.memory.config import FrontierSnapshotConfig
 
 ROBOT = np.array([1.0, 1.0, 0.0])
 
@@ -82,7 +83,7 @@ def test_a_piece_without_an_image_gets_one_when_it_comes():
 
 def test_a_keyframe_that_is_told_again_takes_no_second_place():
     grid = two_rooms()
-    tracker = FrontierTracker(FrontierTrackerConfig(images=2))
+    tracker = FrontierTracker(FrontierTrackerConfig(snapshots=FrontierSnapshotConfig(images=2)))
     ahead, left = np.array([3.0, 0.8]), np.array([1.0, 2.0])
     tracker.images.add(1, 1.0, 0.8, 0.0, math.radians(80.0))
     for _ in range(3):

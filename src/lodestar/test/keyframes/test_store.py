@@ -127,3 +127,15 @@ def test_poses_move_with_jumps_of_the_map_and_the_gate_with_them(tmp_path):
     np.testing.assert_allclose(store.get(first.id)[0].map_from_camera, moved.map_from_camera)
     again = KeyframeStore(tmp_path)
     np.testing.assert_allclose(again.get(first.id)[0].map_from_camera, moved.map_from_camera)
+
+
+def test_wanted_keyframes_are_deleted_last(tmp_path):
+    store = KeyframeStore(tmp_path / "images", KeyframeConfig(max_count=3))
+    for number in range(3):
+        store.offer(frame(float(number), x=2.0 * number))
+    store.want({1, 2})
+    store.offer(frame(3.0, x=0.6))
+    assert [k.id for k in store.keyframes()] == [1, 2, 4], "the two most similar are 1 and 4, but 1 is wanted"
+    store.want({1, 2, 4, 99})
+    store.offer(frame(4.0, x=12.0))
+    assert len(store) == 3 and store.keyframes()[-1].id == 5, "all are wanted: the bound holds all the same"

@@ -49,7 +49,7 @@ class FrontierExpertNode(LodestarNode):
         self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")
         self._view_due = Phased(config.view_period)
-        self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.images)
+        self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.snapshots.images)
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._expert.set_energy)

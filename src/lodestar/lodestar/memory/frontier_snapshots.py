@@ -1,0 +1,119 @@
+"""Images of frontiers: which keyframe shows one, and when it needs another (SnapMem 3.2.1 and App. 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.visibility import line_of_sight
+from lodestar.memory.config import FrontierSnapshotConfig
+from lodestar.memory.records import FrontierSnapshot
+
+
+class FrontierImages:
+    """Poses of keyframes, searched for the one that shows a place."""
+
+    def __init__(self, config: FrontierSnapshotConfig) -> None:
+        self._config = config
+        self._poses: dict[
+            int, tuple[float, float, float, float]
+        ] = {}  # x, y, heading, half the field of view
+
+    def add(self, keyframe_id: int, x: float, y: float, heading: float, fov: float) -> None:
+        """Add a keyframe's pose; a known keyframe moves to the new pose, and the oldest ones are forgotten."""
+        self._poses.pop(keyframe_id, None)
+        self._poses[keyframe_id] = (x, y, heading, fov / 2.0)
+        while len(self._poses) > self._config.images:
+            del self._poses[next(iter(self._poses))]
+
+    def drop(self, keyframe_id: int) -> None:
+        """Forget a keyframe that the store deleted."""
+        self._poses.pop(keyframe_id, None)
+
+    def showing(self, grid: OccupancyGrid2D, place: np.ndarray) -> int:
+        """Return the keyframe nearest to `place` (2,) that had it in view; 0 = none."""
+        if not self._poses:
+            return 0
+        ids, poses = list(self._poses), np.array(list(self._poses.values()))
+        away = place - poses[:, :2]
+        distance = np.hypot(*away.T)
+        turned = np.abs(wrap_angle(np.arctan2(away[:, 1], away[:, 0]) - poses[:, 2]))
+        fits = np.flatnonzero((distance <= self._config.image_range) & (turned <= poses[:, 3]))
+        if len(fits) == 0:
+            return 0
+        fits = fits[np.argsort(distance[fits], kind="stable")]
+        seen = line_of_sight(grid, place, poses[fits, :2], ignore_last=grid.resolution)
+        return ids[int(fits[seen][0])] if seen.any() else 0
+
+
+@dataclass(frozen=True)
+class _Shown:
+    cells: np.ndarray  # sorted keys of the frontier's cells when the image was chosen
+    keyframe_id: int
+    updated: float
+
+
+class FrontierImageChoice:
+    """The keyframe of each frontier, and since when it is that."""
+
+    def __init__(self, config: FrontierSnapshotConfig) -> None:
+        self.images = FrontierImages(config)
+        self._config = config
+        self._shown: dict[int, _Shown] = {}
+
+    def refresh(
+        self, frontier_id: int, cells: np.ndarray, grid: OccupancyGrid2D, place: np.ndarray
+    ) -> tuple[int, float]:
+        """Return the keyframe of a frontier (0 = none) and the time of its choice, seconds. A frontier whose cells have
+        changed since the last call, below `same_overlap`, or that has no image is looked for anew.
+
+        cells: sorted int64 keys of its cells. place: (2,) in it, metres.
+        """
+        before = self._shown.get(frontier_id)
+        if (
+            before is not None
+            and before.keyframe_id
+            and overlap(cells, before.cells) >= self._config.same_overlap
+        ):
+            shown = _Shown(cells, before.keyframe_id, before.updated)
+        else:
+            shown = _Shown(cells, self.images.showing(grid, place), grid.stamp)
+        self._shown[frontier_id] = shown
+        return shown.keyframe_id, shown.updated
+
+    def keep(self, frontier_ids: Collection[int]) -> None:
+        """Forget the frontiers that are not among these: they have been explored."""
+        self._shown = {i: shown for i, shown in self._shown.items() if i in frontier_ids}
+
+    def drop_keyframe(self, keyframe_id: int) -> None:
+        """Forget a keyframe that the store deleted; its frontiers get another one at the next refresh."""
+        self.images.drop(keyframe_id)
+        for frontier_id, shown in self._shown.items():
+            if shown.keyframe_id == keyframe_id:
+                self._shown[frontier_id] = _Shown(shown.cells, 0, shown.updated)
+
+
+def overlap(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the intersection over union of two sets of unique keys."""
+    shared = len(np.intersect1d(a, b, assume_unique=True))
+    union = len(a) + len(b) - shared
+    return shared / union if union else 0.0
+
+
+def frontier_snapshots(
+    frontiers: Iterable[tuple[int, int]], poses: Mapping[int, np.ndarray]
+) -> tuple[FrontierSnapshot, ...]:
+    """Return a snapshot for each pair of frontier id and keyframe id whose keyframe is stored, with the pose of the
+    observation.
+
+    poses: keyframe id -> (4, 4) map <- camera.
+    """
+    return tuple(
+        FrontierSnapshot(frontier, keyframe, poses[keyframe])
+        for frontier, keyframe in frontiers
+        if keyframe in poses
+    )

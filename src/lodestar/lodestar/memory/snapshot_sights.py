@@ -1,0 +1,62 @@
+"""How well an image shows an entity, and whether it still does after the entity moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lodestar.geometry.boxes import box_intersection, box_volume, point_box_distance
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.keyframes.records import Keyframe
+from lodestar.memory.config import SnapshotConfig
+from lodestar.perception.frames import ImageBox
+from lodestar.scene.records import Entity
+
+_NEAR_PLANE = 0.05  # metres; parts of a box behind it are taken to lie on it
+_LEAST = 1e-3  # score of an entity that is barely in the image
+
+
+def sight_score(box: ImageBox, camera: PinholeCamera, config: SnapshotConfig) -> float:
+    """Return how well an image shows what is in this box, in [0, 1]: by its share of the image, less at a border; 0 for
+    a box outside the image.
+    """
+    left, top = max(box.x, 0), max(box.y, 0)
+    right, bottom = min(box.x + box.width, camera.width), min(box.y + box.height, camera.height)
+    if right <= left or bottom <= top:
+        return 0.0
+    share = (right - left) * (bottom - top) / (camera.width * camera.height)
+    cuts = (box.x <= 0) + (box.y <= 0) + (box.x + box.width >= camera.width)
+    cuts += box.y + box.height >= camera.height
+    return max(min(1.0, float(np.sqrt(share / config.full_share))) * config.cut_factor**cuts, _LEAST)
+
+
+def still_shown(
+    keyframes: Sequence[Keyframe], boxes: Sequence[ImageBox], entity: Entity, config: SnapshotConfig
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return whether each of N images shows the entity where it is now (N,) bool, and its distance from the camera in
+    plan (N,), metres.
+
+    boxes: where each image showed it. An image shows it while that box and the entity's own box, seen from the image's
+    pose, overlap. An entity whose box is not finite is shown nowhere.
+    """
+    if not keyframes or not np.isfinite([entity.box_min, entity.box_max]).all():
+        return np.zeros(len(keyframes), bool), np.full(len(keyframes), np.inf)
+    poses = np.array([keyframe.map_from_camera for keyframe in keyframes], np.float64)  # (N, 4, 4)
+    cameras = np.array([[k.camera.fx, k.camera.fy, k.camera.cx, k.camera.cy] for k in keyframes])
+    sizes = np.array([[k.camera.width, k.camera.height] for k in keyframes], np.float64)
+    seen = np.array([[b.x, b.y, b.x + b.width, b.y + b.height] for b in boxes], np.float64)
+    picks = (np.arange(8)[:, None] >> np.arange(3)) & 1
+    corners = np.where(picks, entity.box_max, entity.box_min)  # (8, 3)
+    inside = (corners - poses[:, None, :3, 3]) @ poses[:, :3, :3]  # (N, 8, 3) in the camera
+    depth = np.maximum(inside[..., 2], _NEAR_PLANE)
+    pixels = inside[..., :2] / depth[..., None] * cameras[:, None, :2] + cameras[:, None, 2:]
+    now = np.hstack([pixels.min(axis=1), pixels.max(axis=1)])
+    slack = config.slack * sizes[:, :1] * np.array([-1.0, -1.0, 1.0, 1.0])
+    limits = np.hstack([sizes, sizes])
+    now, seen = np.clip(now + slack, 0.0, limits), np.clip(seen + slack, 0.0, limits)
+    parts = now[:, :2], now[:, 2:], seen[:, :2], seen[:, 2:]
+    least = np.minimum(box_volume(*parts[:2]), box_volume(*parts[2:]))
+    shown = (least > 0.0) & (box_intersection(*parts) >= config.least_overlap * least)
+    shown &= (inside[..., 2] > _NEAR_PLANE).any(axis=1)
+    return shown, point_box_distance(poses[:, :2, 3], entity.box_min[:2], entity.box_max[:2])

@@ -1,0 +1,119 @@
+"""The memory's images of the scene, kept true while keyframes come and go and entities appear, move, merge and end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from lodestar.keyframes.records import Keyframe
+from lodestar.memory.cluster_upkeep import ClusterUpkeep
+from lodestar.memory.config import SnapshotConfig
+from lodestar.memory.records import Snapshot, SnapshotDelta
+from lodestar.memory.sight_table import SightTable
+from lodestar.memory.snapshot_journal import SnapshotJournal
+from lodestar.memory.snapshot_text import snapshot_text
+from lodestar.memory.snapshots import Sights
+from lodestar.scene.records import SceneDelta
+
+
+class SnapshotUpkeep:
+    """Snapshots of a scene (SnapMem 3.2.2). Not thread-safe.
+
+    Changes are told by `put_keyframe`, `drop_keyframe` and `apply`; `commit` returns what they change. It clusters the
+    changed entities and those of the snapshots that hold them, and costs their sights, not the scene. Afterwards, every
+    entity that any stored keyframe shows belongs to exactly one snapshot, whose image shows it. A snapshot keeps its id
+    while its keyframe stays the same.
+    """
+
+    def __init__(self, config: SnapshotConfig) -> None:
+        self.config = config
+        self._clear()
+
+    def _clear(self) -> None:
+        self._table = SightTable(self.config)
+        self._journal = SnapshotJournal(self.config.history)
+        self._clusters = ClusterUpkeep(self.config)
+        self.refused = 0  # keyframes with a pose that is not finite
+
+    # --- facts ----------------------------------------------------------------------------------------------
+
+    def put_keyframe(self, keyframe: Keyframe) -> None:
+        """Take a keyframe, or a newer record of one: instances are linked later, and poses are corrected."""
+        if not self._table.put_keyframe(keyframe):
+            self.refused += 1
+
+    def drop_keyframe(self, keyframe_id: int) -> None:
+        """Forget a keyframe that the store deleted; its entities get other images, where there are some."""
+        self._table.drop_keyframe(keyframe_id)
+
+    def keep_only(self, keyframe_ids: Iterable[int]) -> None:
+        """Forget the keyframes that are not among these, which the store has."""
+        for identity in self._table.keyframes.keys() - set(keyframe_ids):
+            self._table.drop_keyframe(identity)
+
+    def apply(self, delta: SceneDelta) -> None:
+        """Take a change of the scene; the caller closes gaps between revisions (`SceneMirror` shows how)."""
+        for merge in delta.merges:
+            self._table.merge(merge)
+        for identity in delta.removed:
+            self._table.remove(identity)
+        for entity in delta.updated:
+            self._table.put_entity(entity)
+
+    def restart(self) -> None:
+        """Forget everything: another map or session begins, whose ids mean other things."""
+        self._clear()
+
+    # --- what holds -----------------------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        """Return the revision of the last commit that changed something."""
+        return self._journal.revision
+
+    @property
+    def snapshots(self) -> dict[int, Snapshot]:
+        """Return the snapshots of the last commit by id. Do not change it."""
+        return self._journal.published
+
+    @property
+    def wanted(self) -> frozenset[int]:
+        """Return the keyframes that are snapshots; a bounded store deletes them last."""
+        return frozenset(self._clusters.of_keyframe)
+
+    def snapshot_of(self, entity_id: int) -> Snapshot | None:
+        """Return the snapshot of an entity after all merges, None where no stored image shows it."""
+        home = self._clusters.home.get(self._table.resolve(entity_id))
+        return None if home is None else self._journal.published.get(home)
+
+    def shown_by(self, keyframe_id: int) -> dict[int, float]:
+        """Return the entities that an image shows now, with the score of each; more than those of its snapshot."""
+        return dict(self._table.scores.get(keyframe_id, {}))
+
+    def sights(self) -> Sights:
+        """Return all sights that count, to cluster them by another rule. Do not change them."""
+        return self._table.scores
+
+    def since(self, stamp: float, revision: int) -> SnapshotDelta:
+        """Return the changes after a revision, for a subscriber that is late or has a gap."""
+        return self._journal.since(stamp, revision)
+
+    # --- upkeep ---------------------------------------------------------------------------------------------
+
+    def commit(self, stamp: float) -> SnapshotDelta:
+        """Return the change of the snapshots by all that was told since the last commit."""
+        changed, images = self._table.take_changes()
+        stale, gone = self._clusters.update(changed, self._table.images_of)
+        of_keyframe = self._clusters.of_keyframe
+        stale |= {of_keyframe[image] for image in images & of_keyframe.keys()}
+        return self._journal.publish(stamp, [self._snapshot(identity) for identity in sorted(stale)], gone)
+
+    def _snapshot(self, identity: int) -> Snapshot:
+        keyframe, members = self._clusters.keyframes[identity], self._clusters.entities[identity]
+        known = self._table.entities
+        regions = Counter(known[entity].region_id for entity in sorted(members) if known[entity].region_id)
+        region = regions.most_common(1)[0][0] if regions else 0
+        scores = self._table.scores[keyframe]
+        order = sorted(scores, key=lambda entity: (entity not in members, -scores[entity], entity))
+        caption = snapshot_text([(known[e].label, self._table.box(keyframe, e)) for e in order])
+        return Snapshot(identity, keyframe, frozenset(members), region, caption)

@@ -1,0 +1,135 @@
+"""Snapshots of a simulated building after a tour: the map chain, the keyframe store and the upkeep together."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.assembly import parts
+from lodestar.assembly.map_chain import MapChain
+from lodestar.memory.config import SnapshotConfig
+from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+from lodestar.memory.snapshots import cover_clusters, covisibility_clusters
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.frames import ImageBox, RgbdFrame
+from lodestar.scene.records import EntityState
+from lodestar_eval.range_sensors import RangeSensors
+from lodestar_eval.settings import robot_config
+from lodestar_eval.snapshot_images import greedy_cover
+from lodestar_eval.tour import Tour, TourConfig, TourFrame
+from lodestar_sim.worlds import world_from_spec
+
+FRAME_PERIOD = 1.0  # simulated seconds between images
+_SEEN_PIXELS = (
+    200  # of an object in a 320x240 image from which the tour has seen it; chosen: 1/4 of a percent
+)
+_ROUNDS = 50  # of the stops; the time ends the tour
+
+
+@dataclass(frozen=True)
+class Toured:
+    """Counts after a tour. entities: not archived; entities_covered: share of them with a snapshot; covered: share of
+    the true objects that some frame showed which the image of a snapshot shows.
+    """
+
+    frames: int
+    keyframes: int
+    entities: int
+    snapshots: int
+    batch: int
+    algorithm_1: int
+    greedy: int
+    covered: float
+    entities_covered: float
+    changes: int
+    commit_p95_ms: float
+
+    @property
+    def of_frames(self) -> float:
+        """Return the share of the tour's frames that are snapshots."""
+        return self.snapshots / max(self.frames, 1)
+
+    @property
+    def of_keyframes(self) -> float:
+        """Return the share of the novelty-gated keyframes that are snapshots."""
+        return self.snapshots / max(self.keyframes, 1)
+
+
+class SnapshotTour:
+    """A robot that keeps snapshots while it tours a world. folder: of its images."""
+
+    def __init__(self, spec: str, seed: int, seconds: float, folder: Path, config: SnapshotConfig) -> None:
+        self._tour = Tour(
+            world_from_spec(spec, seed),
+            seed,
+            TourConfig(frame_interval=FRAME_PERIOD, limit=seconds, rounds=_ROUNDS),
+        )
+        robot = robot_config()
+        self._chain = MapChain(robot, PhraseBook())
+        self._ranges = RangeSensors(self._tour.simulator, robot.mapping)
+        self._detector = parts.ground_truth_detector(robot.perception, np.random.default_rng([seed, 7]))
+        self._store = parts.keyframe_store(robot.keyframes, robot.shared, folder)
+        self.upkeep = SnapshotUpkeep(config)
+        self._chain.followers.append(self.upkeep.apply)
+        self._truth: dict[int, set[int]] = {}  # keyframe id -> true objects in its image
+        self._seen: set[int] = set()
+        self._times: list[float] = []
+        self._changes = self._frames = 0
+
+    def run(self, progress: Callable[[str], None]) -> Toured:
+        """Drive the tour and return what is kept at its end."""
+        for frame in self._tour.frames():
+            self._take(frame)
+            if self._frames % 300 == 0:
+                progress(f"  {self._frames} frames, {len(self.upkeep.snapshots)} snapshots")
+        return self._counted()
+
+    def _take(self, frame: TourFrame) -> None:
+        self._frames += 1
+        image, shape = frame.image, frame.image.depth.shape
+        self._ranges.give(self._chain)
+        blank = np.zeros((*shape, 3), np.uint8)  # the store selects by pose; nobody looks at the pixels here
+        view = RgbdFrame(
+            image.stamp, image.camera, image.depth, image.odom_from_camera, image.map_from_odom, blank
+        )
+        segmented = self._detector.segment(image.stamp, image.labels, image.label_table)
+        self._chain.take_depth(view, self._tour.simulator.odom_from_base)
+        fused = self._chain.take_segments(view, segmented)
+        self._chain.work(view.stamp)
+        shown = {i for i, n in Counter(frame.ids.ravel().tolist()).items() if i > 0 and n >= _SEEN_PIXELS}
+        self._seen |= shown
+        keyframe = self._store.offer(view)
+        if keyframe is not None:
+            self._truth[keyframe.id] = shown
+            boxes: dict[int, ImageBox] = {}
+            if fused and self._chain.seen is not None:
+                boxes = {each.instance_id: each.box for each in self._chain.seen.observations}
+            self.upkeep.put_keyframe(self._store.link(view.stamp, boxes) or keyframe)
+            self.upkeep.keep_only(each.id for each in self._store.keyframes())
+        began = time.thread_time()
+        news = self.upkeep.commit(view.stamp)
+        self._times.append(time.thread_time() - began)
+        self._changes += len(news.updated) + len(news.removed)
+        self._store.want(self.upkeep.wanted)
+
+    def _counted(self) -> Toured:
+        upkeep, sights = self.upkeep, self.upkeep.sights()
+        entities = self._chain.mirror.entities
+        visible = {entity for scores in sights.values() for entity in scores}
+        places = {i: (entities[i].box_min[:2] + entities[i].box_max[:2]) / 2 for i in visible}
+        alive = {i for i, entity in entities.items() if entity.state is not EntityState.ARCHIVED}
+        homes = {entity for snapshot in upkeep.snapshots.values() for entity in snapshot.entity_ids}
+        images = [self._truth[snapshot.keyframe_id] for snapshot in upkeep.snapshots.values()]
+        covered = self._seen & set().union(*images)
+        return Toured(
+            self._frames, len(self._store), len(alive), len(upkeep.snapshots),
+            len(cover_clusters(visible, sights, upkeep.config.quality_weight)),
+            len(covisibility_clusters(places, sights)), len(greedy_cover(sights)),
+            len(covered) / max(len(self._seen), 1), len(homes & alive) / max(len(alive), 1),
+            self._changes, 1e3 * float(np.percentile(self._times, 95)),
+        )  # fmt: skip

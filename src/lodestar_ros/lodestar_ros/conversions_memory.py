@@ -1,50 +1,234 @@
-"""Conversion of snapshots from and to messages."""
+"""Questions to the memory and its answers: messages there and back."""
 
 from __future__ import annotations
 
-from lodestar.memory.records import Snapshot, SnapshotDelta
-from lodestar_interfaces import msg
-from lodestar_ros.conversions import BadMessage, header, stamp_from_msg
+import math
 
-MAP = "map"
+from geometry_msgs.msg import Pose, PoseStamped
+
+from lodestar.language.items import Item
+from lodestar.language.question import AnswerType, Occurrence, Question, QuestionKind
+from lodestar.language.time_windows import Act, Event, TimeBasis, TimePoint, TimeWindow
+from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
+from lodestar_interfaces import action, msg
+from lodestar_ros.conversions import (
+    BadMessage,
+    header,
+    planar_from_msg,
+    planar_to_stamped,
+    point_from_msg,
+    point_to_msg,
+    stamp_from_msg,
+    stamp_to_msg,
+)
+from lodestar_ros.conversions_items import (
+    ItemReader,
+    item_from_msg,
+    item_to_msg,
+    pose_from_msg,
+    pose_to_msg,
+    predicate_from_msg,
+    predicate_to_msg,
+    scope_from_msg,
+    scope_to_msg,
+    unread,
+)
+
+# --- times -------------------------------------------------------------------------------------------------
 
 
-def snapshot_to_msg(snapshot: Snapshot) -> msg.Snapshot:
-    return msg.Snapshot(
-        id=snapshot.id,
-        keyframe_id=snapshot.keyframe_id,
-        entity_ids=sorted(snapshot.entity_ids),
-        region_id=snapshot.region_id,
-        caption=snapshot.caption,
+def point_of_time_to_msg(point: TimePoint) -> msg.TimePoint:
+    act = None if point.event is None else point.event.act
+    item = None if point.event is None else point.event.item
+    return msg.TimePoint(
+        basis=int(point.basis),
+        seconds=float(point.seconds),
+        day=int(point.day),
+        act="" if act is None else act.verb,
+        own=act is None or act.own,
+        item=_item_to_msg(item),
     )
 
 
-def snapshot_from_msg(message: msg.Snapshot) -> Snapshot:
-    """Raises BadMessage for a snapshot without an image or without entities."""
-    if message.keyframe_id == 0 or len(message.entity_ids) == 0:
-        raise BadMessage(f"snapshot {message.id} names no keyframe or no entity")
-    ids = frozenset(int(identity) for identity in message.entity_ids)
-    return Snapshot(message.id, message.keyframe_id, ids, message.region_id, message.caption)
+def point_of_time_from_msg(message: msg.TimePoint, read: ItemReader = unread) -> TimePoint:
+    """Raises BadMessage, ValueError and what `read` raises."""
+    basis = TimeBasis(message.basis)
+    event = None
+    if basis is TimeBasis.EVENT:
+        act = Act(message.act, message.own) if message.act else None
+        event = Event(act, _item_from_msg(message.item, read))
+    return TimePoint(basis, message.seconds, message.day, event)
 
 
-def snapshots_to_msg(delta: SnapshotDelta) -> msg.SnapshotArray:
-    return msg.SnapshotArray(
-        header=header(delta.stamp, MAP),
-        revision=delta.revision,
-        previous_revision=delta.previous_revision,
-        updated=[snapshot_to_msg(snapshot) for snapshot in delta.updated],
-        removed=list(delta.removed),
+def window_to_msg(window: TimeWindow) -> msg.TimeWindow:
+    return msg.TimeWindow(
+        begin=[] if window.begin is None else [point_of_time_to_msg(window.begin)],
+        end=[] if window.end is None else [point_of_time_to_msg(window.end)],
     )
 
 
-def snapshots_from_msg(message: msg.SnapshotArray) -> SnapshotDelta:
-    """Raises BadMessage."""
-    if message.previous_revision > message.revision:
-        raise BadMessage(f"revision {message.revision} comes before {message.previous_revision}")
-    return SnapshotDelta(
-        stamp_from_msg(message.header.stamp),
-        message.revision,
-        message.previous_revision,
-        tuple(snapshot_from_msg(item) for item in message.updated),
-        tuple(message.removed),
+def window_from_msg(message: msg.TimeWindow, read: ItemReader = unread) -> TimeWindow:
+    """Raises BadMessage, ValueError and what `read` raises."""
+    return TimeWindow(
+        point_of_time_from_msg(message.begin[0], read) if message.begin else None,
+        point_of_time_from_msg(message.end[0], read) if message.end else None,
     )
+
+
+# --- questions ---------------------------------------------------------------------------------------------
+
+
+def question_to_msg(question: Question) -> msg.MemoryQuestion:
+    return msg.MemoryQuestion(
+        kind=int(question.kind),
+        answer=int(question.answer),
+        item=_item_to_msg(question.item),
+        asked=[predicate_to_msg(predicate) for predicate in question.asked],
+        other=_item_to_msg(question.other),
+        scope=scope_to_msg(question.scope),
+        window=window_to_msg(question.window),
+        occurrence=int(question.occurrence),
+        act="" if question.act is None else question.act.verb,
+        own=question.act is None or question.act.own,
+        attribute=question.attribute,
+        pose=[] if question.pose is None else [pose_to_msg(question.pose)],
+        past=bool(question.past),
+        here=bool(question.here),
+        image=bool(question.image),
+        confidence=float(question.confidence),
+        text=question.text,
+    )
+
+
+def question_from_msg(message: msg.MemoryQuestion, read: ItemReader = unread) -> Question:
+    """read: of the words of items that bring no graphs. Raises BadMessage and what `read` raises."""
+    try:
+        return Question(
+            QuestionKind(message.kind),
+            AnswerType(message.answer),
+            _item_from_msg(message.item, read),
+            tuple(predicate_from_msg(predicate) for predicate in message.asked),
+            _item_from_msg(message.other, read),
+            scope_from_msg(message.scope),
+            window_from_msg(message.window, read),
+            Occurrence(message.occurrence),
+            Act(message.act, message.own) if message.act else None,
+            message.attribute,
+            pose_from_msg(message.pose[0]) if message.pose else None,
+            message.past,
+            message.here,
+            message.image,
+            message.confidence,
+            message.text,
+        )
+    except BadMessage:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise BadMessage(str(error)) from error
+
+
+def _item_to_msg(item: Item | None) -> list[msg.Item]:
+    return [] if item is None else [item_to_msg(item)]
+
+
+def _item_from_msg(items: list[msg.Item], read: ItemReader) -> Item | None:
+    return item_from_msg(items[0], read) if items else None
+
+
+# --- answers -----------------------------------------------------------------------------------------------
+
+
+def proof_to_msg(proof: Proof) -> msg.Evidence:
+    return msg.Evidence(
+        kind=int(proof.kind),
+        id=int(proof.id),
+        stamp=stamp_to_msg(proof.stamp),
+        pose=Pose(position=point_to_msg(proof.position)),
+        text=proof.text,
+        score=float(proof.score),
+    )
+
+
+def proof_from_msg(message: msg.Evidence) -> Proof:
+    """Raises BadMessage for an unknown kind."""
+    try:
+        kind = ProofKind(message.kind)
+    except ValueError as error:
+        raise BadMessage(str(error)) from error
+    position = point_from_msg(message.pose.position)
+    return Proof(kind, message.id, stamp_from_msg(message.stamp), position, message.text, message.score)
+
+
+def answer_to_result(answer: Answer, stamp: float) -> action.AnswerQuestion.Result:
+    """stamp: of the places, seconds."""
+    value = answer.value
+    nowhere = PoseStamped()
+    return action.AnswerQuestion.Result(
+        answer=answer.sentence,
+        understood=[question_to_msg(answer.question)],
+        answer_type=int(value.type),
+        places=[
+            PoseStamped(header=header(stamp, "map"), pose=Pose(position=point_to_msg(place.centre)))
+            for place in value.places
+        ],
+        viewpoints=[
+            nowhere if place.viewpoint is None else planar_to_stamped(place.viewpoint, stamp)
+            for place in value.places
+        ],
+        times=[stamp_to_msg(seconds) for span in value.times for seconds in span],
+        number=math.nan if value.number is None else float(value.number),
+        yes=bool(value.yes),
+        confidence=float(answer.confidence),
+        evidence=[proof_to_msg(proof) for proof in answer.proof],
+        last_verified=stamp_to_msg(answer.last_verified or 0.0),
+        coverage=math.nan if answer.coverage is None else float(answer.coverage),
+        directive=answer.directive,
+    )
+
+
+def answer_from_result(result: action.AnswerQuestion.Result) -> Answer:
+    """The answer of a result without an error. A yes or no of confidence 0 is not known. Raises BadMessage."""
+    if (
+        not result.understood
+        or len(result.times) % 2
+        or len(result.viewpoints) not in (0, len(result.places))
+    ):
+        raise BadMessage(
+            "an answer needs what was understood, pairs of times, and a viewpoint for each place"
+        )
+    times = [stamp_from_msg(stamp) for stamp in result.times]
+    viewpoints = [_viewpoint_from_msg(one) for one in result.viewpoints] or [None] * len(result.places)
+    try:
+        kind = AnswerType(result.answer_type)
+        known = kind is AnswerType.YES_NO and result.confidence > 0.0
+        value = AnswerValue(
+            kind,
+            tuple(
+                AnswerPlace(point_from_msg(place.pose.position), viewpoint)
+                for place, viewpoint in zip(result.places, viewpoints)
+            ),
+            tuple(zip(times[::2], times[1::2])),
+            None if math.isnan(result.number) else result.number,
+            result.yes if known else None,
+        )
+        return Answer(
+            question_from_msg(result.understood[0]),
+            result.answer,
+            value,
+            result.confidence,
+            tuple(proof_from_msg(one) for one in result.evidence),
+            stamp_from_msg(result.last_verified) or None,
+            None if math.isnan(result.coverage) else result.coverage,
+            result.directive,
+        )
+    except BadMessage:
+        raise
+    except ValueError as error:
+        raise BadMessage(str(error)) from error
+
+
+def _viewpoint_from_msg(message: PoseStamped) -> tuple[float, float, float] | None:
+    if not message.header.frame_id:
+        return None
+    x, y, yaw = planar_from_msg(message.pose)
+    return float(x), float(y), float(yaw)

@@ -32,7 +32,8 @@ from lodestar_ros import qos
 from lodestar_ros.client_watch import ClientWatch
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
-from lodestar_ros.conversions_directive import AVOID, directive_from_msg, directive_to_msg
+from lodestar_ros.conversions_directive import directive_from_msg, directive_to_msg
+from lodestar_ros.conversions_items import AVOID
 from lodestar_ros.directive_reading import Reading, ReadingDesk
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode

@@ -17,7 +17,7 @@ from lodestar.scene.records import Entity, Region
 from lodestar_interfaces.action import QueryScene
 from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import candidate_to_msg
-from lodestar_ros.conversions_directive import graph_from_msg, graph_to_msg
+from lodestar_ros.conversions_items import graph_from_msg, graph_to_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import Job, action
 

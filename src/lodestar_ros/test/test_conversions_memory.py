@@ -1,53 +1,166 @@
-"""Snapshots as messages, there and back, and in RViz."""
+"""Questions to the memory and its answers there and back."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from visualization_msgs.msg import Marker
+from dataclasses import fields, replace
 
-from lodestar.geometry.poses import planar_transform
-from lodestar.memory.records import Snapshot, SnapshotDelta
-from lodestar.scene.records import Entity
+from lodestar.language.chart import read_data
+from lodestar.language.grammar import parse_directive
+from lodestar.language.items import Item, Pose
+from lodestar.language.question import AnswerType, Occurrence, Question, QuestionKind
+from lodestar.language.question_reader import read_question
+from lodestar.language.time_windows import Act, TimeBasis
+from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
+from lodestar_interfaces import action, msg
 from lodestar_ros import conversions_memory as c
 from lodestar_ros.conversions import BadMessage
-from lodestar_ros.markers import snapshot_markers
+from lodestar_ros.conversions_directive import directive_from_msg, directive_to_msg
 
-ONE = Snapshot(3, 17, frozenset({5, 2, 9}), 4, "chair, table; chair next to table")
-TWO = Snapshot(4, 18, frozenset({7}))
-
-
-def test_a_delta_comes_back_as_it_was():
-    delta = SnapshotDelta(12.5, 7, 5, (ONE, TWO), (1, 2))
-    assert c.snapshots_from_msg(c.snapshots_to_msg(delta)) == delta
-    assert list(c.snapshot_to_msg(ONE).entity_ids) == [2, 5, 9]
-
-
-def test_a_snapshot_of_nothing_and_revisions_that_run_backwards_are_refused():
-    for field, value in (("keyframe_id", 0), ("entity_ids", [])):
-        message = c.snapshots_to_msg(SnapshotDelta(1.0, 1, 0, (ONE,)))
-        setattr(message.updated[0], field, value)
-        with pytest.raises(BadMessage, match="snapshot 3"):
-            c.snapshots_from_msg(message)
-    message = c.snapshots_to_msg(SnapshotDelta(1.0, 1, 0))
-    message.previous_revision = 2
-    with pytest.raises(BadMessage, match="revision 1"):
-        c.snapshots_from_msg(message)
+MUG = read_question("where is the red mug?").item
+EVERYTHING = replace(
+    read_question("when did you last see the red mug in the kitchen after you entered the hall?"),
+    other=MUG,
+    pose=Pose(1.0, 2.0, 0.5),
+    act=Act("move", False),
+    attribute="color",
+    here=True,
+    image=True,
+    confidence=0.5,
+)
 
 
-def test_markers_join_the_camera_with_what_its_image_stands_for():
-    low = np.array([2.0, 0.0, 0.0])
-    chair = Entity(5, "chair", "", low + 0.5, np.eye(3), low, low + 1.0)
-    pose = planar_transform(1.0, -2.0, 0.5, 0.4)
-    markers = snapshot_markers((ONE, TWO), {17: pose}, {5: chair}, 1.0).markers
-    assert markers[0].action == Marker.DELETEALL
-    assert {m.id for m in markers[1:]} == {3}, "the image of the other one is not known"
-    (lines,) = [m for m in markers if m.ns == "shown"]
-    assert [(p.x, p.y, p.z) for p in lines.points] == [(1.0, -2.0, 0.4), (2.5, 0.5, 0.5)]
-    (text,) = [m for m in markers if m.type == Marker.TEXT_VIEW_FACING]
-    assert text.text == "3 chair, table; chair next to table"
-    (arrow,) = [m for m in markers if m.ns == "snapshots"]
-    assert arrow.points[1].z == pytest.approx(0.4 + 0.4 * pose[2, 2])
+@pytest.mark.parametrize("text", [*read_data("questions.yaml")["means"]][::4])
+def test_a_question_there_and_back(text):
+    question = read_question(text)
+    back = c.question_from_msg(c.question_to_msg(question))
+    assert back == question
+    assert back.text == text
+
+
+def test_every_field_goes_there_and_back():
+    back = c.question_from_msg(c.question_to_msg(EVERYTHING))
+    for field in fields(Question):
+        assert getattr(back, field.name) == getattr(EVERYTHING, field.name), field.name
+    assert c.question_from_msg(c.question_to_msg(replace(EVERYTHING, item=Item()))).item is not None
+
+
+def test_the_numbers_of_the_message_are_those_of_the_records():
+    for kinds, prefix, message in (
+        (QuestionKind, "KIND_", msg.MemoryQuestion),
+        (AnswerType, "ANSWER_", msg.MemoryQuestion),
+        (Occurrence, "OCCURRENCE_", msg.MemoryQuestion),
+        (TimeBasis, "BASIS_", msg.TimePoint),
+        (ProofKind, "KIND_", msg.Evidence),
+    ):
+        for kind in kinds:
+            assert getattr(message, prefix + kind.name) == int(kind)
+
+
+def test_a_step_carries_its_question():
+    directive = parse_directive("find the mug, then count the chairs. When did you last see the dog?")
+    back = directive_from_msg(directive_to_msg(directive))
+    assert [step.wanted for step in back.steps] == [step.wanted for step in directive.steps]
+    assert back.steps[-1].wanted.occurrence is Occurrence.LAST
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("kind", 99), ("answer", 99), ("occurrence", 99), ("confidence", 2.0), ("confidence", math.nan)],
+)
+def test_a_bad_question_is_a_bad_message(field, value):
+    message = c.question_to_msg(EVERYTHING)
+    setattr(message, field, value)
+    with pytest.raises(BadMessage):
+        c.question_from_msg(message)
+
+
+def test_a_bad_time_is_a_bad_message():
+    message = c.question_to_msg(EVERYTHING)
+    message.window.begin[0].seconds = math.inf
+    with pytest.raises(BadMessage, match="finite"):
+        c.question_from_msg(message)
+    message.window.begin[0].seconds = 0.0
+    message.window.begin[0].basis = 77
+    with pytest.raises(BadMessage):
+        c.question_from_msg(message)
+
+
+ANSWER = Answer(
+    EVERYTHING,
+    "The red mug was last seen 8 minutes ago on the table.",
+    AnswerValue(
+        AnswerType.TIME,
+        (AnswerPlace(np.array([1.0, 2.0, 0.75]), (0.5, 2.0, 1.5)), AnswerPlace(np.array([4.0, 5.0, 0.5]))),
+        ((100.25, 101.5), (7.0, 8.0)),
+        3.0,
+    ),
+    0.75,
+    (Proof(ProofKind.CAPTION, 5, 100.25, np.array([1.0, 2.0, 0.0]), "a red mug", 0.5),),
+    101.5,
+    0.5,
+    "find the red mug",
+)
+
+
+def test_an_answer_there_and_back():
+    back = c.answer_from_result(c.answer_to_result(ANSWER, 200.0))
+    assert back.sentence == ANSWER.sentence
+    assert back.question == ANSWER.question
+    assert back.value.times == ANSWER.value.times
+    assert (back.value.type, back.value.number, back.value.yes) == (AnswerType.TIME, 3.0, None)
+    for own, other in zip(back.value.places, ANSWER.value.places, strict=True):
+        assert np.array_equal(own.centre, other.centre)
+        assert own.viewpoint == (None if other.viewpoint is None else pytest.approx(other.viewpoint))
+    assert (back.confidence, back.last_verified, back.coverage) == (0.75, 101.5, 0.5)
+    assert back.directive == "find the red mug"
+    (proof,) = back.proof
+    assert (proof.kind, proof.id, proof.stamp) == (ProofKind.CAPTION, 5, 100.25)
+    assert (proof.text, proof.score) == ("a red mug", 0.5)
+
+
+def test_what_is_not_known_stays_so():
+    unknown = Answer(EVERYTHING, "I do not know.", AnswerValue(AnswerType.YES_NO), 0.0)
+    result = c.answer_to_result(unknown, 200.0)
+    assert math.isnan(result.number)
+    assert math.isnan(result.coverage)
+    back = c.answer_from_result(result)
+    assert (back.value.yes, back.value.number, back.coverage, back.last_verified) == (None, None, None, None)
+    assert not back.is_known
+
+
+def test_a_yes_and_a_no_are_told_apart():
+    for yes in (True, False):
+        answer = Answer(EVERYTHING, "So.", AnswerValue(AnswerType.YES_NO, yes=yes), 0.5, ANSWER.proof)
+        assert c.answer_from_result(c.answer_to_result(answer, 1.0)).value.yes is yes
+
+
+def test_a_bad_answer_is_a_bad_message():
+    for change in (
+        lambda r: r.times.pop(),
+        lambda r: r.viewpoints.pop(),
+        lambda r: setattr(r, "answer_type", 9),
+        lambda r: setattr(r, "understood", []),
+        lambda r: setattr(r, "answer", ""),
+        lambda r: setattr(r.evidence[0], "kind", 9),
+        lambda r: setattr(r, "confidence", 7.0),
+    ):
+        result = c.answer_to_result(ANSWER, 200.0)
+        for name in ("times", "viewpoints"):
+            setattr(result, name, list(getattr(result, name)))
+        change(result)
+        with pytest.raises(BadMessage):
+            c.answer_from_result(result)
+
+
+def test_codes_are_in_the_range_of_answers():
+    result = action.AnswerQuestion.Result
+    codes = [result.EMPTY_QUESTION, result.NOT_UNDERSTOOD, result.WRONG_MAP, result.CANCELLED, result.UNKNOWN]
+    assert len(set(codes)) == len(codes)
+    assert all(11220 <= code < 11240 for code in codes)

@@ -19,7 +19,7 @@ from lodestar.query.verdict import QueryConfig
 from lodestar.scene.records import Entity
 from lodestar_interfaces.action import QueryScene
 from lodestar_interfaces.msg import QueryGraph, QueryVariable
-from lodestar_ros.conversions_directive import graph_to_msg
+from lodestar_ros.conversions_items import graph_to_msg
 
 Result = QueryScene.Result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -13,6 +13,8 @@ import yaml
 from parglare import GLRParser, Grammar
 from parglare.exceptions import SyntaxError as ChartError
 from parglare.parser import Token
+
+from lodestar.language.chart_tables import parser_of
 
 MAX_READINGS = 4  # that are kept of any part of a clause
 _RESERVED = frozenset({"cost", "why", "is"})
@@ -185,12 +187,18 @@ def _named(parts: Sequence[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1)
 def load_rules() -> tuple[Rule, ...]:
-    """The packaged rules, read once per process."""
-    text = resources.files("lodestar.language").joinpath("rules.yaml").read_text(encoding="utf-8")
-    return tuple(read_rules(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))))
+    """The packaged rules of directives and of questions, read once per process."""
+    rules, questions = (read_data(name) for name in ("rules.yaml", "questions.yaml"))
+    return (*read_rules(rules), *read_rules(questions["rules"]))
 
 
-@lru_cache(maxsize=4)
+def read_data(name: str, loader: str = "SafeLoader") -> dict[str, Any]:
+    """A packaged file. loader: BaseLoader leaves every scalar a text."""
+    text = resources.files("lodestar.language").joinpath(name).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=getattr(yaml, f"C{loader}", getattr(yaml, loader)))
+
+
+@cache
 def load_chart(entry: str = "clause") -> Chart:
     """The parser of the packaged rules for one block, built once per process."""
     rules: dict[tuple[str, tuple[str, ...]], Rule] = {}
@@ -204,11 +212,10 @@ def load_chart(entry: str = "clause") -> Chart:
     ]
     text = "\n".join([*lines, "terminals", *(f"{terminal}: ;" for terminal in terminals)])
     grammar = Grammar.from_string(text, recognizers=dict.fromkeys(terminals, _never))
-    parser = GLRParser(grammar, ws=None, custom_token_recognition=_tokens)
-    return Chart(rules, parser)
+    return Chart(rules, parser_of(entry, text, grammar, _tokens))
 
 
-@lru_cache(maxsize=4)
+@cache
 def _reached(entry: str) -> frozenset[str]:
     """Blocks that a block is made of, itself included."""
     made: dict[str, set[str]] = {}

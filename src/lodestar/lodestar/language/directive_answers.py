@@ -34,6 +34,7 @@ from lodestar.language.phrase_graphs import graphs_of
 from lodestar.language.phrase_items import barred_things, item_of, scope_of
 from lodestar.language.phrases import Phrase, Things, options_of, things_of
 from lodestar.language.sentence_tokens import tokens_of
+from lodestar.language.step_questions import with_questions
 from lodestar.language.travel_steps import find_step, place_step, places
 from lodestar.models.chat_answers import parse_answer
 from lodestar.scene.captions import MAX_CHARACTERS as MAX_PHRASE
@@ -111,7 +112,7 @@ def directive_of(answer: str, text: str) -> Directive:
     steps = tuple(step for said in data["steps"] for step in _steps(said, reader, text))
     constraints = tuple(c for said in data["constraints"] for c in _constraints(said, reader))
     manners = tuple(Manner("speed", reader.words(said)) for said in data["manners"])
-    return Directive(text, steps, constraints, manners, data["times"])
+    return with_questions(Directive(text, steps, constraints, manners, data["times"]))
 
 
 @dataclass

@@ -9,14 +9,12 @@ from typing import Any
 
 from lodestar.language.chart import Reading, load_chart
 from lodestar.language.clause_steps import add_clause
-from lodestar.language.clause_words import plain_verb, without_fillers
 from lodestar.language.clauses import Clause, clauses_of
 from lodestar.language.directive import (
     Constraint,
     ConstraintKind,
     Directive,
     DirectiveError,
-    EmptyDirective,
     Manner,
     NotUnderstood,
     OutOfBounds,
@@ -29,16 +27,18 @@ from lodestar.language.directive_draft import Draft
 from lodestar.language.halts import is_halt
 from lodestar.language.lattice import VERBS, lattice_of
 from lodestar.language.motion_limits import check_manners, without_limits
+from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import TOO_MANY
 from lodestar.language.phrase_items import item_of
 from lodestar.language.phrases import Things
+from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
 from lodestar.language.sentence_tokens import shown, tokens_of
-from lodestar.language.spelling import corrected, is_known
+from lodestar.language.spelling import is_known
+from lodestar.language.step_questions import with_questions
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.wordnet import load_wordnet
 
-MAX_CHARACTERS = 1000
 EXAMPLE = 'try for example "find the red chair next to the desk", "explore the building" or "list all chairs"'
 DENYING = frozenset(
     {"not", "never", "no", "without", "avoid", "avoiding", "except", "unless", "only", "nothing", "neither", "nor",
@@ -63,18 +63,11 @@ _TAKES_IN = frozenset(
     }
 )
 _STAYS = frozenset({"stay", "staying", "remain", "remaining", "keep"})
-LEAST_KNOWN = 0.4  # of the words of a text: below, it is of another language
 MAX_OTHERS = 3  # readings of one clause that are looked at
 MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
 MAX_CLAUSE = 45  # words: the chart of a longer one takes too long
 _MOST_OF_A_NAME = 4  # words of an unknown thing that stands without a verb
 _LEFT_OUT_COST = 2.0  # of a reading that leaves words of a clause out
-_SUBJECTS = frozenset(
-    {"i", "you", "we", "he", "she", "they", "it", "anyone", "somebody", "robot", "seen", "found", "noticed"}
-)
-_AUXILIARIES = frozenset(
-    {"did", "do", "does", "was", "were", "have", "has", "had", "should", "could", "can", "would", "will"}
-)
 _LATER = (StepKind.FIND, StepKind.COUNT, StepKind.LIST, StepKind.CHECK, StepKind.EXPLORE)
 
 
@@ -137,7 +130,7 @@ def _put_together(
             raise NotUnderstood(
                 f'what "{shown(clause.text)}" forbids is not known; say it in a sentence of its own'
             )
-    directive = replace(_assembled(draft, text), manners=manners)
+    directive = with_questions(replace(_assembled(draft, text), manners=manners))
     why = tuple(reason for reading in choices for reason in reading.why)
     return RankedDirective(directive, sum(reading.cost for reading in choices), why)
 
@@ -154,19 +147,7 @@ def _kept_within(clause: Clause, meaning: dict[str, Any]) -> dict[str, Any]:
 
 def words_of_text(text: str) -> list[str]:
     """The words of a text. Raises EmptyDirective, and NotUnderstood for one that is too long."""
-    if not "".join(c for c in text if c.isprintable()).strip():
-        raise EmptyDirective(f"the directive is empty; {EXAMPLE}")
-    if len(text) > MAX_CHARACTERS:
-        raise NotUnderstood(f"the directive has {len(text)} characters, at most {MAX_CHARACTERS} are read")
-    tokens = tokens_of(text)
-    if not tokens:
-        raise NotUnderstood(f'there are no words in "{shown(text)}"')
-    words = [token for token in tokens if token[:1].isalpha()]
-    if sum(is_known(word) for word in words) < LEAST_KNOWN * len(words):
-        raise NotUnderstood(
-            f'"{shown(text)}" was not understood: most of its words are unknown, and only English is read'
-        )
-    return corrected(tokens)
+    return readable_words(text, "directive", EXAMPLE)
 
 
 def _choice(clause: Clause) -> Reading:
@@ -186,7 +167,7 @@ def _choice(clause: Clause) -> Reading:
     if question is not None:
         return question
     if _states(clause):
-        thing = _thing_in(_without_subject(clause.words))
+        thing = thing_in(without_subject(clause.words))
         return Reading({"kind": "statement", "thing": thing}, 0.0, ("it asks for nothing",))
     if reading is not None:
         return reading
@@ -251,55 +232,9 @@ def _question(clause: Clause) -> Reading | None:
     ):
         return None
     length = 1 if asks is None else asks[0]
-    thing = _thing_in(_without_subject(clause.words[length:]))
+    thing = thing_in(without_subject(clause.words[length:]))
     kind = "check" if asks is None and "IS" in matches and thing is not None else "ask"
     return Reading({"kind": kind, **({} if thing is None else {"thing": thing})}, 1.0, ("a question",))
-
-
-def _without_subject(words: Sequence[str]) -> Sequence[str]:
-    """The words of a question after its subject and verb: "the stairs" of "you see the stairs"."""
-    vocabulary = load_vocabulary()
-    while len(words) > 1 and (words[0] in _AUXILIARIES or vocabulary.is_in("IS", words[0])):
-        words = words[1:]
-    while len(words) > 1 and words[0] in _SUBJECTS:
-        words = words[1:]
-        while len(words) > 1 and words[0] in (
-            "last",
-            "ever",
-            "already",
-            "first",
-            "just",
-            "have",
-            "been",
-            "get",
-            "got",
-        ):
-            words = words[1:]
-        named = (
-            vocabulary.match("DET", words, 1)
-            or vocabulary.match("NUMBER", words, 1)
-            or vocabulary.match("ABOUT", words, 1)
-        )
-        if named or (
-            vocabulary.match("REL", words, 0) is None and load_wordnet().is_verb(plain_verb(words[0]))
-        ):
-            words = words[1:]
-    about = vocabulary.match("ABOUT", words, 0)
-    return words if about is None else words[about[0] :]
-
-
-def _thing_in(words: Sequence[str]) -> dict | None:
-    """The first thing that is named in words which the rules do not read as a whole."""
-    words = without_fillers(words)
-    chart = load_chart("entry_of_things")
-    for start in range(len(words)):
-        if "NP" not in lattice_of(words[start : start + 4]).options[0]:
-            continue
-        for end in range(len(words), start, -1):
-            readings = chart.readings(lattice_of(words[start:end]))
-            if readings:
-                return readings[0].meaning["things"]
-    return None
 
 
 def _prefix(clause: Clause) -> Reading | None:

@@ -7,6 +7,7 @@ from lodestar.language.directive_reader import EXAMPLE, MAX_CHARACTERS, read_dir
 from lodestar.language.expressions import is_sentence, parse_expression
 from lodestar.language.motion_limits import check_manners
 from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.language.question_reader import load_questions
 from lodestar.language.sentence_tokens import shown
 from lodestar.language.spelling import is_known
 from lodestar.language.words import tokenise
@@ -18,8 +19,9 @@ __all__ = ["MAX_CHARACTERS", "load_grammar", "parse_directive", "parse_query", "
 
 
 def load_grammar() -> None:
-    """Build the parser's tables and load its words now: it takes 2 to 3 s, once per process."""
+    """Build or load the parser's tables and load its words now: it takes seconds, once per process."""
     read_directive("find the mug on the table and come back")
+    load_questions()
 
 
 def parse_directive(text: str) -> Directive:

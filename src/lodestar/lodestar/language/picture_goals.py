@@ -149,7 +149,9 @@ def with_pictures(directive: Directive, images: Sequence[bytes], read: PictureRe
         if item is not None and not item.images and left and step.kind is StepKind.FIND and is_open(item):
             item = replace(item, images=(left.pop(0),))
         if item is not None and item.images:
-            step = replace(step, item=_described(item, [read(image) for image in item.images]))
+            described = _described(item, [read(image) for image in item.images])
+            wanted = None if step.wanted is None else replace(step.wanted, item=described)
+            step = replace(step, item=described, wanted=wanted)
         steps.append(step)
     if left:
         kinds = [step.kind for step in steps]

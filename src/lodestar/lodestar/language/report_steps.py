@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from lodestar.language.asked_predicates import asked_predicates
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
     ConstraintKind,
-    Item,
     Scope,
     Step,
     StepKind,
@@ -23,14 +23,12 @@ from lodestar.language.phrase_items import (
     scope_of,
 )
 from lodestar.language.phrases import (
-    Phrase,
     Relation,
     Things,
     phrase_of,
     relation_of,
-    with_state,
 )
-from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.language.query_graph import Predicate
 from lodestar.language.travel_steps import each_step
 
 
@@ -128,34 +126,8 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
     item = item_of(things)
     asked: tuple[Predicate, ...] = ()
     if meaning.get("asked"):
-        item, asked = _predicates(draft, phrase, meaning["asked"])
+        item, asked = asked_predicates(phrase, meaning["asked"])
     return Step(StepKind.CHECK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
-
-
-def _predicates(draft: Draft, phrase: Phrase, asked: dict[str, Any]) -> tuple[Item, tuple[Predicate, ...]]:
-    """The item with what is asked about its first variable."""
-    denied = bool(asked.get("negated"))
-    if asked.get("said") is not None:
-        relation = relation_of(asked["said"])
-        grown = phrase.with_relations([replace(relation, negated=relation.negated or denied)])
-    else:
-        grown = with_state(phrase, asked["state"], denied)
-        grown = replace(grown, states=(*grown.states, *((state, False) for state in grown.either)), either=())
-    before, after = graphs_of(phrase)[0], graphs_of(grown)[0]
-    known = set(before.predicates)
-    own = {
-        v
-        for p in after.predicates
-        if p not in known and p.name != "IsCategory" and p.arguments[0] == 0
-        for v in (0,)
-    }
-    new = tuple(p for p in after.predicates if p not in known and 0 in p.arguments and p.name != "IsCategory")
-    if not own or len(grown.rooms) > len(phrase.rooms):
-        scope = grown.rooms[len(phrase.rooms) :]
-        new = (*new, *(Predicate("InRegion", (0,), graphs_of(room)[0].target.category) for room in scope))
-    kept = tuple(p for p in after.predicates if p not in new)
-    variables = (before.variables[0], *after.variables[1:])
-    return Item(((QueryGraph(variables, kept),),)), new
 
 
 def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
@@ -164,7 +136,7 @@ def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
     things = draft.things(meaning["thing"], meaning.get("where"))
     phrase = things.phrases[0]
     if meaning.get("asked"):
-        item, asked = _predicates(draft, phrase, meaning["asked"])
+        item, asked = asked_predicates(phrase, meaning["asked"])
         return Step(StepKind.ASK, item, scope=scope_of(phrase), asked=asked, question=clause.text)
     if phrase.is_place and not phrase.is_whole:
         return Step(StepKind.ASK, scope=Scope((graphs_of(phrase)[0],)), question=clause.text)

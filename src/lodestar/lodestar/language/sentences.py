@@ -20,7 +20,7 @@ from lodestar.language.directive import (
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon
 
-_RELATIONS = {
+RELATIONS = {
     "Near": "near",
     "On": "on",
     "Above": "above",
@@ -69,28 +69,28 @@ def step_sentence(step: Step) -> str:
 
 
 def _core(step: Step) -> str:
-    where = _scope(step.scope)
+    where = scope_words(step.scope)
     match step.kind:
         case StepKind.FIND:
             assert step.item is not None
-            return f"find {_item(step.item)}{where}"
+            return f"find {item_words(step.item)}{where}"
         case StepKind.GO:
             if step.pose is not None:
-                return f"go to {_pose(step.pose)}"
+                return f"go to {pose_words(step.pose)}"
             return f"go {_place(step.item)}{where}" if step.item is not None else f"go{where}"
         case StepKind.EXPLORE:
-            return f"explore{_scope(step.scope, ' ')}" if step.scope else "explore the building"
+            return f"explore{scope_words(step.scope, ' ')}" if step.scope else "explore the building"
         case StepKind.LIST:
-            return f"list {_several(step.item)}{where}"
+            return f"list {several_words(step.item)}{where}"
         case StepKind.COUNT:
-            return f"count {_several(step.item)}{where}"
+            return f"count {several_words(step.item)}{where}"
         case StepKind.RETURN:
             return "come back" if step.item is None else f"return {_place(step.item)}{where}"
         case StepKind.WAIT:
-            return "wait" if step.seconds is None else f"wait {_number(step.seconds)} seconds"
+            return "wait" if step.seconds is None else f"wait {number_words(step.seconds)} seconds"
         case StepKind.PATROL:
             return (
-                f"patrol {_listed(_item(stop) for stop in step.stops)}"
+                f"patrol {_listed(item_words(stop) for stop in step.stops)}"
                 if step.stops
                 else "patrol the building"
             )
@@ -98,20 +98,20 @@ def _core(step: Step) -> str:
             return "stop"
     if step.question:
         return f"{step.question}?"
-    return f"{step.kind.name.lower()} {_several(step.item)}{where}"
+    return f"{step.kind.name.lower()} {several_words(step.item)}{where}"
 
 
 def _place(item: Item) -> str:
-    return f"to {_item(item)}"
+    return f"to {item_words(item)}"
 
 
-def _several(item: Item | None) -> str:
+def several_words(item: Item | None) -> str:
     if item is None or not item.alternatives:
         return "everything"
     return _alternatives(item, "all the ")
 
 
-def _item(item: Item) -> str:
+def item_words(item: Item) -> str:
     if not item.alternatives:
         return "this thing"
     article = "all the " if item.count == EVERY else f"{item.count} " if item.count > 1 else "the "
@@ -119,39 +119,39 @@ def _item(item: Item) -> str:
 
 
 def _alternatives(item: Item, article: str) -> str:
-    said = " or ".join(_graph(graph, article) for graph in item.best)
+    said = " or ".join(graph_words(graph, article) for graph in item.best)
     said = f"either {said}" if len(item.best) > 1 else said
     if item.excluded:
-        said += " except " + " or ".join(_graph(graph, "the ") for graph in item.excluded)
+        said += " except " + " or ".join(graph_words(graph, "the ") for graph in item.excluded)
     return said
 
 
-def _scope(scope: Scope, link: str = " in ") -> str:
+def scope_words(scope: Scope, link: str = " in ") -> str:
     said = ""
     if scope.rooms:
-        said = link + " or ".join(_graph(room, "the ") for room in scope.rooms)
+        said = link + " or ".join(graph_words(room, "the ") for room in scope.rooms)
     if scope.level is not None:
         said += f" on level {scope.level + 1}"
     if scope.around is not None:
-        said += " around " + _graph(scope.around, "the ")
+        said += " around " + graph_words(scope.around, "the ")
     return said
 
 
-def _pose(pose: Pose) -> str:
-    heading = "" if pose.heading is None else f", heading {_number(math.degrees(pose.heading))} degrees"
-    return f"x = {_number(pose.x)}, y = {_number(pose.y)}{heading}"
+def pose_words(pose: Pose) -> str:
+    heading = "" if pose.heading is None else f", heading {number_words(math.degrees(pose.heading))} degrees"
+    return f"x = {number_words(pose.x)}, y = {number_words(pose.y)}{heading}"
 
 
 def _constraint(constraint: Constraint) -> str:
     verb = "do not enter" if constraint.kind is ConstraintKind.STAY_OUT else "avoid"
     if constraint.distance is not None:
-        verb = f"keep {_number(constraint.distance)} m away from"
-    things = " or ".join(_graph(graph, "the ") for graph in constraint.item.best)
+        verb = f"keep {number_words(constraint.distance)} m away from"
+    things = " or ".join(graph_words(graph, "the ") for graph in constraint.item.best)
     until = "" if constraint.until is None else f" until step {constraint.until + 1}"
     return f"{verb} {things}{until}"
 
 
-def _graph(graph: QueryGraph, article: str) -> str:
+def graph_words(graph: QueryGraph, article: str) -> str:
     """A noun phrase: the target with what is said of it, then its relations."""
     return _variable(graph, 0, article, {0})
 
@@ -175,7 +175,7 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
         elif variable.phrase.endswith(f" of {graph.variables[predicate.arguments[1]].phrase}"):
             named.update(predicate.arguments)
         elif not set(predicate.arguments[1:]) <= named:
-            after.append(_relation(graph, predicate, named))
+            after.append(relation_words(graph, predicate, named))
     for predicate in graph.predicates:
         if (
             len(predicate.arguments) == 2
@@ -185,7 +185,7 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
             named.add(predicate.arguments[0])
             other = _variable(graph, predicate.arguments[0], "a ", named)
             after.append(
-                f"{'without' if predicate.negated else 'with'} {other} {_RELATIONS[predicate.name]} it"
+                f"{'without' if predicate.negated else 'with'} {other} {RELATIONS[predicate.name]} it"
             )
     several = bool(article) and article not in ("the ", "a ")
     if several and (words in ("object", "thing") or not load_lexicon().is_generic(words)):
@@ -217,7 +217,7 @@ def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
     return words, _SIDES.get(predicate.name, "")
 
 
-def _relation(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
+def relation_words(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
     others = list(predicate.arguments[1:])
     named.update(others)
     alike = len(others) == 2 and graph.variables[others[0]] == graph.variables[others[1]]
@@ -225,11 +225,11 @@ def _relation(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
         said = _variable(graph, others[0], "the 2 ", named)
     else:
         said = " and ".join(_variable(graph, other, "the ", named) for other in others)
-    link = "between" if predicate.name == "Between" else _RELATIONS[predicate.name]
+    link = "between" if predicate.name == "Between" else RELATIONS[predicate.name]
     return f"that is not {link} {said}" if predicate.negated else f"{link} {said}"
 
 
-def _number(value: float) -> str:
+def number_words(value: float) -> str:
     """The shortest text that reads as the same number."""
     short = f"{value:g}"
     return short if float(short) == value else repr(value)

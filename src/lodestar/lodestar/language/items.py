@@ -1,0 +1,113 @@
+"""What is talked about, and where: the parts that directives and questions share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from lodestar.language.directive_errors import OutOfBounds
+from lodestar.language.query_graph import QueryGraph
+
+_MAX_NUMBER = 2**32 - 1  # of a message
+EVERY = 0  # of Item.count: all there are
+
+
+@dataclass(frozen=True)
+class Item:
+    """Something that is talked about: a thing, a person, a room, a named place or a spot.
+
+    alternatives: any of them will do ("the red or the yellow chair"); each has its readings, best first, whose
+    weights add up to 1. excluded: what fits one of these is not meant ("any chair except the red one").
+    images: encoded pictures of it, which may stand in for words. count: how many are wanted, EVERY = all there are.
+    Raises OutOfBounds for a count below 0 or above that of a message.
+    """
+
+    alternatives: tuple[tuple[QueryGraph, ...], ...] = ()
+    excluded: tuple[QueryGraph, ...] = ()
+    images: tuple[bytes, ...] = ()
+    count: int = 1
+
+    def __post_init__(self) -> None:
+        if self.count < 0:
+            raise OutOfBounds("it asks for fewer than none of a thing; ask for one at least")
+        if self.count > _MAX_NUMBER:
+            raise OutOfBounds("it asks for more of one thing than can be counted")
+        if any(not readings for readings in self.alternatives):
+            raise ValueError("an alternative needs at least one reading")
+
+    @cached_property
+    def graphs(self) -> tuple[QueryGraph, ...]:
+        """Every reading of every alternative, weighted so that the weights add up to 1."""
+        share = 1.0 / max(len(self.alternatives), 1)
+        return tuple(
+            replace(graph, weight=graph.weight * share)
+            for readings in self.alternatives
+            for graph in readings
+        )
+
+    @property
+    def best(self) -> tuple[QueryGraph, ...]:
+        """The best reading of each alternative."""
+        return tuple(readings[0] for readings in self.alternatives)
+
+    @property
+    def phrase(self) -> str:
+        """The words for it: "red chair or yellow chair"; empty where a picture stands in for them."""
+        return " or ".join(dict.fromkeys(graph.target.phrase for graph in self.best))
+
+    @cached_property
+    def neighbors(self) -> tuple[str, ...]:
+        """Phrases of the things it is related to (RoboAtlas' Q_N, IV-C)."""
+        return tuple(dict.fromkeys(v.phrase for graph in self.graphs for v in graph.variables[1:]))
+
+    @cached_property
+    def neighbor_graphs(self) -> tuple[QueryGraph, ...]:
+        """One query for each of `neighbors`, by its own words alone."""
+        named = {
+            v.phrase: (graph, i)
+            for graph in reversed(self.graphs)
+            for i, v in enumerate(graph.variables)
+            if i
+        }
+        return tuple(named[phrase][0].of_variable(named[phrase][1]) for phrase in self.neighbors)
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A place as numbers: x, y in metres, heading in radians (None = any), in the frame that `frame` names."""
+
+    x: float
+    y: float
+    heading: float | None = None
+    frame: str = "map"
+
+    def __post_init__(self) -> None:
+        numbers = (self.x, self.y, self.heading or 0.0)
+        if not all(math.isfinite(number) and abs(number) < 1e6 for number in numbers):
+            raise OutOfBounds("a place needs finite coordinates in metres")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Where a step takes place. Empty: wherever the robot can go.
+
+    rooms: any of them, each a graph whose target is the room. level: of the building, 0 = ground, None = any.
+    around, radius: within `radius` metres of a thing.
+    """
+
+    rooms: tuple[QueryGraph, ...] = ()
+    level: int | None = None
+    around: QueryGraph | None = None
+    radius: float = math.inf  # m
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Canonical words of the rooms, as `Region.label` has them."""
+        return tuple(dict.fromkeys(room.target.category for room in self.rooms))
+
+    def __bool__(self) -> bool:
+        return bool(self.rooms) or self.level is not None or self.around is not None
+
+
+ANYWHERE = Scope()

@@ -1,0 +1,251 @@
+"""Questions in plain English as typed records, by the rules of `questions.yaml`, or else by their first words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lodestar.language.chart import Reading, load_chart
+from lodestar.language.directive_draft import Draft
+from lodestar.language.directive_errors import DirectiveError, NotUnderstood
+from lodestar.language.items import Item
+from lodestar.language.lattice import lattice_of
+from lodestar.language.named_things import thing_in, without_subject
+from lodestar.language.question import Question
+from lodestar.language.question_openings import opening_of
+from lodestar.language.question_record import question_of
+from lodestar.language.question_times import split_window
+from lodestar.language.question_words import load_question_words, question_lattice, with_clock_words
+from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
+from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, shown
+from lodestar.language.vocabulary import load_vocabulary
+
+EXAMPLE = 'ask for example "where did you last see the red mug?" or "how many chairs are in the kitchen?"'
+MAX_QUESTION = 45  # words: the chart of a longer one takes too long
+_NAMED_FIRST = ("which", "how_many")
+_MARKS = (COMMA, QUESTION, STOP)
+
+
+@dataclass(frozen=True)
+class _Core:
+    """The words of the question itself. asks: a question mark ends it."""
+
+    words: tuple[str, ...]
+    asks: bool
+
+
+def read_question(text: str, named: Item | None = None) -> Question:
+    """The question of a text; a text that says more ends with it.
+
+    named: what "it" stands for, where the text does not say. A question of which no rule reads every word is partial:
+    its kind is that of its first words, its item the first thing that they name. Raises EmptyDirective where there is
+    no text, NotUnderstood where it is too long, not English, asks for nothing, or orders instead of asking.
+    """
+    words = readable_words(
+        with_clock_words(text) if len(text) <= MAX_CHARACTERS else text, "question", EXAMPLE
+    )
+    said = _sentences(words)
+    _check_orders(said)
+    said = _up_to_question(said)
+    draft = Draft()
+    for sentence in said[:-1]:
+        _remember(draft, sentence.words)
+    core = said[-1]
+    if len(core.words) > MAX_QUESTION:
+        raise NotUnderstood(
+            f'"{shown(" ".join(core.words))}" has more than {MAX_QUESTION} words; ask in a shorter sentence'
+        )
+    return replace(_read(core, draft, named), text=text)
+
+
+def load_questions() -> None:
+    """Build the grammar's tables now: it takes seconds, once per process."""
+    read_question("where did you last see the mug in the last hour?")
+
+
+def _read(core: _Core, draft: Draft, named: Item | None) -> Question:
+    words, times = _without_edges(core.words)
+    try:
+        words, window = split_window(words)
+    except ValueError as error:
+        raise NotUnderstood(f"{error}; {EXAMPLE}") from None
+    words, others = _without_edges(words)
+    times = times or others
+    words, told = _without_clause(words)
+    draft_before = replace(draft)
+    unread: DirectiveError | None = None
+    for reading in _readings(words):
+        try:
+            return question_of(draft, {**told, **reading.meaning}, words, window, times, named)
+        except DirectiveError as error:
+            draft, unread = replace(draft_before), unread or error
+    if unread is not None:
+        raise unread
+    meaning = opening_of(words, core.asks)
+    if meaning is None or (not meaning["length"] and not _is_english(words)):
+        raise NotUnderstood(f'"{shown(" ".join(core.words))}" asks for nothing that is known; {EXAMPLE}')
+    thing = thing_in(_naming(words[meaning["length"] :], str(meaning["kind"])))
+    meaning = {**told, **meaning, **({} if thing is None else {"thing": thing})}
+    try:
+        found = question_of(draft, meaning, words, window, times, named, partial=True)
+    except DirectiveError:
+        bare = {key: value for key, value in meaning.items() if key != "thing"}
+        found = question_of(draft, bare, words, window, times, named, partial=True)
+    return found
+
+
+def _naming(words: Sequence[str], kind: str) -> Sequence[str]:
+    """The words in which the thing that is asked about is named first."""
+    if kind not in _NAMED_FIRST:
+        return without_subject(words)
+    vocabulary = load_question_words()
+    tables = ("AUXBE", "MODAL", "BE")
+    end = next(
+        (i for i in range(1, len(words)) if any(vocabulary.is_in(t, words[i]) for t in tables)), len(words)
+    )
+    return words[:end]
+
+
+def _readings(words: Sequence[str]) -> list[Reading]:
+    """Readings of all the words, best first; nouns may end before a verb."""
+    if not words:
+        return []
+    chart = load_chart("question")
+    found = [r for cut in (False, True) for r in chart.readings(question_lattice(words, cut))]
+    return sorted(found, key=lambda reading: reading.cost)
+
+
+# --- the words that ask -------------------------------------------------------------------------------------------
+
+
+def _sentences(words: Sequence[str]) -> list[_Core]:
+    """Sentences in the order of saying. A comma parts where a question begins after it."""
+    found: list[_Core] = []
+    start = 0
+    for i in range(len(words) + 1):
+        mark = words[i] if i < len(words) else STOP
+        cuts = mark in (STOP, QUESTION) or (
+            mark == COMMA and _asks_at(words, i + 1) and not _asks_at(words, start)
+        )
+        if cuts and i > start:
+            found.append(_Core(tuple(words[start:i]), mark == QUESTION))
+        if cuts:
+            start = i + 1
+    return found
+
+
+def _up_to_question(said: list[_Core]) -> list[_Core]:
+    """The sentences up to the last that asks: "where is the mug? I need it."."""
+    asking = [i for i, core in enumerate(said) if core.asks or _asks_at(core.words, 0)]
+    return said[: asking[-1] + 1] if asking else said
+
+
+def _is_english(words: Sequence[str]) -> bool:
+    """Whether some word is one that English sentences are built with, and that other languages do not have."""
+    vocabulary, own = load_vocabulary(), load_question_words()
+    return any(
+        len(word) > 2
+        and (vocabulary.is_in("DET", word) or own.is_in("ROBOT", word) or own.is_in("AUXM", word))
+        for word in words
+    )
+
+
+def _asks_at(words: Sequence[str], i: int) -> bool:
+    """Whether the words from i on begin as questions do."""
+    rest, _ = _without_edges(words[i:])
+    return bool(rest) and opening_of(rest, False) is not None
+
+
+def _check_orders(said: Sequence[_Core]) -> None:
+    """Raises NotUnderstood where a sentence orders something beside what it asks."""
+    vocabulary = load_question_words()
+    for core in said:
+        words, _ = _without_edges(core.words)
+        for i in range(len(words)):
+            begins = i == 0 or words[i - 1] in ("and", "then", "but", COMMA, "please", "to", "you")
+            asks = i > 0 and words[i - 1] in ("you", "to") and opening_of(words, False) is not None
+            if begins and not asks and vocabulary.match("ORDERS", words, i) is not None:
+                order = shown(" ".join(words[i:]))
+                raise NotUnderstood(f'"{order}" is an order, and a question changes nothing; ask without it')
+
+
+def _without_edges(words: Sequence[str]) -> tuple[list[str], str]:
+    """The words without those around them that ask nothing, and which occurrence they mean ("" = not said)."""
+    vocabulary = load_question_words()
+    kept, times, moved = list(words), "", True
+    while moved and kept:
+        moved = False
+        match = vocabulary.match("ASKING", kept, 0)
+        longer = vocabulary.match("GO_ON", kept, 0)
+        if match is not None and len(kept) > match[0] and (longer is None or longer[0] <= match[0]):
+            kept, moved = kept[match[0] :], True
+            continue
+        if kept[0] in _MARKS:
+            kept, moved = kept[1:], True
+            continue
+        for start in range(max(2, len(kept) - 6), len(kept)):
+            last = vocabulary.match("LAST_WORDS", kept, start)
+            which = vocabulary.match("TIMES_MEANT", kept, start)
+            if which is not None and start + which[0] == len(kept):
+                kept, times, moved = kept[:start], times or str(which[1]), True
+                break
+            if (last is not None and start + last[0] == len(kept)) or kept[-1] in _MARKS:
+                kept, moved = kept[: start if kept[-1] not in _MARKS else -1], True
+                break
+    return _without_middle(kept), times
+
+
+def _without_middle(words: Sequence[str]) -> list[str]:
+    """The words without adverbs after an auxiliary or its subject: "have you ever seen"."""
+    vocabulary, i = load_question_words(), 0
+    kept: list[str] = []
+    while i < len(words):
+        match = vocabulary.match("MIDDLE_WORDS", words, i) if i and i + 1 < len(words) else None
+        before = kept[-1] if kept else ""
+        auxiliary = before == "there" or any(
+            vocabulary.is_in(table, before) for table in ("AUXBE", "MODAL", "ROBOT", "BE")
+        )
+        if match is not None and auxiliary:
+            i += match[0]
+            continue
+        kept.append(words[i])
+        i += 1
+    return kept
+
+
+def _without_clause(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+    """The words without a clause that says how a thing is known: "the street (that) you crossed"."""
+    vocabulary, function = load_question_words(), load_vocabulary()
+    for i in range(3, len(words)):
+        robot = vocabulary.match("ROBOT", words, i)
+        if robot is None or any(vocabulary.is_in(t, words[i - 1]) for t in ("AUXBE", "MODAL", "BE", "HAVE")):
+            continue
+        for table in ("SEE", "ACT", "LEFT"):
+            done = vocabulary.match(table, words, i + robot[0])
+            if done is None or i + robot[0] + done[0] != len(words):
+                continue
+            start = i - (function.is_in("THAT", words[i - 1]))
+            if "NP" not in {name for options in lattice_of(words[:start]).options[1:] for name in options}:
+                continue
+            if vocabulary.match("HOW_MANY", words, 0) or vocabulary.match("HOW_OFTEN", words, 0):
+                continue
+            said = (
+                {"times": done[1]}
+                if table == "SEE"
+                else {"act": done[1]}
+                if table == "ACT"
+                else {"times": "last"}
+            )
+            return list(words[:start]), {"tense": "past", **said}
+    return list(words), {}
+
+
+def _remember(draft: Draft, words: Sequence[str]) -> None:
+    """What a sentence before the question names, which "it" may stand for."""
+    vocabulary = load_vocabulary()
+    starts = [i for i in range(len(words)) if vocabulary.match("DET", words, i) is not None]
+    named = (thing_in(_naming(words[i:], "which")) for i in starts)
+    thing = next((one for one in named if one is not None), None) or thing_in(without_subject(words))
+    if thing is not None:
+        draft.remember({"thing": thing})

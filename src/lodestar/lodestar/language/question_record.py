@@ -1,0 +1,156 @@
+"""Records of what the rules of questions mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from lodestar.language.asked_predicates import asked_predicates
+from lodestar.language.directive_draft import Draft
+from lodestar.language.items import ANYWHERE, Item, Pose, Scope
+from lodestar.language.noun_words import GENERIC, NounWords, noun_words
+from lodestar.language.phrase_graphs import graphs_of
+from lodestar.language.phrase_items import item_of, scope_of
+from lodestar.language.phrases import HERE, Phrase, Things, relation_of, things_of
+from lodestar.language.question import (
+    PARTIAL,
+    WHOLE,
+    AnswerType,
+    Occurrence,
+    Question,
+    QuestionKind,
+)
+from lodestar.language.question_times import act_of, anchors_of
+from lodestar.language.time_windows import TimeWindow
+
+ANSWERS = {
+    QuestionKind.WHERE: AnswerType.PLACE,
+    QuestionKind.WHEN: AnswerType.TIME,
+    QuestionKind.HOW_LONG: AnswerType.DURATION,
+    QuestionKind.HOW_OFTEN: AnswerType.NUMBER,
+    QuestionKind.HOW_MANY: AnswerType.NUMBER,
+    QuestionKind.IS_THERE: AnswerType.YES_NO,
+    QuestionKind.WHERE_ARE_YOU: AnswerType.PLACE,
+    QuestionKind.BEEN_HERE: AnswerType.YES_NO,
+    QuestionKind.HOW_FAR: AnswerType.NUMBER,
+}  # any other is answered by a text
+_SHOWN = ("this", "these")
+_EITHER = ("state_or", "words_or")
+
+
+def question_of(
+    draft: Draft,
+    meaning: dict[str, Any],
+    words: Sequence[str],
+    window: TimeWindow,
+    times: str,
+    named: Item | None,
+    partial: bool = False,
+) -> Question:
+    """The record of a meaning. times: the occurrence that words at the edges say. Raises DirectiveError."""
+    kind = QuestionKind[str(meaning["kind"]).upper()]
+    item, scope, asked, shown = _about(draft, kind, meaning, named)
+    answer = ANSWERS.get(kind, AnswerType.TEXT)
+    if meaning.get("answer"):
+        answer = AnswerType[str(meaning["answer"]).upper()]
+    if kind is QuestionKind.IS_THERE and _is_choice(meaning, words, partial):
+        kind, answer = QuestionKind.ATTRIBUTE, AnswerType.TEXT
+    other = None if meaning.get("other") is None else item_of(draft.things(meaning["other"]), with_rooms=True)
+    occurrence = "each" if meaning.get("each") else times or str(meaning.get("times") or "any")
+    act = act_of(meaning)
+    attribute = str(meaning.get("attribute") or "")
+    if kind is QuestionKind.ATTRIBUTE and not attribute:
+        attribute, act = ("state" if act is None else act.verb), None
+    return Question(
+        kind,
+        answer,
+        item,
+        asked,
+        other,
+        scope,
+        window,
+        Occurrence[occurrence.upper()],
+        act,
+        attribute,
+        _pose(meaning),
+        past=meaning.get("tense") == "past",
+        here=bool(meaning.get("here")),
+        image=shown or bool(meaning.get("image")),
+        confidence=PARTIAL if partial else WHOLE,
+    )
+
+
+def _pose(meaning: dict[str, Any]) -> Pose | None:
+    """The place that is said in numbers: metres, and degrees of the heading."""
+    if meaning.get("pose") is None:
+        return None
+    x, y, *heading = meaning["pose"]
+    return Pose(float(x), float(y), math.radians(heading[0]) if heading else None)
+
+
+def _about(
+    draft: Draft, kind: QuestionKind, meaning: dict[str, Any], named: Item | None
+) -> tuple[Item | None, Scope, tuple, bool]:
+    """Item, scope, what is asked of the item, and whether it is a thing in view."""
+    where = meaning.get("where")
+    if meaning.get("thing") is None:
+        return _of_place(draft, kind, meaning)
+    raw = things_of(meaning["thing"])
+    shown = any(p.noun.determiner in _SHOWN and not p.is_place and not p.is_whole for p in raw.phrases)
+    if named is not None and draft.named is None and any(p.pronoun for p in raw.phrases):
+        return named, ANYWHERE, (), False
+    things = draft.things(meaning["thing"], where)
+    phrase = things.phrases[0]
+    if meaning.get("asked") and meaning["asked"].get("state", True) is not None:
+        item, asked = asked_predicates(phrase, meaning["asked"])
+        return item, scope_of(phrase), asked, shown
+    return item_of(things), scope_of(phrase), (), shown
+
+
+def _of_place(
+    draft: Draft, kind: QuestionKind, meaning: dict[str, Any]
+) -> tuple[Item | None, Scope, tuple, bool]:
+    """What a question is about that names a place alone: "in the kitchen", "on the desk"."""
+    if meaning.get("at") is not None:
+        things = anchors_of(draft, meaning["at"])
+        if things is not None and kind is not QuestionKind.WHAT_THERE:
+            return item_of(things), ANYWHERE, (), False
+    where = meaning.get("where") or ({"all": [meaning["at"].get("said", {})]} if meaning.get("at") else None)
+    if not where or not where.get("all") or not where["all"][0].get("name"):
+        image = bool(meaning.get("image"))
+        return (Item() if image else _person() if meaning.get("person") else None), ANYWHERE, (), image
+    noun = noun_words(("person",)) if meaning.get("person") else NounWords((), GENERIC, ())
+    relations = [relation_of(one) for one in where["all"]]
+    phrase = draft.resolved(Phrase(noun)).with_relations(relations)
+    phrase = replace(
+        phrase,
+        relations=tuple(
+            replace(
+                r, anchors=tuple(draft.resolved(a) if a.pronoun not in ("", HERE) else a for a in r.anchors)
+            )
+            for r in phrase.relations
+        ),
+    )
+    scope = scope_of(phrase)
+    bare = not phrase.relations and not meaning.get("person")
+    return (None if bare and scope else item_of(Things((phrase,)))), scope, (), False
+
+
+def _person() -> Item:
+    return Item((graphs_of(Phrase(noun_words(("person",)))),))
+
+
+def _is_choice(meaning: dict[str, Any], words: Sequence[str], partial: bool) -> bool:
+    """Whether one of several answers is wanted: "open or closed", "in the kitchen or in the hall"."""
+    if "or" not in words or meaning.get("exists") or words[-2:] == ("or", "not"):
+        return False
+    if partial:
+        return 0 < len(words) - 1 - list(words).index("or") <= 3
+    asked = meaning.get("asked") or {}
+    state = asked.get("state") or {}
+    if isinstance(state, dict) and any(key in state for key in _EITHER):
+        return True
+    to = (asked.get("said") or {}).get("to") if isinstance(asked.get("said"), dict) else None
+    return isinstance(to, dict) and "any" in to

@@ -1,0 +1,161 @@
+"""Times that the words of a question name, taken out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lodestar.language.chart import load_chart
+from lodestar.language.directive_draft import Draft
+from lodestar.language.directive_errors import DirectiveError
+from lodestar.language.phrase_items import item_of
+from lodestar.language.phrases import Phrase, Things, relation_of
+from lodestar.language.question_words import load_question_words, question_lattice
+from lodestar.language.sentence_tokens import COMMA
+from lodestar.language.time_windows import (
+    ANY_TIME,
+    DAY,
+    Act,
+    Event,
+    TimeBasis,
+    TimePoint,
+    TimeWindow,
+    ago,
+    on_day,
+)
+
+PARTS_OF_DAY = {  # seconds after midnight; a night ends with the next morning
+    "morning": (5 * 3600.0, 12 * 3600.0),
+    "afternoon": (12 * 3600.0, 18 * 3600.0),
+    "evening": (17 * 3600.0, 23 * 3600.0),
+    "night": (20 * 3600.0, 30 * 3600.0),
+}
+NEAR_CLOCK = 300.0  # s before and after a time of day that is named
+NEAR_SPAN = 0.1  # of the time that has gone by since: "an hour ago" is no exact time
+LEAST_NEAR = 15.0  # s
+_STARTS = (
+    "IN_LAST", "JUST_NOW", "WITHIN_Q", "SPAN", "DAYS", "THIS_PART", "TONIGHT", "LAST_NIGHT", "SINCE", "UNTIL_T",
+    "AFTER", "WHILE", "BETWEEN_T", "FROM_T", "AT_T",
+)  # fmt: skip
+_OF_EVENTS = (
+    "before",
+    "after",
+    "since",
+    "during",
+    "until",
+    "till",
+    "prior",
+)  # words for times and not for places
+
+
+def split_window(words: Sequence[str]) -> tuple[list[str], TimeWindow]:
+    """The words without the time that they name, and that time. Raises ValueError for a time out of bounds."""
+    words = list(words)
+    vocabulary = load_question_words()
+    for start in range(len(words)):
+        lattice = question_lattice(words[start:])
+        if lattice.options[0].keys().isdisjoint(_STARTS) and not (
+            words[start] == "on" and vocabulary.match("DAYS", words, start + 1)
+        ):
+            continue
+        for end in range(len(words), start, -1):
+            if end - start == len(words):
+                continue
+            meaning = _meaning(words[start:end])
+            if meaning is None or (_is_vague(meaning) and words[start] not in _OF_EVENTS):
+                continue
+            rest = [*words[:start], *words[end:]]
+            while rest and rest[0] == COMMA:
+                rest = rest[1:]
+            while rest and rest[-1] == COMMA:
+                rest = rest[:-1]
+            try:
+                return rest, window_of(meaning)
+            except DirectiveError:  # "while it rained"
+                continue
+    return words, ANY_TIME
+
+
+def _meaning(words: Sequence[str]) -> dict[str, Any] | None:
+    """What a run of words means as a time."""
+    if words[-1] == COMMA:
+        return None
+    chart = load_chart("window_of_time")
+    found = [r for cut in (False, True) for r in chart.readings(question_lattice(words, cut))]
+    return min(found, key=lambda reading: reading.cost).meaning if found else None
+
+
+def _is_vague(meaning: dict[str, Any]) -> bool:
+    """Whether a thing alone stands where a time is said: "by the door", "at the desk", "after the meeting"."""
+    ends = [meaning[name] for name in ("begin", "end") if meaning.get(name) is not None]
+    return any("event" in end and not end["event"].keys() - {"thing"} for end in ends)
+
+
+def window_of(meaning: dict[str, Any]) -> TimeWindow:
+    """The window of a `window_of_time` block."""
+    if "ago" in meaning:
+        return TimeWindow(ago(float(meaning["ago"])))
+    if "around" in meaning:
+        seconds = float(meaning["around"])
+        margin = max(LEAST_NEAR, NEAR_SPAN * seconds)
+        return TimeWindow(ago(seconds + margin), ago(max(0.0, seconds - margin)))
+    if "near" in meaning:
+        point = _point(meaning["near"])
+        return TimeWindow(_moved(point, -NEAR_CLOCK), _moved(point, NEAR_CLOCK))
+    if "begin" not in meaning and "end" not in meaning:
+        day = int(float(meaning["day"]))
+        first, last = PARTS_OF_DAY.get(str(meaning.get("part")), (0.0, DAY))
+        return TimeWindow(on_day(day, first), on_day(day, last))
+    begin, end = (None if meaning.get(name) is None else _point(meaning[name]) for name in ("begin", "end"))
+    return TimeWindow(begin, end)
+
+
+def _moved(point: TimePoint, seconds: float) -> TimePoint:
+    if point.basis is TimeBasis.DAY:
+        return on_day(point.day, point.seconds + seconds)
+    return TimePoint(point.basis, point.seconds + seconds)
+
+
+def _point(meaning: dict[str, Any]) -> TimePoint:
+    if "event" in meaning:
+        return TimePoint(TimeBasis.EVENT, event=_event(meaning["event"]))
+    if "ago" in meaning:
+        return ago(float(meaning["ago"]))
+    if "start" in meaning:
+        return TimePoint(TimeBasis.START, float(meaning["start"]))
+    if "stamp" in meaning:
+        return TimePoint(TimeBasis.STAMP, float(meaning["stamp"]))
+    day = int(float(meaning.get("day", 0)))
+    if "part" in meaning:
+        return on_day(day, PARTS_OF_DAY[str(meaning["part"])][0])
+    return on_day(day, float(meaning["clock"]))
+
+
+def _event(meaning: dict[str, Any]) -> Event:
+    verb = act_of(meaning)
+    draft = Draft()
+    if meaning.get("thing") is not None:
+        things: Things | None = draft.things(meaning["thing"])
+    else:
+        things = anchors_of(draft, meaning.get("at"))
+    return Event(verb, None if things is None else item_of(things, with_rooms=True))
+
+
+def act_of(meaning: dict[str, Any]) -> Act | None:
+    """What a meaning says that was done."""
+    verb = meaning.get("act") or meaning.get("happen") or meaning.get("verb")
+    return None if not verb else Act(str(verb), bool(meaning.get("own", True)))
+
+
+def anchors_of(draft: Draft, said: Any) -> Things | None:
+    """The things of "near the desk" or "in the kitchen", which the relation is to; None where there are none."""
+    if said is None:
+        return None
+    said = said.get("said", said)
+    if not isinstance(said, dict) or "name" not in said:
+        return None
+    try:
+        anchors: tuple[Phrase, ...] = relation_of(said).anchors
+        return Things(tuple(draft.resolved(anchor) for anchor in anchors)) if anchors else None
+    except DirectiveError:
+        return None

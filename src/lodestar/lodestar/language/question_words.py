@@ -1,0 +1,176 @@
+"""Everything that the words of a question may be: phrases of its own tables, verbs, times, and what a clause has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from lodestar.language.chart import Lattice, Lexeme, read_data
+from lodestar.language.clause_words import plain_verb
+from lodestar.language.lattice import lattice_of, number_at
+from lodestar.language.vocabulary import Vocabulary, read_table
+from lodestar.models.wordnet import load_wordnet
+
+_CLOCK = re.compile(
+    r"\b(\d{1,2})(?::(\d{2})(?::(\d{2}))?)?\s*(am\b|pm\b|a\.m\.|p\.m\.|o'?clock\b)?", re.IGNORECASE
+)
+_CLOCK_WORD = re.compile(r"clock(\d{1,5})")
+_NOUNS = ("NP", "PASSAGE", "NEAREST", "FARTHEST")
+_VERBS = (
+    "ACT",
+    "HAPPEN",
+    "SEE",
+    "HAVE_V",
+    "BELONG",
+    "HAPPENED",
+    "CHANGE",
+    "LOOK_LIKE",
+    "CALLED",
+    "DOING",
+    "LEFT",
+)
+_OF_MIND = frozenset(  # nobody sees these done
+    {"think", "believe", "like", "want", "feel", "love", "prefer", "hate", "need", "guess", "recommend", "suggest",
+     "know", "do", "does", "did", "is", "are", "was", "were", "be", "have", "has", "had", "can", "will", "would",
+     "should"}
+)  # fmt: skip
+_IRREGULAR = {
+    "went": "go", "gone": "go", "came": "come", "took": "take", "taken": "take", "made": "make", "found": "find",
+    "left": "leave", "saw": "see", "seen": "see", "put": "put", "drove": "drive", "fell": "fall", "broke": "break",
+    "began": "begin", "sold": "sell", "met": "meet", "said": "say", "told": "tell", "chose": "choose", "got": "get",
+    "gave": "give", "held": "hold", "hit": "hit", "brought": "bring", "stood": "stand", "sat": "sit", "ran": "run",
+    "decided": "decide", "picked": "pick",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Opening:
+    """First words of a question by their tables, and what they mean."""
+
+    tables: tuple[str, ...]
+    meaning: dict[str, Any]
+
+
+@lru_cache(maxsize=1)
+def load_question_words() -> Vocabulary:
+    """The tables of questions.yaml, read once per process."""
+    data = read_data("questions.yaml", "BaseLoader")["tables"]
+    entries = [(table, phrase, value) for table, said in data.items() for phrase, value in read_table(said)]
+    vocabulary = Vocabulary(frozenset(data), frozenset(word for _, phrase, _ in entries for word in phrase))
+    for table, phrase, value in entries:
+        vocabulary.add(table, phrase, value)
+    return vocabulary
+
+
+@lru_cache(maxsize=1)
+def attributes() -> frozenset[str]:
+    """Attributes that have a name: "the color of"."""
+    words = load_question_words()
+    found = (words.match("ATTR", phrase.split(), 0) for phrase in words.phrases("ATTR"))
+    return frozenset(str(match[1]) for match in found if match is not None)
+
+
+@lru_cache(maxsize=1)
+def load_openings() -> tuple[Opening, ...]:
+    """The openings of questions.yaml, read once per process."""
+    data = read_data("questions.yaml")["openings"]
+    return tuple(Opening(tuple(line.split()), meaning) for line, meaning in data.items())
+
+
+def with_clock_words(text: str) -> str:
+    """The text with "14:30" and "3 pm" as single words."""
+
+    def word(match: re.Match[str]) -> str:
+        hours, minutes, seconds, half = match.groups()
+        if not minutes and not half:
+            return match[0]
+        hour, late = int(hours), (half or "").casefold()
+        if late.startswith(("a", "p")):
+            hour = hour % 12 + (12 if late.startswith("p") else 0)
+        if hour > 24 or int(minutes or 0) > 59:
+            return match[0]
+        return f" clock{hour * 3600 + int(minutes or 0) * 60 + int(seconds or 0)} "
+
+    return _CLOCK.sub(word, text)
+
+
+def base_form(word: str) -> str:
+    """A verb as it stands in a dictionary."""
+    found = _IRREGULAR.get(word) or plain_verb(word)
+    if found == word and word.endswith("s") and load_wordnet().is_verb(word[:-1]):
+        return word[:-1]
+    return found
+
+
+def question_lattice(words: Sequence[str], cut: bool = False) -> Lattice:
+    """The lattice of a question's words. cut: a noun ends before a verb: "the forklift" of "the forklift move"."""
+    lattice = lattice_of(words)
+    vocabulary = load_question_words()
+    for i, options in enumerate(lattice.options):
+        for table, (length, value) in vocabulary.matches(words, i).items():
+            options[table] = Lexeme(length, value)
+        span = _span_at(words, i)
+        if span is not None:
+            options["SPAN"] = span
+        clock = _CLOCK_WORD.fullmatch(words[i])
+        if clock is not None:
+            options["CLOCK"] = Lexeme(1, float(clock[1]))
+        if i and words[i] not in _OF_MIND and _is_verb(words[i]):
+            options["V"] = Lexeme(1, base_form(words[i]))
+        if "NP" in options:
+            end = _end_of_noun(words, i, options["NP"].length, cut)
+            if end is not None:
+                shorter = lattice_of(words[:end]).options[i]
+                for name in _NOUNS:
+                    options.pop(name, None)
+                options.update({name: shorter[name] for name in _NOUNS if name in shorter})
+    return lattice
+
+
+def _is_verb(word: str) -> bool:
+    return word.isalpha() and load_wordnet().is_verb(base_form(word))
+
+
+def _end_of_noun(words: Sequence[str], start: int, length: int, cut: bool) -> int | None:
+    """The word before which a noun phrase ends: an auxiliary, "last seen", or with `cut` a verb."""
+    vocabulary = load_question_words()
+    for j in range(start + 1, start + length):
+        if (
+            vocabulary.match("AUXBE", words, j) is not None
+            or (vocabulary.match("SEE", words, j) or (0,))[0] > 1
+        ):
+            return j
+    for j in range(start + length - 1, start, -1) if cut else ():
+        named = not vocabulary.matches(words, j).keys().isdisjoint(_VERBS)
+        if (named or _may_be_verb(words[j])) and lattice_of(words[:j]).options[start].get("NP") is not None:
+            return j
+    return None
+
+
+def _may_be_verb(word: str) -> bool:
+    """Whether a word is a verb, and no plural."""
+    if not _is_verb(word):
+        return False
+    wordnet = load_wordnet()
+    return not (word.endswith("s") and wordnet.is_noun(word[:-1])) or wordnet.is_mostly_verb(base_form(word))
+
+
+def _span_at(words: Sequence[str], i: int) -> Lexeme | None:
+    """ "2 hours", "half an hour", "a week", or "hour" alone."""
+    vocabulary = load_question_words()
+    start, share = i, 1.0
+    while i < len(words) and words[i] in ("about", "around", "roughly", "approximately", "almost"):
+        i += 1
+    if i < len(words) and words[i] == "half":
+        i, share = i + 1, 0.5
+    number = number_at(words, i)
+    if number is None and i < len(words) and words[i] in ("a", "an", "one"):
+        number = (1, 1.0)
+    length, value = number or (0, 1.0)
+    unit = vocabulary.match("UNIT", words, i + length)
+    if unit is None or value < 0.0 or (number is None and len(words[i]) < 3):
+        return None
+    return Lexeme(i + length + unit[0] - start, value * share * float(unit[1]))

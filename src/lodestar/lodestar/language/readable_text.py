@@ -1,0 +1,27 @@
+"""The words of a text that somebody sent, once it is short enough, not empty and English."""
+
+from __future__ import annotations
+
+from lodestar.language.directive_errors import EmptyDirective, NotUnderstood
+from lodestar.language.sentence_tokens import shown, tokens_of
+from lodestar.language.spelling import corrected, is_known
+
+MAX_CHARACTERS = 1000
+LEAST_KNOWN = 0.4  # of the words of a text: below, it is of another language
+
+
+def readable_words(text: str, what: str, example: str) -> list[str]:
+    """The words, typing errors put right. what: a name for the text. Raises EmptyDirective, NotUnderstood."""
+    if not "".join(c for c in text if c.isprintable()).strip():
+        raise EmptyDirective(f"the {what} is empty; {example}")
+    if len(text) > MAX_CHARACTERS:
+        raise NotUnderstood(f"the {what} has {len(text)} characters, at most {MAX_CHARACTERS} are read")
+    tokens = tokens_of(text)
+    if not tokens:
+        raise NotUnderstood(f'there are no words in "{shown(text)}"')
+    words = [token for token in tokens if token[:1].isalpha()]
+    if sum(is_known(word) for word in words) < LEAST_KNOWN * len(words):
+        raise NotUnderstood(
+            f'"{shown(text)}" was not understood: most of its words are unknown, and only English is read'
+        )
+    return corrected(tokens)

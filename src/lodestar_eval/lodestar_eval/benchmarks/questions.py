@@ -1,0 +1,130 @@
+"""How often the kind of answer that a question wants is read right."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from lodestar_eval.benchmarks.directives import read_lines
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+
+_PARTS = ("all", "seen", "heldback")
+_LEAST_RIGHT = 0.95
+#: Kinds of the data sets by what they call them: NaVQA's five, OpenEQA's four (short and long text are one).
+_KINDS = {
+    "binary": "yes_no",
+    "position": "place",
+    "time": "time",
+    "duration": "duration",
+    "text": "text",
+    "yes_no": "yes_no",
+    "place": "place",
+    "number": "number",
+    "short_text": "text",
+    "long_text": "text",
+}
+_YES_NO = frozenset(
+    ["is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would"]
+)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--data",
+        type=Path,
+        nargs="+",
+        metavar="FOLDER",
+        help="folders with questions.jsonl and gold.jsonl, such as navqa_dev and openeqa_dev",
+    )
+    parser.add_argument(
+        "--part", choices=_PARTS, default="all", help="heldback: sha1(id) // 3 divisible by 3"
+    )
+    parser.add_argument("--show", action="store_true", help="print every question that is read wrong")
+
+
+def first_words(question: str) -> str:
+    """The kind of answer by a trivial rule of four lines, beside which ours is reported."""
+    words = question.casefold().split()
+    first, two = words[0] if words else "", " ".join(words[:2])
+    if first == "where" or question.casefold().startswith(("can you take me", "can you go")):
+        return "place"
+    if first == "when" or two in ("how long", "how many"):
+        return {"when": "time", "how long": "duration", "how many": "number"}[
+            first if first == "when" else two
+        ]
+    return "yes_no" if first in _YES_NO else "text"
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar.language.directive_errors import DirectiveError
+    from lodestar.language.question_reader import load_questions, read_question
+
+    if not options.data:
+        raise BadOptions("name the questions with --data FOLDER")
+    load_questions()
+    metrics: dict[str, float] = {}
+    bars, tables, taken, partial = [], [], [], 0
+    for data in options.data:
+        kinds = _gold(data)
+        lines = [line for line in read_lines(data / "questions.jsonl", options.part) if line["id"] in kinds]
+        if not lines:
+            raise BadOptions(f"{data} has no question of part {options.part!r}")
+        ours: Counter[str] = Counter()
+        trivial: Counter[str] = Counter()
+        whole: Counter[str] = Counter()
+        for line in lines:
+            gold, text = kinds[line["id"]], line["question"]
+            began = time.perf_counter()
+            try:
+                question = read_question(text)
+                kind = question.answer.name.lower()
+                partial += question.is_partial
+            except DirectiveError as error:
+                kind = f"refused: {error}"
+            taken.append(1e3 * (time.perf_counter() - began))
+            whole[gold] += 1
+            ours[gold] += _among(kind, kinds) == gold
+            trivial[gold] += _among(first_words(text), kinds) == gold
+            if options.show and _among(kind, kinds) != gold:
+                progress(f"{gold:9} read as {kind:9} {line['id']}: {text}")
+        share, rule = (sum(counts.values()) / len(lines) for counts in (ours, trivial))
+        name = f"{data.name}.{options.part}"
+        metrics |= {f"right.{name}": share, f"first_words.{name}": rule, f"questions.{name}": len(lines)}
+        metrics |= {f"right.{name}.{kind}": ours[kind] / count for kind, count in sorted(whole.items())}
+        bars.append(Bar(f"kind of answer, {data.name}", share, _LEAST_RIGHT))
+        rows = [
+            (kind, str(count), f"{ours[kind] / count:.3f}", f"{trivial[kind] / count:.3f}")
+            for kind, count in sorted(whole.items())
+        ]
+        rows.append(("all", str(len(lines)), f"{share:.3f}", f"{rule:.3f}"))
+        tables.append(
+            Table(f"Kind of answer, {data.name}", ("kind", "questions", "right", "first words"), tuple(rows))
+        )
+        progress(f"{data.name}: {len(lines)} questions, right {share:.3f}, first-words rule {rule:.3f}")
+    metrics |= {"partial": partial / len(taken)}
+    metrics |= {f"read_p{p}_ms": float(np.percentile(taken, p)) for p in (50, 95)}
+    return Result(metrics=metrics, bars=tuple(bars), tables=tuple(tables))
+
+
+def _gold(folder: Path) -> dict[str, str]:
+    """The kind of answer by the id of the question."""
+    found = {}
+    for line in read_lines(folder / "gold.jsonl"):
+        name = line.get("type") or line.get("answer_kind")
+        if name not in _KINDS:
+            raise BadOptions(f"{folder}/gold.jsonl has a kind of answer that is not known: {name!r}")
+        found[line["id"]] = _KINDS[name]
+    return found
+
+
+def _among(kind: str, kinds: dict[str, str]) -> str:
+    """The kind, as a text where the data set has no such kind."""
+    return kind if kind in kinds.values() else "text" if not kind.startswith("refused") else kind
+
+
+BENCHMARK = Benchmark("questions", "What kind of answer a question is read to want.", _add_options, _run)

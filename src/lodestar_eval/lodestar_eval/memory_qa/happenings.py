@@ -179,7 +179,9 @@ class _Planner:
             yield replace(thing, pose=pose, supported_by=0, contained_in=0)
 
     def _on_furniture(self, thing: WorldObject) -> Iterator[WorldObject]:
-        tables = [t for t in self.world.objects if not t.movable and not t.mounted and t.id != thing.supported_by]
+        tables = [
+            t for t in self.world.objects if not t.movable and not t.mounted and t.id != thing.supported_by
+        ]
         loads = {t.supported_by for t in self.world.objects if t.supported_by and not t.contained_in}
         tables = [t for t in tables if t.id in loads]
         for index in self.rng.permutation(len(tables))[:_TRIES]:

@@ -99,11 +99,15 @@ class _Recorder:
                 sightings,
                 tuple(self._deltas),
                 mirror.region_at(base[:3, 3]),
-                None if mirror.regions == self._regions else tuple(mirror.regions.values()),
+                None if mirror.regions is self._regions else tuple(mirror.regions.values()),
                 self._keep(frame, sightings),
             )
         )
-        self._regions, self._deltas, self._observations = dict(mirror.regions), [], ()
+        self._regions, self._deltas, self._observations = (
+            mirror.regions,
+            [],
+            (),
+        )  # a new one after each change
         self.stops = moment.stops
         kind = TURN if moment.turning else DRIVE
         if self._deeds and self._deeds[-1].kind == kind:
@@ -128,9 +132,7 @@ class _Recorder:
         simulator, camera = self._tour.simulator, frame.camera
         rgb, _ = simulator.render_view(simulator.robot.world_from_ground, camera.width, camera.height)
         kept = self._keyframes.offer(
-            RgbdFrame(
-                frame.stamp, camera, frame.depth, frame.odom_from_camera, frame.map_from_odom, rgb
-            )
+            RgbdFrame(frame.stamp, camera, frame.depth, frame.odom_from_camera, frame.map_from_odom, rgb)
         )
         if kept is None:
             return 0

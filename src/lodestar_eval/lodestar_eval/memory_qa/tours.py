@@ -25,6 +25,7 @@ from lodestar_sim.worlds import world_from_spec
 
 #: To be raised when a change of the code, not of a setting, makes other recordings.
 VERSION = 1
+EVENTS = HappeningConfig()
 _FILE = "tour.pickle.z"
 _COMPRESSION = 3  # of zlib; chosen
 
@@ -41,7 +42,7 @@ def tour_of(
     folder: Path,
     progress: Callable[[str], None],
     config: TourConfig = LONG_TOUR,
-    happenings: HappeningConfig = HappeningConfig(),
+    happenings: HappeningConfig = EVENTS,
 ) -> Recording:
     """Return the tour of a world by seed; it is driven and recorded if the folder does not have it.
 

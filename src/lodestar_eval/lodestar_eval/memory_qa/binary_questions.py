@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lodestar_eval.memory_qa.drafts import Draft, Forms, Maker, is_named, spans_of
 from lodestar_eval.memory_qa.questions import YES_NO, Gold
-from lodestar_eval.memory_qa.truth import Interval, Stay
+from lodestar_eval.memory_qa.truth import Interval
 from lodestar_eval.memory_qa.wordings import with_article
 from lodestar_sim.reference_truth import confusable
 from lodestar_sim.worlds.catalogue import CATALOGUE
@@ -22,6 +22,7 @@ _ROOMS = (
     "toilets",
     "print room",
 )
+_FEW = 3  # things that make the answer yes: with more of them it is no question
 
 
 def yes_forms(maker: Maker) -> Forms:
@@ -56,7 +57,7 @@ def _saw(maker: Maker) -> Iterator[Draft]:
     for stay in maker.seen_last:
         alike = [s for s in maker.truth.all_stays if s.thing.caption == stay.thing.caption]
         seen = spans_of(maker, alike)
-        if seen and len(alike) <= 3:
+        if seen and len(alike) <= _FEW:
             yield Draft(
                 "saw", {"a_thing": with_article(stay.thing.caption)}, _gold(True, seen), (stay.thing.id,)
             )
@@ -85,7 +86,8 @@ def _in_room(maker: Maker) -> Iterator[Draft]:
         if stay.room in rooms and spans_of(maker, [stay]):
             slots = {"a_thing": with_article(stay.thing.category), "room": rooms[stay.room].label}
             alike = [s for s in maker.ever(stay.thing.category) if s.room == stay.room]
-            yield Draft("in_room", slots, _gold(True, spans_of(maker, alike)), (stay.thing.id,))
+            if len(alike) <= _FEW:
+                yield Draft("in_room", slots, _gold(True, spans_of(maker, alike)), (stay.thing.id,))
 
 
 def _not_in_room(maker: Maker) -> Iterator[Draft]:

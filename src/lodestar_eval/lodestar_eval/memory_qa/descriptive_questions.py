@@ -11,6 +11,7 @@ from lodestar_eval.memory_qa.wordings import plural
 from lodestar_sim.reference_truth import is_class
 
 _MOST = 8  # things that a person counts
+_TOLD = ("whiteboard", "plant")  # whose name tells the colour
 
 
 def counting_forms(maker: Maker) -> Forms:
@@ -85,7 +86,7 @@ def _count_on(maker: Maker) -> Iterator[Draft]:
 
 
 def _color(maker: Maker) -> Iterator[Draft]:
-    colored = [s for s in maker.present if maker.descriptions.has_color(s)]
+    colored = [s for s in maker.present if maker.descriptions.has_color(s) and s.thing.category not in _TOLD]
     for stay, words in maker.descriptions.phrased(colored, colored=False):
         gold = _words(maker, {stay.thing.color}, [stay])
         if gold.seen:

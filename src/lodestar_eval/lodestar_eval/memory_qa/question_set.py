@@ -42,7 +42,7 @@ def questions_of(
     maker = Maker(TourTruth(world, glances), np.random.default_rng([seed, 0x9A5]))
     drafts = _drafts(maker, wanted, camera or SimulatedCamera(maker, seed))
     captions = Counter(stays[0].thing.caption for stays in maker.truth.stays.values())
-    questions = []
+    questions: list[Question] = []
     for kind, chosen in drafts.items():
         if len(chosen) < wanted[kind]:
             raise TooFewQuestions(

@@ -83,13 +83,15 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a robot answered. Only the field that the question asks for is judged; None = it has no such answer.
+    """What a robot answered. value: the kind of its answer, one of the six names above; only its field is judged, and
+    an answer of another kind than the question asks for is wrong.
 
     known: False for "I do not know". time: seconds in the clock of the stamps. number: also of a duration, seconds.
     words: names of things or attributes. confidence: 0 to 1. evidence: best first.
     """
 
     question_id: str
+    value: str = ""
     known: bool = True
     place: np.ndarray | None = None
     time: float | None = None

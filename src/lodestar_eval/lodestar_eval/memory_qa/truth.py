@@ -16,6 +16,7 @@ from lodestar_sim.worlds.world import Event, World, WorldObject
 Interval = tuple[float, float]  # seconds
 
 NEAR = 5.0  # metres, within which a look at a thing is a gold timestamp (STaR V)
+FAR = 8.0  # metres, the depth camera's range (DepthNoiseConfig.far): no thing has a place in the map from further away
 MIN_PIXELS = 60  # of a thing that is in view; smaller masks are not detected (NoiseConfig.min_pixels)
 _HALF_WIDTH = np.radians(36.0)  # of the camera's image, with a margin
 _GAP = 1.6  # seconds between images with the thing that belong to one look; chosen: three images
@@ -77,12 +78,12 @@ class TourTruth:
         return self.scenes[index]
 
     def looks(self, identity: int, near: bool = True) -> list[Interval]:
-        """Return the intervals in which a thing was in view within NEAR, or, if not `near`, at any distance."""
+        """Return the intervals in which a thing was in view within NEAR, or, if not `near`, within FAR."""
         key = identity, near
         if key not in self._looks:
             seen = np.array(
                 [
-                    pixels >= MIN_PIXELS and (distance <= NEAR or not near)
+                    pixels >= MIN_PIXELS and distance <= (NEAR if near else FAR)
                     for pixels, distance in (g.things.get(identity, (0, 0.0)) for g in self.glances)
                 ]
             )
@@ -124,7 +125,8 @@ class TourTruth:
     @cached_property
     def visits(self) -> list[tuple[int, float, float]]:
         """Return the robot's visits to rooms in their order: room id, start, end; 0 = none."""
-        scene, found = self.scenes[0], []
+        scene = self.scenes[0]
+        found: list[tuple[int, float, float]] = []
         for stamp, pose in zip(self.stamps, self.poses):
             room = scene.room_at((float(pose[0]), float(pose[1])))
             if found and found[-1][0] == room:

@@ -121,8 +121,9 @@ def _gone_from(maker: Maker) -> Iterator[Draft]:
     gone: dict[int, list[Stay]] = {}
     for event in maker.truth.world.events:
         if event.kind in ("remove", "move"):
-            first = maker.truth.stays[event.object_id][0]
-            gone.setdefault(first.room, []).append(first)
+            first, last = maker.truth.stays[event.object_id][0], maker.truth.stays[event.object_id][-1]
+            if event.kind == "remove" or last.room != first.room:
+                gone.setdefault(first.room, []).append(first)
     for room in maker.own_rooms():
         stays = gone.get(room.id, [])
         if stays and all(maker.truth.known(s) for s in stays) and len(stays) <= 3:

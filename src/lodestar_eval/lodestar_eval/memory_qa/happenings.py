@@ -51,7 +51,7 @@ def with_timed_events(
     planner = _Planner(world, line, rng, config)
     events: list[Event] = []
     for kind, count in (("move", config.moved), ("remove", config.removed), ("add", config.added)):
-        found = planner.of_kind(kind, [e.time for e in events])
+        found = planner.of_kind(kind)
         for _ in range(count):
             event = next(found, None)
             if event is None:
@@ -75,29 +75,47 @@ class _Planner:
         loaded = {t.supported_by for t in world.objects}
         loose = [t for t in world.objects if t.movable and t.id not in loaded and max(t.size) <= _LARGEST]
         self._loose = [loose[int(i)] for i in rng.permutation(len(loose))]
+        self._left: list[WorldObject] = []
 
-    def of_kind(self, kind: str, times: list[float]) -> Iterator[Event]:
+    def of_kind(self, kind: str) -> Iterator[Event]:
         """Yield events of one kind, in view and out of view in turn where possible."""
+        return self._additions() if kind == "add" else self._changes(kind)
+
+    def _additions(self) -> Iterator[Event]:
+        names = _ADDED.get(self.world.kind, _ADDED["office"])
         wants_view = True
-        if kind == "add":
-            names = _ADDED.get(self.world.kind, _ADDED["office"])
-            while True:
-                thing = self.furnisher.design(names[int(self.rng.integers(len(names)))])
-                event = self._added(replace(thing, id=self._next_id), wants_view)
-                if event is None:
-                    return
-                self._next_id += 1
-                wants_view = not wants_view
-                yield event
+        while True:
+            thing = replace(
+                self.furnisher.design(names[int(self.rng.integers(len(names)))]), id=self._next_id
+            )
+            event = self._added(thing, wants_view) or self._added(thing, not wants_view)
+            if event is None:
+                return
+            self._next_id += 1
+            wants_view = not wants_view
+            yield event
+
+    def _changes(self, kind: str) -> Iterator[Event]:
+        """Yield changes of loose things; those that only fit the other way come last."""
+        wants_view, others = True, []
+        make = self._gone if kind == "remove" else self._moved
         while self._loose:
             thing = self._loose.pop()
-            before = self._looks(truth_of(self.world), thing)
-            event = self._gone(thing, before, wants_view) if kind == "remove" else None
-            if kind == "move":
-                event = self._moved(thing, before, wants_view)
-            if event is not None:
-                wants_view = not wants_view
+            looks = self._looks(truth_of(self.world), thing)
+            event = make(thing, looks, wants_view)
+            if event is None:
+                others.append((thing, looks))
+                continue
+            wants_view = not wants_view
+            yield event
+        while others:
+            thing, looks = others.pop()
+            event = make(thing, looks, True) or make(thing, looks, False)
+            if event is None:
+                self._left.append(thing)
+            else:
                 yield event
+        self._loose, self._left = self._left, []
 
     def _looks(self, truth: Truth, thing: WorldObject) -> np.ndarray:
         """Return (T,) bool: the poses that show the thing well."""

@@ -86,7 +86,7 @@ class _Recorder:
         chain.take_segments(frame, segmented)
         chain.work(image.stamp)
         self._note(moment, frame)
-        self.glances.append(_glance(seen, simulator.true_pose))
+        self.glances.append(glance_of(seen, simulator.true_pose))
 
     def _note(self, moment: TourMoment, frame: RgbdFrame) -> None:
         mirror, base = self.chain.mirror, self._tour.simulator.map_from_base
@@ -149,7 +149,8 @@ class _Recorder:
         return Stream(camera, tuple(self._steps), tuple(self._deeds), self.chain.grid, mirror, self._folder)
 
 
-def _glance(seen: TourFrame, pose: np.ndarray) -> Glance:
+def glance_of(seen: TourFrame, pose: np.ndarray) -> Glance:
+    """Return what is true at an image."""
     ids = seen.ids.ravel()
     pixels = np.bincount(ids)
     pixels[0] = 0

@@ -123,8 +123,8 @@ def bars_of(metrics: dict[str, float]) -> tuple[Bar, ...]:
 def tables_of(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Table, ...]:
     """Return the tables of success and recall by kind, and of errors."""
     kinds = (*KINDS, ALL)
-    success = [(row, *(number(metrics[f"sr.{kind}.{row}"]) for kind in kinds)) for row in rows]
-    recall = [(row, *(number(metrics[f"recall.{kind}.{row}"]) for kind in kinds)) for row in rows]
+    success = [(row, *(number(metrics.get(f"sr.{kind}.{row}", np.nan)) for kind in kinds)) for row in rows]
+    recall = [(row, *(number(metrics.get(f"recall.{kind}.{row}", np.nan)) for kind in kinds)) for row in rows]
     names = ("error_m", "error_s", "redundancy", "answered", "risk_area", "sr.look_alikes")
     errors = [(row, *(number(metrics[f"{name}.{row}"]) for name in names)) for row in rows]
     heads = ("row", "error m", "error s", "redundancy", "answered", "mean risk", "SR of look-alikes")

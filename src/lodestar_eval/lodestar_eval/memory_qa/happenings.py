@@ -97,25 +97,23 @@ class _Planner:
 
     def _changes(self, kind: str) -> Iterator[Event]:
         """Yield changes of loose things; those that only fit the other way come last."""
-        wants_view, others = True, []
+        self._loose, self._left = [*self._left, *self._loose], []
         make = self._gone if kind == "remove" else self._moved
+        wants_view = True
         while self._loose:
             thing = self._loose.pop()
-            looks = self._looks(truth_of(self.world), thing)
-            event = make(thing, looks, wants_view)
+            event = make(thing, self._looks(truth_of(self.world), thing), wants_view)
             if event is None:
-                others.append((thing, looks))
+                self._left.append(thing)
                 continue
             wants_view = not wants_view
             yield event
-        while others:
-            thing, looks = others.pop()
+        for thing in list(self._left):
+            looks = self._looks(truth_of(self.world), thing)
             event = make(thing, looks, True) or make(thing, looks, False)
-            if event is None:
-                self._left.append(thing)
-            else:
+            if event is not None:
+                self._left.remove(thing)
                 yield event
-        self._loose, self._left = self._left, []
 
     def _looks(self, truth: Truth, thing: WorldObject) -> np.ndarray:
         """Return (T,) bool: the poses that show the thing well."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
-from lodestar.keyframes.store import KeyframeStore
 from lodestar.mapping.records import Observation
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
@@ -24,6 +23,7 @@ from lodestar_eval.memory_qa.recording import (
     Sighting,
     Stream,
     TourStep,
+    keyframe_store,
 )
 from lodestar_eval.memory_qa.route import laps
 from lodestar_eval.range_sensors import RangeSensors
@@ -58,7 +58,7 @@ class _Recorder:
         self.chain = MapChain(robot, phrases, listener=self._hear)
         self._ranges = RangeSensors(tour.simulator, robot.mapping)
         self._detector = parts.ground_truth_detector(robot.perception, np.random.default_rng([seed, 7]))
-        self._keyframes = KeyframeStore(keyframe_folder, KEYFRAMES)
+        self._keyframes = keyframe_store(keyframe_folder)
         self._deltas: list[SceneDelta] = []
         self._observations: tuple[Observation, ...] = ()
         self._regions: dict[int, Region] = {}

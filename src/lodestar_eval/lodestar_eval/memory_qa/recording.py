@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from lodestar.assembly import parts
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
 from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Region, SceneDelta
+from lodestar_eval.settings import robot_config
 from lodestar_sim.worlds.world import World
 
 DRIVE, TURN = "drive", "turn"
@@ -93,17 +95,23 @@ class Stream:
 
     def keyframes(self) -> KeyframeStore:
         """Return the store of the kept images with the ids of the steps."""
-        return KeyframeStore(self.keyframe_folder, KEYFRAMES)
+        return keyframe_store(self.keyframe_folder)
 
     def scenes(self) -> Iterator[tuple[TourStep, SceneMirror]]:
         """Yield each step with the scene as it was known then; the mirror changes with the next step."""
-        mirror = SceneMirror()
+        mirror = parts.scene_mirror()
         for step in self.steps:
             for delta in step.deltas:
                 mirror.apply(delta)
             if step.regions is not None:
                 mirror.set_regions(step.regions)
             yield step, mirror
+
+
+def keyframe_store(folder: Path) -> KeyframeStore:
+    """Return the store of a tour's images."""
+    robot = robot_config()
+    return parts.keyframe_store(replace(robot.keyframes, store=KEYFRAMES), robot.shared, folder)
 
 
 #: Images are offered once per second (STaR IV-A); one tour must fit.

@@ -55,11 +55,12 @@ class _Recorder:
     def __init__(self, tour: Tour, seed: int, phrases: PhraseBook, keyframe_folder: Path) -> None:
         robot = robot_config()
         self._tour, self._folder = tour, keyframe_folder
-        self.chain = MapChain(robot, phrases, listener=self._hear)
+        self.chain = MapChain(robot, phrases)
         self._ranges = RangeSensors(tour.simulator, robot.mapping)
         self._detector = parts.ground_truth_detector(robot.perception, np.random.default_rng([seed, 7]))
         self._keyframes = keyframe_store(keyframe_folder)
         self._deltas: list[SceneDelta] = []
+        self.chain.followers.append(self._hear)
         self._observations: tuple[Observation, ...] = ()
         self._regions: dict[int, Region] = {}
         self._next_keyframe = 0.0
@@ -68,9 +69,8 @@ class _Recorder:
         self._steps: list[TourStep] = []
         self._deeds: list[Deed] = []
 
-    def _hear(self, delta: SceneDelta, observations: tuple[Observation, ...]) -> None:
+    def _hear(self, delta: SceneDelta) -> None:
         self._deltas.append(delta)
-        self._observations += observations
 
     def take(self, moment: TourMoment) -> None:
         """Process the sensors of now and record the outcome."""
@@ -83,7 +83,8 @@ class _Recorder:
         )
         segmented = self._detector.segment(image.stamp, image.labels, image.label_table)
         chain.take_depth(frame, simulator.odom_from_base)
-        chain.take_segments(frame, segmented)
+        fused = chain.take_segments(frame, segmented)
+        self._observations = chain.seen.observations if fused and chain.seen else ()
         chain.work(image.stamp)
         self._note(moment, frame)
         self.glances.append(glance_of(seen, simulator.true_pose))

@@ -12,9 +12,11 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
 from lodestar.language.directive import Directive, DirectiveError, Step, StepKind
 from lodestar.language.picture_goals import goal_of
+from lodestar.perception.frames import SegmentedFrame
 from lodestar.perception.ground_truth import NoiseConfig
 from lodestar.perception.pictures import BadPicture
 from lodestar_sim.judge import shortest_path_length, valid_targets
+from lodestar_sim.sensors import CameraFrame
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.tasks import described
 from lodestar_sim.worlds.truth import truth_of
@@ -47,11 +49,11 @@ def subtasks_of(world: World, seed: int, noise: NoiseConfig) -> list[Asked]:
     """
     rng = np.random.default_rng((seed, 0x60A7))
     wanted = int(rng.integers(FEWEST, MOST + 1))
-    photographer = _Photographer(world, seed, noise, rng)
+    photographer = Photographer(world, seed, noise, rng)
     makers: dict[str, Callable[[WorldObject, str], Asked | None]] = {
         "category": lambda thing, _: _by_category(world, thing),
         "description": lambda thing, phrase: Asked("description", f"find the {phrase}", (thing.id,)),
-        "image": photographer.ask,
+        "image": lambda thing, _: _by_picture(photographer, thing),
     }
     kinds = {
         "category": ("both", "color", "relation"),
@@ -92,29 +94,35 @@ def _by_category(world: World, thing: WorldObject) -> Asked | None:
     return Asked("category", words, targets) if thing.id in targets else None
 
 
-class _Photographer:
+def _by_picture(photographer: Photographer, thing: WorldObject) -> Asked | None:
+    """Return a subtask to find the object by a picture; None if there is no picture or nothing in it has a name."""
+    taken = photographer.take(thing)
+    if taken is None:
+        return None
+    try:
+        item = goal_of(taken[1])
+    except BadPicture:
+        return None
+    directive = Directive("the thing in the picture", (Step(StepKind.FIND, item),))
+    return Asked("image", f"find what the picture shows: {thing.caption}", (thing.id,), directive)
+
+
+class Photographer:
     """Take pictures in the simulator as a person would, with the object in the middle."""
 
     def __init__(self, world: World, seed: int, noise: NoiseConfig, rng: np.random.Generator) -> None:
         self._world, self._noise, self._rng = world, noise, rng
         self._simulator = Simulator(world, seed=seed)
 
-    def ask(self, thing: WorldObject, _: str) -> Asked | None:
-        """Return a subtask to find the object by a picture; None if there is no picture or nothing in it has a name."""
+    def take(self, thing: WorldObject, rgb: bool = False) -> tuple[CameraFrame, SegmentedFrame] | None:
+        """Return a picture, and what the robot's perception makes of it; None if no place shows the object well."""
         pose = self._place(thing)
         if pose is None:
             return None
         self._simulator.robot.pose = pose
-        image = self._simulator.render(rgb=False)
-        segmented = parts.ground_truth_detector(PerceptionConfig(noise=self._noise), self._rng).segment(
-            0.0, image.labels, image.label_table
-        )
-        try:
-            item = goal_of(segmented)
-        except BadPicture:
-            return None
-        directive = Directive("the thing in the picture", (Step(StepKind.FIND, item),))
-        return Asked("image", f"find what the picture shows: {thing.caption}", (thing.id,), directive)
+        image = self._simulator.render(rgb=rgb)
+        detector = parts.ground_truth_detector(PerceptionConfig(noise=self._noise), self._rng)
+        return image, detector.segment(0.0, image.labels, image.label_table)
 
     def _place(self, thing: WorldObject) -> np.ndarray | None:
         """Return a pose (3,) from which the object fills most of the middle of the picture."""

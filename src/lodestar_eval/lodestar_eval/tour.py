@@ -53,25 +53,46 @@ class TourFrame:
     stops: int
 
 
-class Tour:
-    """One tour of a world, the same for the same seed. `stops`: (N, 2) metres, in the order of the visit."""
+@dataclass(frozen=True)
+class TourMoment:
+    """A moment at which an image is due. stops: completed so far. turning: at a stop, else on the way."""
 
-    def __init__(self, world: World, seed: int, config: TourConfig = TourConfig()):
+    stops: int
+    turning: bool
+
+
+class Tour:
+    """One tour of a world, the same for the same seed. `stops`: (N, 2) metres, in the order of the visit.
+
+    stops: by default those of `plan_stops`.
+    """
+
+    def __init__(
+        self, world: World, seed: int, config: TourConfig = TourConfig(), stops: np.ndarray | None = None
+    ):
         self.config = config
         self.world = world
-        self.stops = plan_stops(world, config)
+        self.stops = plan_stops(world, config) if stops is None else stops
         self.simulator = Simulator(world, config.simulator, seed)
         self._next_frame = 0.0
 
     def frames(self) -> Iterator[TourFrame]:
         """Yield the camera's frames on the way, until the stops or the time run out."""
-        yield self._look(0)
+        for moment in self.moments():
+            yield self.look(moment)
+
+    def moments(self) -> Iterator[TourMoment]:
+        """Drive, and stop at every moment at which an image is due."""
+        self._next_frame += self.config.frame_interval
+        yield TourMoment(0, True)
         yield from self._turn(0)
         for done, stop in enumerate(np.tile(self.stops, (self.config.rounds, 1))):
+            if self.simulator.time >= self.config.limit:
+                return
             yield from self._go(stop, done)
             yield from self._turn(done + 1)
 
-    def _go(self, stop: np.ndarray, done: int) -> Iterator[TourFrame]:
+    def _go(self, stop: np.ndarray, done: int) -> Iterator[TourMoment]:
         """Drive along the planned path, looking ahead."""
         config, simulator = self.config, self.simulator
         path = plan_path(truth_of(self.world).grid, simulator.true_pose[:2], stop, _TRAVEL)
@@ -88,30 +109,31 @@ class Tour:
             c, s = math.cos(yaw), math.sin(yaw)
             body = (c * velocity[0] + s * velocity[1], -s * velocity[0] + c * velocity[1])
             rate = max(-config.turn_rate, min(config.turn_rate, 2.0 * error))
-            yield from self._step(np.array([*body, rate]), done)
+            yield from self._step(np.array([*body, rate]), TourMoment(done, False))
             along = min(along, float(marks[-1]))
 
-    def _turn(self, done: int) -> Iterator[TourFrame]:
+    def _turn(self, done: int) -> Iterator[TourMoment]:
         turned = 0.0
         while turned < 2.0 * math.pi and self.simulator.time < self.config.limit:
             before = self.simulator.true_pose[2]
-            yield from self._step(np.array([0.0, 0.0, self.config.turn_rate]), done)
+            yield from self._step(np.array([0.0, 0.0, self.config.turn_rate]), TourMoment(done, True))
             change = abs(math.remainder(self.simulator.true_pose[2] - before, 2.0 * math.pi))
             turned += max(
                 change, 0.2 * self.config.turn_rate * self.config.control_interval
             )  # ends when held
 
-    def _step(self, command: np.ndarray, done: int) -> Iterator[TourFrame]:
+    def _step(self, command: np.ndarray, moment: TourMoment) -> Iterator[TourMoment]:
         self.simulator.set_command(*command)
         self.simulator.step(self.config.control_interval)
         if self.simulator.time + 1e-9 >= self._next_frame:
-            yield self._look(done)
+            self._next_frame += self.config.frame_interval
+            yield moment
 
-    def _look(self, done: int) -> TourFrame:
+    def look(self, moment: TourMoment) -> TourFrame:
+        """Return the camera's frame of now."""
         config = self.config
-        self._next_frame += config.frame_interval
         image = self.simulator.render(rgb=False, width=config.width, height=config.height)
-        return TourFrame(image, *self.simulator.view_truth(config.width, config.height), done)
+        return TourFrame(image, *self.simulator.view_truth(config.width, config.height), moment.stops)
 
 
 def plan_stops(world: World, config: TourConfig) -> np.ndarray:

@@ -30,10 +30,10 @@ class Scene:
         self.world = world.at(time)
         self.things: tuple[WorldObject, ...] = self.world.objects
         self.boxes = {thing.id: self.world.box(thing) for thing in self.things}
-        self.rooms = {thing.id: self._room_of(thing.xy) for thing in self.things}
+        self.rooms = {thing.id: self.room_at(thing.xy) for thing in self.things}
         self.labels = {room.id: room.label for room in self.world.rooms}
 
-    def _room_of(self, xy: tuple[float, float]) -> int:
+    def room_at(self, xy: tuple[float, float]) -> int:
         """Return the smallest room that contains a place, 0 = none."""
         found = [room for room in self.world.rooms if _inside(xy, room.polygon)]
         return min(found, key=lambda room: _area(room.polygon)).id if found else 0

@@ -1,0 +1,130 @@
+"""Records of a tour: what a robot could remember, and beside it what was true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.assembly import parts
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.keyframes.store import KeyframeConfig, KeyframeStore
+from lodestar.perception.frames import ImageBox
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import Region, SceneDelta
+from lodestar_eval.settings import robot_config
+from lodestar_sim.worlds.world import World
+
+DRIVE, TURN = "drive", "turn"
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A detection of one image that belongs to a confirmed entity. pixels: of its mask; distance: metres."""
+
+    entity_id: int
+    label: str
+    caption: str
+    box: ImageBox
+    pixels: int
+    distance: float
+
+
+@dataclass(frozen=True)
+class TourStep:
+    """What the robot knew of at one image. Poses are its own estimate, in `map`, (4, 4).
+
+    deltas: of the scene since the step before; entity ids of `sightings` are current after them. region_id: of the
+    robot's place. regions: all that are known, None = as before. keyframe_id: of the image, 0 = not kept.
+    """
+
+    stamp: float
+    map_from_base: np.ndarray
+    map_from_camera: np.ndarray
+    sightings: tuple[Sighting, ...]
+    deltas: tuple[SceneDelta, ...]
+    region_id: int = 0
+    regions: tuple[Region, ...] | None = None
+    keyframe_id: int = 0
+
+
+@dataclass(frozen=True)
+class Deed:
+    """What the robot did from `start` to `end`, seconds: DRIVE to the next stop, or TURN around there."""
+
+    kind: str
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What was true at one image. pose: (3,) x, y, yaw. things: object id -> (visible pixels, mean distance in m)."""
+
+    stamp: float
+    pose: np.ndarray
+    things: dict[int, tuple[int, float]]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """All that a memory is fed with and may use. grid, scene: at the end of the tour.
+
+    keyframe_folder: of the kept images, open it with `keyframes()`.
+    """
+
+    camera: PinholeCamera
+    steps: tuple[TourStep, ...]
+    deeds: tuple[Deed, ...]
+    grid: OccupancyGrid2D
+    scene: SceneMirror
+    keyframe_folder: Path
+
+    @property
+    def end(self) -> float:
+        """Return the stamp of the last image, at which the questions are asked."""
+        return self.steps[-1].stamp
+
+    @property
+    def pose(self) -> np.ndarray:
+        """Return the robot's last estimate of its pose (4, 4)."""
+        return self.steps[-1].map_from_base
+
+    def keyframes(self) -> KeyframeStore:
+        """Return the store of the kept images with the ids of the steps."""
+        return keyframe_store(self.keyframe_folder)
+
+    def scenes(self) -> Iterator[tuple[TourStep, SceneMirror]]:
+        """Yield each step with the scene as it was known then; the mirror changes with the next step."""
+        mirror = parts.scene_mirror()
+        for step in self.steps:
+            for delta in step.deltas:
+                mirror.apply(delta)
+            if step.regions is not None:
+                mirror.set_regions(step.regions)
+            yield step, mirror
+
+
+def keyframe_store(folder: Path) -> KeyframeStore:
+    """Return the store of a tour's images."""
+    robot = robot_config()
+    return parts.keyframe_store(replace(robot.keyframes, store=KEYFRAMES), robot.shared, folder)
+
+
+#: Images are offered once per second (STaR IV-A); one tour must fit.
+KEYFRAMES = KeyframeConfig(interval=1.0)
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A tour. world: with its events; it and `glances` are the truth, which no memory may see."""
+
+    spec: str
+    seed: int
+    world: World
+    stream: Stream
+    glances: tuple[Glance, ...]
+    measured: dict[str, float] = field(default_factory=dict)  # of the making: seconds, rejected frames

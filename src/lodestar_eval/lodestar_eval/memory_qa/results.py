@@ -1,0 +1,170 @@
+"""Judged answers of all rows: metrics, tables, bars and files."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lodestar_eval.memory_qa.questions import DURATION, KINDS, PLACE, TIME, Answer, Question
+from lodestar_eval.memory_qa.rows import COSINE, FULL, OBJECT_CAPTIONS, OURS
+from lodestar_eval.memory_qa.scoring import Score, area_under_risk, judge, risk_coverage
+from lodestar_eval.metrics import mean, paired_difference
+from lodestar_eval.registry import Bar, Table
+from lodestar_eval.report import number
+
+#: What `full` must reach in the share of right answers, by kind (issue 16).
+BOUNDS = {"spatial": 0.80, "yes_no": 0.85, "descriptive": 0.75, "temporal": 0.85, "picture": 0.70}
+RIVALS = (COSINE, OBJECT_CAPTIONS)  # which `ours` must beat
+ALL = "all"
+_ABOVE_ZERO = 1e-9
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One answer of a row with its score."""
+
+    row: str
+    world: str
+    seed: int
+    question: Question
+    answer: Answer
+    score: Score
+
+
+def judged(
+    row: str, world: str, seed: int, questions: Sequence[Question], answers: Sequence[Answer]
+) -> list[Judged]:
+    """Return the answers with their scores. Raises ValueError unless each question has its answer, in their order."""
+    if [a.question_id for a in answers] != [q.asked.id for q in questions]:
+        raise ValueError(f"{row}: every question needs one answer with its id, in the order of the questions")
+    return [Judged(row, world, seed, q, a, judge(q, a)) for q, a in zip(questions, answers)]
+
+
+def metrics_of(results: Sequence[Judged], rng: np.random.Generator) -> dict[str, float]:
+    """Return the metrics of every row by kind, and the paired differences between `ours` and the others."""
+    rows = _by_row(results)
+    metrics: dict[str, float] = {}
+    for name, own in rows.items():
+        for kind in (ALL, *KINDS):
+            some = [j for j in own if kind in (ALL, j.question.kind)]
+            if some:
+                metrics[f"sr.{kind}.{name}"] = mean([float(j.score.right) for j in some])
+                metrics[f"recall.{kind}.{name}"] = mean(_recalls(some))
+        metrics[f"sr.look_alikes.{name}"] = mean([float(j.score.right) for j in own if j.question.look_alike])
+        metrics[f"error_m.{name}"] = mean([j.score.error for j in own if j.question.gold.value == PLACE])
+        times = (TIME, DURATION)
+        metrics[f"error_s.{name}"] = mean([j.score.error for j in own if j.question.gold.value in times])
+        metrics[f"redundancy.{name}"] = mean([j.score.redundancy for j in own])
+        metrics[f"answered.{name}"] = mean([float(j.answer.known) for j in own])
+        metrics[f"risk_area.{name}"] = area_under_risk(curve_of(own))
+    for name in rows:
+        if OURS in rows and name != OURS:
+            metrics.update(_paired(rows[OURS], rows[name], name, rng))
+    return metrics
+
+
+def _by_row(results: Sequence[Judged]) -> dict[str, list[Judged]]:
+    rows: dict[str, list[Judged]] = {}
+    for one in results:
+        rows.setdefault(one.row, []).append(one)
+    return rows
+
+
+def _recalls(results: Sequence[Judged]) -> list[float]:
+    return [float(j.score.recalled) for j in results if j.score.recalled is not None]
+
+
+def _paired(
+    ours: Sequence[Judged], theirs: Sequence[Judged], name: str, rng: np.random.Generator
+) -> dict[str, float]:
+    """Return the differences over the same questions with their 95 % bootstrap intervals over questions."""
+    metrics = {}
+    values: dict[str, Callable[[Judged], float]] = {
+        "sr": lambda j: float(j.score.right),
+        "recall": lambda j: np.nan if j.score.recalled is None else float(j.score.recalled),
+    }
+    for what, value in values.items():
+        pairs = np.array([(value(a), value(b)) for a, b in zip(ours, theirs, strict=True)]).reshape(-1, 2)
+        pairs = pairs[np.all(np.isfinite(pairs), axis=1)]
+        keys = ("difference", "low", "high")
+        found = paired_difference(pairs[:, 0].tolist(), pairs[:, 1].tolist(), rng)
+        metrics.update({f"{what}.ours_over_{name}.{key}": v for key, v in zip(keys, found)})
+    return metrics
+
+
+def curve_of(results: Sequence[Judged]) -> np.ndarray:
+    """Return the risk-coverage curve (N, 2) of a row."""
+    return risk_coverage(
+        [j.answer.confidence for j in results],
+        [j.score.right for j in results],
+        [j.answer.known for j in results],
+    )
+
+
+def bars_of(metrics: dict[str, float]) -> tuple[Bar, ...]:
+    """Return the bars of the rows that were run."""
+    bars = [
+        Bar(f"full: {kind}", metrics[f"sr.{kind}.{FULL}"], bound)
+        for kind, bound in BOUNDS.items()
+        if f"sr.{kind}.{FULL}" in metrics
+    ]
+    for name in RIVALS:
+        for what in ("sr", "recall"):
+            low = metrics.get(f"{what}.ours_over_{name}.low")
+            if low is not None:
+                bars.append(Bar(f"ours over {name}, {what}, lower end", low, _ABOVE_ZERO))
+    return tuple(bars)
+
+
+def tables_of(metrics: dict[str, float], rows: Sequence[str]) -> tuple[Table, ...]:
+    """Return the tables of success and recall by kind, and of errors."""
+    kinds = (*KINDS, ALL)
+    success = [(row, *(number(metrics.get(f"sr.{kind}.{row}", np.nan)) for kind in kinds)) for row in rows]
+    recall = [(row, *(number(metrics.get(f"recall.{kind}.{row}", np.nan)) for kind in kinds)) for row in rows]
+    names = ("error_m", "error_s", "redundancy", "answered", "risk_area", "sr.look_alikes")
+    errors = [(row, *(number(metrics[f"{name}.{row}"]) for name in names)) for row in rows]
+    heads = ("row", "error m", "error s", "redundancy", "answered", "mean risk", "SR of look-alikes")
+    return (
+        Table("Share of right answers", ("row", *kinds), tuple(success)),
+        Table("Recall at 6", ("row", *kinds), tuple(recall)),
+        Table("Errors, evidence and confidence", heads, tuple(errors)),
+    )
+
+
+def save_csv(results: Sequence[Judged], file: Path) -> None:
+    """Write a line per question and row."""
+    heads = ("row", "world", "seed", "id", "kind", "form", "wording", "look_alike", "value", "text", "right",
+             "error", "recalled", "redundancy", "known", "confidence", "answer")  # fmt: skip
+    with open(file, "w", newline="", encoding="utf-8") as out:
+        writer = csv.writer(out)
+        writer.writerow(heads)
+        for j in results:
+            q, a, s = j.question, j.answer, j.score
+            writer.writerow(
+                (j.row, j.world, j.seed, q.asked.id, q.kind, q.form, q.wording, int(q.look_alike), q.gold.value,
+                 q.asked.text, int(s.right), s.error, "" if s.recalled is None else int(s.recalled),
+                 s.redundancy, int(a.known), a.confidence, a.text)
+            )  # fmt: skip
+
+
+def save_curves(results: Sequence[Judged], file: Path) -> None:
+    """Write a PNG with the share of wrong answers over the share of questions answered, a line per row."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.2), dpi=110, facecolor="white", layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    for name, own in _by_row(results).items():
+        curve = curve_of(own)
+        axes.step(curve[:, 0], curve[:, 1], where="post", label=name)
+    axes.set(
+        xlim=(0, 1), ylim=(0, 1), xlabel="share of questions answered", ylabel="share of these that is wrong"
+    )
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=8)
+    figure.savefig(file)

@@ -1,0 +1,73 @@
+"""Tours on disk: each is recorded once and then shared by all rows, answerers and wordings."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import shutil
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.models.phrases import PhraseBook
+from lodestar.storage.private import private_folder, state_home, write_private
+from lodestar_eval.memory_qa.happenings import HappeningConfig, with_timed_events
+from lodestar_eval.memory_qa.recorder import record
+from lodestar_eval.memory_qa.recording import KEYFRAMES, Recording
+from lodestar_eval.memory_qa.route import LONG_TOUR, timeline
+from lodestar_eval.settings import robot_config
+from lodestar_eval.tour import TourConfig
+from lodestar_sim.worlds import world_from_spec
+
+#: To be raised when a change of the code, not of a setting, makes other recordings.
+VERSION = 1
+EVENTS = HappeningConfig()
+_FILE = "tour.pickle.z"
+_COMPRESSION = 3  # of zlib; chosen
+
+
+def default_folder() -> Path:
+    """Return this user's folder of recorded tours."""
+    return state_home() / "tours"
+
+
+def tour_of(
+    spec: str,
+    seed: int,
+    phrases: Callable[[], PhraseBook],
+    folder: Path,
+    progress: Callable[[str], None],
+    config: TourConfig = LONG_TOUR,
+    happenings: HappeningConfig = EVENTS,
+) -> Recording:
+    """Return the tour of a world by seed; it is driven and recorded if the folder does not have it.
+
+    The folder must be this user's own: a recording is a pickle, which could run code. Raises UnsafeFolder.
+    """
+    settings = repr((VERSION, spec, seed, config, happenings, robot_config(), KEYFRAMES))
+    name = f"{spec.partition('?')[0].rpartition('/')[2]}-{seed}-{hashlib.sha256(settings.encode()).hexdigest()[:12]}"
+    home = private_folder(private_folder(folder) / name)
+    if (home / _FILE).exists():
+        return _load(home)
+    progress(f"{spec} {seed}: records {config.limit:.0f} simulated seconds, once")
+    world = world_from_spec(spec, seed)
+    line = timeline(world, seed, config)
+    world = with_timed_events(world, line, np.random.default_rng([seed, 0x7E11]), happenings)
+    images = home / "keyframes"
+    shutil.rmtree(images, ignore_errors=True)  # of a recording that was interrupted
+    recording = record(spec, world, seed, phrases(), config, images)
+    write_private(home / _FILE, zlib.compress(pickle.dumps(recording, 5), _COMPRESSION))
+    return recording
+
+
+def _load(home: Path) -> Recording:
+    """Return the recording of a folder, with its images where they lie now."""
+    found = (home / _FILE).lstat()
+    if found.st_uid != os.geteuid():
+        raise PermissionError(f"{home / _FILE} belongs to another user; remove it")
+    recording: Recording = pickle.loads(zlib.decompress((home / _FILE).read_bytes()))
+    return replace(recording, stream=replace(recording.stream, keyframe_folder=home / "keyframes"))

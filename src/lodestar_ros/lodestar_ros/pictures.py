@@ -11,10 +11,11 @@ from lodestar.assembly import parts
 from lodestar.language.directive import Directive, Item
 from lodestar.language.model_reasoner import ModelPictures
 from lodestar.language.picture_goals import DetectedPictures, PictureReader, pictures_only, with_pictures
-from lodestar.models.chat import ChatConfig, ChatUnavailable, OpenAiChat
+from lodestar.models.chat import ChatUnavailable, OpenAiChat
+from lodestar.models.config import ChatConfig
+from lodestar.perception.config import UltralyticsConfig
 from lodestar.perception.frames import Detector
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture
-from lodestar.perception.ultralytics import UltralyticsConfig
 from lodestar_ros.workers import QueueWorker
 
 ADAPTERS = ("none", "detector", "model")

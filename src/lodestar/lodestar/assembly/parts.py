@@ -35,12 +35,13 @@ from lodestar.experts.semantic_map import SemanticMapExpert
 from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.image_picker import ImagePicker
 from lodestar.keyframes.store import KeyframeStore
+from lodestar.language.config import ReasonerConfig
 from lodestar.language.directive import Directive
 from lodestar.language.grammar import load_grammar, parse_directive
 from lodestar.language.model_directives import best_directive, make_directive_parser
 from lodestar.language.parsers import QueryParser, make_parser
 from lodestar.language.reasoner import Reasoner
-from lodestar.language.reasoners import ReasonerConfig, ReasonerHandle, make_reasoner
+from lodestar.language.reasoners import ReasonerHandle, make_reasoner
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
@@ -48,14 +49,15 @@ from lodestar.mapping.turn_filter import TurnFilter
 from lodestar.models.chat import OpenAiChat
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.captioner import make_describer
+from lodestar.perception.config import UltralyticsConfig
 from lodestar.perception.geometric import GeometricSegmenter
 from lodestar.perception.ground_truth import GroundTruthDetector
-from lodestar.perception.ultralytics import UltralyticsConfig, UltralyticsDetector
+from lodestar.perception.ultralytics import UltralyticsDetector
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.vision_captioner import VisionCaptioner
-from lodestar.selection.config import policy_of
+from lodestar.selection.policies import policy_of
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import make_reward
 from lodestar.storage.archive import ForeignFile

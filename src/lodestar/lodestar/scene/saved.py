@@ -14,11 +14,11 @@ import numpy as np
 
 from lodestar.grid.regions import RegionTracker
 from lodestar.mapping import persistence as voxel_parts
+from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.plan_mapper import PlanMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
-from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.scene import persistence as scene_parts
 from lodestar.scene.config import SceneConfig
 from lodestar.scene.dictionary import SceneDictionary

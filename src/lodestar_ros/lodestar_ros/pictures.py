@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lodestar.assembly import parts
+from lodestar.assembly import perception_parts
 from lodestar.language.directive import Directive, Item
 from lodestar.language.model_reasoner import ModelPictures
 from lodestar.language.picture_goals import DetectedPictures, PictureReader, pictures_only, with_pictures
@@ -67,7 +67,8 @@ class PicturesConfig:
 
 
 def picture_reader(
-    config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] = parts.picture_detector
+    config: PicturesConfig,
+    detector_of: Callable[[str, UltralyticsConfig], Detector] = perception_parts.picture_detector,
 ) -> PictureReader:
     """Says what a picture file shows, or why it cannot. Nothing is loaded or connected to before the first."""
     if config.adapter == "model":

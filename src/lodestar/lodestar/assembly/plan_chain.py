@@ -2,55 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig
+from lodestar.assembly.mapping_parts import plan_mapper, turn_filter
+from lodestar.assembly.periods import Periodic
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.perception.frames import RgbdFrame
-
-
-class Periodic:
-    """Says when something is due again."""
-
-    def __init__(self, period: float) -> None:
-        self._period = period
-        self.reset()
-
-    def reset(self) -> None:
-        """It is due at once."""
-        self._next = -math.inf
-
-    def due(self, stamp: float) -> bool:
-        """Whether the period is over; then the next one has begun."""
-        if stamp < self._next - 1e-9:
-            return False
-        self._next = stamp + self._period
-        return True
-
-
-class Phased:
-    """Picks one stamp in each period of the stamps' own clock: all that have the same period pick the same stamps."""
-
-    def __init__(self, period: float) -> None:
-        self._period = period
-        self.reset()
-
-    def reset(self) -> None:
-        """It is due at once."""
-        self._last = -math.inf
-
-    def due(self, stamp: float) -> bool:
-        """Whether this is the first stamp of its period."""
-        number = math.floor(stamp / self._period + 1e-6) if self._period > 0.0 else stamp
-        if number <= self._last:
-            return False
-        self._last = number
-        return True
 
 
 class PlanChain:
@@ -62,8 +22,8 @@ class PlanChain:
 
     def __init__(self, config: MappingConfig) -> None:
         self.config = config
-        self.mapper: OctoMapper | ScanGridMapper = parts.plan_mapper(config)
-        self._turns = parts.turn_filter(config)
+        self.mapper: OctoMapper | ScanGridMapper = plan_mapper(config)
+        self._turns = turn_filter(config)
         self._due = Periodic(config.grid_period)
         self.grid: OccupancyGrid2D = self.mapper.project(0.0)
 

@@ -11,10 +11,11 @@ from lodestar.agent.commands import Command, Finish, FollowConstraints
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
-from lodestar.assembly.plan_chain import Periodic, Phased
+from lodestar.assembly.periods import Periodic, Phased
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
+from lodestar.language.config import ReasonerConfig
 from lodestar.language.directive import Directive
 from lodestar.language.reasoner import Reasoner
 from lodestar.models.phrases import PhraseBook
@@ -69,7 +70,7 @@ class HeadlessRobot:
         self._description = Periodic(config.ego_vlm_expert.description_period)
         self._given: OccupancyGrid2D | None = None
 
-    def _mind(self, config: parts.ReasonerConfig) -> Reasoner:
+    def _mind(self, config: ReasonerConfig) -> Reasoner:
         if self._reasoner is not None:
             return self._reasoner()
         handle = parts.reasoner(config)

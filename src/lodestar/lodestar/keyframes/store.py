@@ -12,7 +12,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from scipy.spatial import cKDTree
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.corrections import JumpWatch
@@ -200,8 +199,8 @@ class KeyframeStore:
             poses = np.array([self._keyframes[i].map_from_camera for i in ids])
             # metres equivalent to one radian
             turn = self.config.distance / math.radians(self.config.angle_deg)
-            places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn])
-            gaps, others = cKDTree(places).query(places, k=2)
+            places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn]).astype(np.float32)
+            gaps, others = cv2.batchDistance(places, places, cv2.CV_32F, normType=cv2.NORM_L2, K=2)
             first = int(gaps[:, 1].argmin())
             self._drop(ids[min(first, int(others[first].max()))])
 

@@ -95,7 +95,7 @@ class SceneDictionaryNode(LodestarNode):
         return self._scene.counts[name]
 
     def _on_whole(self, session: str, known: list[int]) -> None:
-        self._worker.submit(lambda: self._scene.claim(session, known))
+        self._worker.submit(lambda: self._publish(self._scene.claim(session, known)))
 
     def _on_loaded(self, delta: SceneDelta) -> None:
         """Publish a loaded scene and request all instances of the voxel map again. On the worker."""

@@ -16,6 +16,8 @@ from lodestar_interfaces.action import FollowDirective
 from lodestar_sim.worlds.elements import Slab, Wall
 from lodestar_sim.worlds.world import Room, World, WorldObject
 
+pytestmark = pytest.mark.alone
+
 START_UP = 120.0  # s, for thirteen processes on a machine that does other things too
 
 

@@ -11,7 +11,9 @@ from lodestar_interfaces.srv import EmbedTexts
 from lodestar_ros.conversions import vectors_from_msg
 from lodestar_ros.embedder_client import EmbedderClient
 
-if find_spec("sentence_transformers") is None:  # the process under test imports it; here it would take seconds
+if (
+    find_spec("sentence_transformers") is None
+):  # the process under test imports it; here it would take seconds
     pytest.skip("no text model on this machine", allow_module_level=True)
 
 

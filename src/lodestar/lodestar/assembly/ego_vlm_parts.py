@@ -12,5 +12,5 @@ from lodestar.models.phrases import PhraseBook
 
 
 def ego_vlm_expert(config: EgoVlmExpertConfig, phrases: PhraseBook, mind: Reasoner) -> EgocentricExpert:
-    """Proposes what is in view."""
+    """Return the expert that proposes goals from the current view."""
     return EgocentricExpert(config.expert, phrases, mind)

@@ -11,5 +11,5 @@ from lodestar.models.phrases import PhraseBook
 
 
 def frontier_expert(config: FrontierExpertConfig, phrases: PhraseBook | None = None) -> FrontierExpert:
-    """Proposes frontiers; without phrases it has no idea where a target is likely."""
+    """Return the frontier expert. phrases: None = it does not estimate where a target is likely."""
     return FrontierExpert(config.expert, phrases if config.expectation else None)

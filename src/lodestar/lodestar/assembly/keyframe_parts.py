@@ -16,10 +16,10 @@ from lodestar.keyframes.store import KeyframeStore
 def keyframe_store(
     config: KeyframesConfig, shared: SharedConfig, folder: str | Path, session_id: str = ""
 ) -> KeyframeStore:
-    """Keeps images in a folder. Raises OSError."""
+    """Return the store of keyframes in a folder. Raises OSError."""
     return KeyframeStore(folder, config.store, shared.map_id, session_id)
 
 
 def image_picker(config: KeyframesConfig) -> ImagePicker:
-    """Offers images to the store."""
+    """Return the picker that offers images to the store."""
     return ImagePicker(config.offer)

@@ -17,14 +17,14 @@ from lodestar.storage.archive import ForeignFile
 
 
 def plan_mapper(config: MappingConfig) -> OctoMapper | ScanGridMapper:
-    """The mapper of the configuration's source."""
+    """Return the mapper for the configured source."""
     return ScanGridMapper(config.scan) if config.source == "scan" else OctoMapper(config.octomap)
 
 
 def plan_mapper_from(
     config: MappingConfig, kind: str, arrays: Mapping[str, np.ndarray]
 ) -> OctoMapper | ScanGridMapper:
-    """The mapper that goes on from what one of its kind has saved.
+    """Return the mapper that continues a saved grid of its kind.
 
     Raises ForeignFile, with what to do, where the arrays are of another kind or do not fit the configuration.
     """
@@ -45,5 +45,5 @@ def plan_mapper_from(
 
 
 def turn_filter(config: MappingConfig) -> TurnFilter:
-    """Picks the turns of the LiDAR that the mapper takes in."""
+    """Return the filter that selects which LiDAR turns the mapper integrates."""
     return TurnFilter(config.thinning)

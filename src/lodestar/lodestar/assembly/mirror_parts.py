@@ -9,5 +9,5 @@ from lodestar.scene.mirror import SceneMirror
 
 
 def scene_mirror() -> SceneMirror:
-    """A copy of the entities that follows their deltas, for those who read them."""
+    """Return a copy of the scene that follows its deltas, for a process that only reads it."""
     return SceneMirror()

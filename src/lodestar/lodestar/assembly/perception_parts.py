@@ -20,22 +20,22 @@ _SEEING = PerceptionConfig()
 def ground_truth_detector(
     config: PerceptionConfig, rng: np.random.Generator | None = None
 ) -> GroundTruthDetector:
-    """Reads a simulator's label images. rng: of its noise; without one, from the configured seed."""
+    """Return the detector that reads a simulator's label images. rng: of its noise; None = from the configured seed."""
     return GroundTruthDetector(config.noise, rng if rng is not None else np.random.default_rng(config.seed))
 
 
 def geometric_segmenter(config: PerceptionConfig = _SEEING) -> GeometricSegmenter:
-    """Finds shapes in depth, without names."""
+    """Return the segmenter that finds shapes in depth images, without names."""
     return GeometricSegmenter(config.geometric, config.seed)
 
 
 def ultralytics_detector(config: PerceptionConfig) -> UltralyticsDetector:
-    """Detects in RGB; its model is loaded with the first image. Raises DetectorUnavailable for what is missing."""
+    """Return the RGB detector; its model is loaded with the first image. Raises DetectorUnavailable."""
     detector = picture_detector(config.model, config.ultralytics)
     detector.check()
     return detector
 
 
 def picture_detector(model: str, config: UltralyticsConfig) -> UltralyticsDetector:
-    """Detects in the pictures that come with a directive. model: path of weights."""
+    """Return the detector for pictures that come with a directive. model: path of weights."""
     return UltralyticsDetector(model, config)

@@ -1,4 +1,4 @@
-"""When something is due, by a clock of its own or by that of the stamps."""
+"""Periods by stamps: from the last event, or in fixed phases."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import math
 
 
 class Periodic:
-    """Says when something is due again."""
+    """Tell when something is due again, a period after it was last due."""
 
     def __init__(self, period: float) -> None:
         self._period = period
         self.reset()
 
     def reset(self) -> None:
-        """It is due at once."""
+        """Make it due at once."""
         self._next = -math.inf
 
     def due(self, stamp: float) -> bool:
-        """Whether the period is over; then the next one has begun."""
+        """Return whether the period is over, and start the next one if so."""
         if stamp < self._next - 1e-9:
             return False
         self._next = stamp + self._period
@@ -25,18 +25,18 @@ class Periodic:
 
 
 class Phased:
-    """Picks one stamp in each period of the stamps' own clock: all that have the same period pick the same stamps."""
+    """Select one stamp in each period of the stamps' own clock; equal periods select equal stamps."""
 
     def __init__(self, period: float) -> None:
         self._period = period
         self.reset()
 
     def reset(self) -> None:
-        """It is due at once."""
+        """Make it due at once."""
         self._last = -math.inf
 
     def due(self, stamp: float) -> bool:
-        """Whether this is the first stamp of its period."""
+        """Return whether this is the first stamp of its period."""
         number = math.floor(stamp / self._period + 1e-6) if self._period > 0.0 else stamp
         if number <= self._last:
             return False

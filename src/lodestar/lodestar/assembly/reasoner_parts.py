@@ -10,5 +10,5 @@ from lodestar.language.reasoners import ReasonerHandle, make_reasoner
 
 
 def reasoner(config: ReasonerConfig) -> ReasonerHandle:
-    """Weighs candidates and views for an expert; it is closed with its owner."""
+    """Return the reasoner that ranks candidates and views for an expert; its owner closes it."""
     return make_reasoner(config)

@@ -26,12 +26,12 @@ _KNOWING = SceneDictionaryConfig()
 
 
 def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
-    """Keeps the entities."""
+    """Return an empty scene dictionary, which keeps the entities."""
     return SceneDictionary(config.scene)
 
 
 def region_tracker() -> RegionTracker:
-    """Divides the grid into rooms whose ids last."""
+    """Return the tracker that divides the grid into regions with lasting ids."""
     return RegionTracker()
 
 
@@ -41,7 +41,7 @@ def enricher(
     crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
     captioner: Captioner | None = None,
 ) -> Enricher:
-    """Captions entities and embeds the captions; by templates where no captioner is given."""
+    """Return the enricher that captions entities and embeds the captions. captioner: None = templates."""
     return Enricher(scene, captioner or TemplateCaptioner(), phrases, crops)
 
 
@@ -50,16 +50,16 @@ def vision_captioner(
     scene: SceneDictionary,
     crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
 ) -> tuple[VisionCaptioner, OpenAiChat]:
-    """A captioner that asks a vision model, and the chat whose questions under way can be ended."""
+    """Return a captioner that asks a vision model, and its chat, which can cancel pending requests."""
     describer, chat = make_describer(config.captions.vision)
     return VisionCaptioner(describer, scene.return_enrichments, crops), chat
 
 
 def directive_fields(phrases: PhraseBook, shared: SharedConfig) -> DirectiveFields:
-    """Similarity layers and keep-out zones of the directive."""
+    """Return the computation of a directive's similarity layers and keep-out zones."""
     return DirectiveFields(phrases, shared.query, shared.keep_out_distance)
 
 
 def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable[[str], None]) -> QueryParser:
-    """Reads the text of queries."""
+    """Return the parser of queries in plain language."""
     return make_parser(config.parser, warn, chat)[0]

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 def directive_parser() -> Callable[[str], Directive]:
-    """Reads the text of directives by the grammar, at once. The function raises DirectiveError."""
+    """Return the grammar's parser of directives, with its tables loaded. The parser raises DirectiveError."""
     load_grammar()  # the first directive would wait for it on the loop's thread
     return parse_directive
 
@@ -37,9 +37,9 @@ def directive_parser() -> Callable[[str], Directive]:
 def directive_model(
     config: GoalSelectorConfig, warn: Callable[[str], None] = _log.warning
 ) -> tuple[Callable[[str], Directive], Callable[[], None]] | None:
-    """Reads the text of directives by a language model first, and what ends its question; None where none is named.
+    """Return a parser that asks a language model first, and what cancels its request; None where none is configured.
 
-    The function may take as long as `directive.chat.patience`. It raises DirectiveError.
+    The parser may take as long as `directive.chat.patience`. It raises DirectiveError.
     """
     if config.parser.parser == "grammar":
         return None
@@ -48,16 +48,16 @@ def directive_model(
 
 
 def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -> Policy:
-    """Chooses among the experts; goes on from `selection.policy_state`. rng: by default from the configured seed.
+    """Return the policy that chooses among the experts; it continues `selection.policy_state`.
 
-    Raises ValueError, OSError where that file is not for this policy.
+    rng: None = the configured seed. Raises ValueError, OSError where that file is not for this policy.
     """
     rng = rng if rng is not None else np.random.default_rng(config.seed)
     return policy_of(config.selection, config.policy, config.experts, rng)
 
 
 def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
-    """Says what of the scene is meant by a step of a directive."""
+    """Return the resolver from a directive's step to the entities it means."""
     return SceneTargets(phrases, shared.query, shared.keep_out_distance)
 
 
@@ -80,12 +80,12 @@ def _loop_context(
 def decision_loop(
     config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy, prefix: str = "q"
 ) -> DecisionLoop:
-    """Follows directives. prefix: of the ids of the questions that it asks back."""
+    """Return the loop that follows directives. prefix: of the ids of its questions to the operator."""
     return DecisionLoop(_loop_context(config, shared, phrases, chooser, prefix))
 
 
 def shadow_selector(
     config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy
 ) -> ShadowSelector:
-    """Decides on another robot's questions as `decision_loop` would."""
+    """Return a selector that decides on recorded questions as `decision_loop` would."""
     return ShadowSelector(_loop_context(config, shared, phrases, chooser))

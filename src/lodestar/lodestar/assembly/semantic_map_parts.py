@@ -14,5 +14,5 @@ from lodestar.models.phrases import PhraseBook
 def semantic_map_expert(
     config: SemanticMapExpertConfig, phrases: PhraseBook, mind: Reasoner
 ) -> SemanticMapExpert:
-    """Proposes viewpoints of remembered entities."""
+    """Return the expert that proposes viewpoints of known entities."""
     return SemanticMapExpert(config.expert, phrases, mind)

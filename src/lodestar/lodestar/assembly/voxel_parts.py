@@ -18,5 +18,5 @@ def voxel_map(
     shared: SharedConfig = _SHARED,
     session_id: str = "",
 ) -> SemanticVoxelMap:
-    """Fuses segments into instances."""
+    """Return an empty semantic voxel map, which fuses segments into instances."""
     return SemanticVoxelMap(config.voxels, shared.map_id, session_id)

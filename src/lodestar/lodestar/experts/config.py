@@ -189,8 +189,6 @@ class FrontierTrackerConfig:
     most: int = 100  # pieces, nearest first; chosen
     # radians as seen from the robot above which a piece is split into two (SnapMem App. 8)
     split_angle: float = math.radians(150.0)
-    # IoU of a piece's cells with those before, below which it gets a new image (SnapMem App. 8)
-    same_overlap: float = 0.95
     same_distance: float = 1.0  # metres within which a piece without overlap keeps its identity; chosen
     beside: float = 2.0  # metres to the nearest reachable cell above which a piece is unreachable; chosen
     snapshots: FrontierSnapshotConfig = field(default_factory=FrontierSnapshotConfig, metadata={"prefix": ""})

@@ -1,7 +1,9 @@
-"""Run the tests in two parts: on every core those that mind no neighbour, then the others one at a time.
+"""Run the tests in three parts: on every core, two files at a time, one test at a time.
 
-Arguments are pytest's. What is marked `ros` starts nodes or talks over DDS, what is marked `timed` bounds a time:
-beside a busy neighbour both would tell about that one. The exit status is pytest's first bad one, 0 where all passed.
+Arguments are pytest's. The first part are those that mind no neighbour. What is marked `ros` starts nodes or talks over
+DDS, each file in a domain of its own: it mostly waits, so two files share the cores well. What is marked `timed` bounds
+a time, and what is marked `alone` starts a whole stack or uses the default domain: beside a busy neighbour both would
+tell about that one. The exit status is pytest's first bad one, 0 where all passed.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_WORKERS = 4  # a worker takes up to 2.5 GB of memory
-ALONE = "ros or timed"
+MOST_WITH_NODES = 2  # files at a time; each has up to seven nodes
+ALONE = "timed or alone"
 PASSED, FAILED, NONE_CHOSEN = 0, 1, 5  # of pytest's exit statuses; others end everything
 WORDS = {PASSED: "passed", FAILED: "FAILED", NONE_CHOSEN: "none chosen"}
 
@@ -29,7 +32,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        return f"{self.workers} at a time" if self.workers > 1 else f"one at a time, {self.marks}"
+        return f"{self.workers if self.workers > 1 else 'one'} at a time, {self.marks}"
 
     def run(self, arguments: Sequence[str]) -> int:
         """Return pytest's exit status."""
@@ -44,17 +47,22 @@ class Part:
         return subprocess.call([*command, *arguments], env=environment)
 
 
-def useful_workers(arguments: Sequence[str]) -> int:
-    """Return how many workers have something to do: no more than cores, nor than files where files are named."""
+def useful_workers(arguments: Sequence[str], most: int = MOST_WORKERS) -> int:
+    """Return how many workers, at `most`, have something to do: not more than cores, nor than the files named."""
     paths = {Path(argument.split("::")[0]) for argument in arguments if not argument.startswith("-")}
-    files = len(paths) if paths and all(path.is_file() for path in paths) else MOST_WORKERS
-    return min(len(os.sched_getaffinity(0)), MOST_WORKERS, files)
+    files = len(paths) if paths and all(path.is_file() for path in paths) else most
+    return min(len(os.sched_getaffinity(0)), most, files)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run both parts, the second one also where tests of the first one have failed."""
+    """Run all parts, the later ones also where tests of an earlier one have failed."""
     statuses, lines = [], []
-    for part in (Part(f"not ({ALONE})", useful_workers(arguments)), Part(ALONE)):
+    parts = (
+        Part(f"not (ros or {ALONE})", useful_workers(arguments)),
+        Part(f"ros and not ({ALONE})", useful_workers(arguments, MOST_WITH_NODES)),
+        Part(ALONE),
+    )
+    for part in parts:
         print(f"== tests, {part.name}", flush=True)
         began = time.monotonic()
         status = part.run(arguments)

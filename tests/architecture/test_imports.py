@@ -141,12 +141,13 @@ def _constructed(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _assembled() -> set[str]:
-    """What `assembly/parts.py` calls of the rooms: the classes and factories of the robot's parts."""
-    path = CORE / "assembly" / "parts.py"
-    imported = {name.rsplit(".", 1)[1] for _, name in imports(path, CORE) if name.startswith("lodestar.")}
-    configurations = {name for name in imported if name.endswith("Config")}
-    errors = {"ForeignFile"}
-    return {name for _, name in _constructed(path)} & imported - configurations - errors
+    """What the modules `assembly/*_parts.py` call of the rooms: the classes and factories of the robot's parts."""
+    found: set[str] = set()
+    for path in sorted((CORE / "assembly").glob("*_parts.py")):
+        imported = {name.rsplit(".", 1)[1] for _, name in imports(path, CORE) if name.startswith("lodestar.")}
+        configurations = {name for name in imported if name.endswith("Config")}
+        found |= {name for _, name in _constructed(path)} & imported - configurations - {"ForeignFile"}
+    return found
 
 
 def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:
@@ -155,7 +156,7 @@ def test_only_the_assembly_constructs_the_parts_of_the_robot() -> None:
     assert {"OctoMapper", "ScanGridMapper", "SemanticVoxelMap", "SceneDictionary", "SceneTargets"} <= parts
     assert {"FrontierExpert", "SemanticMapExpert", "EgocentricExpert", "DecisionLoop", "policy_of"} <= parts
     found = [
-        f"{path.relative_to(ROOT)}:{line} calls {name}; ask lodestar.assembly.parts for it"
+        f"{path.relative_to(ROOT)}:{line} calls {name}; ask lodestar.assembly for it"
         for package in ("lodestar_ros", "lodestar_sim", "lodestar_eval")
         for path in modules(package)
         for line, name in _constructed(path)

@@ -1,4 +1,4 @@
-"""`make unit` runs every test once: some side by side, those with nodes alone. It fails where one of them does."""
+"""`make unit` runs every test once, whole stacks and bounds of time alone, and fails where one of them does."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ def test_sum_{0}(request): note(request)
 def test_node_{0}(request): note(request)
 @pytest.mark.timed
 def test_time_{0}(request): note(request)
+@pytest.mark.ros
+@pytest.mark.alone
+def test_stack_{0}(request): note(request)
 """
 
 
@@ -38,7 +41,7 @@ def run_tests() -> ModuleType:
 
 
 def test_every_test_runs_once_and_only_what_may_has_neighbours(tmp_path: Path, run_tests: ModuleType) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n    alone\n")
     for name in ("a", "b"):
         (tmp_path / f"test_{name}.py").write_text(TESTS.format(name))
     (tmp_path / "notes").mkdir()
@@ -53,28 +56,31 @@ def test_every_test_runs_once_and_only_what_may_has_neighbours(tmp_path: Path, r
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     workers = {note.name: note.read_text() for note in (tmp_path / "notes").iterdir()}
+    assert len(workers) == 8
     assert {name for name, worker in workers.items() if not worker} >= {
-        f"test_{kind}_{name}" for kind in ("node", "time") for name in ("a", "b")
+        f"test_{kind}_{name}" for kind in ("stack", "time") for name in ("a", "b")
     }
-    beside = {workers["test_sum_a"], workers["test_sum_b"]}
-    assert beside == ({"gw0", "gw1"} if run_tests.useful_workers([]) > 1 else {""})
-    assert len(done.stdout.splitlines()[-2:]) == 2 and done.stdout.count(": passed, ") == 2
+    for kind in ("sum", "node"):
+        beside = {workers[f"test_{kind}_a"], workers[f"test_{kind}_b"]}
+        assert beside == ({"gw0", "gw1"} if run_tests.useful_workers([]) > 1 else {""})
+    assert done.stdout.count(": passed, ") == 3
 
 
 @pytest.mark.parametrize(
     ("statuses", "expected"),
     [
-        ((0, 0), 0),
-        ((1, 0), 1),
-        ((0, 1), 1),
-        ((5, 0), 0),  # 5: nothing of that kind among the tests that were named
-        ((0, 5), 0),
-        ((5, 1), 1),
-        ((5, 5), 5),
-        ((3, 0), 3),
+        ((0, 0, 0), 0),
+        ((1, 0, 0), 1),
+        ((0, 1, 0), 1),
+        ((0, 0, 1), 1),
+        ((5, 0, 0), 0),  # 5: nothing of that kind among the tests that were named
+        ((0, 5, 5), 0),
+        ((5, 5, 1), 1),
+        ((5, 5, 5), 5),
+        ((3, 0, 0), 3),
     ],
 )
-def test_a_failure_of_either_part_fails(run_tests: ModuleType, monkeypatch, statuses, expected) -> None:
+def test_a_failure_of_any_part_fails(run_tests: ModuleType, monkeypatch, statuses, expected) -> None:
     given = iter(statuses)
     monkeypatch.setattr(run_tests.subprocess, "call", lambda *_, **__: next(given))
     assert run_tests.main([]) == expected

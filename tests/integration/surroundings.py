@@ -30,6 +30,7 @@ TIMES = {
     "loop.verify_time": 1.5,
     "loop.look_time": 0.1,
     "loop.max_navigation_failures": 3,
+    "loop.max_viewpoints": 2,
     "loop.max_retreats": 1,
     "navigator.silence_timeout": 2.0,
     "navigator.answer_timeout": 2.0,

@@ -16,14 +16,20 @@ from lodestar_interfaces.action import FollowDirective
 from lodestar_sim.worlds.elements import Slab, Wall
 from lodestar_sim.worlds.world import Room, World, WorldObject
 
+pytestmark = pytest.mark.alone
+
 START_UP = 120.0  # s, for thirteen processes on a machine that does other things too
 
 
 def small_room(path: Path) -> Path:
-    """A room of 5 x 4 m with one desk; nothing in it is what the directive means."""
+    """A room of 5 x 4 m with one desk; nothing in it is what the directive means.
+
+    A wall hides a strip of it, so that it is not explored within the time limit however soon the nodes are up.
+    """
     walls = (
         Wall(-2.6, -2.1, 2.6, -2.0, 0.0, 2.5), Wall(-2.6, 2.0, 2.6, 2.1, 0.0, 2.5),
         Wall(-2.6, -2.0, -2.5, 2.0, 0.0, 2.5), Wall(2.5, -2.0, 2.6, 2.0, 0.0, 2.5),
+        Wall(-2.5, -1.0, 1.4, -0.9, 0.0, 2.5),
     )  # fmt: skip
     desk = WorldObject(
         1, "desk", "brown desk", "brown", "wood", (1.2, 0.6, 0.75), "param:desk", (1.6, 1.6, 0.0, 0.0)
@@ -49,11 +55,11 @@ def processes_of(out: Path) -> list[str]:
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Iterator[Command]:
-    """The demo with its nodes up and the directive sent; it may take 3 s of simulated time."""
+    """The demo with its nodes up and the directive sent; it may take 2 s of simulated time."""
     running = Command(
         "lodestar_eval.demo",
         *("--world", str(small_room(tmp_path / "small.json")), "--out", str(tmp_path / "out")),
-        *("--directive", "find the fire extinguisher", "--time-limit", "3"),
+        *("--directive", "find the fire extinguisher", "--time-limit", "2"),
     )
     try:
         running.until(lambda: "Directive: " in running.text, "the nodes come up", START_UP)
@@ -69,7 +75,7 @@ def test_a_demo_that_finds_nothing_in_time_says_so_and_leaves_nothing_running(de
     summary = json.loads((out / "summary.json").read_text())
     assert summary["error_code"] == FollowDirective.Result.TIME_LIMIT, summary["error_msg"]
     assert (summary["success"], summary["claimed_success"]) == (False, False)
-    assert 3.0 <= summary["duration_s"] < 10.0
+    assert 2.0 <= summary["duration_s"] < 10.0
     assert summary["peak_pss_mib"] > 100.0
     for name in ("map.png", "decisions.jsonl", "world.json"):
         assert (out / name).is_file(), name

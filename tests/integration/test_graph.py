@@ -23,6 +23,8 @@ from lodestar_ros import qos
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_directive import directive_to_msg
 
+pytestmark = pytest.mark.alone
+
 NODES = (
     "sim", "sim_navigator", "mapping", "perception", "text_embedder", "keyframes", "semantic_voxels",
     "scene_dictionary", "frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector", "motion_gate",

@@ -8,6 +8,8 @@ import pytest
 
 from lodestar_eval.demo import replay
 
+pytestmark = pytest.mark.alone
+
 
 @pytest.fixture
 def recording(tmp_path):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lodestar.language.background_reasoner import BackgroundReasonerConfig
+from lodestar.language.config import BackgroundReasonerConfig
 from lodestar.language.directive import Task
 from lodestar.language.model_reasoner import merged
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored

@@ -14,12 +14,13 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.goals import GoalMemory
 from lodestar.assembly import parts
 from lodestar.assembly.config import FrontierExpertConfig
-from lodestar.experts.frontier import FrontierConfig
+from lodestar.experts.config import FrontierConfig
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.config import TravelConfig
 from lodestar.grid.inflation import traversable
 from lodestar.grid.occupancy import UNKNOWN, OccupancyGrid2D
-from lodestar.grid.paths import NoPath, TravelConfig, path_lengths, plan_path
+from lodestar.grid.paths import NoPath, path_lengths, plan_path
 from lodestar.grid.visibility import visible_mask
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar_eval.floorplans import Floor

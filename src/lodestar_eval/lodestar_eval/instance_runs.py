@@ -12,8 +12,9 @@ from lodestar.assembly.config import PerceptionConfig, SemanticVoxelsConfig, cha
 from lodestar.geometry.poses import planar_transform
 from lodestar.mapping.records import Instance
 from lodestar.mapping.semantic_voxels import FrameRejected
+from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
-from lodestar.perception.ground_truth import GroundTruthDetector, NoiseConfig
+from lodestar.perception.ground_truth import GroundTruthDetector
 from lodestar_eval.episode import phrase_book
 from lodestar_eval.instance_metrics import Counts, IdentityWatch, masks_of, score
 from lodestar_eval.instance_truth import SeenParts

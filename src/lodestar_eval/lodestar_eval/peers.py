@@ -6,7 +6,7 @@ import numpy as np
 import open3d as o3d
 import open3d.core as o3c
 
-from lodestar.mapping.tsdf import GeometryConfig
+from lodestar.mapping.config import GeometryConfig
 from lodestar.perception.frames import RgbdFrame
 
 _DEFAULTS = GeometryConfig()

@@ -12,8 +12,8 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
 from lodestar.language.directive import Directive, DirectiveError, Step, StepKind
 from lodestar.language.picture_goals import goal_of
+from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import SegmentedFrame
-from lodestar.perception.ground_truth import NoiseConfig
 from lodestar.perception.pictures import BadPicture
 from lodestar_sim.judge import shortest_path_length, valid_targets
 from lodestar_sim.sensors import CameraFrame

@@ -11,8 +11,8 @@ import numpy as np
 from lodestar.assembly import parts
 from lodestar.assembly.config import PerceptionConfig
 from lodestar.geometry.poses import planar_transform
+from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
-from lodestar.perception.ground_truth import NoiseConfig
 from lodestar_sim.simulator import Simulator
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import World

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.grid.paths import TravelConfig, path_lengths, plan_path
+from lodestar.grid.config import TravelConfig
+from lodestar.grid.paths import path_lengths, plan_path
 from lodestar_sim.robot import RobotConfig
 from lodestar_sim.sensors import CameraFrame
 from lodestar_sim.simulator import SimConfig, Simulator

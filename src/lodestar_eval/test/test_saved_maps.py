@@ -10,7 +10,8 @@ import pytest
 from lodestar.assembly.config import changed
 from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.language.grammar import parse_directive
-from lodestar.scene.saved import GRID, SCENE, VOXELS, SavedMap
+from lodestar.scene.saved import SavedMap
+from lodestar.scene.scene_part import GRID, SCENE, VOXELS
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.snapshot import BadFolder
 from lodestar_eval.episode import phrase_book

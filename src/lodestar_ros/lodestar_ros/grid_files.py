@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.assembly import parts
+from lodestar.assembly import mapping_parts
 from lodestar.assembly.config import MappingConfig
+from lodestar.mapping.grid_archive import read_grid
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.plan_mapper import PlanMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
-from lodestar.scene.saved import read_grid
 from lodestar.storage.archive import Archive, ForeignFile, write_archive
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces.action import LoadMap, SaveMap
@@ -64,7 +64,7 @@ class GridFiles:
 
     def _resumed(self, archive: Archive) -> OctoMapper | ScanGridMapper:
         """Return the predecessor's mapper; the odometry is the same, so a jump since then is applied."""
-        mapper = parts.plan_mapper_from(self._config, self._kind, archive.arrays)
+        mapper = mapping_parts.plan_mapper_from(self._config, self._kind, archive.arrays)
         if "map_from_odom" in archive.meta:
             mapper.resume_odometry(np.array(archive.meta["map_from_odom"], np.float64).reshape(4, 4))
         return mapper
@@ -78,7 +78,7 @@ class GridFiles:
         path = path_of(job)
         kind, archive = read_grid(path)
         try:
-            loaded = parts.plan_mapper_from(self._config, kind, archive.arrays)
+            loaded = mapping_parts.plan_mapper_from(self._config, kind, archive.arrays)
         except ForeignFile as error:
             raise ForeignFile(f"{path.name}: {error}") from error
         with self._lock:

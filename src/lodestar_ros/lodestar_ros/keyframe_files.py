@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from pathlib import Path
 
-from lodestar.assembly import parts
+from lodestar.assembly import keyframe_parts
 from lodestar.assembly.config import KeyframesConfig
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar.storage.private import UnsafeFolder
@@ -38,7 +38,7 @@ class KeyframeFiles:
             node.on_close(run.close)
             folder = str(run.path / "images")
         try:
-            self.store = parts.keyframe_store(config, node.shared, folder, session)
+            self.store = keyframe_parts.keyframe_store(config, node.shared, folder, session)
         except (UnsafeFolder, OSError) as error:
             raise ParameterError(f"folder: {error}") from error
         checkpointer.say_back(f"with its {len(self.store)} images", restored=True)

@@ -13,12 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lodestar.assembly import parts
+from lodestar.assembly import scene_parts
 from lodestar.grid.regions import RegionTracker
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.export import entities_to_json
 from lodestar.scene.persistence import KIND, VERSION, scene_from_arrays
-from lodestar.scene.saved import (
+from lodestar.scene.scene_part import (
     GRID,
     KEYFRAMES,
     SCENE,
@@ -157,7 +157,7 @@ class MapFiles:
         archive = read_archive(part / SCENE, KIND, VERSION)
         meta = archive.meta
         state = scene_from_arrays(meta, archive.arrays, self._scene.config, self._node.now)
-        restore_rooms(parts.region_tracker(), archive)
+        restore_rooms(scene_parts.region_tracker(), archive)
         job.feedback(LoadMap.Feedback(progress=0.3))
         before = self._scene.session_id
         voxels = self._need(job, self._load_voxels)

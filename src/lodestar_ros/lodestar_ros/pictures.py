@@ -7,14 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lodestar.assembly import parts
+from lodestar.assembly import perception_parts
 from lodestar.language.directive import Directive, Item
 from lodestar.language.model_reasoner import ModelPictures
 from lodestar.language.picture_goals import DetectedPictures, PictureReader, pictures_only, with_pictures
-from lodestar.models.chat import ChatConfig, ChatUnavailable, OpenAiChat
+from lodestar.models.chat import ChatUnavailable, OpenAiChat
+from lodestar.models.config import ChatConfig
+from lodestar.perception.config import UltralyticsConfig
 from lodestar.perception.frames import Detector
 from lodestar.perception.pictures import BadPicture, PictureConfig, decode_picture
-from lodestar.perception.ultralytics import UltralyticsConfig
 from lodestar_ros.workers import QueueWorker
 
 ADAPTERS = ("none", "detector", "model")
@@ -66,7 +67,8 @@ class PicturesConfig:
 
 
 def picture_reader(
-    config: PicturesConfig, detector_of: Callable[[str, UltralyticsConfig], Detector] = parts.picture_detector
+    config: PicturesConfig,
+    detector_of: Callable[[str, UltralyticsConfig], Detector] = perception_parts.picture_detector,
 ) -> PictureReader:
     """Says what a picture file shows, or why it cannot. Nothing is loaded or connected to before the first."""
     if config.adapter == "model":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from lodestar.assembly import parts
+from lodestar.assembly import scene_parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.language.directive import EmptyDirective, NotUnderstood
 from lodestar.models.chat import OpenAiChat
@@ -41,7 +41,7 @@ class QueryServer:
         self._pools = PoolCache()
         self._warn = node.get_logger().warning
         self._seeing, self._chat = config.rerank, OpenAiChat(config.parser.chat)
-        self._parser = parts.query_parser(config, self._chat, self._warn)
+        self._parser = scene_parts.query_parser(config, self._chat, self._warn)
         node.on_close(self._chat.cancel)
         worker = action(
             node,

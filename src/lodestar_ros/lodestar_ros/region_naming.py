@@ -8,7 +8,7 @@ from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.region_names import BadRegionName, UnknownRegion
 from lodestar_interfaces.srv import NameRegion
 from lodestar_ros.conversions import point_from_msg
-from lodestar_ros.conversions_map import region_to_msg
+from lodestar_ros.conversions_regions import region_to_msg
 from lodestar_ros.node import LodestarNode
 
 

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lodestar.assembly import parts
+from lodestar.assembly import mirror_parts
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
 from lodestar_interfaces import msg
 from lodestar_interfaces.srv import GetEntities, GetInstances
 from lodestar_ros import qos
 from lodestar_ros.conversions import BadMessage
-from lodestar_ros.conversions_map import regions_from_msg
+from lodestar_ros.conversions_regions import regions_from_msg
 from lodestar_ros.conversions_scene import instances_from_msg, scene_from_msg
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.pager import Pager
@@ -50,7 +50,7 @@ class SceneClient:
         on_change: Callable[[], None] | None = None,
         run: Callable[[Callable[[], None]], None] = _at_once,
     ) -> None:
-        self.mirror = parts.scene_mirror()
+        self.mirror = mirror_parts.scene_mirror()
         self._node, self._on_change, self._run = node, on_change, run
         self._lock = threading.Lock()
         self._pager = Pager(

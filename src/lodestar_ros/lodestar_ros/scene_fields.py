@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.assembly import parts
+from lodestar.assembly import scene_parts
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
 from lodestar.mapping.pillars import PillarMap
@@ -39,7 +39,7 @@ class SceneFields:
         period: float,
     ) -> None:
         self._node, self._scene, self._grid = node, scene, grid
-        self._fields = parts.directive_fields(book, node.shared)
+        self._fields = scene_parts.directive_fields(book, node.shared)
         self._directive: Directive | None = None
         self._pillars: PillarMap | None = None
         self._layers = {

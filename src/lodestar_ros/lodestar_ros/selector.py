@@ -20,7 +20,7 @@ from lodestar.agent.commands import (
     SendGoal,
 )
 from lodestar.agent.loop import DecisionLoop
-from lodestar.assembly import parts
+from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.decision_log import Decision, DecisionLog
@@ -48,10 +48,10 @@ def make_loop(
     Raises ParameterError if `selection.policy_state` is a file of another policy.
     """
     try:
-        policy = parts.policy(config)
+        policy = selector_parts.policy(config)
     except (ValueError, OSError) as error:
         raise ParameterError(f"selection: {error}") from error
-    loop = parts.decision_loop(config, node.shared, book, policy, prefix=uuid.uuid4().hex[:8])
+    loop = selector_parts.decision_loop(config, node.shared, book, policy, prefix=uuid.uuid4().hex[:8])
     return loop, PolicyKeeper(node, policy, config.selection.policy_state)
 
 

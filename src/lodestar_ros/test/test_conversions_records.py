@@ -16,6 +16,7 @@ from lodestar.mapping.records import Absence, CaptionVote, Instance, InstanceDel
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta, View
 from lodestar_ros import conversions_map as m
+from lodestar_ros import conversions_regions
 from lodestar_ros import conversions_scene as c
 from lodestar_ros.conversions import BadMessage
 
@@ -126,7 +127,9 @@ def test_regions(assert_same):
         Region(1, "kitchen", 0.5, 12.0, np.array([1.0, 2.0, 0.0]), (2,), True),
         Region(2, "", 0.0, 3.0, np.zeros(3)),
     ]
-    back, rooms = m.regions_from_msg(m.regions_to_msg(mask, grid, regions, 7))
+    back, rooms = conversions_regions.regions_from_msg(
+        conversions_regions.regions_to_msg(mask, grid, regions, 7)
+    )
     rows, columns = np.nonzero(mask)
     places = np.stack([-1.0 + (columns + 0.5) * 0.1, 2.0 + (rows + 0.5) * 0.1], axis=1)
     assert rooms.at(places).tolist() == mask[rows, columns].tolist()

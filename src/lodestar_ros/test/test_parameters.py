@@ -19,7 +19,7 @@ from rclpy.parameter import Parameter
 import lodestar_ros.nodes
 from lodestar_ros.parameters import ParameterError, declare_config, reject_unknown
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 
 class Mode(Enum):

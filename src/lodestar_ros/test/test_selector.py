@@ -18,7 +18,7 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError, declare_part
 from lodestar_ros.selector import make_loop
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 
 
 @pytest.fixture

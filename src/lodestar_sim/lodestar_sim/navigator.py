@@ -12,8 +12,9 @@ from enum import Enum, IntEnum
 
 import numpy as np
 
+from lodestar.grid.config import TravelConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import NoPath, NoPathReason, TravelConfig, plan_path
+from lodestar.grid.paths import NoPath, NoPathReason, plan_path
 from lodestar_sim.contacts import ContactConfig, Contacts
 from lodestar_sim.path_follower import Clearance, FollowerConfig, PathFollower
 

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from lodestar.experts.facing_places import ApproachConfig
-from lodestar.experts.reach import ReachConfig
-from lodestar.grid.success_pose import SuccessConfig
-from lodestar.grid.viewpoints import ViewpointConfig
+from lodestar.experts.config import ApproachConfig, ReachConfig
+from lodestar.grid.config import SuccessConfig, ViewpointConfig
 from lodestar.query.config import QueryConfig
 
 

@@ -16,7 +16,8 @@ from lodestar.agent.run import Run
 from lodestar.agent.targets import SceneTargets, Targets
 from lodestar.experts.protocol import Proposal
 from lodestar.models.phrases import PhraseBook
-from lodestar.selection.context import ContextBuilder, ContextConfig
+from lodestar.selection.config import ContextConfig
+from lodestar.selection.context import ContextBuilder
 from lodestar.selection.decision_log import Decision
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel

@@ -10,27 +10,20 @@ from typing import Any, TypeVar
 
 from lodestar.agent.config import LoopConfig
 from lodestar.assembly.shared import SharedConfig, with_shared
-from lodestar.experts.egocentric import EgocentricConfig
-from lodestar.experts.frontier import FrontierConfig
-from lodestar.experts.semantic_map import SemanticMapConfig
-from lodestar.keyframes.image_picker import PickConfig
-from lodestar.keyframes.store import KeyframeConfig
-from lodestar.language.parsers import ParserConfig
-from lodestar.language.reasoners import ReasonerConfig
-from lodestar.mapping.octomap import OctoMapConfig
-from lodestar.mapping.scan_grid import ScanGridConfig
-from lodestar.mapping.turn_filter import TurnFilterConfig
-from lodestar.mapping.voxel_config import VoxelConfig
-from lodestar.perception.captioner import CaptionerConfig
-from lodestar.perception.geometric import GeometricConfig
-from lodestar.perception.ground_truth import NoiseConfig
-from lodestar.perception.ultralytics import UltralyticsConfig
-from lodestar.query.rerank import RerankConfig
+from lodestar.experts.config import EgocentricConfig, FrontierConfig, SemanticMapConfig
+from lodestar.keyframes.config import KeyframeConfig, PickConfig
+from lodestar.language.config import ParserConfig, ReasonerConfig
+from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterConfig, VoxelConfig
+from lodestar.perception.config import CaptionerConfig, GeometricConfig, NoiseConfig, UltralyticsConfig
+from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
-from lodestar.selection.config import SelectionConfig
-from lodestar.selection.context import ContextConfig
-from lodestar.selection.linucb import LinUcbConfig
-from lodestar.selection.reward import RewardConfig, SequenceConfig
+from lodestar.selection.config import (
+    ContextConfig,
+    LinUcbConfig,
+    RewardConfig,
+    SelectionConfig,
+    SequenceConfig,
+)
 
 SOURCES = ("lidar", "scan", "depth", "slam")
 ADAPTERS = ("ground_truth", "ultralytics", "geometric")

@@ -11,7 +11,8 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
-from lodestar.assembly.plan_chain import Periodic, PlanChain
+from lodestar.assembly.periods import Periodic
+from lodestar.assembly.plan_chain import PlanChain
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
 from lodestar.language.directive import Directive

@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig
+from lodestar.assembly.mapping_parts import plan_mapper, turn_filter
+from lodestar.assembly.periods import Periodic
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
 from lodestar.perception.frames import RgbdFrame
 
 
-class Periodic:
-    """Says when something is due again."""
-
-    def __init__(self, period: float) -> None:
-        self._period = period
-        self.reset()
-
-    def reset(self) -> None:
-        """It is due at once."""
-        self._next = -math.inf
-
-    def due(self, stamp: float) -> bool:
-        """Whether the period is over; then the next one has begun."""
-        if stamp < self._next - 1e-9:
-            return False
-        self._next = stamp + self._period
-        return True
-
-
-class Phased:
-    """Picks one stamp in each period of the stamps' own clock: all that have the same period pick the same stamps."""
-
-    def __init__(self, period: float) -> None:
-        self._period = period
-        self.reset()
-
-    def reset(self) -> None:
-        """It is due at once."""
-        self._last = -math.inf
-
-    def due(self, stamp: float) -> bool:
-        """Whether this is the first stamp of its period."""
-        number = math.floor(stamp / self._period + 1e-6) if self._period > 0.0 else stamp
-        if number <= self._last:
-            return False
-        self._last = number
-        return True
-
-
 class PlanChain:
-    """The mapper, which turns it takes in, and the plan that went out last.
+    """Mapper, turn filter and the grid that was projected last.
 
     Poses are (4, 4). Each `take_...` returns whether the map has jumped, and raises ValueError for a pose that is not
     finite or lies out of bounds.
@@ -62,18 +22,18 @@ class PlanChain:
 
     def __init__(self, config: MappingConfig) -> None:
         self.config = config
-        self.mapper: OctoMapper | ScanGridMapper = parts.plan_mapper(config)
-        self._turns = parts.turn_filter(config)
+        self.mapper: OctoMapper | ScanGridMapper = plan_mapper(config)
+        self._turns = turn_filter(config)
         self._due = Periodic(config.grid_period)
         self.grid: OccupancyGrid2D = self.mapper.project(0.0)
 
     def go_on_with(self, mapper: OctoMapper | ScanGridMapper, stamp: float) -> None:
-        """Another mapper takes over, and its plan goes out at once."""
+        """Replace the mapper, and project its grid at once."""
         self.mapper = mapper
         self.grid = mapper.project(stamp)
 
     def wants_turn(self, stamp: float, map_from_sensor: np.ndarray) -> bool:
-        """Whether a turn of the LiDAR or scanner from this pose is to be taken in; the next one is another."""
+        """Return whether to integrate a LiDAR or scanner turn from this pose; counts the turn as taken."""
         if self.config.source == "depth":
             return False
         return self._turns.due(stamp) and self._turns.takes(stamp, map_from_sensor[:3, 3])
@@ -86,7 +46,7 @@ class PlanChain:
         map_from_odom: np.ndarray,
         odom_from_base: np.ndarray | None = None,
     ) -> bool:
-        """Take in returns (N, 3) of a LiDAR, metres in its frame; a floor layer begins where the base stands."""
+        """Integrate LiDAR returns (N, 3), metres in its frame; a floor layer starts from the base's place."""
         assert isinstance(self.mapper, OctoMapper)
         jumped = self.mapper.follow(map_from_odom, odom_from_sensor)
         base = None if odom_from_base is None else map_from_odom @ odom_from_base
@@ -103,7 +63,7 @@ class PlanChain:
         odom_from_sensor: np.ndarray,
         map_from_odom: np.ndarray,
     ) -> bool:
-        """Take in a planar scan: ranges (N,), metres; angles: the first and the step, rad."""
+        """Integrate a planar scan: ranges (N,), metres; angles: the first and the step, rad."""
         assert isinstance(self.mapper, ScanGridMapper)
         jumped = self.mapper.follow(map_from_odom, odom_from_sensor)
         self.mapper.insert_scan(ranges, *angles, range_max, map_from_odom @ odom_from_sensor)
@@ -111,7 +71,7 @@ class PlanChain:
         return jumped
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> bool:
-        """Take in a depth image, where depth is the source and the image is due."""
+        """Integrate a depth image if depth is the source and the image is due."""
         if self.config.source != "depth" or not self._turns.due(frame.stamp):
             return False
         assert isinstance(self.mapper, OctoMapper)

@@ -11,10 +11,11 @@ from lodestar.agent.commands import Command, Finish, FollowConstraints
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
-from lodestar.assembly.plan_chain import Periodic, Phased
+from lodestar.assembly.periods import Periodic, Phased
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
+from lodestar.language.config import ReasonerConfig
 from lodestar.language.directive import Directive
 from lodestar.language.reasoner import Reasoner
 from lodestar.models.phrases import PhraseBook
@@ -51,7 +52,7 @@ class HeadlessRobot:
         self.forget()
 
     def forget(self) -> None:
-        """Nothing is known of the building any more; what the policy has learned stays, and a directive goes on."""
+        """Forget the map and the entities; the policy keeps what it has learned, and a directive continues."""
         config, phrases = self.config, self.phrases
         self.map = MapChain(config, phrases, stages=self._stages)
         self.frontier = parts.frontier_expert(config.frontier_expert, phrases)
@@ -69,7 +70,7 @@ class HeadlessRobot:
         self._description = Periodic(config.ego_vlm_expert.description_period)
         self._given: OccupancyGrid2D | None = None
 
-    def _mind(self, config: parts.ReasonerConfig) -> Reasoner:
+    def _mind(self, config: ReasonerConfig) -> Reasoner:
         if self._reasoner is not None:
             return self._reasoner()
         handle = parts.reasoner(config)
@@ -77,12 +78,12 @@ class HeadlessRobot:
         return handle.reasoner
 
     def close(self) -> None:
-        """End what reasoners still ask."""
+        """Cancel the pending requests of the reasoners."""
         self._closing.close()
 
     @property
     def grid(self) -> OccupancyGrid2D:
-        """The plan with the keep-out zones."""
+        """Return the grid with the keep-out zones."""
         return self.map.grid
 
     # --- facts ------------------------------------------------------------------------------------------------
@@ -90,7 +91,7 @@ class HeadlessRobot:
     def take_view(
         self, frame: RgbdFrame, segmented: SegmentedFrame, odom_from_base: np.ndarray | None = None
     ) -> None:
-        """One image with its segments: map, scene and experts know of it. odom_from_base: (4, 4) at that moment."""
+        """Give an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
         self.map.take_depth(frame, odom_from_base)
         self.map.take_segments(frame, segmented)
         self.map.work(frame.stamp)
@@ -108,7 +109,7 @@ class HeadlessRobot:
             self.loop.on_scene(self.map.mirror)
 
     def _describe(self) -> None:
-        """The semantic-map expert hears what the egocentric one says of the view."""
+        """Pass the egocentric expert's description of the view to the semantic-map expert."""
         description = self.egocentric.describe()
         if description is not None:
             self.semantic_map.hear(description)
@@ -125,13 +126,13 @@ class HeadlessRobot:
             self.loop.on_grid(grid)
 
     def take_pose(self, pose: np.ndarray, now: float) -> None:
-        """The robot is at pose (3,) x, y, yaw in map."""
+        """Give the robot's pose (3,) x, y, yaw in map to the loop."""
         self.loop.on_pose(pose, now)
 
     # --- directives and decisions -----------------------------------------------------------------------------
 
     def start(self, directive: Directive | str, now: float, time_limit: float = 0.0) -> Directive:
-        """Begin a directive, by its words or as a record. Raises DirectiveError, DirectiveRefused."""
+        """Start a directive, given as text or as a record. Raises DirectiveError, DirectiveRefused."""
         parsed = self._parse(directive) if isinstance(directive, str) else directive
         check_directive(parsed)
         self.loop.start(parsed, now, time_limit)
@@ -139,7 +140,7 @@ class HeadlessRobot:
         return parsed
 
     def tick(self, now: float) -> list[Command]:
-        """What is to be done now."""
+        """Advance the decision loop and return its commands."""
         self._give_grid()
         with self._stages("loop"):
             commands = self.loop.tick(now)
@@ -151,6 +152,6 @@ class HeadlessRobot:
         return commands
 
     def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection:
-        """An expert's answer from what is known now; it goes to `loop.on_answer` when the owner sees fit."""
+        """Return an expert's answer from the current state; the caller passes it to `loop.on_answer`."""
         with self._stages(f"expert_{expert}"):
             return self.experts[expert].propose(request)

@@ -10,12 +10,9 @@ from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, 
 from typing import Any, TypeVar
 
 from lodestar.agent.config import LoopConfig
-from lodestar.experts.facing_places import ApproachConfig
-from lodestar.experts.reach import ReachConfig
+from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.geometry.camera import DEPTH_RANGE
-from lodestar.grid.footprint import Footprint
-from lodestar.grid.success_pose import SuccessConfig
-from lodestar.grid.viewpoints import ViewpointConfig
+from lodestar.grid.config import Footprint, SuccessConfig, ViewpointConfig
 from lodestar.language.directive import DEFAULT_KEEP_AWAY
 from lodestar.query.config import QueryConfig
 

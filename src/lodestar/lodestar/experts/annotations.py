@@ -4,29 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
+from lodestar.experts.config import AnnotationConfig
 from lodestar.language.views import ViewPoint
 from lodestar.perception.frames import RgbdFrame
 from lodestar.perception.pictures import encode_picture
-
-
-@dataclass(frozen=True)
-class AnnotationConfig:
-    """Grid of the marks and size of the annotated picture."""
-
-    rows: int = 4  # of the grid over the image; chosen
-    columns: int = 6  # of the grid over the image; chosen
-    # metres of depth between which a point is marked: RoboAtlas IV-F prunes cells that are too close or out of the
-    # interaction range; values chosen
-    near: float = 0.8
-    far: float = 5.0
-    highest: float = 2.0  # metres above the floor of a mark; chosen: keeps marks off ceilings
-    window: int = 2  # pixels, half side of the square whose median depth is used; chosen
-    side: int = 768  # pixels of the longer side of the picture for the model; chosen
 
 
 def grid_points(

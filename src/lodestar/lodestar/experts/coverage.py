@@ -20,10 +20,11 @@ from collections.abc import Iterable
 import numpy as np
 from numba import njit
 
-from lodestar.experts.heights import BANDS, Lens, SurfaceConfig, SurfaceMap
+from lodestar.experts.config import SurfaceConfig
+from lodestar.experts.heights import BANDS, Lens, SurfaceMap
+from lodestar.grid.config import ViewpointConfig
 from lodestar.grid.extent_change import carried_over
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import ViewpointConfig
 from lodestar.grid.visibility import ray_buffers, ray_cells
 from lodestar.scene.records import Entity
 

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.experts.config import DetectionScoreConfig
 from lodestar.experts.lifted_detections import LiftedDetection
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.models.phrases import PhraseBook
-from lodestar.query.verdict import QueryConfig, score_query
+from lodestar.query.verdict import score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
-
-
-@dataclass(frozen=True)
-class DetectionScoreConfig:
-    """Confidence of a detection whose relations are violated or not known yet."""
-
-    promising: float = 0.6  # semantic score, 0..1, from which it is worth going to; chosen
-    promising_confidence: float = 0.5  # factor of the semantic score in its confidence; chosen
-    # the same factor if the task describes the object's look; chosen: an object of that kind and look is mostly the
-    # target
-    described_confidence: float = 0.65
-    query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
 
 
 class DetectionScorer:

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.experts.annotations import AnnotationConfig, annotated_jpeg, draw_points, grid_points
+from lodestar.experts.annotations import annotated_jpeg, draw_points, grid_points
+from lodestar.experts.config import (
+    EgocentricConfig,
+)
 from lodestar.experts.descriptions import AnnotatedPoint, SceneDescription
-from lodestar.experts.detection_score import DetectionScoreConfig, DetectionScorer, as_entity, name_of
-from lodestar.experts.facing_places import ApproachConfig, place_to_face, place_towards
-from lodestar.experts.lifted_detections import LiftConfig, LiftedDetection, lift
+from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
+from lodestar.experts.facing_places import place_to_face, place_towards
+from lodestar.experts.lifted_detections import LiftedDetection, lift
 from lodestar.experts.protocol import ActionKind, Proposal, ProposalRequest, Rejection, RejectionReason
-from lodestar.experts.reach import Reach, ReachConfig
-from lodestar.experts.recall import Recall, RecallConfig
+from lodestar.experts.reach import Reach
+from lodestar.experts.recall import Recall
 from lodestar.experts.tasks import TaskWatch
-from lodestar.experts.turn_memory import TURNS, TurnConfig, TurnMemory
+from lodestar.experts.turn_memory import TURNS, TurnMemory
 from lodestar.geometry.boxes import point_box_distance
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, ViewpointConfig
+from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.language.views import GO, ViewAnswer, ViewPoint, ViewQuestion
 from lodestar.models.kinship import same_kind
@@ -31,34 +33,6 @@ from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
 
 __all__ = ["AnnotatedPoint", "EgocentricConfig", "EgocentricExpert", "SceneDescription"]
-
-
-@dataclass(frozen=True)
-class EgocentricConfig:
-    """Parameters of the egocentric expert."""
-
-    max_age: float = 2.0  # seconds after which a view is no longer the current one; chosen
-    # metres between a detection and an entity's box within which they are the same object; chosen
-    same_place: float = 0.2
-    # confidence of a turn towards no open space, 0..1; full openness adds as much again; chosen
-    turn_confidence: float = 0.1
-    go_from: float = (
-        0.2  # score of a mark, 0..1, from which a reasoner's choice to go there is followed; chosen
-    )
-    # factor of the confidence while the path up to an object is not known yet; chosen
-    afar_share: float = 0.9
-    # metres and radians within which a turn chosen for an earlier view is still valid; chosen
-    still_distance: float = 0.5
-    still_angle: float = math.radians(20.0)
-    open_depth: float = 5.0  # metres of depth that count as fully open; chosen
-    lifting: LiftConfig = field(default_factory=LiftConfig)
-    annotation: AnnotationConfig = field(default_factory=AnnotationConfig)
-    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
-    worth: DetectionScoreConfig = field(default_factory=DetectionScoreConfig)
-    recall: RecallConfig = field(default_factory=RecallConfig)
-    turning: TurnConfig = field(default_factory=TurnConfig)
-    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
 
 
 class EgocentricExpert:

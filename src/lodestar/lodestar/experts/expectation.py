@@ -4,36 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
+from lodestar.experts.config import ExpectedConfig
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import StepKind
-from lodestar.language.priors import CoOccurrence, PriorConfig, everyday_words
+from lodestar.language.priors import CoOccurrence, everyday_words
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.categories import category_scores
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
-
-
-@dataclass(frozen=True)
-class ExpectedConfig:
-    """Weights of cells by the objects known around them."""
-
-    spread: float = 1.5  # metres, sigma of an object's influence on the cells around it; chosen
-    doubt: float = 1.0  # objects for which the average case counts where few are known; chosen
-    # metres, sigma around an object that the task names as near to the target, or that has the target's kind and look
-    # but not (yet) its surroundings; chosen
-    anchor_spread: float = 1.0
-    anchor_weight: float = 5.0  # factor of the weight at such an object; chosen
-    trust: float = 0.5  # power of the weights, 0..1; chosen: an exponent below 1 tempers overconfident priors
-    bounds: tuple[float, float] = (0.25, 6.0)  # of a cell's weight; chosen
-    cell: float = 0.4  # metres, lattice on which the weights are computed; chosen
-    prior: PriorConfig = field(default_factory=PriorConfig)
 
 
 class Expectation:

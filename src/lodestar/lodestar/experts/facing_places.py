@@ -8,41 +8,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lodestar.experts.config import ApproachConfig
 from lodestar.experts.reach import HOPED, Reach
 from lodestar.geometry.floor_height import floor_below
+from lodestar.grid.config import ViewpointConfig
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import FREE, OCCUPIED, OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
-from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, Viewpoint, ViewpointConfig
+from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason, Viewpoint
 from lodestar.grid.visibility import sight_between
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
-
-
-@dataclass(frozen=True)
-class ApproachConfig:
-    """Choice of a place on the way to an object that cannot be faced yet."""
-
-    gain: float = 0.75  # metres by which a place must be nearer to the object than the robot is; chosen
-    clearance: float = 0.35  # metres of a place from obstacles; chosen
-    ignore_last: float = 0.8  # metres before the object in which occupied cells may be its furniture; chosen
-    excluded_radius: float = 0.35  # metres around excluded goals within which nothing is proposed; chosen
-    candidates: int = 400  # places nearest to the object whose line of sight is checked; chosen
-    # metres before the object, along the line of sight to it, within which a place to stand is searched; chosen
-    front: float = 2.0
-    # metres above the floor of an object's lowest point; below it, a viewpoint past an obstacle may lie behind a
-    # wall; chosen
-    stands_below: float = 0.4
-    # metres by which the path from a viewpoint to the front may exceed the straight line; chosen: a path around
-    # furniture is shorter than that, a path around a wall is longer
-    detour: float = 0.75
-    # share of a raised object's height that must be visible past the edge of its support; chosen
-    shows: float = 0.1
-    # metres: if the side that was seen does not show that share, another side of the support is used. The path to it
-    # must stay this near to the support and be longer by no more than the support's length and width; chosen
-    beside: float = 1.2
-    roomy: float = 0.40  # metres of clearance of a place on the way to the front; chosen
 
 
 @dataclass(frozen=True)

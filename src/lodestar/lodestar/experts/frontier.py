@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
-from lodestar.experts.coverage import LookedAt
-from lodestar.experts.expectation import Expectation, ExpectedConfig
-from lodestar.experts.frontier_tracker import (
-    FrontierRecord,
-    FrontierTracker,
-    FrontierTrackerConfig,
-    find_pieces,
+from lodestar.experts.config import (
+    FrontierConfig,
 )
-from lodestar.experts.heights import Lens, SurfaceConfig, view_heading
+from lodestar.experts.coverage import LookedAt
+from lodestar.experts.expectation import Expectation
+from lodestar.experts.frontier_tracker import FrontierRecord, FrontierTracker, find_pieces
+from lodestar.experts.heights import Lens, view_heading
 from lodestar.experts.progress import Pass, Progress
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
-from lodestar.experts.reach import Reach, ReachConfig, length_near
+from lodestar.experts.reach import Reach, length_near
 from lodestar.experts.rooms import rooms_mask
-from lodestar.experts.viewpoint_survey import Stop, StopConfig, Survey
+from lodestar.experts.viewpoint_survey import Stop, Survey
 from lodestar.experts.walls import SteadyWalls
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import ViewpointConfig
 from lodestar.language.directive import StepKind
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -36,37 +33,6 @@ NO_WAY = "no way leads to it"
 SHOWS_NOTHING = "no reachable place near it would show anything new"
 TRIED = "the goals from which it is looked into were given up"
 TOO_FAR = "the battery does not last for it and the way back"
-
-
-@dataclass(frozen=True)
-class FrontierConfig:
-    """Parameters of the frontier expert."""
-
-    # metres from which a cell counts as looked at, one per pass: first from afar, then, when little is left at that
-    # range, from near enough for small objects; chosen
-    look_ranges: tuple[float, ...] = (4.5, 2.5)
-    fov: float = math.radians(80.0)  # radians, horizontal, of a camera before its first view; chosen
-    gain_range: float = 4.5  # metres of the sensor footprint S(c), RoboAtlas eq. 15; chosen
-    # m^2 that a goal must show; the next value is used if no goal reaches the one before. The last goal is kept while
-    # it shows half as much and, where the next one is more than twice as far away, while it shows the last value;
-    # chosen
-    min_gains: tuple[float, ...] = (2.0, 0.5)
-    # m^2, further value of a search that found nothing; chosen: objects may stand behind furniture
-    corner_gain: float = 0.15
-    # m^2 per metre of path in the utility (RoboAtlas eq. 16) that selects a frontier's published viewpoint; chosen
-    alpha: float = 3.0
-    # a pass ends after `barren_way` metres that showed at most `barren_area` m^2; chosen: the remaining gains are then
-    # predicted from afar and vanish from nearby
-    barren_way: float = 20.0
-    barren_area: float = 1.0
-    gain_scale: float = 5.0  # m^2 at which the confidence is 0.63; chosen
-    at_charger: float = 0.5  # metres from the charger within which the robot counts as back; chosen
-    surfaces: SurfaceConfig = field(default_factory=SurfaceConfig)
-    stops: StopConfig = field(default_factory=StopConfig)
-    pieces: FrontierTrackerConfig = field(default_factory=FrontierTrackerConfig)
-    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
-    expected: ExpectedConfig = field(default_factory=ExpectedConfig)
 
 
 class FrontierExpert:

@@ -5,31 +5,17 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import cv2
 import numpy as np
 from scipy import ndimage
 
+from lodestar.experts.config import FrontierTrackerConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.memory.config import FrontierSnapshotConfig
 from lodestar.memory.frontier_snapshots import FrontierImageChoice
 
 _EIGHT = np.ones((3, 3), np.uint8)
-
-
-@dataclass(frozen=True)
-class FrontierTrackerConfig:
-    """Division of frontiers into pieces and identity of pieces."""
-
-    tile: float = 2.0  # metres, side of the tiles into which clusters are cut; chosen
-    min_cells: int = 8  # of a piece; chosen
-    most: int = 100  # pieces, nearest first; chosen
-    # radians as seen from the robot above which a piece is split into two (SnapMem App. 8)
-    split_angle: float = math.radians(150.0)
-    same_distance: float = 1.0  # metres within which a piece without overlap keeps its identity; chosen
-    beside: float = 2.0  # metres to the nearest reachable cell above which a piece is unreachable; chosen
-    snapshots: FrontierSnapshotConfig = field(default_factory=FrontierSnapshotConfig, metadata={"prefix": ""})
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from lodestar.experts.config import GlimpseConfig
 from lodestar.experts.lifted_detections import LiftedDetection
 from lodestar.geometry.boxes import point_box_distance, transform_box
 from lodestar.geometry.corrections import JumpWatch
@@ -20,23 +21,6 @@ from lodestar.models.kinship import same_kind
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
-
-
-@dataclass(frozen=True)
-class GlimpseConfig:
-    """Identity of glimpses and how they are refuted."""
-
-    # metres between a detection and the box of an object of its kind within which they are the same object; chosen
-    same_place: float = 0.5
-    memory: int = 200  # glimpses that are kept; chosen
-    # frames that show the place but no object of the kind, after which a glimpse counts as a false detection; chosen
-    refuted: int = 4
-    # Conditions on such a frame; all chosen:
-    near: float = 4.0  # metres, the camera's largest distance
-    slack: float = 0.3  # metres by which the measured depth may fall short of the place's
-    margin: float = 0.08  # share of the image at its edge that does not count
-    tried: int = 3  # given-up goals for another look, after which a glimpse is not proposed again; chosen
-    same_goal: float = 0.25  # metres within which two goals are the same; chosen
 
 
 @dataclass

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from lodestar.experts.config import SurfaceConfig
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.floor_height import floor_of
@@ -18,16 +19,6 @@ from lodestar.scene.records import Entity, EntityState
 #: shelves and on a wardrobe.
 BANDS = np.array([0.1, 0.5, 0.9, 1.3, 1.7, 2.1])
 _LEAST_TANGENT = 1e-3
-
-
-@dataclass(frozen=True)
-class SurfaceConfig:
-    """Selects the tops of known objects that are searched for objects standing on them."""
-
-    lowest: float = 0.3  # metres above the floor of a top; chosen: the floor's band covers lower ones
-    highest: float = 2.0  # metres above the floor of a top; chosen
-    least_side: float = 0.25  # metres in plan of the shorter side; chosen
-    stands: float = 0.2  # metres that an object on a top is taken to rise above the top's edge; chosen
 
 
 @dataclass(frozen=True)

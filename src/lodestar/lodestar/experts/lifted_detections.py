@@ -6,20 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.experts.config import LiftConfig
 from lodestar.perception.frames import Detection, RgbdFrame, SegmentedFrame
-
-
-@dataclass(frozen=True)
-class LiftConfig:
-    """Selection of the depth pixels that form a detection's box."""
-
-    min_depth: float = 0.15  # metres; chosen
-    max_depth: float = 8.0  # metres; chosen
-    min_pixels: int = 20  # with valid depth in a mask; chosen
-    max_pixels: int = 400  # of a mask that are lifted; chosen
-    spread: float = 0.6  # metres of depth from the median above which a pixel is not of the object; chosen
-    # share of the points cut off at either end of each axis; chosen: masks bleed over edges
-    trim: float = 0.05
 
 
 @dataclass(frozen=True)

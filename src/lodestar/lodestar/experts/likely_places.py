@@ -3,45 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from lodestar.experts.facing_places import ApproachConfig, place_towards
+from lodestar.experts.config import LikelyConfig, ReachConfig
+from lodestar.experts.facing_places import place_towards
 from lodestar.experts.protocol import Proposal, ProposalRequest
-from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.reach import Reach
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.language.priors import CoOccurrence, PriorConfig
+from lodestar.language.priors import CoOccurrence
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.categories import category_scores
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
-
-
-@dataclass(frozen=True)
-class LikelyConfig:
-    """Scores of places near which an unseen target is likely."""
-
-    # score of a place, 0..1, from which it is proposed; chosen: high, because a policy that trusts the semantic map
-    # follows its guesses too
-    least: float = 0.8
-    # confidence of a proposal for a place of score 1; measured: of 42 that were followed (apartments 101-150, offices
-    # 101-115), one showed the target
-    confidence: float = 0.05
-    anchor: float = (
-        0.75  # score, 0..1, of a place near an object that the task names as near to the target; chosen
-    )
-    room_weight: float = 0.4  # share of the score that depends on the room; chosen
-    # A place is proposed while at least `border` metres of the border between free and unknown cells lie within
-    # `surroundings` metres of its box. Unknown cells behind a wall do not count. Metres; chosen.
-    surroundings: float = 1.5
-    border: float = 0.6
-    max_distance: float = 4.0  # metres of path; chosen: farther places are left to the frontier expert
-    distance_weight: float = 0.02  # score per metre of straight distance; chosen
-    top_n: int = 3  # places that are tried; chosen
-    prior: PriorConfig = field(default_factory=PriorConfig)
-    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
 
 
 class LikelyPlaces:

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from lodestar.experts.config import ReachConfig
+from lodestar.grid.config import TravelConfig, ViewpointConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import TravelConfig, path_lengths
-from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, ViewpointConfig, find_viewpoints
-
-
-@dataclass(frozen=True)
-class ReachConfig:
-    """Clearances of preferred and of possible paths."""
-
-    # metres of clearance of a preferred path; chosen: a Go2 rarely gets caught, and doors of 0.9 m leave as much
-    ease: float = 0.32
-    travel: TravelConfig = field(default_factory=TravelConfig)  # of a path that is possible at all
-
+from lodestar.grid.paths import path_lengths
+from lodestar.grid.viewpoints import NoViewpoint, Viewpoint, find_viewpoints
 
 HOPED = TravelConfig(unknown_ok=True, start_snap=0.5, pocket_area=0.0)  # unknown cells count as free
 

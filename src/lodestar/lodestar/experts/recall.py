@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.experts.config import RecallConfig
 from lodestar.experts.detection_score import DetectionScorer, as_entity, name_of
-from lodestar.experts.facing_places import ApproachConfig, place_to_face
-from lodestar.experts.glimpses import Glimpse, GlimpseConfig, GlimpseMemory
+from lodestar.experts.facing_places import place_to_face
+from lodestar.experts.glimpses import Glimpse, GlimpseMemory
 from lodestar.experts.protocol import Proposal, ProposalRequest
-from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.reach import Reach
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
+from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.query.categories import category_scores
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import EntityState
-
-
-@dataclass(frozen=True)
-class RecallConfig:
-    """Choice of glimpses to return to."""
-
-    alike: float = 0.5  # category score, 0..1, from which a glimpse is scored by the query; chosen
-    share: float = 0.9  # factor of the glimpse's score in the proposal's confidence; chosen
-    top_n: int = 3  # candidates for which a goal is searched, best first; chosen
-    glimpses: GlimpseConfig = field(default_factory=GlimpseConfig)
-    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
-    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
 
 
 class Recall:

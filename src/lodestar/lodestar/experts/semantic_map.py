@@ -4,57 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.experts.config import SemanticMapConfig
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
-from lodestar.experts.facing_places import ApproachConfig, FacingPlace, place_to_face
-from lodestar.experts.likely_places import LikelyConfig, LikelyPlaces, unknown_share
+from lodestar.experts.facing_places import FacingPlace, place_to_face
+from lodestar.experts.likely_places import LikelyPlaces, unknown_share
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
-from lodestar.experts.reach import Reach, ReachConfig
+from lodestar.experts.reach import Reach
 from lodestar.experts.tasks import TaskWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.viewpoints import NoViewpoint, ViewpointConfig
+from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
-from lodestar.query.verdict import Candidate, QueryConfig, score_query
+from lodestar.query.verdict import Candidate, score_query
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
-
-
-@dataclass(frozen=True)
-class SemanticMapConfig:
-    """Choice of the remembered entity that fits the task."""
-
-    top_n: int = 5  # candidates that are tried, best first (RoboAtlas eq. 20); chosen
-    # score per metre of path; chosen: of two equal matches the nearer one is preferred
-    distance_weight: float = 0.01
-    # semantic score, 0..1, from which an entity whose relations are violated or unknown is worth a closer look; chosen
-    promising: float = 0.6
-    promising_confidence: float = 0.55  # factor of the confidence of such a proposal; chosen
-    surroundings: float = (
-        1.5  # metres, half side of the square around such an entity that must be partly unknown; chosen
-    )
-    unknown_share: float = 0.08  # least unknown share of that square; chosen
-    prefilter_from: int = 400  # entities from which RoboAtlas eq. 18 reduces their number; chosen
-    target_similarity: float = 0.3  # delta_T of RoboAtlas eq. 18, a cosine; chosen
-    neighbor_similarity: float = 0.3  # delta_N of RoboAtlas eq. 18, a cosine; chosen
-    # metres between footprint and box within which the best saved view of the entity is the goal; 0 = never (DESIGN
-    # section 3)
-    saved_distance: float = 0.85
-    # a language model's confidence from which an entity is accepted that the query alone rejects; chosen
-    sure: float = 0.6
-    # a language model's confidence below which an entity is rejected that the query alone accepts; chosen
-    unsure: float = 0.2
-    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
-    likely: LikelyConfig = field(default_factory=LikelyConfig)
-    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
-    query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from lodestar.experts.config import TurnConfig
 from lodestar.experts.protocol import ActionKind
 from lodestar.geometry.poses import wrap_angle
 
@@ -16,17 +16,6 @@ TURNS = {
     ActionKind.TURN_RIGHT: math.radians(-75.0),
     ActionKind.TURN_AROUND: math.pi,
 }
-
-
-@dataclass(frozen=True)
-class TurnConfig:
-    """When a turn at one place shows something new."""
-
-    horizon: int = 3  # turns in a row at one place (RoboAtlas IV-F, H = 3)
-    place: float = 2.0  # metres within which two views are at the same place; chosen
-    looked_angle: float = math.radians(40.0)  # radians within which a heading counts as looked along; chosen
-    made_angle: float = math.radians(15.0)  # radians within which a proposed turn counts as made; chosen
-    memory: int = 500  # views that are remembered; chosen
 
 
 class TurnMemory:

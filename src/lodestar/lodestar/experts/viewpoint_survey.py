@@ -14,6 +14,7 @@ from functools import cached_property
 import cv2
 import numpy as np
 
+from lodestar.experts.config import StopConfig
 from lodestar.experts.coverage import SECTORS, LookedAt, window_sums
 from lodestar.geometry.poses import wrap_angle
 from lodestar.grid.footprint import GO2, footprints_free
@@ -21,31 +22,6 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.visibility import visible_mask
 
 HEADINGS = wrap_angle((np.arange(SECTORS) + 0.5) * (2.0 * math.pi / SECTORS))
-
-
-@dataclass(frozen=True)
-class StopConfig:
-    """Candidates for viewpoints and the choice among them.
-
-    The chosen viewpoint has the greatest gain / (path + start_cost).
-    """
-
-    # metres of clearance of a viewpoint; chosen: the footprint fits at every heading that counts
-    clearance: float = 0.36
-    narrow_clearance: float = 0.30  # metres, for a piece of frontier without such a viewpoint; chosen
-    spacing: float = 0.5  # metres, of the lattice of candidates; chosen
-    candidates: int = 300  # of the lattice; chosen
-    standoff: float = 2.0  # metres from a piece of frontier of further candidates; chosen
-    glance: float = 4.0  # metres from which a further candidate may see a piece of frontier; chosen
-    depth: float = 6.0  # metres that a view is expected to reach into the unknown; chosen
-    start_cost: float = 0.5  # metres added to every path; chosen
-    keep: float = 0.1  # share by which another viewpoint must be better to replace the last goal; chosen
-    # weight of an unknown cell, where a free cell that was not looked at counts 1; chosen: part of them are walls
-    unknown_share: float = 0.25
-    samples: int = 3000  # blocks that represent the unseen cells, approximately; chosen
-    # metres and radians within which a goal is the same as an excluded one; chosen
-    same_goal_distance: float = 0.35
-    same_goal_angle: float = math.radians(40.0)
 
 
 @dataclass(frozen=True)

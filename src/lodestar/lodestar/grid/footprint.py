@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from lodestar.grid.config import Footprint
 from lodestar.grid.occupancy import OccupancyGrid2D
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """Rectangle centred on base_link."""
-
-    length: float = 0.70  # metres; Unitree Go2 data sheet
-    width: float = 0.32  # metres; Unitree Go2 data sheet
-
-    @property
-    def circumscribed_radius(self) -> float:
-        """Return the radius of the circumscribed circle, metres: farther obstacles cannot collide."""
-        return math.hypot(self.length, self.width) / 2.0
-
 
 GO2 = Footprint()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 import cv2
@@ -11,34 +11,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike
 
+from lodestar.grid.config import TravelConfig
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 
 _BUCKETS = 16  # of width one cell; a step costs less than this
 _ROOT_2 = math.sqrt(2.0)
-
-
-@dataclass(frozen=True)
-class TravelConfig:
-    """Constraints and costs of paths."""
-
-    clearance: float = 0.22  # metres always kept from obstacles; half the Go2's width plus a margin
-    # metres from obstacles below which a step costs more; chosen
-    soft_clearance: float = 0.45
-    # additional cost factor of a step at `clearance`; chosen
-    soft_weight: float = 2.0
-    unknown_ok: bool = False  # paths may cross unknown cells
-    # metres a start too near an obstacle is moved at most; chosen
-    start_snap: float = 0.5
-    # metres a goal too near an obstacle is moved at most; chosen: three cells of 5 cm
-    goal_snap: float = 0.15
-    # m^2; below it the free space around the start is a pocket, entered before all of its walls were known. Chosen:
-    # a robot needs more to turn and look for another way out.
-    pocket_area: float = 3.0
-    # metres within which a narrower gap out of a pocket is searched; chosen
-    pocket_reach: float = 2.5
-    # metres of clearance accepted in that gap, tried in this order; chosen: half the Go2's width plus 3 cm, then less
-    pocket_clearances: tuple[float, ...] = (0.19, 0.14)
 
 
 class NoPathReason(Enum):

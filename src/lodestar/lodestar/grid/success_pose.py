@@ -6,24 +6,12 @@ point is within 30 degrees. The caller checks line of sight, on the grid or on t
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from lodestar.geometry.poses import wrap_angle
-from lodestar.grid.footprint import GO2, Footprint
-
-
-@dataclass(frozen=True)
-class SuccessConfig:
-    """Largest distance and bearing of an object that counts as found (DESIGN section 3)."""
-
-    distance: float = 1.0  # metres in plan from the footprint to the object's box; DESIGN section 3
-    # radians from the heading to the box's nearest point; DESIGN section 3
-    bearing: float = math.radians(30.0)
-
+from lodestar.grid.config import Footprint, SuccessConfig
+from lodestar.grid.footprint import GO2
 
 MAX_DISTANCE, MAX_BEARING = SuccessConfig.distance, SuccessConfig.bearing  # the benchmarks' limits
 

@@ -4,65 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
 from lodestar.geometry.floor_height import floor_below
 from lodestar.geometry.poses import wrap_angle
-from lodestar.grid.footprint import Footprint, footprints_free
+from lodestar.grid.config import ViewpointConfig
+from lodestar.grid.footprint import footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import bearings_to_box, footprint_distances
 from lodestar.grid.visibility import sight_between
-
-
-@dataclass(frozen=True)
-class ViewpointConfig:
-    """Constraints on viewpoints and weights of their score."""
-
-    # Distances in plan from the footprint to the box, metres.
-    max_distance: float = 0.75  # chosen: below the 1.0 m of success, for errors of the box and of the drive
-    # maximum for objects so low that a nearer camera looks over them; chosen: below 1.0 m
-    far_distance: float = 0.90
-    # maximum for objects above the camera, hidden from nearer by their support; chosen: between the other two
-    high_distance: float = 0.85
-    min_distance: float = 0.08  # chosen
-    # radians to the box's nearest point; chosen: below the 30 degrees of success
-    max_bearing: float = math.radians(20.0)
-    # metres from obstacles for a free turn (Go2's circumscribed radius plus a margin); nearer to obstacles
-    # the footprint must fit at the heading
-    turning_clearance: float = 0.40
-    # metres before the box that may be furniture under the object; chosen
-    ignore_last: float = 0.8
-    # the same beyond `side_angle` of every saved view, metres; chosen: three cells of 5 cm
-    strict_ignore: float = 0.15
-    # radians in plan from a saved view; chosen
-    side_angle: float = math.radians(60.0)
-    # radians in plan, the largest angle from a saved view; chosen
-    wide_angle: float = math.radians(110.0)
-    camera_forward: float = 0.30  # metres ahead of base_link; the simulated Go2's camera
-    camera_height: float = 0.45  # metres above the floor; the simulated Go2's camera
-    camera_pitch: float = math.radians(10.0)  # radians, positive = up; the simulated Go2's camera
-    # radians, half the vertical field of view; the simulated Go2's camera
-    half_vfov: float = math.radians(32.0)
-    # metres from an object to its support's edge if the support is unknown; chosen
-    set_back: float = 0.2
-    # metres around excluded poses without viewpoints; chosen
-    excluded_radius: float = 0.3
-    spacing: float = 0.25  # metres between returned viewpoints; chosen
-    limit: int = 48  # most viewpoints returned; chosen
-    # Score weights, without unit unless stated; chosen on simulated apartments and offices.
-    visible_weight: float = 1.0  # times the share of the object's height in the camera's field
-    view_weight: float = 0.5  # times the alignment with a saved view, 0..1
-    turning_weight: float = 0.4  # for room to turn
-    plain_weight: float = 0.3  # for an unobstructed line of sight
-    clearance_weight: float = 0.3  # times the clearance up to 0.6 m, as a share of it
-    path_weight: float = 0.12  # score lost per metre of path
-    distance_weight: float = 0.4  # score lost per metre off `best_distance`
-    best_distance: float = 0.45  # metres from footprint to box; chosen
-    footprint: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})  # of the robot
 
 
 @dataclass(frozen=True)

@@ -4,25 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
 from typing import Generic, TypeVar
+
+from lodestar.keyframes.config import PickConfig
 
 Image = TypeVar("Image")
 SAME = 1e-4  # seconds; stamps closer than this belong to the same image
-
-
-@dataclass(frozen=True)
-class PickConfig:
-    """Timing of offers, by stamps."""
-
-    period: float = 0.2  # seconds between two offers; chosen: that of `KeyframeConfig.interval`
-    # seconds without any instances after which every image is offered, because no detector runs; chosen: ten periods
-    patience: float = 2.0
-    images: int = 20  # remembered while their instances are computed; chosen
-
-    def __post_init__(self) -> None:
-        if self.period < 0.0 or self.patience < 0.0 or self.images < 1:
-            raise ValueError("period and patience must not be negative, and images must be at least 1")
 
 
 class ImagePicker(Generic[Image]):

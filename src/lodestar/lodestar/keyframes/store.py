@@ -7,38 +7,19 @@ import math
 import os
 import threading
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import cv2
 import numpy as np
-from scipy.spatial import cKDTree
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.corrections import JumpWatch
+from lodestar.keyframes.config import KeyframeConfig
 from lodestar.keyframes.records import Keyframe
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.private import FILE_MODE, FOLDER_MODE, private_folder, write_private
-
-
-@dataclass(frozen=True)
-class KeyframeConfig:
-    """Selection and limits of keyframes (STaR IV-A).
-
-    An image is new if no stored image newer than `refresh` has a pose within `distance` and `angle_deg` of it.
-    """
-
-    distance: float = 0.5  # metres; chosen
-    angle_deg: float = 25.0  # degrees; chosen
-    # seconds after which the same view is stored again; chosen
-    refresh: float = 120.0
-    interval: float = 0.2  # seconds, the least between keyframes; chosen: bounds encoding to 5 Hz
-    max_count: int = 2000  # images on disk; chosen
-    max_bytes: int = 256 * 2**20  # of images on disk; chosen: 128 KiB per image
-    jpeg_quality: int = 88  # 1 to 100; chosen
-    # seconds between stamps of an image and its instances; chosen
-    link_tolerance: float = 0.02
 
 
 class KeyframeStore:
@@ -218,8 +199,8 @@ class KeyframeStore:
             poses = np.array([self._keyframes[i].map_from_camera for i in ids])
             # metres equivalent to one radian
             turn = self.config.distance / math.radians(self.config.angle_deg)
-            places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn])
-            gaps, others = cKDTree(places).query(places, k=2)
+            places = np.hstack([poses[:, :3, 3], poses[:, :3, 2] * turn]).astype(np.float32)
+            gaps, others = cv2.batchDistance(places, places, cv2.CV_32F, normType=cv2.NORM_L2, K=2)
             first = int(gaps[:, 1].argmin())
             self._drop(ids[min(first, int(others[first].max()))])
 

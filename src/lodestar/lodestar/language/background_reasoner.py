@@ -9,26 +9,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lodestar.language.config import BackgroundReasonerConfig, RankPromptConfig
 from lodestar.language.directive import Task
 from lodestar.language.model_reasoner import UNUSABLE, ModelReasoner, merged, with_reason
-from lodestar.language.prompts import NothingFits, RankPromptConfig, rank_question
+from lodestar.language.prompts import NothingFits, rank_question
 from lodestar.language.reasoner import DEFAULT_BUDGET, Judgement, OfflineReasoner, Reasoner, Scored
 from lodestar.language.views import ViewAnswer, ViewQuestion
 from lodestar.scene.records import Entity
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class BackgroundReasonerConfig:
-    """Seconds. interval: between two questions. retry: until one that failed is asked again unchanged. rank_age,
-    view_age: after which an answer to an earlier question is no longer used.
-    """
-
-    interval: float = 1.0
-    retry: float = 10.0
-    rank_age: float = 60.0
-    view_age: float = 30.0
 
 
 class BackgroundReasoner:

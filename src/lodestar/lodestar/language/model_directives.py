@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lodestar.language.checks import check_directive
+from lodestar.language.config import ParserConfig
 from lodestar.language.directive import (
     AmbiguousDirective,
     CannotObey,
@@ -22,7 +23,6 @@ from lodestar.language.directive_parsers import DirectiveParser, GrammarDirectiv
 from lodestar.language.directive_reader import DENYING, RankedDirective, words_of_text
 from lodestar.language.halts import is_halt
 from lodestar.language.motion_limits import check_manners
-from lodestar.language.parsers import ParserConfig
 from lodestar.language.sentences import sentence
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat

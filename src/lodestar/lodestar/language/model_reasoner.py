@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from lodestar.language.config import RankPromptConfig
 from lodestar.language.directive import Item, Task
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.prompts import (
@@ -17,7 +18,6 @@ from lodestar.language.prompts import (
     RANK_SCHEMA,
     RANK_SYSTEM,
     VIEW_SYSTEM,
-    RankPromptConfig,
     rank_prompt,
     view_prompt,
     view_schema,

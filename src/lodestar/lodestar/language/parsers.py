@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from lodestar.language.config import ParserConfig
 from lodestar.language.grammar import MAX_CHARACTERS, parse_query
 from lodestar.language.noun_phrases import MAX_VARIABLES
 from lodestar.language.query_graph import PREDICATES, QueryGraph
-from lodestar.models.chat import ChatConfig, ChatModel, ChatUnavailable, OpenAiChat
+from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 
 _log = logging.getLogger(__name__)
 
@@ -105,18 +105,6 @@ class ModelParser:
         except (ChatUnavailable, ValueError) as error:
             self._warn(f"the grammar reads the query: {error}")
             return self._fallback.parse(text)
-
-
-@dataclass(frozen=True)
-class ParserConfig:
-    """parser: "grammar", offline, or "model", which falls back to it. chat: of the model."""
-
-    parser: str = "grammar"
-    chat: ChatConfig = field(default_factory=ChatConfig)
-
-    def __post_init__(self) -> None:
-        if self.parser not in ("grammar", "model"):
-            raise ValueError(f'parser must be "grammar" or "model", not {self.parser!r}')
 
 
 def make_parser(

@@ -3,27 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from lodestar.language.config import PriorConfig
 from lodestar.models.lexicon import Lexicon, load_lexicon
 from lodestar.models.phrases import PhraseBook
-
-
-@dataclass(frozen=True)
-class PriorConfig:
-    """temperature: of the softmax over rooms' cosines; related rooms differ by about 0.1 in all-MiniLM-L6-v2.
-    unsure: weight of that distribution against what the lexicon says, in its units. room_share: of the score of a
-    thing that comes from the rooms both belong to, the rest from the cosine of the two words; likeness: cosines
-    between which that goes from 0 to 1.
-    """
-
-    temperature: float = 0.05
-    unsure: float = 1.0
-    room_share: float = 0.6
-    likeness: tuple[float, float] = (0.30, 0.60)
 
 
 @lru_cache(maxsize=1)

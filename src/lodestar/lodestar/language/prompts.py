@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.language.config import RankPromptConfig
 from lodestar.language.directive import Task
 from lodestar.language.views import GO, ViewQuestion
 from lodestar.models.chat_budget import CHARACTERS_PER_TOKEN, tokens_in
@@ -81,19 +82,6 @@ def view_schema(turns: Sequence[str]) -> dict[str, Any]:
 
 class NothingFits(ValueError):
     """The budget of a question does not hold the task and a single candidate."""
-
-
-@dataclass(frozen=True)
-class RankPromptConfig:
-    """characters: of the question as it is sent, four per token (N_max of RoboAtlas eq. 17); a byte outside ASCII
-    counts as two of them. radius: metres within which things count as near a candidate (r_N of eq. 19), near: at most
-    so many of them. views: descriptions of earlier views that are told, at most.
-    """
-
-    characters: int = 24_000
-    radius: float = 2.0
-    near: int = 6
-    views: int = 5
 
 
 def data_block(records: Iterable[Mapping[str, Any]]) -> str:

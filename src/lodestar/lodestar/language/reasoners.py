@@ -4,33 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from lodestar.language.background_reasoner import BackgroundReasoner, BackgroundReasonerConfig
+from lodestar.language.background_reasoner import BackgroundReasoner
+from lodestar.language.config import ReasonerConfig
 from lodestar.language.model_reasoner import ModelReasoner
-from lodestar.language.prompts import RankPromptConfig
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
-from lodestar.models.chat import ChatConfig, OpenAiChat
-
-ADAPTERS = ("offline", "model")
+from lodestar.models.chat import OpenAiChat
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True)
-class ReasonerConfig:
-    """Who weighs candidates and views; chat says which endpoint and what it may cost."""
-
-    adapter: str = (
-        "offline"  # offline: no model; model: an OpenAI-compatible endpoint, offline where it fails
-    )
-    chat: ChatConfig = field(default_factory=ChatConfig)
-    thinking: BackgroundReasonerConfig = field(default_factory=BackgroundReasonerConfig)
-    prompt: RankPromptConfig = field(default_factory=RankPromptConfig)
-
-    def __post_init__(self) -> None:
-        if self.adapter not in ADAPTERS:
-            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
 
 
 @dataclass(frozen=True)

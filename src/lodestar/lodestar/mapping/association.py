@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -12,66 +12,6 @@ from lodestar.mapping.sights import SightMemory
 from lodestar.mapping.tracks import Track, Tracks
 from lodestar.mapping.voxel_store import VoxelStore
 from lodestar.perception.frames import Detection
-
-
-@dataclass(frozen=True)
-class OpenVoxConfig:
-    """A mask shows the instance with the largest score geometric_weight x posterior mass + caption_weight x cosine.
-
-    The posterior mass is the mean over the mask's voxels (RoboAtlas IV-B, OpenVox).
-    """
-
-    accept: float = 0.4  # least score; DESIGN section 4
-    geometric_weight: float = 0.8  # DESIGN section 4
-    caption_weight: float = 0.2  # DESIGN section 4
-
-
-@dataclass(frozen=True)
-class FarmConfig:
-    """Instances that look alike and lie near each other are one (FARM D.1 steps 3 to 5)."""
-
-    similar: float = 0.5  # cosine of features from which a mask may show an instance; chosen
-    budget: float = 0.7  # largest Hellinger distance of their Gaussians, 0..1; chosen
-    reach: float = 0.5  # metres around a mask's box within which instances are compared; chosen
-
-
-@dataclass(frozen=True)
-class AssociationConfig:
-    """`openvox` and `farm` configure those rules; all other fields belong to the rule lodestar.
-
-    A mask shows an instance if geometric_weight x geometry + label_weight x agreement >= accept.
-    Agreement is that of kinds (`models.kinship`): sofa and couch agree, chair and table do not.
-    Geometry is the share of the mask's points in voxels of the instance or, if the labels agree,
-    `containment_weight` times the share within the instance's box grown by `box_margin`.
-    """
-
-    rule: str = "lodestar"  # lodestar, openvox or farm; chosen
-    accept: float = 0.4  # least score; DESIGN section 4
-    geometric_weight: float = 0.8  # DESIGN section 4
-    label_weight: float = 0.2  # DESIGN section 4
-    containment_weight: float = 0.75  # factor of the share within the box; chosen
-    box_margin: float = 0.05  # metres; chosen
-    # share of a mask's points in an instance's voxels from which it may be a second mask of that instance; chosen
-    second_share: float = 0.5
-    # A mask covers an instance if it contains this share and number of the instance's points in the frame. A mask
-    # that covers two alike instances is evidence for a merge; chosen.
-    covered_share: float = 0.6
-    covered_points: int = 8
-    contained_share: float = (
-        0.6  # of the smaller box in the larger, from which two of a kind may be one; chosen
-    )
-    merge_evidence: int = 3  # frames for a merge, less those against it; chosen
-    near: float = 0.5  # metres between boxes of instances that may be one; chosen
-    # Faces of one object (`FaceEvidence`); all chosen:
-    face_observations: int = 2  # of each face
-    face_growth: float = 1.15  # length of both together over that of the longer one ...
-    face_slack: float = 0.1  # ... plus metres
-    face_height: float = 0.6  # share of their heights in common
-    face_empty: float = 0.15  # largest share of the space between them that was ever seen empty
-    face_hidden: float = 0.5  # least share of that space that was in view
-    face_apart: float = 0.15  # largest share of the frames that showed two objects
-    openvox: OpenVoxConfig = field(default_factory=OpenVoxConfig)
-    farm: FarmConfig = field(default_factory=FarmConfig)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lodestar.mapping.cells import Cells, GeometryConfig, ProcessorCells
+from lodestar.mapping.cells import Cells, ProcessorCells
+from lodestar.mapping.config import GeometryConfig
 
 
 def make_cells(config: GeometryConfig) -> Cells:

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.mapping import tsdf_kernels as kernels
 from lodestar.mapping.blocks import CELLS
-
-
-@dataclass(frozen=True)
-class GeometryConfig:
-    """Signed distance field: resolution, fusion and memory."""
-
-    voxel: float = 0.05  # metres; DESIGN section 4
-    truncation: float = 0.20  # metres on either side of a surface; DESIGN section 4: 4-5 voxels
-    near: float = 0.1  # metres of depth; DESIGN section 4
-    # metres of depth; a larger depth shows free space up to here
-    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
-    top: int = 64  # weight from which a voxel is a running mean; chosen
-    # metres, and metres per metre of range, by which all depth around a surface voxel must exceed it to show it
-    # empty; each such view halves its weight; chosen
-    clear_margin: float = 0.10
-    clear_per_metre: float = 0.02
-    capacity: int = (
-        1 << 17
-    )  # blocks of 8 x 8 x 8 voxels, 3 KiB each when used; further ones are counted; chosen
-    device: str = "auto"  # cpu, cuda (through torch), or auto: cuda if torch finds a device, else cpu
+from lodestar.mapping.config import GeometryConfig
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from lodestar.mapping.blocks import CELLS, SIDE
-from lodestar.mapping.cells import GeometryConfig, View
+from lodestar.mapping.cells import View
+from lodestar.mapping.config import GeometryConfig
 from lodestar.mapping.tsdf_kernels import FREE_SPACE, SCALE
 
 _SLAB = 2048  # blocks whose memory is allocated at a time: 6 MiB

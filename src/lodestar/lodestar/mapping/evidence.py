@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from lodestar.mapping.association import AssociationConfig, Match
+from lodestar.mapping.association import Match
+from lodestar.mapping.config import AssociationConfig
 from lodestar.mapping.sights import SightMemory
 from lodestar.mapping.tracks import Bounds, Track, Tracks
 from lodestar.models.kinship import looks_agree, same_kind

@@ -7,27 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from lodestar.mapping.config import ExtractionConfig
 from lodestar.mapping.voxel_store import VoxelStore
 
 _BINS = 4096
-
-
-@dataclass(frozen=True)
-class ExtractionConfig:
-    """Weights of the points that form an instance's geometry.
-
-    Each sample weighs 1 / range^2 (from 1 m on), as the depth's error grows with the square of the range.
-    """
-
-    trim: float = 0.01  # share of the mass cut off at either end of the box, along each axis; chosen
-    # largest mass of a voxel; chosen: a part that was seen often must not outweigh the rest
-    most: float = 0.3
-    # A voxel has full weight after votes of `solid` frames, if a share `enough` of the instance's voxels has as many.
-    # With fewer votes its weight is (votes / solid) ** faith. solid: DESIGN section 4; others chosen: false points of
-    # single masks differ between views, and an instance that was seen only once or twice keeps all its voxels.
-    solid: int = 3
-    enough: float = 0.2
-    faith: float = 4.0
 
 
 class SurfacePoints:

@@ -13,6 +13,7 @@ from lodestar.geometry.poses import yaw_of
 from lodestar.grid.correction import moved_cells
 from lodestar.grid.footprint import GO2
 from lodestar.mapping import floor_kernels
+from lodestar.mapping.config import FloorConfig
 
 _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
 _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
@@ -30,40 +31,6 @@ _LAYERS = {
     "trodden": np.bool_,
     "closest": np.float32,
 }
-
-
-@dataclass(frozen=True)
-class FloorConfig:
-    """Which surface counts as floor, and where unseen floor is assumed."""
-
-    # off until drop-offs reach their bar; see docs/measurements/drop-offs.md. Off = the floor is z = 0 and nowhere ends
-    enabled: bool = False
-    base_height: float = 0.0  # m, base_link above the ground; 0 = it lies on it (a standing Go2's body: 0.32)
-    step: float = 0.12  # m, up between neighbouring cells; a Go2 climbs 0.16 (data sheet), less a margin
-    slope: float = 0.15  # rise over run of the floor (8.5 degrees); stairs have 0.5 and more
-    gap_step: float = 0.06  # m, difference of height across a gap in which no floor was seen ...
-    gap_slope: float = 0.05  # ... and per metre of the gap; a beam over an edge falls by more than that
-    doubt: float = (
-        0.04  # m under the floor from which on a surface or a ray contradicts it; chosen: twice `noise`
-    )
-    bridge: float = (
-        0.6  # m, widest gap in seen floor that counts as floor: the blind ring of a LiDAR at the start
-    )
-    ring_gap: float = (
-        0.3  # 1/m; from d metres on gaps of ring_gap * d^2 count (rings 2.8 degrees apart, 0.5 m up) ...
-    )
-    far_bridge: float = (
-        4.0  # m, ... and none wider than that; chosen on development buildings 3, 6, 11 and 13
-    )
-    spread: float = (
-        1.0  # m around a contradiction, within which unseen ground is not taken for floor; chosen: a ring gap
-    )
-    edge: float = 0.5  # m around a drop-off where unseen floor is part of it
-    noise: float = 0.02  # m, of the height of a return (range noise and body motion) ...
-    noise_per_meter: float = 0.01  # ... and per metre of its range (0.6 degrees of attitude)
-    gate: float = 3.0  # standard deviations within which a return tells of the same surface ...
-    least_gate: float = 0.05  # ... and at least this far, m
-    rise: float = 0.3  # m by which a floor may rise where TF drifts; higher things stand on it
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from lodestar.mapping.association import Masks, Match, Rule, Split
+from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.extraction import SurfacePoints
 from lodestar.mapping.instance_factory import to_observation
 from lodestar.mapping.records import Merge, Observation
@@ -15,7 +16,6 @@ from lodestar.mapping.relocation import find_moved
 from lodestar.mapping.rules import make_rule
 from lodestar.mapping.samples import distinct
 from lodestar.mapping.tracks import Track
-from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.mapping.voxel_store import VoxelStore
 from lodestar.perception.frames import RgbdFrame
 

@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import cv2
 import numpy as np
 
-from lodestar.geometry.camera import DEPTH_RANGE
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar.mapping.floor import FloorConfig, FloorMap, FloorState
+from lodestar.mapping.config import OctoMapConfig
+from lodestar.mapping.floor import FloorMap, FloorState
 from lodestar.mapping.occupancy_kernels import EMPTY, FULL
 from lodestar.mapping.occupancy_voxels import OccupancyVoxels
 from lodestar.perception.frames import RgbdFrame
-
-
-@dataclass(frozen=True)
-class OctoMapConfig:
-    """Update of voxels by rays, and projection of voxels to cells of the plan."""
-
-    resolution: float = 0.1  # metres, of voxels and cells (ADR 0008)
-    max_range: float = 12.0  # metres; longer rays are free up to it; chosen
-    min_range: float = 0.3  # metres; shorter rays are the robot itself; chosen
-    # metres above the floor between which a voxel is an obstacle; chosen: below is the floor with its noise, and the
-    # robot fits under anything above
-    band_low: float = 0.1
-    band_high: float = 0.6
-    depth_stride: int = 8  # pixels between rays of a depth image; chosen
-    # metres, reliable range of depth
-    depth_range: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
-    growth: float = 4.0  # metres by which the grid grows at a time; chosen
-    max_cells: int = 64_000_000  # beyond which the grid refuses to grow; chosen
-    floor: FloorConfig = field(default_factory=FloorConfig)  # floor layer; unless enabled the floor is z = 0
 
 
 class MapExtentError(ValueError):

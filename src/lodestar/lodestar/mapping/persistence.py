@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.records import Merge
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.semantic_voxels import SemanticVoxelMap
 from lodestar.mapping.tracks import Track
 from lodestar.mapping.tsdf import TsdfVolume
-from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.mapping.voxel_store import GONE, VoxelStore
 from lodestar.storage.archive import ForeignFile
 

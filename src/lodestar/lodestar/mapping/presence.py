@@ -8,10 +8,10 @@ import numpy as np
 
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import inverse, transform_points
+from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.records import Absence, Miss
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.tracks import Track
-from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.mapping.voxel_store import VoxelStore
 
 

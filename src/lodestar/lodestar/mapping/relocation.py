@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from lodestar.mapping.config import RelocationConfig
 from lodestar.mapping.registry import InstanceRegistry
 from lodestar.mapping.tracks import Track
 from lodestar.models.kinship import kind_of, looks_of
-
-
-@dataclass(frozen=True)
-class RelocationConfig:
-    """When a new instance is a disappeared one that was moved."""
-
-    size: float = 1.6  # largest ratio of the longest sides; chosen
-    similar: float = 0.9  # least cosine of the features, if both have one; chosen
 
 
 def find_moved(

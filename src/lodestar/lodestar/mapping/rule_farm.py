@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.geometry.gaussians import hellinger_distance
-from lodestar.mapping.association import FarmConfig, Masks, Match, Split, loser_and_winner
+from lodestar.mapping.association import Masks, Match, Split, loser_and_winner
+from lodestar.mapping.config import FarmConfig
 from lodestar.mapping.tracks import Tracks
 from lodestar.mapping.voxel_store import VoxelStore
 

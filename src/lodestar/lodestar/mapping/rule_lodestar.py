@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from lodestar.mapping.association import AssociationConfig, Masks, Match, Split, loser_and_winner
+from lodestar.mapping.association import Masks, Match, Split, loser_and_winner
+from lodestar.mapping.config import AssociationConfig, SplitConfig
 from lodestar.mapping.evidence import FaceEvidence, MergeEvidence
-from lodestar.mapping.split_evidence import SplitConfig, SplitEvidence
+from lodestar.mapping.split_evidence import SplitEvidence
 from lodestar.mapping.tracks import Tracks
 from lodestar.mapping.voxel_store import VoxelStore
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lodestar.mapping.association import Masks, Match, OpenVoxConfig, Split
+from lodestar.mapping.association import Masks, Match, Split
+from lodestar.mapping.config import OpenVoxConfig
 from lodestar.mapping.tracks import Tracks
 from lodestar.mapping.voxel_store import VoxelStore
 

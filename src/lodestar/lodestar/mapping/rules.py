@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lodestar.mapping.association import AssociationConfig, Rule
+from lodestar.mapping.association import Rule
+from lodestar.mapping.config import AssociationConfig, SplitConfig
 from lodestar.mapping.rule_farm import FarmRule
 from lodestar.mapping.rule_lodestar import LodestarRule
 from lodestar.mapping.rule_openvox import OpenVoxRule
-from lodestar.mapping.split_evidence import SplitConfig
 
 RULES = ("lodestar", "openvox", "farm")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
-from lodestar.geometry.camera import DEPTH_RANGE
+from lodestar.mapping.config import SampleConfig
 
 
 @dataclass(frozen=True)
@@ -188,24 +188,6 @@ def _arrange(start, order, depth_of, points_of, size, gap, gap_per_metre, keep_s
                 n += 1
         begins[mask + 1] = n
     return begins, depth[:n], points[:n], voxels[:n], low, high, distance, background
-
-
-@dataclass(frozen=True)
-class SampleConfig:
-    """Selection of pixels of a mask and removal of outliers in depth."""
-
-    near: float = 0.1  # metres of depth; DESIGN section 4
-    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})  # metres of depth
-    max_step: int = 8  # pixels between samples of a large mask; chosen
-    samples: int = 400  # pixels of a mask up to which about all are sampled; chosen
-    background_step: int = 3  # pixels between samples of the background; chosen
-    # metres, and metres per metre of range, of a jump in depth that separates two layers of a mask; chosen
-    gap: float = 0.12
-    gap_per_metre: float = 0.03
-    # a further layer belongs to the object if it has at least this share of the largest layer's samples and lies
-    # within so many metres of it; chosen: a shelf and its back
-    keep_share: float = 0.35
-    keep_reach: float = 0.6
 
 
 def sample(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -13,25 +12,7 @@ from numpy.typing import ArrayLike
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.correction import moved_cells
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN, OccupancyGrid2D
-
-
-@dataclass(frozen=True)
-class ScanGridConfig:
-    """Update of cells by beams, and extent of the grid."""
-
-    resolution: float = 0.1  # metres; as OctoMapConfig
-    hit: float = 0.85  # log-odds added per scan (probability 0.7, Hornung et al. 2013)
-    miss: float = -0.4  # log-odds added per scan (probability 0.4, Hornung et al. 2013)
-    # clamping of log-odds; chosen: a changed place is updated within ten scans
-    lowest: float = -2.0
-    highest: float = 3.5
-    max_range: float = 12.0  # metres; longer beams count as free up to it; chosen
-    # whether the driver reports inf only for a beam that met nothing, so that it is free up to max_range; otherwise a
-    # beam without a return has no effect, like a point that is missing from a cloud (ADR 0027)
-    free_without_return: bool = False
-    min_range: float = 0.1  # metres; shorter returns are the robot itself; chosen
-    growth: float = 4.0  # metres by which the grid grows at a time; chosen
-    max_cells: int = 64_000_000  # beyond which the grid refuses to grow; chosen
+from lodestar.mapping.config import ScanGridConfig
 
 
 @njit(cache=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 import numpy as np
 
+from lodestar.mapping.config import SegmentFilterConfig
 from lodestar.perception.frames import Detection, ImageBox, SegmentedFrame
 
 
@@ -20,14 +21,6 @@ class Repair(Enum):
     SCORE_CLIPPED = "score was not a number in [0, 1]"
     BOX_CLIPPED = "image box or pixel count did not fit the image"
     DETECTION_DROPPED = "there were more detections than a frame may have"
-
-
-@dataclass(frozen=True)
-class SegmentFilterConfig:
-    """Limits on the detections of a frame."""
-
-    text: int = 200  # characters of a label or caption that are kept; chosen
-    detections: int = 256  # of a frame that are used, by score and size; chosen
 
 
 def clean_segments(segmented: SegmentedFrame, config: SegmentFilterConfig) -> tuple[SegmentedFrame, Counter]:

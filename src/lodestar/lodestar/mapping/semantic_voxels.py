@@ -12,6 +12,7 @@ from lodestar.geometry.corrections import jump_between
 from lodestar.geometry.poses import inverse, transform_points
 from lodestar.mapping.admission import FrameRejected, RejectReason, check_frame, label_lookup
 from lodestar.mapping.association import Masks
+from lodestar.mapping.config import VoxelConfig
 from lodestar.mapping.extraction import extract
 from lodestar.mapping.instance_factory import to_instance
 from lodestar.mapping.mask_fusion import MaskFusion
@@ -24,7 +25,6 @@ from lodestar.mapping.samples import sample
 from lodestar.mapping.segment_filter import clean_segments
 from lodestar.mapping.sights import SightMemory
 from lodestar.mapping.tsdf import TsdfVolume
-from lodestar.mapping.voxel_config import VoxelConfig
 from lodestar.mapping.voxel_store import VoxelStore
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 
 from lodestar.geometry.camera import PinholeCamera
-
-
-@dataclass(frozen=True)
-class SightConfig:
-    """Which views are kept, and how coarsely."""
-
-    views: int = 192  # kept at most, the oldest is dropped; chosen
-    step: int = 8  # pixels of the image per pixel of the coarse image; chosen
-    moved: float = 0.3  # metres from the last kept view from which another is kept; chosen
-    turned: float = 0.3  # radians from the last kept view from which another is kept; chosen
-    margin: float = 0.15  # metres by which depth must exceed a place's range to show it empty; chosen
+from lodestar.mapping.config import SightConfig
 
 
 class SightMemory:

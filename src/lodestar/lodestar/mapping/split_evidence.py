@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 
 from lodestar.mapping.association import Masks, Match, Split
+from lodestar.mapping.config import SplitConfig
 from lodestar.mapping.tracks import Tracks
 from lodestar.models.kinship import looks_agree, same_kind
-
-
-@dataclass(frozen=True)
-class SplitConfig:
-    """Frames for and against one instance being two objects.
-
-    A frame counts double if the two captions differ. An instance with enough evidence is split at the next frame whose
-    masks show it whole, because only that frame shows which part belongs to which object.
-    """
-
-    evidence: float = (
-        4.0  # frames that show two objects less those that show one, from which it is split; chosen
-    )
-    # share of a mask's points in the other's box from which two masks are not apart; chosen
-    overlap: float = 0.25
-    whole: float = (
-        0.8  # share of the extent from which one mask shows the whole and counts against two; chosen
-    )
-    single: float = 0.25  # frames that a mask of a smaller share counts against two; chosen
 
 
 class SplitEvidence:

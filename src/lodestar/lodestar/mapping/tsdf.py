@@ -12,7 +12,8 @@ from lodestar.geometry.poses import inverse
 from lodestar.mapping import tsdf_kernels as kernels
 from lodestar.mapping.blocks import CELLS, SIDE, BlockPool, farthest, in_view
 from lodestar.mapping.cell_devices import make_cells
-from lodestar.mapping.cells import Cells, GeometryConfig, View
+from lodestar.mapping.cells import Cells, View
+from lodestar.mapping.config import GeometryConfig
 from lodestar.mapping.tsdf_kernels import SCALE
 
 __all__ = ["GeometryConfig", "TsdfVolume"]

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class TurnFilterConfig:
-    """Least time and motion between two turns that are integrated."""
-
-    period: float = 0.25  # seconds; chosen
-    distance: float = 0.15  # metres that the sensor must have moved; chosen
-    # seconds after which a turn from the same place is integrated too; chosen: others may have moved
-    still_period: float = 0.5
+from lodestar.mapping.config import TurnFilterConfig
 
 
 class TurnFilter:

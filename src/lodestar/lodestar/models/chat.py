@@ -8,14 +8,15 @@ import random
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from lodestar.models.chat_answers import BrokenAnswer, parse_answer
-from lodestar.models.chat_budget import Spending, SpendingConfig, tokens_in, tokens_of
-from lodestar.models.chat_key import KEY_VARIABLE, NoKey, check_variable, holds_key, read_key
-from lodestar.models.chat_retries import RetryConfig, pause_before, retry_after
+from lodestar.models.chat_budget import Spending, tokens_in, tokens_of
+from lodestar.models.chat_key import NoKey, holds_key, read_key
+from lodestar.models.chat_retries import pause_before, retry_after
+from lodestar.models.config import ChatConfig
 from lodestar.models.images import data_url
 
 _log = logging.getLogger(__name__)
@@ -50,25 +51,6 @@ class ChatModel(Protocol):
     def complete(self, system: str, user: str, schema: dict[str, Any], images: Sequence[bytes] = ()) -> str:
         """Return text that should be JSON of the schema. images: JPEG or PNG files. Raises ChatUnavailable."""
         ...
-
-
-@dataclass(frozen=True)
-class ChatConfig:
-    """Connection and limits of a chat model."""
-
-    model: str = "gpt-4o-mini"  # chosen
-    base_url: str = ""  # of the endpoint; "" = OpenAI's
-    timeout: float = 20.0  # seconds for one attempt; chosen
-    patience: float = 40.0  # seconds for one question with all attempts; chosen: two attempts
-    max_tokens: int = 800  # tokens of an answer; chosen
-    # seconds without questions after the endpoint failed; chosen
-    rest: float = 30.0
-    key_variable: str = KEY_VARIABLE  # name of the environment variable that holds the key
-    retries: RetryConfig = field(default_factory=RetryConfig)  # of one question
-    spending: SpendingConfig = field(default_factory=SpendingConfig)  # of one task
-
-    def __post_init__(self) -> None:
-        check_variable(self.key_variable)
 
 
 @dataclass(frozen=True)

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from lodestar.models.config import SpendingConfig
 
 CHARACTERS_PER_TOKEN = 4.0  # of English text; rule of thumb if the endpoint reports no counts
 BYTES_PER_TOKEN = (
     2.0  # of UTF-8 outside ASCII; rather overestimates: a Chinese character is one or two tokens
 )
 TOKENS_PER_IMAGE = 1100  # of a 1024 x 768 image in high detail, OpenAI's tiles
-
-
-@dataclass(frozen=True)
-class SpendingConfig:
-    """Limits of one task; 0 = no limit."""
-
-    tokens: int = 200_000  # tokens sent plus received; chosen
-    cost: float = 0.0  # in the currency of the prices
-    price_sent: float = 0.0  # currency per million tokens
-    price_received: float = 0.0  # currency per million tokens
 
 
 class Spending:

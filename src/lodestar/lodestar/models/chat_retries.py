@@ -5,21 +5,10 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
-
-@dataclass(frozen=True)
-class RetryConfig:
-    """Retries with exponential back-off and jitter, so that many robots do not retry at the same time."""
-
-    tries: int = 3  # retries after the first attempt; chosen: within `ChatConfig.patience`
-    # seconds before the first retry, doubled for each further one; chosen
-    base: float = 0.5
-    longest: float = 8.0  # seconds of the longest pause; chosen: below `ChatConfig.timeout`
-    # HTTP statuses that are retried: time-out, conflict, rate limit and temporary server errors (RFC 9110, RFC 6585)
-    statuses: tuple[int, ...] = (408, 409, 429, 500, 502, 503, 504, 529)
+from lodestar.models.config import RetryConfig
 
 
 def pause_before(attempt: int, wished: float | None, config: RetryConfig, rng: random.Random) -> float:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import cv2
 import numpy as np
 
-from lodestar.models.chat import BadAnswer, ChatConfig, ChatModel, ChatUnavailable, OpenAiChat
+from lodestar.models.chat import BadAnswer, ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.lexicon import load_lexicon
-
-CAPTIONERS = ("template", "vision")
+from lodestar.perception.config import VisionConfig
 
 SYSTEM = """\
 You see a crop of a photo that a robot took. In its middle is one thing; a detector calls it by the label that
@@ -36,34 +35,6 @@ SCHEMA: dict[str, Any] = {
 _MAX_WORDS = 12
 _MAX_LETTERS = 80
 _NO_WORD = re.compile(r"[^\w\s,'-]|_")
-
-
-@dataclass(frozen=True)
-class VisionConfig:
-    """Limits of a vision model that describes objects."""
-
-    max_questions: int = 500  # per process; after that templates are used; chosen
-    # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen
-    side: int = 384
-    quality: int = 85  # of the crop's JPEG, 1 to 100; chosen
-    chat: ChatConfig = field(default_factory=lambda: ChatConfig(max_tokens=120))  # of the endpoint
-
-    def __post_init__(self) -> None:
-        if self.side < 32 or not 1 <= self.quality <= 100 or self.max_questions < 0:
-            raise ValueError("side must be at least 32 pixels, quality 1 to 100, max_questions not negative")
-
-
-@dataclass(frozen=True)
-class CaptionerConfig:
-    """Choice of the captioner."""
-
-    # template = label, colour and size, offline; vision = a vision model, else template
-    captioner: str = "template"
-    vision: VisionConfig = field(default_factory=VisionConfig)  # used for captioner = vision
-
-    def __post_init__(self) -> None:
-        if self.captioner not in CAPTIONERS:
-            raise ValueError(f"captioner is {self.captioner!r}; it is one of {', '.join(CAPTIONERS)}")
 
 
 @dataclass(frozen=True)

@@ -6,42 +6,14 @@ jumps and concave creases into convex pieces (Stein et al. 2014, "Object partiti
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import cv2
 import numpy as np
 from numba import njit
 
-from lodestar.geometry.camera import DEPTH_RANGE, PinholeCamera
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.perception.config import GeometricConfig
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.perception.segments import label_extents
-
-
-@dataclass(frozen=True)
-class GeometricConfig:
-    """Parameters of the segmentation. Those without a source were chosen on rendered depth images of rooms."""
-
-    step: int = 2  # image pixels per working pixel; chosen
-    near: float = 0.3  # metres of depth; chosen
-    # metres of depth; chosen
-    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
-    # Deviation of depth from the neighbours' plane that splits them: jump + jump_per_square * depth^2. The error of
-    # a structured-light camera grows with the square of depth.
-    jump: float = 0.02  # metres; chosen
-    jump_per_square: float = 0.012  # metres per square metre; chosen
-    reach: int = 4  # working pixels between the points of a normal; chosen
-    crease: float = 0.12  # sine of the concave angle that splits two pieces; chosen: about 7 degrees
-    plane_trials: int = 60  # planes tried per search; chosen
-    planes: int = 5  # most planes of the room; chosen
-    # share of all points that a plane of the room must hold; chosen
-    plane_share: float = 0.08
-    # Distance from a plane of points that belong to it: plane_gap + plane_gap_per_square * depth^2.
-    plane_gap: float = 0.03  # metres; chosen
-    plane_gap_per_square: float = 0.008  # metres per square metre; chosen
-    behind: float = 0.03  # share of the points that may lie behind a plane of the room; chosen
-    min_pixels: int = 600  # of a segment in the full image; chosen: about 24 x 24 pixels
-    max_share: float = 0.5  # largest share of the image that a segment covers; chosen
-    score: float = 0.5  # of every segment, 0..1; chosen
 
 
 class GeometricSegmenter:

@@ -8,25 +8,9 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
+from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
-
-
-@dataclass(frozen=True)
-class NoiseConfig:
-    """Errors per mask and frame. The defaults are an error-free detector."""
-
-    miss: float = 0.0  # probability that a mask is not detected
-    split: float = 0.0  # probability that a mask is split in two
-    merge: float = 0.0  # probability that a mask merges with a neighbour
-    wrong_label: float = 0.0  # probability of another entry's label and caption
-    erode_px: int = 0  # pixels removed from every edge
-    merge_gap_px: int = 2  # pixels between masks that may merge; chosen
-    score_mean: float = 0.85  # of the confidence, 0..1; chosen
-    score_std: float = 0.0  # of the confidence
-    min_pixels: int = 60  # smaller masks are not detected; chosen: that of `SegmentFilter`
-    # share of a box's outline on the image border above which it is dropped; 1 = never
-    max_border_share: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lodestar.perception.config import UltralyticsConfig
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.perception.segments import SegmentFilter, filter_segments, label_extents
 
@@ -22,20 +22,6 @@ ADVICE = (
 
 class DetectorUnavailable(RuntimeError):
     """The detector cannot run; the message says what to install or provide."""
-
-
-@dataclass(frozen=True)
-class UltralyticsConfig:
-    """Settings of an Ultralytics model."""
-
-    confidence: float = 0.25  # threshold, 0..1; Ultralytics' default
-    # threshold of non-maximum suppression, 0..1; chosen: below Ultralytics' 0.7, fewer duplicates
-    iou: float = 0.6
-    image_size: int = 640  # pixels of the longer side; Ultralytics' default
-    device: str = ""  # as Ultralytics names it; "" = its choice
-    classes: tuple[str, ...] = ()  # phrases for an open-vocabulary model; empty = the model's own
-    max_detections: int = 100  # per image; chosen
-    min_pixels: int = 60  # smaller masks are dropped; chosen: that of `SegmentFilter`
 
 
 class UltralyticsDetector:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, wrap_angle, yaw_of
+from lodestar.grid.config import ViewpointConfig
 from lodestar.grid.footprint import footprints_free
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import footprint_distances
-from lodestar.grid.viewpoints import ViewpointConfig
 from lodestar.grid.visibility import sight_between
 from lodestar.scene.records import Entity, View
 

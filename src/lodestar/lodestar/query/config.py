@@ -1,10 +1,10 @@
-"""Defaults of query scoring; the parameters of the predicates are in `table`."""
+"""Configuration of query scoring and of reranking; the parameters of the predicates are in `table`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from lodestar.grid.viewpoints import ViewpointConfig
+from lodestar.grid.config import ViewpointConfig
 
 
 @dataclass(frozen=True)
@@ -50,4 +50,15 @@ class QueryConfig:
     fusion_share: float = 0.05
     # factor of entities of another class (FARM D.2: 0.3); chosen
     class_factor: float = 1.0
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
+
+
+@dataclass(frozen=True)
+class RerankConfig:
+    """Use of the reranking model."""
+
+    rerank: bool = False  # ask a model
+    reranked: int = 5  # candidates that the model sees (FARM D.2: 5)
+    # difference of the model's scores that resolves an ambiguity; chosen
+    settled: float = 0.2
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})

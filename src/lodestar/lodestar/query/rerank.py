@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from lodestar.grid.viewpoints import ViewpointConfig
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.chat import ChatModel, ChatUnavailable
 from lodestar.perception.pictures import encode_picture
+from lodestar.query.config import RerankConfig
 from lodestar.query.panels import draw_panel
 from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity
@@ -42,17 +42,6 @@ SCHEMA: dict[str, Any] = {
         }
     },
 }
-
-
-@dataclass(frozen=True)
-class RerankConfig:
-    """Use of the reranking model."""
-
-    rerank: bool = False  # ask a model
-    reranked: int = 5  # candidates that the model sees (FARM D.2: 5)
-    # difference of the model's scores that resolves an ambiguity; chosen
-    settled: float = 0.2
-    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
 
 
 def rerank(

@@ -102,6 +102,7 @@ class SceneDictionary:
             self.state.remove(identity)
         if restarted:
             self.counts["source_restarts"] += 1
+            self.state.await_claim()
         else:
             self.state.restart_odometry()
         self._retired.add(self.session_id)
@@ -109,14 +110,19 @@ class SceneDictionary:
         self._instance_revision = -1
         return gone
 
-    def claim(self, session_id: str, known: Iterable[int]) -> None:
-        """Take the complete list of a session's instances; entities without an instance must be seen again.
+    def claim(self, session_id: str, known: Iterable[int]) -> SceneDelta:
+        """Take the complete list of a session's instances and return the entities that were merged.
 
-        See `SceneState.claim`. A list of a session other than the current one is ignored.
+        Entities without an instance must be seen again, see `SceneState.claim`. A list of a session other than the
+        current one is ignored.
         """
         with self.lock:
-            if session_id == self.session_id:
-                self.state.claim(known)
+            if session_id != self.session_id:
+                return self._unchanged()
+            merges: list[Merge] = []
+            self.state.claim(known, merges)
+            self.state.refresh_neighbors()
+            return self._publish(merges, ())
 
     # ----------------------------------------------------------------- output
 

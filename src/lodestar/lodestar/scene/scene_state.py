@@ -54,6 +54,7 @@ class SceneState:
         self._shown: dict[int, tuple[tuple[Keyframe, ImageBox], ...]] = {}  # by instance, the newest last
         self._archived: dict[int, None] = {}  # in the order in which they were archived
         self.orphans: set[int] = set()  # entities whose instances the voxel map has lost with its process
+        self._early: set[int] | None = None  # entities added between a restart of the voxel map and its claim
 
     def resolve(self, identity: int) -> int:
         """Return the current id of an entity, after all merges."""
@@ -80,13 +81,21 @@ class SceneState:
         """Continue the previous odometry. map_from_odom: (4, 4), its last correction."""
         self._jumps.resume(map_from_odom)
 
-    def claim(self, known: Iterable[int]) -> None:
+    def await_claim(self) -> None:
+        """Expect a claim: the voxel map was restarted, and what it still knows is not known yet."""
+        self._early = set()
+
+    def claim(self, known: Iterable[int], merges: list[Merge]) -> None:
         """Take the instances that a restarted voxel map knows; entities without one must be seen again.
 
-        Such an entity is kept. A new instance of its kind at its place continues it, as with an archived entity.
+        Such an entity is kept. A new instance of its kind at its place continues it, as with an archived entity;
+        also one that came before the claim.
         """
-        self.orphans = set(self.records) - {self.resolve(identity) for identity in known}
+        early, self._early = self._early or set(), None
+        self.orphans = set(self.records) - {self.resolve(identity) for identity in known} - early
         self.counts["orphans"] = len(self.orphans)
+        for identity in sorted(early & set(self.records)):
+            self._continue_former(self.records[identity], merges)
 
     def follow_jump(self, map_from_odom: np.ndarray, observations: Sequence[Observation]) -> None:
         """Move everything by a jump of map <- odom; new measurements of the voxel map are applied afterwards.
@@ -132,12 +141,18 @@ class SceneState:
         self._placed(record)
         self.set_regions([identity])
         self.queue.add(identity)
+        if self._early is not None:
+            self._early.add(identity)
+        self._continue_former(record, merges)
+
+    def _continue_former(self, record: EntityRecord, merges: list[Merge]) -> None:
+        """Merge the archived or lost entity that is the same thing, if there is one, into a new one."""
         x, y = record.instance.centroid[:2]
         near = self.places.near(float(x), float(y), twin_reach(record, self.config))
         former = archived_twin(record, ((i, self.records[i]) for i in near), self.config, self.orphans)
         if former is not None:
             self.counts["restored"] += 1
-            self.merge(former, identity, merges)
+            self.merge(former, record.instance.id, merges)
 
     def _placed(self, record: EntityRecord) -> None:
         x, y = record.instance.centroid[:2]

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
-import numpy as np
+from lodestar.scene.similarity import TIERS
 
-from lodestar.selection.context import FEATURE_SETS, feature_names
-from lodestar.selection.linucb import LinUcb, LinUcbConfig
-from lodestar.selection.policies import LEARNERS, POLICIES, SCHEDULE, make_policy
-from lodestar.selection.policy import Policy
-from lodestar.selection.reward import REWARDS
+#: Policies that always follow one expert, named by its arm.
+SINGLE_EXPERTS = ("frontier", "semantic_map", "ego_vlm")
+
+#: Policies that learn and can save their state.
+LEARNERS = ("bandit", "epsilon_greedy", "thompson")
+
+POLICIES = ("bandit", *SINGLE_EXPERTS, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
+
+#: Default schedule of "fixed": twice exploration, then the map, then the view.
+SCHEDULE = ("frontier", "frontier", "semantic_map", "ego_vlm")
+
+FEATURE_SETS = ("iv_a", "app_a")
+
+REWARDS = ("single", "sequence")
 
 
 @dataclass(frozen=True)
@@ -35,24 +42,83 @@ class SelectionConfig:
             raise ValueError(f"policy {self.policy!r} does not learn; leave policy_state empty")
 
 
-def policy_of(
-    config: SelectionConfig, learning: LinUcbConfig, arms: tuple[str, ...], rng: np.random.Generator
-) -> Policy:
-    """Return the policy of a configuration, with its learned state if `policy_state` exists.
+@dataclass(frozen=True)
+class ContextConfig:
+    """Scales that map every feature to [0, 1].
 
-    Raises ValueError with the reason if that file does not belong to this policy.
+    Features 1 - exp(-x / scale) are 0.63 at their scale; others are x / scale, at most 1. RoboAtlas names the features
+    and not their scales.
     """
-    names = feature_names(config.features, arms)
-    options: dict[str, Any] = {}
-    if config.policy in LEARNERS:
-        options = {field.name: getattr(learning, field.name) for field in fields(learning)}
-        if config.policy == "epsilon_greedy":
-            del options["alpha"]
-    elif config.policy == "fixed":
-        options = {"schedule": config.schedule}
-    policy = make_policy(
-        config.policy, arms, names, rng, features=config.features, reward=config.reward, **options
-    )
-    if config.policy_state and Path(config.policy_state).exists() and isinstance(policy, LinUcb):
-        policy.load(config.policy_state)
-    return policy
+
+    coverage_scale: float = 100.0  # m^2, exponential, as the building's size is unknown; chosen
+    rate_scale: float = 10.0  # m^2 newly known per decision; chosen
+    # metres from the trail within which a goal retraces it; chosen
+    backtracking_radius: float = 1.0
+    trail_recent: float = 2.0  # metres of the trail's end that do not count; chosen
+    similarity_scale: float = 3.0  # V_sim (eq. 4); chosen: three perfect matches
+    trail_step: float = 0.25  # metres between trail points; chosen: below backtracking_radius
+    # seconds, exponential, age of the egocentric confidence; chosen
+    vlm_age_scale: float = 10.0
+    density_scale: float = 0.5  # entities per free m^2; chosen
+    frontier_scale: float = 0.1  # share of free cells at the border to unknown cells; chosen
+    match_threshold: float = TIERS[0]  # similarity from which an entity is a match; tau_1 of eq. 3
+    match_scale: float = 3.0  # matches; chosen: as similarity_scale
+    distance_scale: float = 15.0  # metres in a straight line to a goal; chosen
+    displacement_scale: float = 3.0  # metres from the last decision's place; chosen
+    discovery_scale: float = 5.0  # new entities per decision; chosen
+    # seconds in which a settled robot moves less than settle_distance; chosen
+    settle_time: float = 0.5
+    settle_distance: float = 0.1  # metres; chosen
+
+
+@dataclass(frozen=True)
+class LinUcbConfig:
+    """Parameters of LinUCB (RoboAtlas Algorithm 2)."""
+
+    alpha: float = 0.5  # exploration coefficient; chosen on simulated apartments
+    regularization: float = 1.0  # lambda of Algorithm 2 without a prior
+    # Share of uniform choice among the admissible arms, 0..1. Chosen: keeps every propensity above mixing / A for
+    # off-policy evaluation at little cost.
+    mixing: float = 0.05
+    prior: str = "directed"  # a key of PRIORS; "cold" is the paper's b = 0
+    # lambda with a prior: decisions per arm that outweigh it; chosen: one or two episodes
+    prior_strength: float = 10.0
+
+
+@dataclass(frozen=True)
+class RewardConfig:
+    """Weights of RoboAtlas Table I, without unit."""
+
+    coverage_rate: float = 1.0  # Table I
+    backtracking: float = -1.0  # Table I
+    vlm: float = 1.0  # Table I
+    similarity: float = 1.0  # Table I
+    success: float = 10.0  # w_succ of Table I
+    empty_penalty: float = -0.5  # of a goal that was not reached; chosen
+    success_decay: float = 0.0  # gamma of eq. 24; 0 as in eq. 5 pays only the turn that succeeded (ADR 0017)
+
+
+@dataclass(frozen=True)
+class SequenceConfig:
+    """Weights and thresholds of App. A, which states the terms and not all of their values.
+
+    A subtask's success is shared with `decay` and multiplied by an efficiency that falls from 1 to `floor` with the
+    budget spent (eq. 23). The proxy of success needs one match of at least `sigma`, `min_matches` of at least `tau`, a
+    settled robot, and a match of at least `sigma` within `rho` whose label overlaps.
+    """
+
+    coverage: float = 1.0  # weight of the coverage rate per turn; chosen: that of Table I
+    similarity: float = 1.0  # weight of the change of similarity per turn; chosen: that of Table I
+    discovery: float = 0.5  # weight of new entities per turn; chosen
+    displacement: float = 0.25  # weight of the displacement per turn; chosen
+    stuck: float = -0.5  # per turn without motion; chosen: as RewardConfig.empty_penalty
+    empty: float = -0.25  # per empty choice; chosen: below `stuck`
+    max_empty: int = 3  # see RewardModel; chosen: equals mask_after
+    mask_after: int = 3  # see RewardModel; chosen
+    success: float = 10.0  # weight of a subtask's success; that of Table I
+    decay: float = 0.7  # gamma of eq. 24, which states only (0, 1); chosen
+    floor: float = 0.2  # least efficiency, 0..1; chosen
+    sigma: float = TIERS[1]  # similarity of a confident match; a tier of eq. 3
+    tau: float = TIERS[0]  # similarity of a match; a tier of eq. 3
+    min_matches: int = 1  # chosen
+    rho: float = 1.2  # metres to the match; chosen: 1.0 m of success plus localisation error

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from lodestar.scene.similarity import TIERS, similarity_count
+from lodestar.scene.similarity import similarity_count
+from lodestar.selection.config import FEATURE_SETS, ContextConfig
 from lodestar.selection.perceived import MODALITIES, Perceived, TaskState, frontier_share
 
 #: c_t of IV-A (coverage .. similarity), and the terms of the arm-aware feature map phi: a bias, the confidence of the
@@ -22,8 +22,6 @@ FEATURES = (
 
 #: Features that differ from arm to arm; a log keeps each as "NAME.ARM".
 ARM_FEATURES = ("backtracking", "confidence", "distance")
-
-FEATURE_SETS = ("iv_a", "app_a")
 
 AREA = "area_m2"  # free area of a logged context, m^2, for analyses; not a feature
 
@@ -40,35 +38,6 @@ def feature_names(features: str, arms: tuple[str, ...]) -> tuple[str, ...]:
         one_hot = (*(f"modality.{name}" for name in MODALITIES), *(f"last_arm.{name}" for name in arms))
         return (*scalars, *one_hot)
     raise ValueError(f"unknown features {features!r}; known: {', '.join(FEATURE_SETS)}")
-
-
-@dataclass(frozen=True)
-class ContextConfig:
-    """Scales that map every feature to [0, 1].
-
-    Features 1 - exp(-x / scale) are 0.63 at their scale; others are x / scale, at most 1. RoboAtlas names the features
-    and not their scales.
-    """
-
-    coverage_scale: float = 100.0  # m^2, exponential, as the building's size is unknown; chosen
-    rate_scale: float = 10.0  # m^2 newly known per decision; chosen
-    # metres from the trail within which a goal retraces it; chosen
-    backtracking_radius: float = 1.0
-    trail_recent: float = 2.0  # metres of the trail's end that do not count; chosen
-    similarity_scale: float = 3.0  # V_sim (eq. 4); chosen: three perfect matches
-    trail_step: float = 0.25  # metres between trail points; chosen: below backtracking_radius
-    # seconds, exponential, age of the egocentric confidence; chosen
-    vlm_age_scale: float = 10.0
-    density_scale: float = 0.5  # entities per free m^2; chosen
-    frontier_scale: float = 0.1  # share of free cells at the border to unknown cells; chosen
-    match_threshold: float = TIERS[0]  # similarity from which an entity is a match; tau_1 of eq. 3
-    match_scale: float = 3.0  # matches; chosen: as similarity_scale
-    distance_scale: float = 15.0  # metres in a straight line to a goal; chosen
-    displacement_scale: float = 3.0  # metres from the last decision's place; chosen
-    discovery_scale: float = 5.0  # new entities per decision; chosen
-    # seconds in which a settled robot moves less than settle_distance; chosen
-    settle_time: float = 0.5
-    settle_distance: float = 0.1  # metres; chosen
 
 
 class Offer(Protocol):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lodestar.selection.config import LinUcbConfig
 from lodestar.selection.policy import Choice
 from lodestar.storage.archive import write_file
 
@@ -39,20 +40,6 @@ PRIORS: dict[str, dict[str, dict[str, float]]] = {
         "ego_vlm": {"bias": -0.2, "confidence": 2.0, "backtracking": -0.2, "distance": -1.0},
     },
 }
-
-
-@dataclass(frozen=True)
-class LinUcbConfig:
-    """Parameters of LinUCB (RoboAtlas Algorithm 2)."""
-
-    alpha: float = 0.5  # exploration coefficient; chosen on simulated apartments
-    regularization: float = 1.0  # lambda of Algorithm 2 without a prior
-    # Share of uniform choice among the admissible arms, 0..1. Chosen: keeps every propensity above mixing / A for
-    # off-policy evaluation at little cost.
-    mixing: float = 0.05
-    prior: str = "directed"  # a key of PRIORS; "cold" is the paper's b = 0
-    # lambda with a prior: decisions per arm that outweigh it; chosen: one or two episodes
-    prior_strength: float = 10.0
 
 
 class ForeignState(ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,17 @@ from lodestar.selection.baselines import (
     Thompson,
     UniformRandom,
 )
-from lodestar.selection.linucb import LinUcb, LinUcbConfig, Origin
+from lodestar.selection.config import (
+    LEARNERS,
+    POLICIES,
+    SCHEDULE,
+    SINGLE_EXPERTS,
+    LinUcbConfig,
+    SelectionConfig,
+)
+from lodestar.selection.context import feature_names
+from lodestar.selection.linucb import LinUcb, Origin
 from lodestar.selection.policy import Policy
-
-#: Policies that always follow one expert, named by its arm.
-SINGLE_EXPERTS = ("frontier", "semantic_map", "ego_vlm")
-
-#: Policies that learn and can save their state.
-LEARNERS = ("bandit", "epsilon_greedy", "thompson")
-
-POLICIES = ("bandit", *SINGLE_EXPERTS, "round_robin", "random", "fixed", "epsilon_greedy", "thompson")
-
-#: Default schedule of "fixed": twice exploration, then the map, then the view.
-SCHEDULE = ("frontier", "frontier", "semantic_map", "ego_vlm")
 
 _OPTIONS = tuple(field.name for field in fields(LinUcbConfig))
 
@@ -72,3 +71,26 @@ def make_policy(
     if name == "fixed":
         return FixedSchedule(arms, names, tuple(options.get("schedule", SCHEDULE)))
     raise ValueError(f"unknown policy {name!r}; known: {', '.join(POLICIES)}")
+
+
+def policy_of(
+    config: SelectionConfig, learning: LinUcbConfig, arms: tuple[str, ...], rng: np.random.Generator
+) -> Policy:
+    """Return the policy of a configuration, with its learned state if `policy_state` exists.
+
+    Raises ValueError with the reason if that file does not belong to this policy.
+    """
+    names = feature_names(config.features, arms)
+    options: dict[str, Any] = {}
+    if config.policy in LEARNERS:
+        options = {field.name: getattr(learning, field.name) for field in fields(learning)}
+        if config.policy == "epsilon_greedy":
+            del options["alpha"]
+    elif config.policy == "fixed":
+        options = {"schedule": config.schedule}
+    policy = make_policy(
+        config.policy, arms, names, rng, features=config.features, reward=config.reward, **options
+    )
+    if config.policy_state and Path(config.policy_state).exists() and isinstance(policy, LinUcb):
+        policy.load(config.policy_state)
+    return policy

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lodestar.scene.similarity import TIERS
+from lodestar.selection.config import REWARDS, RewardConfig, SequenceConfig
 from lodestar.selection.perceived import Match
-
-REWARDS = ("single", "sequence")
 
 
 @dataclass(frozen=True)
@@ -58,45 +56,6 @@ class RewardModel(Protocol):
     def subtask(self, end: SubtaskEnd) -> float:
         """Return the reward of the subtask, which its turns share by `credit_shares`."""
         ...
-
-
-@dataclass(frozen=True)
-class RewardConfig:
-    """Weights of RoboAtlas Table I, without unit."""
-
-    coverage_rate: float = 1.0  # Table I
-    backtracking: float = -1.0  # Table I
-    vlm: float = 1.0  # Table I
-    similarity: float = 1.0  # Table I
-    success: float = 10.0  # w_succ of Table I
-    empty_penalty: float = -0.5  # of a goal that was not reached; chosen
-    success_decay: float = 0.0  # gamma of eq. 24; 0 as in eq. 5 pays only the turn that succeeded (ADR 0017)
-
-
-@dataclass(frozen=True)
-class SequenceConfig:
-    """Weights and thresholds of App. A, which states the terms and not all of their values.
-
-    A subtask's success is shared with `decay` and multiplied by an efficiency that falls from 1 to `floor` with the
-    budget spent (eq. 23). The proxy of success needs one match of at least `sigma`, `min_matches` of at least `tau`, a
-    settled robot, and a match of at least `sigma` within `rho` whose label overlaps.
-    """
-
-    coverage: float = 1.0  # weight of the coverage rate per turn; chosen: that of Table I
-    similarity: float = 1.0  # weight of the change of similarity per turn; chosen: that of Table I
-    discovery: float = 0.5  # weight of new entities per turn; chosen
-    displacement: float = 0.25  # weight of the displacement per turn; chosen
-    stuck: float = -0.5  # per turn without motion; chosen: as RewardConfig.empty_penalty
-    empty: float = -0.25  # per empty choice; chosen: below `stuck`
-    max_empty: int = 3  # see RewardModel; chosen: equals mask_after
-    mask_after: int = 3  # see RewardModel; chosen
-    success: float = 10.0  # weight of a subtask's success; that of Table I
-    decay: float = 0.7  # gamma of eq. 24, which states only (0, 1); chosen
-    floor: float = 0.2  # least efficiency, 0..1; chosen
-    sigma: float = TIERS[1]  # similarity of a confident match; a tier of eq. 3
-    tau: float = TIERS[0]  # similarity of a match; a tier of eq. 3
-    min_matches: int = 1  # chosen
-    rho: float = 1.2  # metres to the match; chosen: 1.0 m of success plus localisation error
 
 
 class DirectiveReward:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lodestar.assembly.plan_chain import Phased
+from lodestar.assembly.periods import Phased
 
 STAMPS = np.arange(60) * 0.1 + 0.02
 

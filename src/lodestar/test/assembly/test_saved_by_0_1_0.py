@@ -12,9 +12,10 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.map_chain import MapChain
 from lodestar.grid.occupancy import FREE
+from lodestar.mapping.grid_archive import read_grid
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.saved import SavedMap, read_grid
+from lodestar.scene.saved import SavedMap
 from lodestar.storage.archive import ForeignFile
 
 

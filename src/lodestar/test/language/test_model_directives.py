@@ -9,6 +9,7 @@ import time
 import pytest
 from chat_server import chat_server, completion
 
+from lodestar.language.config import ParserConfig
 from lodestar.language.directive import (
     EVERY,
     AmbiguousDirective,
@@ -21,10 +22,10 @@ from lodestar.language.directive import (
 from lodestar.language.directive_answers import MAX_STEPS, SCHEMA
 from lodestar.language.directive_parsers import GrammarDirectives
 from lodestar.language.model_directives import ModelDirectives, best_directive, make_directive_parser
-from lodestar.language.parsers import ParserConfig
 from lodestar.language.sentences import sentence
-from lodestar.models.chat import KEY_VARIABLE, ChatConfig, OpenAiChat
-from lodestar.models.chat_retries import RetryConfig
+from lodestar.models.chat import OpenAiChat
+from lodestar.models.chat_key import KEY_VARIABLE
+from lodestar.models.config import ChatConfig, RetryConfig
 
 pytest.importorskip("openai")
 

@@ -6,10 +6,13 @@ import json
 
 import pytest
 
+from lodestar.language.config import ParserConfig
 from lodestar.language.directive import EmptyDirective
 from lodestar.language.grammar import parse_query
-from lodestar.language.parsers import SCHEMA, GrammarParser, ModelParser, ParserConfig, make_parser
-from lodestar.models.chat import KEY_VARIABLE, ChatConfig, ChatUnavailable, OpenAiChat
+from lodestar.language.parsers import SCHEMA, GrammarParser, ModelParser, make_parser
+from lodestar.models.chat import ChatUnavailable, OpenAiChat
+from lodestar.models.chat_key import KEY_VARIABLE
+from lodestar.models.config import ChatConfig
 
 TEXT = "the lamp next to the bed"
 

@@ -11,15 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lodestar.geometry.camera import PinholeCamera
-from lodestar.mapping.association import AssociationConfig, FarmConfig, Masks, Match
+from lodestar.mapping.association import Masks, Match
+from lodestar.mapping.config import AssociationConfig, FarmConfig, SightConfig, SplitConfig, VoxelConfig
 from lodestar.mapping.rules import RULES, make_rule
 from lodestar.mapping.samples import Samples
-from lodestar.mapping.semantic_voxels import SemanticVoxelMap, VoxelConfig
-from lodestar.mapping.sights import SightConfig, SightMemory
-from lodestar.mapping.split_evidence import SplitConfig, SplitEvidence
+from lodestar.mapping.semantic_voxels import SemanticVoxelMap
+from lodestar.mapping.sights import SightMemory
+from lodestar.mapping.split_evidence import SplitEvidence
 from lodestar.mapping.tracks import Track, Tracks
+from lodestar.perception.config import NoiseConfig
 from lodestar.perception.frames import Detection, ImageBox
-from lodestar.perception.ground_truth import NoiseConfig
 
 
 def voxels_of(rule: str, **changes) -> SemanticVoxelMap:

@@ -11,17 +11,9 @@ from dataclasses import replace
 import pytest
 from chat_server import chat_server, completion
 
-from lodestar.models.chat import (
-    KEY_VARIABLE,
-    BadAnswer,
-    BudgetExceeded,
-    ChatCancelled,
-    ChatConfig,
-    ChatUnavailable,
-    OpenAiChat,
-)
-from lodestar.models.chat_budget import SpendingConfig
-from lodestar.models.chat_retries import RetryConfig
+from lodestar.models.chat import BadAnswer, BudgetExceeded, ChatCancelled, ChatUnavailable, OpenAiChat
+from lodestar.models.chat_key import KEY_VARIABLE
+from lodestar.models.config import ChatConfig, RetryConfig, SpendingConfig
 
 pytest.importorskip("openai")
 

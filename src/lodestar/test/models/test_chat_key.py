@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 from chat_server import chat_server
 
+from lodestar.language.config import ParserConfig
 from lodestar.language.directive import Task
 from lodestar.language.grammar import parse_directive
 from lodestar.language.model_reasoner import ModelPictures, ModelReasoner
-from lodestar.language.parsers import ParserConfig, make_parser
+from lodestar.language.parsers import make_parser
 from lodestar.language.views import ViewPoint, ViewQuestion
-from lodestar.models.chat import KEY_VARIABLE, BadAnswer, ChatConfig, ChatUnavailable, OpenAiChat
-from lodestar.models.chat_key import holds_key
-from lodestar.perception.captioner import VisionConfig, make_describer
+from lodestar.models.chat import BadAnswer, ChatUnavailable, OpenAiChat
+from lodestar.models.chat_key import KEY_VARIABLE, holds_key
+from lodestar.models.config import ChatConfig
+from lodestar.perception.captioner import make_describer
+from lodestar.perception.config import VisionConfig
 from lodestar.query.rerank import SCHEMA as RERANK_SCHEMA
 from lodestar.scene.records import Entity
 

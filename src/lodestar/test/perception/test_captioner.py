@@ -9,13 +9,8 @@ import numpy as np
 import pytest
 
 from lodestar.models.chat import BadAnswer, ChatUnavailable
-from lodestar.perception.captioner import (
-    CaptionerConfig,
-    VisionConfig,
-    VisionDescriber,
-    crop_to_jpeg,
-    read_description,
-)
+from lodestar.perception.captioner import VisionDescriber, crop_to_jpeg, read_description
+from lodestar.perception.config import CaptionerConfig, VisionConfig
 
 CROP = np.full((60, 40, 3), (200, 30, 30), np.uint8)
 

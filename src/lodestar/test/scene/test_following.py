@@ -64,6 +64,33 @@ def test_what_the_voxel_map_has_lost_is_taken_over_by_the_same_thing_seen_again(
     assert not later.merges, "one that was seen again under its own id is no orphan any more"
 
 
+def test_what_is_seen_again_before_the_voxel_maps_list_has_come_takes_over_too(scene, feed):
+    """The list is paged; on a busy machine new instances are confirmed before it is there."""
+    scene.update(feed(session_id="abc", updated=(instance(1), instance(2, (3, 0, 0)))))
+    again = Feed()
+    twin = instance(12, (3.1, 0, 0), stamp=9.0)
+    other = instance(13, (9, 0, 0), stamp=9.0)
+    scene.update(again(session_id="abc+1", updated=(twin, other)))
+    assert set(scene.entities()) == {1, 2, 12, 13}
+    mirror = SceneMirror()
+    mirror.fill([scene.delta_since(0)[0]])
+    delta = scene.claim("abc+1", [12])  # it was written before 13 was confirmed
+    assert delta.merges == (Merge(2, 12),) and scene.resolve(2) == 12
+    assert set(scene.entities()) == {1, 12, 13} and scene.counts["orphans"] == 2
+    assert mirror.apply(delta) and set(mirror.entities) == {1, 12, 13}
+    beside = instance(14, (9.1, 0, 0), stamp=10.0)
+    later = scene.update(again(session_id="abc+1", updated=(beside,)))
+    assert not later.merges, "what is new has an instance"
+
+
+def test_what_a_voxel_map_has_kept_takes_no_lost_neighbour(scene, feed):
+    scene.update(feed(session_id="abc", updated=(instance(1), instance(2, (0.1, 0, 0.5)))))
+    again = Feed()
+    scene.update(again(session_id="abc+1", updated=(instance(1, stamp=9.0),)))
+    assert not scene.claim("abc+1", [1]).merges
+    assert set(scene.entities()) == {1, 2}
+
+
 def test_another_session_removes_everything(scene, feed):
     scene.update(feed(updated=(instance(1), instance(2))))
     delta = scene.update(feed(session_id="next", updated=(instance(1),)))

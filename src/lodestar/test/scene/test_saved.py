@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lodestar.scene.saved import SaveConfig, shrinkage
+from lodestar.scene.scene_part import SaveConfig, shrinkage
 
 CONFIG = SaveConfig()
 

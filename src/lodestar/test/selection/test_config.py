@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from lodestar.selection.config import SelectionConfig, policy_of
+from lodestar.selection.config import SelectionConfig
 from lodestar.selection.linucb import PRIORS, ForeignState, LinUcbConfig
-from lodestar.selection.policies import LEARNERS, POLICIES
+from lodestar.selection.policies import LEARNERS, POLICIES, policy_of
 from lodestar.selection.reward import REWARDS
 
 ARMS = ("frontier", "semantic_map", "ego_vlm")

@@ -54,7 +54,7 @@ def sensors() -> dict[str, GridSensor]:
 
 def expert_explorer(sensor: GridSensor) -> ExpertExplorer:
     """Return the frontier expert with its defaults for a sensor."""
-    from lodestar.experts.frontier import FrontierConfig
+    from lodestar.experts.config import FrontierConfig
 
     return ExpertExplorer(_EXPERT, sensor, FrontierConfig(gain_range=sensor.range, fov=sensor.fov))
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from lodestar.models.chat import ChatConfig
 from lodestar.models.chat_key import KEY_VARIABLE
+from lodestar.models.config import ChatConfig
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 _PARTS = ("all", "seen", "heldback")
@@ -110,7 +110,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 def _parser(options: argparse.Namespace, progress: Callable[[str], None]) -> Callable[[str], Any]:
     from lodestar.assembly import parts
     from lodestar.assembly.config import GoalSelectorConfig
-    from lodestar.language.parsers import ParserConfig
+    from lodestar.language.config import ParserConfig
 
     if options.parser == "grammar":
         return parts.directive_parser()

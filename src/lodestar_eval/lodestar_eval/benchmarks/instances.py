@@ -36,7 +36,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar.mapping.association import AssociationConfig
+    from lodestar.mapping.config import AssociationConfig
     from lodestar_eval.instance_metrics import Counts
     from lodestar_eval.instance_runs import Building, Noise, Variant
     from lodestar_sim.worlds import world_from_spec

@@ -117,9 +117,9 @@ def _load(place: Path, config: object) -> tuple:
     from lodestar.assembly import parts
     from lodestar.assembly.config import MappingConfig
     from lodestar.mapping import persistence as voxel_file
+    from lodestar.mapping.grid_archive import read_grid
     from lodestar.scene import persistence as scene_file
     from lodestar.scene.config import SceneConfig
-    from lodestar.scene.saved import read_grid
     from lodestar.storage.archive import read_archive
     from lodestar.storage.snapshot import SnapshotFolder
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from sensor_msgs.msg import Image
 
-from lodestar.assembly import parts
+from lodestar.assembly import ego_vlm_parts, reasoner_parts
 from lodestar.assembly.config import EgoVlmExpertConfig
-from lodestar.assembly.plan_chain import Phased
+from lodestar.assembly.periods import Phased
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar_interfaces import msg
 from lodestar_ros import qos
@@ -36,9 +36,9 @@ class EgoVlmExpertNode(LodestarNode):
         super().__init__("ego_vlm_expert", **kwargs)
         book = RemotePhraseBook()
         config = self._config = declare_part(self, EgoVlmExpertConfig)
-        mind = parts.reasoner(config.reasoner)
+        mind = reasoner_parts.reasoner(config.reasoner)
         self.on_close(mind.close)
-        self._expert = parts.ego_vlm_expert(config, book, mind.reasoner)
+        self._expert = ego_vlm_parts.ego_vlm_expert(config, book, mind.reasoner)
         self._view_due = Phased(config.view_period)
         self._next_description = -float("inf")
         book.connect(self)

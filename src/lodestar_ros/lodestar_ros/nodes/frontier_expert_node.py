@@ -8,9 +8,9 @@ import numpy as np
 from sensor_msgs.msg import CameraInfo
 from visualization_msgs.msg import MarkerArray
 
-from lodestar.assembly import parts
+from lodestar.assembly import frontier_parts
 from lodestar.assembly.config import FrontierExpertConfig
-from lodestar.assembly.plan_chain import Phased
+from lodestar.assembly.periods import Phased
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.keyframes.records import Keyframe
 from lodestar.language.priors import everyday_words
@@ -44,7 +44,7 @@ class FrontierExpertNode(LodestarNode):
         super().__init__("frontier_expert", **kwargs)
         book = RemotePhraseBook(patience=0.0)  # the expert also works without vectors
         config = declare_part(self, FrontierExpertConfig)
-        self._expert = parts.frontier_expert(config, book)
+        self._expert = frontier_parts.frontier_expert(config, book)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._frames = declare_config(self, FrameNames, "frames.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from std_srvs.srv import SetBool
 
 from lodestar.agent.commands import Command
-from lodestar.assembly import parts
+from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.language.directive import Directive
 from lodestar.models.phrases import PhraseBook
@@ -64,7 +64,7 @@ class GoalSelectorNode(LodestarNode):
             self,
             loop,
             thread,
-            parts.directive_parser(),
+            selector_parts.directive_parser(),
             clock.now,
             self._on_started,
             self._on_stop,

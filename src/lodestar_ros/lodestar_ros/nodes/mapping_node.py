@@ -10,7 +10,7 @@ from nav_msgs.msg import OccupancyGrid
 from octomap_msgs.msg import Octomap
 from sensor_msgs.msg import Image
 
-from lodestar.assembly import parts
+from lodestar.assembly import mapping_parts
 from lodestar.assembly.config import MappingConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.octomap import MapExtentError, OctoMapper
@@ -43,11 +43,11 @@ class MappingNode(LodestarNode):
         super().__init__("mapping", **kwargs)
         self._config = declare_part(self, MappingConfig)
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._mapper = parts.plan_mapper(self._config)
+        self._mapper = mapping_parts.plan_mapper(self._config)
         self._lock = threading.RLock()  # of the mapper: a save copies it, a load replaces it
         self._slam: OccupancyGrid2D | None = None
         self._grid_due = self._octomap_due = 0.0
-        self._thinning = parts.turn_filter(self._config)
+        self._thinning = mapping_parts.turn_filter(self._config)
         self._grid = GridPublisher(self, self._config.grid_refresh)
         self._octomap = self.create_publisher(Octomap, "~/octomap", qos.LATCHED)
         self._worker: LatestWorker = LatestWorker("map", self._integrate, self._on_error)

@@ -10,7 +10,7 @@ import numpy as np
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import String
 
-from lodestar.assembly import parts
+from lodestar.assembly import perception_parts
 from lodestar.assembly.config import PerceptionConfig
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.perception.frames import SegmentedFrame
@@ -51,13 +51,13 @@ class PerceptionNode(LodestarNode):
         self.diagnostics.value("detect.dropped", lambda: self._worker.dropped)
         self.diagnostics.value("detect.latency_s", lambda: self._worker.latency)
         if config.adapter == "ground_truth":
-            self._truth = parts.ground_truth_detector(config)
+            self._truth = perception_parts.ground_truth_detector(config)
             self._pairer = StampPairer(("labels", "table"), self._on_labels)
             self.listen(Image, "labels", self._on_label_image, qos.SENSOR, stamped=True)
             self.listen(String, "label_table", self._on_table, qos.EVENT)
             self.diagnostics.value("labels.unmatched", lambda: self._pairer.unmatched["labels"])
         elif config.adapter == "geometric":
-            self._geometric = parts.geometric_segmenter(config)
+            self._geometric = perception_parts.geometric_segmenter(config)
             self._camera: PinholeCamera | None = None
             self._pairer = StampPairer(("depth", "image"), self._on_rgbd)
             self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
@@ -72,7 +72,7 @@ class PerceptionNode(LodestarNode):
             self.diagnostics.value("depth.unmatched", lambda: self._pairer.unmatched["depth"])
         else:
             try:
-                self._detector = parts.ultralytics_detector(config)
+                self._detector = perception_parts.ultralytics_detector(config)
             except DetectorUnavailable as error:
                 raise ParameterError(f"adapter ultralytics: {error}") from error
             self.listen(Image, "image", self._worker.submit, qos.SENSOR, stamped=True)

@@ -9,17 +9,17 @@ from functools import partial
 
 from nav_msgs.msg import OccupancyGrid
 
-from lodestar.assembly import parts
+from lodestar.assembly import scene_parts
 from lodestar.assembly.config import SceneDictionaryConfig
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.records import SceneDelta
-from lodestar.scene.saved import SaveConfig
+from lodestar.scene.scene_part import SaveConfig
 from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg
-from lodestar_ros.conversions_map import regions_to_msg
+from lodestar_ros.conversions_regions import regions_to_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg, scene_to_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
@@ -47,13 +47,13 @@ class SceneDictionaryNode(LodestarNode):
     def __init__(self, **kwargs):
         super().__init__("scene_dictionary", **kwargs)
         config = declare_part(self, SceneDictionaryConfig)
-        self._scene = parts.scene_dictionary(config)
+        self._scene = scene_parts.scene_dictionary(config)
         book = RemotePhraseBook()
         book.connect(self)
         self._start = uuid.uuid4().hex[:6]  # identifies this process, at whose start revisions begin
         self._grid: OccupancyGrid2D | None = None
         self._regions_of: OccupancyGrid2D | None = None
-        self._rooms = parts.region_tracker()
+        self._rooms = scene_parts.region_tracker()
         self._entities = self.create_publisher(msg.SceneDelta, "~/entities", qos.EVENT)
         self._regions = self.create_publisher(msg.RegionArray, "~/regions", qos.LATCHED)
         self._worker: QueueWorker = QueueWorker("update", self._update, self.diagnostics.error)
@@ -95,7 +95,7 @@ class SceneDictionaryNode(LodestarNode):
         return self._scene.counts[name]
 
     def _on_whole(self, session: str, known: list[int]) -> None:
-        self._worker.submit(lambda: self._scene.claim(session, known))
+        self._worker.submit(lambda: self._publish(self._scene.claim(session, known)))
 
     def _on_loaded(self, delta: SceneDelta) -> None:
         """Publish a loaded scene and request all instances of the voxel map again. On the worker."""

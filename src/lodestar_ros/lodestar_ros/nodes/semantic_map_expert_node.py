@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from lodestar.assembly import parts
+from lodestar.assembly import reasoner_parts, semantic_map_parts
 from lodestar.assembly.config import SemanticMapExpertConfig
 from lodestar.experts.descriptions import SceneDescription
 from lodestar.language.priors import everyday_words
@@ -29,9 +29,9 @@ class SemanticMapExpertNode(LodestarNode):
         super().__init__("semantic_map_expert", **kwargs)
         book = RemotePhraseBook()
         config = declare_part(self, SemanticMapExpertConfig)
-        mind = parts.reasoner(config.reasoner)
+        mind = reasoner_parts.reasoner(config.reasoner)
         self.on_close(mind.close)
-        self._expert = parts.semantic_map_expert(config, book, mind.reasoner)
+        self._expert = semantic_map_parts.semantic_map_expert(config, book, mind.reasoner)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
         self._heard: deque[SceneDescription] = deque(maxlen=10)

@@ -8,10 +8,11 @@ from functools import cached_property
 import cv2
 import numpy as np
 
+from lodestar.grid.config import TravelConfig
 from lodestar.grid.footprint import GO2, footprints_free
 from lodestar.grid.inflation import obstacle_distance
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.paths import TravelConfig, path_lengths
+from lodestar.grid.paths import path_lengths
 from lodestar.grid.success_pose import MAX_DISTANCE, footprint_distances
 from lodestar_sim.worlds.geometry import Geometry
 from lodestar_sim.worlds.terrain import CLIMB

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lodestar.grid.paths import NoPath, TravelConfig, plan_path
+from lodestar.grid.config import TravelConfig
+from lodestar.grid.paths import NoPath, plan_path
 from lodestar_sim.worlds.furnish import Furnisher, plan_box
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import Event, World

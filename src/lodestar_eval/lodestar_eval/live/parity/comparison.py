@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lodestar.assembly.config import RobotConfig
 from lodestar.models.phrases import PhraseBook
-from lodestar.perception.ground_truth import NoiseConfig
+from lodestar.perception.config import NoiseConfig
 from lodestar_eval.live.parity.agreement import EntityAgreement, entity_agreement, grid_agreement
 from lodestar_eval.live.parity.recording import LiveRecording
 from lodestar_eval.live.parity.replay import RecordingPlayer

@@ -1,0 +1,13 @@
+"""Makes the copy of the scene that its readers keep.
+
+The configuration has its shared values filled in already (`RobotConfig` and the nodes' parameters do so).
+"""
+
+from __future__ import annotations
+
+from lodestar.scene.mirror import SceneMirror
+
+
+def scene_mirror() -> SceneMirror:
+    """Return a copy of the scene that follows its deltas, for a process that only reads it."""
+    return SceneMirror()

@@ -1,0 +1,65 @@
+"""Makes the scene dictionary and what serves it.
+
+The configuration has its shared values filled in already (`RobotConfig` and the nodes' parameters do so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from lodestar.assembly.config import SceneDictionaryConfig
+from lodestar.assembly.directive_fields import DirectiveFields
+from lodestar.assembly.shared import SharedConfig
+from lodestar.grid.regions import RegionTracker
+from lodestar.language.parsers import QueryParser, make_parser
+from lodestar.models.chat import OpenAiChat
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.captioner import make_describer
+from lodestar.scene.dictionary import SceneDictionary
+from lodestar.scene.enrichment import Captioner, Enricher, EnrichmentTask, TemplateCaptioner
+from lodestar.scene.vision_captioner import VisionCaptioner
+
+# The defaults, for those who measure a part by itself.
+_KNOWING = SceneDictionaryConfig()
+
+
+def scene_dictionary(config: SceneDictionaryConfig = _KNOWING) -> SceneDictionary:
+    """Return an empty scene dictionary, which keeps the entities."""
+    return SceneDictionary(config.scene)
+
+
+def region_tracker() -> RegionTracker:
+    """Return the tracker that divides the grid into regions with lasting ids."""
+    return RegionTracker()
+
+
+def enricher(
+    scene: SceneDictionary,
+    phrases: PhraseBook,
+    crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
+    captioner: Captioner | None = None,
+) -> Enricher:
+    """Return the enricher that captions entities and embeds the captions. captioner: None = templates."""
+    return Enricher(scene, captioner or TemplateCaptioner(), phrases, crops)
+
+
+def vision_captioner(
+    config: SceneDictionaryConfig,
+    scene: SceneDictionary,
+    crops: Callable[[EnrichmentTask], Sequence[np.ndarray]],
+) -> tuple[VisionCaptioner, OpenAiChat]:
+    """Return a captioner that asks a vision model, and its chat, which can cancel pending requests."""
+    describer, chat = make_describer(config.captions.vision)
+    return VisionCaptioner(describer, scene.return_enrichments, crops), chat
+
+
+def directive_fields(phrases: PhraseBook, shared: SharedConfig) -> DirectiveFields:
+    """Return the computation of a directive's similarity layers and keep-out zones."""
+    return DirectiveFields(phrases, shared.query, shared.keep_out_distance)
+
+
+def query_parser(config: SceneDictionaryConfig, chat: OpenAiChat, warn: Callable[[str], None]) -> QueryParser:
+    """Return the parser of queries in plain language."""
+    return make_parser(config.parser, warn, chat)[0]

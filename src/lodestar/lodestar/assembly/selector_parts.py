@@ -1,0 +1,91 @@
+"""Makes the decision loop, its policy, and the readers of directives.
+
+The configuration has its shared values filled in already (`RobotConfig` and the nodes' parameters do so).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from lodestar.agent.context import LoopContext, make_context
+from lodestar.agent.loop import DecisionLoop
+from lodestar.agent.shadow import ShadowSelector
+from lodestar.agent.targets import SceneTargets
+from lodestar.assembly.config import GoalSelectorConfig
+from lodestar.assembly.shared import SharedConfig
+from lodestar.language.directive import Directive
+from lodestar.language.grammar import load_grammar, parse_directive
+from lodestar.language.model_directives import best_directive, make_directive_parser
+from lodestar.models.phrases import PhraseBook
+from lodestar.selection.policies import policy_of
+from lodestar.selection.policy import Policy
+from lodestar.selection.reward import make_reward
+
+_log = logging.getLogger(__name__)
+
+
+def directive_parser() -> Callable[[str], Directive]:
+    """Return the grammar's parser of directives, with its tables loaded. The parser raises DirectiveError."""
+    load_grammar()  # the first directive would wait for it on the loop's thread
+    return parse_directive
+
+
+def directive_model(
+    config: GoalSelectorConfig, warn: Callable[[str], None] = _log.warning
+) -> tuple[Callable[[str], Directive], Callable[[], None]] | None:
+    """Return a parser that asks a language model first, and what cancels its request; None where none is configured.
+
+    The parser may take as long as `directive.chat.patience`. It raises DirectiveError.
+    """
+    if config.parser.parser == "grammar":
+        return None
+    parser, cancel = make_directive_parser(config.parser, warn)
+    return partial(best_directive, parser), cancel
+
+
+def policy(config: GoalSelectorConfig, rng: np.random.Generator | None = None) -> Policy:
+    """Return the policy that chooses among the experts; it continues `selection.policy_state`.
+
+    rng: None = the configured seed. Raises ValueError, OSError where that file is not for this policy.
+    """
+    rng = rng if rng is not None else np.random.default_rng(config.seed)
+    return policy_of(config.selection, config.policy, config.experts, rng)
+
+
+def scene_targets(shared: SharedConfig, phrases: PhraseBook) -> SceneTargets:
+    """Return the resolver from a directive's step to the entities it means."""
+    return SceneTargets(phrases, shared.query, shared.keep_out_distance)
+
+
+def _loop_context(
+    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy, prefix: str = "q"
+) -> LoopContext:
+    return make_context(
+        config.loop,
+        chooser,
+        phrases,
+        config.experts,
+        targets=scene_targets(shared, phrases),
+        context=config.context,
+        features=config.selection.features,
+        rewards=make_reward(config.selection.reward, config.reward, config.sequence_reward),
+        prefix=prefix,
+    )
+
+
+def decision_loop(
+    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy, prefix: str = "q"
+) -> DecisionLoop:
+    """Return the loop that follows directives. prefix: of the ids of its questions to the operator."""
+    return DecisionLoop(_loop_context(config, shared, phrases, chooser, prefix))
+
+
+def shadow_selector(
+    config: GoalSelectorConfig, shared: SharedConfig, phrases: PhraseBook, chooser: Policy
+) -> ShadowSelector:
+    """Return a selector that decides on recorded questions as `decision_loop` would."""
+    return ShadowSelector(_loop_context(config, shared, phrases, chooser))

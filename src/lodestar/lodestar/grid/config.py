@@ -1,0 +1,98 @@
+"""Configuration of the grid: the robot's outline, costs of paths, success, viewpoints."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Rectangle centred on base_link."""
+
+    length: float = 0.70  # metres; Unitree Go2 data sheet
+    width: float = 0.32  # metres; Unitree Go2 data sheet
+
+    @property
+    def circumscribed_radius(self) -> float:
+        """Return the radius of the circumscribed circle, metres: farther obstacles cannot collide."""
+        return math.hypot(self.length, self.width) / 2.0
+
+
+@dataclass(frozen=True)
+class TravelConfig:
+    """Constraints and costs of paths."""
+
+    clearance: float = 0.22  # metres always kept from obstacles; half the Go2's width plus a margin
+    # metres from obstacles below which a step costs more; chosen
+    soft_clearance: float = 0.45
+    # additional cost factor of a step at `clearance`; chosen
+    soft_weight: float = 2.0
+    unknown_ok: bool = False  # paths may cross unknown cells
+    # metres a start too near an obstacle is moved at most; chosen
+    start_snap: float = 0.5
+    # metres a goal too near an obstacle is moved at most; chosen: three cells of 5 cm
+    goal_snap: float = 0.15
+    # m^2; below it the free space around the start is a pocket, entered before all of its walls were known. Chosen:
+    # a robot needs more to turn and look for another way out.
+    pocket_area: float = 3.0
+    # metres within which a narrower gap out of a pocket is searched; chosen
+    pocket_reach: float = 2.5
+    # metres of clearance accepted in that gap, tried in this order; chosen: half the Go2's width plus 3 cm, then less
+    pocket_clearances: tuple[float, ...] = (0.19, 0.14)
+
+
+@dataclass(frozen=True)
+class ViewpointConfig:
+    """Constraints on viewpoints and weights of their score."""
+
+    # Distances in plan from the footprint to the box, metres.
+    max_distance: float = 0.75  # chosen: below the 1.0 m of success, for errors of the box and of the drive
+    # maximum for objects so low that a nearer camera looks over them; chosen: below 1.0 m
+    far_distance: float = 0.90
+    # maximum for objects above the camera, hidden from nearer by their support; chosen: between the other two
+    high_distance: float = 0.85
+    min_distance: float = 0.08  # chosen
+    # radians to the box's nearest point; chosen: below the 30 degrees of success
+    max_bearing: float = math.radians(20.0)
+    # metres from obstacles for a free turn (Go2's circumscribed radius plus a margin); nearer to obstacles
+    # the footprint must fit at the heading
+    turning_clearance: float = 0.40
+    # metres before the box that may be furniture under the object; chosen
+    ignore_last: float = 0.8
+    # the same beyond `side_angle` of every saved view, metres; chosen: three cells of 5 cm
+    strict_ignore: float = 0.15
+    # radians in plan from a saved view; chosen
+    side_angle: float = math.radians(60.0)
+    # radians in plan, the largest angle from a saved view; chosen
+    wide_angle: float = math.radians(110.0)
+    camera_forward: float = 0.30  # metres ahead of base_link; the simulated Go2's camera
+    camera_height: float = 0.45  # metres above the floor; the simulated Go2's camera
+    camera_pitch: float = math.radians(10.0)  # radians, positive = up; the simulated Go2's camera
+    # radians, half the vertical field of view; the simulated Go2's camera
+    half_vfov: float = math.radians(32.0)
+    # metres from an object to its support's edge if the support is unknown; chosen
+    set_back: float = 0.2
+    # metres around excluded poses without viewpoints; chosen
+    excluded_radius: float = 0.3
+    spacing: float = 0.25  # metres between returned viewpoints; chosen
+    limit: int = 48  # most viewpoints returned; chosen
+    # Score weights, without unit unless stated; chosen on simulated apartments and offices.
+    visible_weight: float = 1.0  # times the share of the object's height in the camera's field
+    view_weight: float = 0.5  # times the alignment with a saved view, 0..1
+    turning_weight: float = 0.4  # for room to turn
+    plain_weight: float = 0.3  # for an unobstructed line of sight
+    clearance_weight: float = 0.3  # times the clearance up to 0.6 m, as a share of it
+    path_weight: float = 0.12  # score lost per metre of path
+    distance_weight: float = 0.4  # score lost per metre off `best_distance`
+    best_distance: float = 0.45  # metres from footprint to box; chosen
+    footprint: Footprint = field(default_factory=Footprint, metadata={"shared": "body"})  # of the robot
+
+
+@dataclass(frozen=True)
+class SuccessConfig:
+    """Largest distance and bearing of an object that counts as found (DESIGN section 3)."""
+
+    distance: float = 1.0  # metres in plan from the footprint to the object's box; DESIGN section 3
+    # radians from the heading to the box's nearest point; DESIGN section 3
+    bearing: float = math.radians(30.0)

@@ -1,0 +1,38 @@
+"""Configuration of the selection and storage of keyframes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class KeyframeConfig:
+    """Selection and limits of keyframes (STaR IV-A).
+
+    An image is new if no stored image newer than `refresh` has a pose within `distance` and `angle_deg` of it.
+    """
+
+    distance: float = 0.5  # metres; chosen
+    angle_deg: float = 25.0  # degrees; chosen
+    # seconds after which the same view is stored again; chosen
+    refresh: float = 120.0
+    interval: float = 0.2  # seconds, the least between keyframes; chosen: bounds encoding to 5 Hz
+    max_count: int = 2000  # images on disk; chosen
+    max_bytes: int = 256 * 2**20  # of images on disk; chosen: 128 KiB per image
+    jpeg_quality: int = 88  # 1 to 100; chosen
+    # seconds between stamps of an image and its instances; chosen
+    link_tolerance: float = 0.02
+
+
+@dataclass(frozen=True)
+class PickConfig:
+    """Timing of offers, by stamps."""
+
+    period: float = 0.2  # seconds between two offers; chosen: that of `KeyframeConfig.interval`
+    # seconds without any instances after which every image is offered, because no detector runs; chosen: ten periods
+    patience: float = 2.0
+    images: int = 20  # remembered while their instances are computed; chosen
+
+    def __post_init__(self) -> None:
+        if self.period < 0.0 or self.patience < 0.0 or self.images < 1:
+            raise ValueError("period and patience must not be negative, and images must be at least 1")

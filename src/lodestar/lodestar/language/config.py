@@ -1,0 +1,77 @@
+"""Configuration of parsers and reasoners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lodestar.models.config import ChatConfig
+
+
+@dataclass(frozen=True)
+class PriorConfig:
+    """temperature: of the softmax over rooms' cosines; related rooms differ by about 0.1 in all-MiniLM-L6-v2.
+    unsure: weight of that distribution against what the lexicon says, in its units. room_share: of the score of a
+    thing that comes from the rooms both belong to, the rest from the cosine of the two words; likeness: cosines
+    between which that goes from 0 to 1.
+    """
+
+    temperature: float = 0.05
+    unsure: float = 1.0
+    room_share: float = 0.6
+    likeness: tuple[float, float] = (0.30, 0.60)
+
+
+@dataclass(frozen=True)
+class RankPromptConfig:
+    """characters: of the question as it is sent, four per token (N_max of RoboAtlas eq. 17); a byte outside ASCII
+    counts as two of them. radius: metres within which things count as near a candidate (r_N of eq. 19), near: at most
+    so many of them. views: descriptions of earlier views that are told, at most.
+    """
+
+    characters: int = 24_000
+    radius: float = 2.0
+    near: int = 6
+    views: int = 5
+
+
+@dataclass(frozen=True)
+class BackgroundReasonerConfig:
+    """Seconds. interval: between two questions. retry: until one that failed is asked again unchanged. rank_age,
+    view_age: after which an answer to an earlier question is no longer used.
+    """
+
+    interval: float = 1.0
+    retry: float = 10.0
+    rank_age: float = 60.0
+    view_age: float = 30.0
+
+
+ADAPTERS = ("offline", "model")
+
+
+@dataclass(frozen=True)
+class ReasonerConfig:
+    """Who weighs candidates and views; chat says which endpoint and what it may cost."""
+
+    adapter: str = (
+        "offline"  # offline: no model; model: an OpenAI-compatible endpoint, offline where it fails
+    )
+    chat: ChatConfig = field(default_factory=ChatConfig)
+    thinking: BackgroundReasonerConfig = field(default_factory=BackgroundReasonerConfig)
+    prompt: RankPromptConfig = field(default_factory=RankPromptConfig)
+
+    def __post_init__(self) -> None:
+        if self.adapter not in ADAPTERS:
+            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
+
+
+@dataclass(frozen=True)
+class ParserConfig:
+    """parser: "grammar", offline, or "model", which falls back to it. chat: of the model."""
+
+    parser: str = "grammar"
+    chat: ChatConfig = field(default_factory=ChatConfig)
+
+    def __post_init__(self) -> None:
+        if self.parser not in ("grammar", "model"):
+            raise ValueError(f'parser must be "grammar" or "model", not {self.parser!r}')

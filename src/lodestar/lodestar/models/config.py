@@ -1,0 +1,48 @@
+"""Configuration of the client of language models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lodestar.models.chat_key import KEY_VARIABLE, check_variable
+
+
+@dataclass(frozen=True)
+class RetryConfig:
+    """Retries with exponential back-off and jitter, so that many robots do not retry at the same time."""
+
+    tries: int = 3  # retries after the first attempt; chosen: within `ChatConfig.patience`
+    # seconds before the first retry, doubled for each further one; chosen
+    base: float = 0.5
+    longest: float = 8.0  # seconds of the longest pause; chosen: below `ChatConfig.timeout`
+    # HTTP statuses that are retried: time-out, conflict, rate limit and temporary server errors (RFC 9110, RFC 6585)
+    statuses: tuple[int, ...] = (408, 409, 429, 500, 502, 503, 504, 529)
+
+
+@dataclass(frozen=True)
+class SpendingConfig:
+    """Limits of one task; 0 = no limit."""
+
+    tokens: int = 200_000  # tokens sent plus received; chosen
+    cost: float = 0.0  # in the currency of the prices
+    price_sent: float = 0.0  # currency per million tokens
+    price_received: float = 0.0  # currency per million tokens
+
+
+@dataclass(frozen=True)
+class ChatConfig:
+    """Connection and limits of a chat model."""
+
+    model: str = "gpt-4o-mini"  # chosen
+    base_url: str = ""  # of the endpoint; "" = OpenAI's
+    timeout: float = 20.0  # seconds for one attempt; chosen
+    patience: float = 40.0  # seconds for one question with all attempts; chosen: two attempts
+    max_tokens: int = 800  # tokens of an answer; chosen
+    # seconds without questions after the endpoint failed; chosen
+    rest: float = 30.0
+    key_variable: str = KEY_VARIABLE  # name of the environment variable that holds the key
+    retries: RetryConfig = field(default_factory=RetryConfig)  # of one question
+    spending: SpendingConfig = field(default_factory=SpendingConfig)  # of one task
+
+    def __post_init__(self) -> None:
+        check_variable(self.key_variable)

@@ -1,0 +1,96 @@
+"""Configuration of detectors and captioners."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lodestar.geometry.camera import DEPTH_RANGE
+from lodestar.models.config import ChatConfig
+
+CAPTIONERS = ("template", "vision")
+
+
+@dataclass(frozen=True)
+class VisionConfig:
+    """Limits of a vision model that describes objects."""
+
+    max_questions: int = 500  # per process; after that templates are used; chosen
+    # pixels of a crop's longer side; the shorter is at least a quarter of it; chosen
+    side: int = 384
+    quality: int = 85  # of the crop's JPEG, 1 to 100; chosen
+    chat: ChatConfig = field(default_factory=lambda: ChatConfig(max_tokens=120))  # of the endpoint
+
+    def __post_init__(self) -> None:
+        if self.side < 32 or not 1 <= self.quality <= 100 or self.max_questions < 0:
+            raise ValueError("side must be at least 32 pixels, quality 1 to 100, max_questions not negative")
+
+
+@dataclass(frozen=True)
+class CaptionerConfig:
+    """Choice of the captioner."""
+
+    # template = label, colour and size, offline; vision = a vision model, else template
+    captioner: str = "template"
+    vision: VisionConfig = field(default_factory=VisionConfig)  # used for captioner = vision
+
+    def __post_init__(self) -> None:
+        if self.captioner not in CAPTIONERS:
+            raise ValueError(f"captioner is {self.captioner!r}; it is one of {', '.join(CAPTIONERS)}")
+
+
+@dataclass(frozen=True)
+class GeometricConfig:
+    """Parameters of the segmentation. Those without a source were chosen on rendered depth images of rooms."""
+
+    step: int = 2  # image pixels per working pixel; chosen
+    near: float = 0.3  # metres of depth; chosen
+    # metres of depth; chosen
+    far: float = field(default=DEPTH_RANGE, metadata={"shared": "depth_range"})
+    # Deviation of depth from the neighbours' plane that splits them: jump + jump_per_square * depth^2. The error of
+    # a structured-light camera grows with the square of depth.
+    jump: float = 0.02  # metres; chosen
+    jump_per_square: float = 0.012  # metres per square metre; chosen
+    reach: int = 4  # working pixels between the points of a normal; chosen
+    crease: float = 0.12  # sine of the concave angle that splits two pieces; chosen: about 7 degrees
+    plane_trials: int = 60  # planes tried per search; chosen
+    planes: int = 5  # most planes of the room; chosen
+    # share of all points that a plane of the room must hold; chosen
+    plane_share: float = 0.08
+    # Distance from a plane of points that belong to it: plane_gap + plane_gap_per_square * depth^2.
+    plane_gap: float = 0.03  # metres; chosen
+    plane_gap_per_square: float = 0.008  # metres per square metre; chosen
+    behind: float = 0.03  # share of the points that may lie behind a plane of the room; chosen
+    min_pixels: int = 600  # of a segment in the full image; chosen: about 24 x 24 pixels
+    max_share: float = 0.5  # largest share of the image that a segment covers; chosen
+    score: float = 0.5  # of every segment, 0..1; chosen
+
+
+@dataclass(frozen=True)
+class NoiseConfig:
+    """Errors per mask and frame. The defaults are an error-free detector."""
+
+    miss: float = 0.0  # probability that a mask is not detected
+    split: float = 0.0  # probability that a mask is split in two
+    merge: float = 0.0  # probability that a mask merges with a neighbour
+    wrong_label: float = 0.0  # probability of another entry's label and caption
+    erode_px: int = 0  # pixels removed from every edge
+    merge_gap_px: int = 2  # pixels between masks that may merge; chosen
+    score_mean: float = 0.85  # of the confidence, 0..1; chosen
+    score_std: float = 0.0  # of the confidence
+    min_pixels: int = 60  # smaller masks are not detected; chosen: that of `SegmentFilter`
+    # share of a box's outline on the image border above which it is dropped; 1 = never
+    max_border_share: float = 1.0
+
+
+@dataclass(frozen=True)
+class UltralyticsConfig:
+    """Settings of an Ultralytics model."""
+
+    confidence: float = 0.25  # threshold, 0..1; Ultralytics' default
+    # threshold of non-maximum suppression, 0..1; chosen: below Ultralytics' 0.7, fewer duplicates
+    iou: float = 0.6
+    image_size: int = 640  # pixels of the longer side; Ultralytics' default
+    device: str = ""  # as Ultralytics names it; "" = its choice
+    classes: tuple[str, ...] = ()  # phrases for an open-vocabulary model; empty = the model's own
+    max_detections: int = 100  # per image; chosen
+    min_pixels: int = 60  # smaller masks are dropped; chosen: that of `SegmentFilter`

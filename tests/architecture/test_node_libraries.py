@@ -1,0 +1,120 @@
+"""Which heavy libraries each node loads at its start: a process pays for every one in memory and in time to start."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+PACKAGES = ("lodestar", "lodestar_ros", "lodestar_sim", "lodestar_bringup")
+
+#: Each takes 10 MiB and more of every process that imports it, or 0.1 s and more of its start.
+HEAVY = {
+    "numba",
+    "open3d",
+    "parglare",
+    "PIL",
+    "scipy",
+    "sentence_transformers",
+    "skimage",
+    "torch",
+    "trimesh",
+}
+
+#: Node: the heavy libraries that it needs, all from its start on.
+NODES = {
+    "lodestar_ros.nodes.motion_gate_node": set(),
+    "lodestar_ros.nodes.keyframes_node": set(),
+    "lodestar_ros.nodes.text_embedder_node": set(),  # its worker loads the model
+    "lodestar_ros.nodes.mapping_node": {"numba"},
+    "lodestar_ros.nodes.perception_node": {"numba"},
+    "lodestar_ros.nodes.semantic_voxels_node": {"numba", "skimage"},
+    "lodestar_ros.nodes.frontier_expert_node": {"numba", "scipy"},
+    "lodestar_ros.nodes.semantic_map_expert_node": {"PIL", "numba", "scipy"},
+    "lodestar_ros.nodes.ego_vlm_expert_node": {"PIL", "numba", "scipy"},
+    "lodestar_ros.nodes.scene_dictionary_node": {"PIL", "parglare", "scipy", "skimage"},
+    "lodestar_ros.nodes.goal_selector_node": {"PIL", "numba", "parglare", "scipy"},
+    "lodestar_sim.nodes.sim_navigator_node": {"numba"},
+    "lodestar_bringup.__main__": set(),
+}
+
+#: Those who read sentences; the grammar's tables and WordNet take 30 MiB.
+READERS = {"lodestar_ros.nodes.goal_selector_node", "lodestar_ros.nodes.scene_dictionary_node"}
+
+
+@lru_cache(maxsize=1)
+def sources() -> dict[str, Path]:
+    """Name of every module of ours, and its file."""
+    found = {}
+    for package in PACKAGES:
+        root = SOURCE / package / package
+        for path in root.rglob("*.py"):
+            parts = [package, *path.relative_to(root).with_suffix("").parts]
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def loaded_names(tree: ast.AST) -> set[str]:
+    """Dotted names that a file imports when it is loaded: not in functions, not for type checking alone."""
+    names = set()
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)}
+        names |= loaded_names(node)
+    return names
+
+
+@lru_cache(maxsize=1)
+def graph() -> dict[str, frozenset[str]]:
+    return {
+        name: frozenset(loaded_names(ast.parse(path.read_text(), str(path))))
+        for name, path in sources().items()
+    }
+
+
+def chains(start: str) -> dict[str, str]:
+    """Every name that a module loads with those it imports, and the chain of modules that leads to it."""
+    found, waiting = {start: start}, [start]
+    while waiting:
+        module = waiting.pop(0)
+        for name in sorted(graph().get(module, ())):
+            for loaded in (name, name.split(".")[0]):
+                if loaded not in found:
+                    found[loaded] = f"{loaded} <- {found[module]}"
+                    waiting.append(loaded)
+    return found
+
+
+def test_every_node_of_the_stack_is_named() -> None:
+    nodes = {name for name in sources() if name.startswith("lodestar_ros.nodes.")}
+    assert nodes == {name for name in NODES if name.startswith("lodestar_ros.nodes.")}
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_a_node_loads_the_heavy_libraries_that_it_needs_and_no_other(node: str) -> None:
+    found = {name: chain for name, chain in chains(node).items() if name in HEAVY}
+    assert set(found) == NODES[node], [found[name] for name in sorted(set(found) - NODES[node])]
+
+
+@pytest.mark.parametrize("node", NODES)
+def test_only_who_reads_sentences_loads_the_grammar(node: str) -> None:
+    language = ("lodestar.language.chart", "lodestar.models.wordnet")
+    found = [chain for name, chain in chains(node).items() if name in language]
+    assert bool(found) == (node in READERS), found
+
+
+def test_what_is_loaded_is_told_from_what_waits() -> None:
+    text = (
+        "import torch.nn\nif TYPE_CHECKING:\n    import open3d\ntry:\n    from numba import njit\nexcept ImportError:\n"
+        "    njit = None\ndef late():\n    import scipy\nclass Here:\n    from PIL import Image\n"
+    )
+    assert loaded_names(ast.parse(text)) == {"torch.nn", "numba", "numba.njit", "PIL", "PIL.Image"}

@@ -69,6 +69,7 @@ _lodestar_environment() {
         *) export FASTDDS_DEFAULT_PROFILES_FILE ;; # the user's own stays
     esac
     # Nothing is written outside the checkout, but for the private folder of a run while it lasts.
+    export LODESTAR_CACHE_DIR="$LODESTAR_ROOT/.cache" # tables of the grammar
     export NUMBA_CACHE_DIR="$LODESTAR_ROOT/.cache/numba"
     export MPLCONFIGDIR="$LODESTAR_ROOT/.cache/matplotlib"
     export ROS_LOG_DIR="${ROS_LOG_DIR:-$LODESTAR_ROOT/out/log/ros}"

@@ -18,7 +18,10 @@ _log = logging.getLogger(__name__)
 
 
 def cache_folder() -> Path:
-    """Where tables are kept: $XDG_CACHE_HOME/lodestar, as the base directory specification says."""
+    """Where tables are kept: in $LODESTAR_CACHE_DIR, else in the user's cache ($XDG_CACHE_HOME)."""
+    own = os.environ.get("LODESTAR_CACHE_DIR")
+    if own:
+        return Path(own) / "charts"
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "lodestar" / "charts"
 

@@ -61,6 +61,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
 
 
 def test_the_folder_is_the_users_cache(monkeypatch, tmp_path):
+    monkeypatch.delenv("LODESTAR_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "lodestar" / "charts"
 
@@ -68,6 +69,7 @@ def test_the_folder_is_the_users_cache(monkeypatch, tmp_path):
 def test_the_chart_reads_the_same_from_kept_tables(monkeypatch, tmp_path):
     from lodestar.language.question_words import question_lattice
 
+    monkeypatch.delenv("LODESTAR_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     words = ["since", "you", "entered", "the", "kitchen"]
     found = []

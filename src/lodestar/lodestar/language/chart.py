@@ -71,53 +71,75 @@ class Chart:
     _parser: GLRParser
     _symbols: dict[str, Any] = field(default_factory=dict)
 
-    def readings(self, lattice: Lattice) -> tuple[Reading, ...]:
-        """Meanings of the whole clause, best first; none where the rules have no way to read it."""
+    def readings(self, lattice: Lattice, most: int = MAX_READINGS) -> tuple[Reading, ...]:
+        """At most so many meanings of the whole clause, best first; none where the rules have no way to read it."""
         if not lattice.words:
             return ()
         try:
             forest = self._parser.parse(lattice)
         except ChartError:
             return ()
-        found = _Ranking(self.rules, lattice).of(forest.result)
-        return tuple(sorted(found, key=lambda reading: reading.cost))
+        found = _Ranking(self.rules, lattice, most).of(forest.result)
+        return tuple(Reading(one.meaning(lattice.words), one.cost, one.why()) for one in found)
+
+
+@dataclass(frozen=True)
+class _Derivation:
+    """One way to read the words from `start` to `end`: a rule and its parts, or a terminal and its value."""
+
+    cost: float
+    start: int
+    end: int
+    rule: Rule | None
+    parts: tuple[_Derivation, ...] = ()
+    value: Any = None
+
+    def meaning(self, words: Sequence[str]) -> dict[str, Any]:
+        """What it means."""
+        if self.rule is None:
+            return {"value": self.value}
+        values = {name: part.meaning(words) for name, part in zip(self.rule.names, self.parts)}
+        return meant(self.rule.meaning, values, _spoken(words[self.start : self.end]))
+
+    def why(self) -> tuple[str, ...]:
+        """The reasons of its rules."""
+        found = tuple(itertools.chain.from_iterable(part.why() for part in self.parts))
+        return (*found, self.rule.why) if self.rule is not None and self.rule.why else found
 
 
 class _Ranking:
-    """The best readings of every node of a forest, each node looked at once."""
+    """The cheapest derivations of every node of a forest, each node looked at once."""
 
-    def __init__(self, rules: Mapping[tuple[str, tuple[str, ...]], Rule], lattice: Lattice) -> None:
+    def __init__(
+        self, rules: Mapping[tuple[str, tuple[str, ...]], Rule], lattice: Lattice, most: int
+    ) -> None:
         self._rules = rules
         self._lattice = lattice
-        self._known: dict[int, list[Reading]] = {}
+        self._most = most
+        self._known: dict[int, list[_Derivation]] = {}
 
-    def of(self, node: Any) -> list[Reading]:
+    def of(self, node: Any) -> list[_Derivation]:
         known = self._known.get(id(node))
         if known is not None:
             return known
         self._known[id(node)] = []  # a node inside itself adds nothing
         # Where a node begins and ends is that of its heads: nodes of words are shared between places.
         start, end = node.root.position, node.head.position
-        found = [reading for way in node.possibilities for reading in self._of_way(way, start, end)]
-        found.sort(key=lambda reading: reading.cost)
-        best = self._known[id(node)] = found[:MAX_READINGS]
+        found = [made for way in node.possibilities for made in self._of_way(way, start, end)]
+        if len(found) > 1:
+            found.sort(key=lambda made: made.cost)
+        best = self._known[id(node)] = found[: self._most]
         return best
 
-    def _of_way(self, way: Any, start: int, end: int) -> Iterator[Reading]:
+    def _of_way(self, way: Any, start: int, end: int) -> Iterator[_Derivation]:
         if way.is_term():
             lexeme = self._lattice.options[start].get(way.symbol.name)
-            yield Reading({"value": None if lexeme is None else lexeme.value})
+            yield _Derivation(0.0, start, end, None, value=None if lexeme is None else lexeme.value)
             return
         rule = self._rules[(way.symbol.name, tuple(symbol.name for symbol in way.production.rhs))]
-        text = _spoken(self._lattice.words[start:end])
-        for parts in itertools.islice(
-            itertools.product(*(self.of(c) for c in way.children)), MAX_READINGS**2
-        ):
-            values = {name: part.meaning for name, part in zip(rule.names, parts)}
-            why = tuple(itertools.chain.from_iterable(part.why for part in parts))
-            cost = rule.cost + sum(part.cost for part in parts)
-            meaning = meant(rule.meaning, values, text)
-            yield Reading(meaning, cost, (*why, rule.why) if rule.why else why)
+        choices = itertools.product(*(self.of(child) for child in way.children))
+        for parts in itertools.islice(choices, self._most**2):
+            yield _Derivation(rule.cost + sum(part.cost for part in parts), start, end, rule, parts)
 
 
 def _spoken(words: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lodestar.language.directive import Constraint, ConstraintKind, Step, StepKind
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.words import load_words
+from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
 EVERYTHING = "everything"
@@ -47,7 +47,7 @@ def _is_everything(constraint: Constraint) -> bool:
         and (
             lexicon.is_generic(graph.target.category)
             or (
-                graph.target.category in load_words().places
+                load_vocabulary().is_in("WHOLE", *graph.target.category.split())
                 and lexicon.room(graph.target.category) is None
                 and graph.target.category != "home"
             )
@@ -61,8 +61,7 @@ def _is_plain(graph: QueryGraph) -> bool:
 
 
 def _is_home(phrase: str) -> bool:
-    words = phrase.split()
-    return load_words().home.match(words, 0) == (len(words), phrase)
+    return load_vocabulary().is_in("HOME", *phrase.split())
 
 
 def _bars(constraint: Constraint, step: Step) -> bool:

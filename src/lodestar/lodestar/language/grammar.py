@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from lodestar.language.directive import Directive, DirectiveError, NotUnderstood, StopRequested
+from lodestar.language.directive import Directive, DirectiveError, NotUnderstood
 from lodestar.language.directive_reader import EXAMPLE, MAX_CHARACTERS, read_directive, words_of_text
-from lodestar.language.expressions import is_sentence, parse_expression
-from lodestar.language.motion_limits import check_manners
+from lodestar.language.halts import is_halt
+from lodestar.language.motion_limits import check_manners, without_limits
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.language.question_reader import load_questions
-from lodestar.language.sentence_tokens import shown
+from lodestar.language.reference_reader import read_reference
+from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import is_known
-from lodestar.language.words import tokenise
-from lodestar.models.lexicon import load_lexicon
 
 _MOST_OF_A_NAME = 3  # words: "the old frobnicator"
 
@@ -34,24 +33,12 @@ def parse_directive(text: str) -> Directive:
 def parse_query(text: str) -> tuple[QueryGraph, ...]:
     """Readings of a referring expression, with or without a verb, best first. Raises as `parse_directive`."""
     try:
-        words_of_text(text)
+        words = without_limits(words_of_text(text))[0]
     except NotUnderstood:
         if not _is_name(text):
             raise
-        return parse_expression(tokenise(text))
-    tokens = tokenise(text)
-    if is_sentence(tokens):
-        graphs = parse_expression(tokens)
-        if graphs:
-            return graphs
-    try:
-        graphs = next((step.graphs for step in read_directive(text)[0].directive.steps if step.graphs), ())
-    except StopRequested:
-        graphs = ()
-    except DirectiveError:
-        graphs = parse_expression(tokens)
-        if not graphs or not _says_something(graphs[0]):
-            raise
+        words = tokens_of(text)
+    graphs = () if is_halt(text) else read_reference(words)
     if not graphs:
         raise NotUnderstood(f'"{shown(text)}" names nothing to look up; {EXAMPLE}')
     return graphs
@@ -59,14 +46,8 @@ def parse_query(text: str) -> tuple[QueryGraph, ...]:
 
 def _is_name(text: str) -> bool:
     """Whether a text is a word or a few that no table has: the name of a thing, which embeddings can find."""
-    tokens = tokenise(text) if len(text) <= MAX_CHARACTERS else []
+    tokens = tokens_of(text) if len(text) <= MAX_CHARACTERS else []
     return 0 < len(tokens) <= _MOST_OF_A_NAME and tokens[-1].isalpha() and not is_known(tokens[-1])
-
-
-def _says_something(graph: QueryGraph) -> bool:
-    """Whether a graph has a noun that is known, or relates its target to one."""
-    lexicon = load_lexicon()
-    return any(lexicon.known_suffix(variable.category.split()) for variable in graph.variables)
 
 
 def phrase_graphs(text: str) -> tuple[QueryGraph, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lodestar.language.chart import Lattice, Lexeme
 from lodestar.language.clause_words import plain_verb
-from lodestar.language.noun_words import is_level, noun_words
+from lodestar.language.noun_words import describes, is_level, noun_words
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
@@ -16,7 +16,7 @@ CLOSING = (
     "REL", "BETWEEN", "CLOSE", "FAR", "SIDE", "TO", "THROUGH", "PAST", "OF", "FROM", "FOR", "WITH", "WITHOUT",
     "THAT", "IS", "NOT", "AND", "OR", "EXCEPT", "IT", "THERE", "HERE", "ME", "POSSESSIVE", "DET", "COMMA",
     "UNTIL", "EITHER", "LEVEL", "TIMES", "SUBJECT", "SEE_NOW", "CAN_SEE", "DID_SEE", "AWAY", "TO_DO", "ODD",
-    "PURPOSE", "CANNOT", "UNTIL_STEP",
+    "PURPOSE", "CANNOT", "UNTIL_STEP", "PICK", "FACE", "JOINING", "HAS",
 )  # fmt: skip
 #: Tables of verbs that begin what is asked for.
 VERBS = (
@@ -78,6 +78,9 @@ def lattice_of(words: Sequence[str]) -> Lattice:
         superlative = vocabulary.match("SUPERLATIVE", words[i : i + 1], 0)
         if superlative is not None and vocabulary.match("DET", words, i + 1) is not None:
             found["CLOSE"] = Lexeme(1, superlative[1])  # "the towel nearest the sink"
+        ordinal = vocabulary.match("ORDINAL", words, i)
+        if ordinal is not None:
+            found["ORDINAL"] = Lexeme(ordinal[0], int(ordinal[1]))
         part = _participle_at(words, i)
         if part:
             found["PART"] = Lexeme(part, " ".join(words[i : i + part]))
@@ -195,6 +198,13 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
             return None
         count, i = int(min(max(number[1], -1.0), 2e9)), i + number[0]
     end = _run_end(words, i)
+    if (
+        number is not None
+        and i < end
+        and vocabulary.is_in("SUPERLATIVE", words[i])
+        and not is_open(words, i + 1)
+    ):
+        end = i  # "the one nearest the window"
     if number is not None and i < end and vocabulary.is_in("UNITS", words[i].removesuffix("s")):
         return None  # a length or a time
     if end == i and determiner and i < len(words) and words[i] in _SOFT_SIDES:
@@ -231,8 +241,18 @@ def _run_end(words: Sequence[str], start: int) -> int:
             break
         if i > start and load_vocabulary().is_in("SUPERLATIVE", words[i]) and not is_open(words, i + 1):
             break
+        if i > start and _counted_from(words, i):
+            break
         i += 1
     return i
+
+
+def _counted_from(words: Sequence[str], i: int) -> bool:
+    """Whether an ordinal and where it counts from stand here: "keyboard second from the left"."""
+    vocabulary = load_vocabulary()
+    if not vocabulary.is_in("ORDINAL", words[i]):
+        return False
+    return bool({"SIDE", "CLOSE"} & vocabulary.matches(words, i + 1).keys())
 
 
 def _joins_adjectives(words: Sequence[str], start: int, i: int) -> bool:
@@ -242,7 +262,7 @@ def _joins_adjectives(words: Sequence[str], start: int, i: int) -> bool:
         return False
     if not is_open(words, i + 2) and words[i + 2] not in ("and", ","):
         return False
-    return all(attribute(word) is not None or word in ("and", ",") for word in words[start:i])
+    return all(describes(word) or word in ("and", ",") for word in words[start:i])
 
 
 def _participle_at(words: Sequence[str], i: int) -> int:
@@ -253,8 +273,11 @@ def _participle_at(words: Sequence[str], i: int) -> int:
     if i + length >= len(words):
         return 0
     word = words[i + length]
-    if load_lexicon().canonical(word) is not None and word not in _IRREGULAR:
+    lexicon = load_lexicon()
+    if lexicon.canonical(word) is not None and word not in _IRREGULAR:
         return 0
+    if lexicon.attribute_group.get(lexicon.attribute(word) or "") == "colors":
+        return 0  # "brown"
     if not (word.endswith(("ed", "ing", "wn", "ken")) and len(word) > 4) and word not in _IRREGULAR:
         return 0
     if load_vocabulary().is_in("WHOLE", word) or load_vocabulary().is_in("PLACE_NOUNS", word):

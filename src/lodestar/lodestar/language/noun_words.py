@@ -35,7 +35,7 @@ class NounWords:
     @property
     def noun(self) -> str:
         """Modifiers that are no known attribute and the head: "crystal ball decoration"."""
-        return " ".join((*(a for a in self.adjectives if not _describes(a)), self.head)).strip()
+        return " ".join((*(a for a in self.adjectives if not describes(a)), self.head)).strip()
 
 
 def noun_words(words: Sequence[str], determiner: str = "", count: int | None = None) -> NounWords:
@@ -49,7 +49,7 @@ def noun_words(words: Sequence[str], determiner: str = "", count: int | None = N
     length = lexicon.known_suffix(list(words)) or 1
     if length == 1 and len(words) > 1 and is_level(words[-2:]):
         length = 2
-    if length == 1 and (_describes(words[-1]) and not lexicon.known_suffix(list(words))):
+    if length == 1 and (describes(words[-1]) and not lexicon.known_suffix(list(words))):
         return NounWords(words, "", words, determiner, count)
     tail = words[-length:]
     several = (count or 1) > 1 or determiner.split(" ")[0] == "all"
@@ -89,10 +89,10 @@ def is_level(words: Sequence[str]) -> bool:
     )
 
 
-def _describes(word: str) -> bool:
+def describes(word: str) -> bool:
     """Whether a word is an attribute and no thing."""
     lexicon, vocabulary = load_lexicon(), load_vocabulary()
-    if vocabulary.is_in("ORDINAL", word) or vocabulary.is_in("SUPERLATIVE", word):
+    if any(vocabulary.is_in(table, word) for table in ("ORDINAL", "SUPERLATIVE", "SINGLE", "MEASURED")):
         return True
     return (
         lexicon.attribute(word) is not None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from lodestar.language.directive import NotUnderstood
 from lodestar.language.noun_words import GENERIC, NounWords
-from lodestar.language.phrases import Phrase, Relation
-from lodestar.language.query_graph import Predicate, QueryGraph, QueryVariable, Side
+from lodestar.language.phrases import PEERS, Phrase, Relation, Viewpoint
+from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph, QueryVariable, Side
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
@@ -30,21 +30,26 @@ _WORN = (
     "labelled",
     "marked",
 )
-RANKED_SIDES = ("LeftOf", "RightOf", "Above", "Below")
+SIDES = ("LeftOf", "RightOf", "InFrontOf", "Behind", "Above", "Below")
+COUNTED = (*SIDES, "Closest", "Farthest")
+SINGLED = (*COUNTED, "Between", "Rows")
 
 
-def graphs_of(phrase: Phrase, with_rooms: bool = False) -> tuple[QueryGraph, ...]:
+def graphs_of(
+    phrase: Phrase, with_rooms: bool = False, viewpoint: Viewpoint | None = None
+) -> tuple[QueryGraph, ...]:
     """Readings of a phrase, best first; variable 0 is the phrase itself, the weights add up to 1.
 
-    with_rooms: rooms that things are said to be in are predicates; a step has them as its scope instead. A chain of
-    two relations may also be read flat, both of the target. Raises NotUnderstood past MAX_VARIABLES.
+    with_rooms: rooms that things are said to be in are predicates; a step has them as its scope instead. viewpoint:
+    from where the sides of the phrase are seen. A chain of two relations may also be read flat, both of the target.
+    Raises NotUnderstood past MAX_VARIABLES.
     """
-    nested, flat = _graph(phrase, with_rooms), _flattened(phrase)
+    nested, flat = _graph(phrase, with_rooms, viewpoint), _flattened(phrase)
     if flat is None:
         return (nested,)
     return (
         replace(nested, weight=1.0 - FLAT_READING_WEIGHT),
-        replace(_graph(flat, with_rooms), weight=FLAT_READING_WEIGHT),
+        replace(_graph(flat, with_rooms, viewpoint), weight=FLAT_READING_WEIGHT),
     )
 
 
@@ -53,38 +58,57 @@ def _flattened(phrase: Phrase) -> Phrase | None:
     if len(anchored) != 1 or len(anchored[0].anchors) != 1 or anchored[0].inverse:
         return None
     anchor = anchored[0].anchors[0]
-    moved = tuple(r for r in anchor.relations if r.anchors)
+    moved = tuple(r for r in anchor.relations if r.anchors or r.name in SIDES)
     if not moved:
         return None
-    first = replace(
-        anchored[0], anchors=(replace(anchor, relations=tuple(r for r in anchor.relations if not r.anchors)),)
-    )
+    kept = tuple(r for r in anchor.relations if r not in moved)
+    first = replace(anchored[0], anchors=(replace(anchor, relations=kept),))
     others = tuple(r for r in phrase.relations if not r.anchors)
     return replace(phrase, relations=(*others, first, *moved))
+
+
+@dataclass
+class _Adjectives:
+    """What the words before a noun say. singled: predicates that tell a thing from its like, with their values."""
+
+    attributes: list[str] = field(default_factory=list)
+    modifiers: list[str] = field(default_factory=list)
+    singled: list[tuple[str, str]] = field(default_factory=list)
+    rank: int = 1
+
+
+def _adjectives(phrase: Phrase) -> _Adjectives:
+    lexicon, vocabulary, noun = load_lexicon(), load_vocabulary(), phrase.noun
+    found = _Adjectives()
+    for word in noun.adjectives if noun.head else noun.words:
+        attribute = lexicon.attribute(word)
+        ordinal, superlative, single, measured = (
+            vocabulary.match(table, (word,), 0) for table in ("ORDINAL", "SUPERLATIVE", "SINGLE", "MEASURED")
+        )
+        if superlative is not None:
+            if not any(r.name == superlative[1] for r in phrase.relations):
+                found.singled.append((str(superlative[1]), ""))
+        elif ordinal is not None:
+            found.rank = int(ordinal[1])
+            found.attributes.append(word)
+        elif single is not None and not phrase.is_spot:
+            found.singled.append(("Farthest", PEERS) if single[1] == "Apart" else (str(single[1]), ""))
+        elif measured is not None:
+            found.attributes.append(str(measured[1]))
+        elif attribute is not None and not found.modifiers:
+            found.attributes.append(attribute)
+        elif word not in lexicon.ignored_attributes or phrase.is_spot:
+            found.modifiers.append(word)
+    return found
 
 
 def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, bool]]]:
     """The variable of a phrase and its predicates without anchors: name, value, denied."""
     lexicon, vocabulary, noun = load_lexicon(), load_vocabulary(), phrase.noun
-    attributes: list[str] = []
-    modifiers: list[str] = []
-    said: list[tuple[str, str, bool]] = []
-    rank = 1
-    for word in noun.adjectives if noun.head else noun.words:
-        attribute = lexicon.attribute(word)
-        ordinal = vocabulary.match("ORDINAL", (word,), 0)
-        superlative = vocabulary.match("SUPERLATIVE", (word,), 0)
-        if superlative is not None:
-            if not any(r.name == superlative[1] for r in phrase.relations):
-                said.append((str(superlative[1]), "", False))
-        elif ordinal is not None:
-            rank = int(ordinal[1])
-            attributes.append(word)
-        elif attribute is not None and not modifiers:
-            attributes.append(attribute)
-        elif word not in lexicon.ignored_attributes or phrase.is_spot:
-            modifiers.append(word)
-    head = noun.head or ("" if attributes and not modifiers else GENERIC)
+    before = _adjectives(phrase)
+    attributes, modifiers = before.attributes, before.modifiers
+    nothing = phrase.is_spot or (attributes and not modifiers)
+    head = noun.head or ("" if nothing else GENERIC)
     category = " ".join((*modifiers, head)).strip() or " ".join(noun.words)
     if not noun.head and attributes:
         category, attributes = (" ".join(noun.words), []) if phrase.pronoun == "" else (GENERIC, attributes)
@@ -98,6 +122,13 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
     ):
         category = PATH
     attributes = list(dict.fromkeys(attributes))
+    singled = _singled(phrase, before)
+    ranks = {
+        *(Side.of(value).rank for _, value, _ in singled),
+        *(r.rank for r in phrase.relations if r.rank > 1),
+    }
+    if before.rank in ranks:
+        attributes = [a for a in attributes if vocabulary.match("ORDINAL", (a,), 0) is None]
     text = " ".join((*attributes, category))
     if noun.head in ("somewhere", "someplace") or phrase.kind:
         text = " ".join((*noun.words, phrase.use)).strip()
@@ -105,19 +136,31 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
         text = f"{text} {phrase.use}"
     if phrase.of is not None:
         text = f"{text} of {variable_of(phrase.of)[0].phrase}"
-    sides = [r for r in phrase.relations if not r.anchors and r.name in RANKED_SIDES]
-    if sides and rank != 1:
-        attributes = [a for a in attributes if vocabulary.match("ORDINAL", (a,), 0) is None]
-    said += [("HasAttribute", attribute, False) for attribute in attributes]
+    said = [*singled, *(("HasAttribute", attribute, False) for attribute in attributes)]
     said += [("HasAttribute", state, denied) for state, denied in phrase.states]
-    for relation in sides:
-        said.append((relation.name, str(Side(rank)), relation.negated))
     room = lexicon.room_in(category) if phrase.is_place else None
     known = room if room is not None and lexicon.canonical(category) is None else category
     return QueryVariable(text, known), said
 
 
-def _graph(phrase: Phrase, with_rooms: bool) -> QueryGraph:
+def _singled(phrase: Phrase, before: _Adjectives) -> list[tuple[str, str, bool]]:
+    """What tells a thing from its like: a side, a rank, being the middle one. A later word on a side is the better."""
+    named = dict.fromkeys(before.singled, False)
+    ranks: dict[str, int] = {}
+    for relation in phrase.relations:
+        if not relation.anchors and relation.name in SINGLED:
+            named.setdefault((relation.name, relation.text), relation.negated)
+            ranks[relation.name] = max(relation.rank, ranks.get(relation.name, 1))
+    found = []
+    for (name, value), negated in named.items():
+        name, value = ("Between", "rows") if name == "Rows" else (name, value)
+        if name in COUNTED and not value:
+            value = str(Side(max(before.rank, ranks.get(name, 1), 1)))
+        found.append((name, value, negated))
+    return found
+
+
+def _graph(phrase: Phrase, with_rooms: bool, viewpoint: Viewpoint | None) -> QueryGraph:
     variables: list[QueryVariable] = []
     predicates: list[Predicate] = []
 
@@ -133,7 +176,7 @@ def _graph(phrase: Phrase, with_rooms: bool) -> QueryGraph:
         if current.of is not None and current.is_spot:
             predicates.append(Predicate("Near", (index, add(current.of))))
         for relation in current.relations:
-            if relation.anchors or relation.name not in RANKED_SIDES:
+            if relation.anchors:
                 relate(index, relation, current.is_place)
         if with_rooms:
             for room in current.rooms:
@@ -145,19 +188,22 @@ def _graph(phrase: Phrase, with_rooms: bool) -> QueryGraph:
             for anchor in relation.anchors:
                 have(index, anchor, relation, is_place)
             return
-        if relation.name == "Between" or not relation.anchors:
+        if relation.name == "Between":
             others = tuple(add(anchor) for anchor in relation.anchors)
             predicates.append(Predicate(relation.name, (index, *others), "", relation.negated))
             return
+        rank = str(Side(relation.rank)) if relation.name in COUNTED else ""
         for anchor in relation.anchors:
-            is_room = anchor.is_place and anchor.head not in load_lexicon().structure
+            is_room = anchor.is_room if with_rooms else anchor.is_place
+            is_room = is_room and anchor.head not in load_lexicon().structure
             if is_room and relation.name in ("Inside", "On", "From") and not anchor.relations:
                 room = variable_of(anchor)[0].category
                 predicates.append(Predicate("InRegion", (index,), room, relation.negated))
                 continue
             other = add(anchor)
             arguments = (other, index) if relation.inverse else (index, other)
-            predicates.append(Predicate(relation.name, arguments, "", relation.negated))
+            negated = relation.negated != (anchor.noun.count == 0)
+            predicates.append(Predicate(relation.name, arguments, rank, negated))
 
     def have(index: int, anchor: Phrase, relation: Relation, is_place: bool) -> None:
         """ "with a blue cap" is an attribute, "with a lamp" a lamp beside or inside it."""
@@ -165,7 +211,7 @@ def _graph(phrase: Phrase, with_rooms: bool) -> QueryGraph:
         head = variable.category.split()[-1:]
         known = load_lexicon().known_suffix(variable.category.split()) > 0
         part = load_vocabulary().is_in("PARTS_OF_THINGS", *head) or relation.text in _WORN
-        negated = relation.negated
+        negated = relation.negated != (anchor.noun.count == 0)  # "with 0 chairs"
         if known and not part:
             name = "Inside" if is_place or relation.text.split(" ")[0] in _HELD else "NextTo"
             predicates.append(Predicate(name, (add(anchor), index), "", negated))
@@ -173,7 +219,18 @@ def _graph(phrase: Phrase, with_rooms: bool) -> QueryGraph:
             predicates.append(Predicate("HasAttribute", (index,), variable.phrase, negated))
 
     add(phrase)
+    if viewpoint is not None:
+        towards = -1 if viewpoint.towards is None else add(viewpoint.towards)
+        at = -1 if viewpoint.at is None else add(viewpoint.at)
+        predicates = [_seen(p, towards, at) for p in predicates]
     return QueryGraph(tuple(variables), tuple(predicates))
+
+
+def _seen(predicate: Predicate, towards: int, at: int) -> Predicate:
+    """The predicate of the target with its viewpoint."""
+    if predicate.name not in VIEWED or predicate.arguments[0] != 0:
+        return predicate
+    return replace(predicate, value=str(Side(predicate.side.rank, towards, at)))
 
 
 def generic(words: str = GENERIC) -> Phrase:

@@ -12,6 +12,7 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
 HERE = "here"
+PEERS = "peers"  # the like of a thing, of which it is the farthest: "the chair by itself"
 _SURFACES = ("top", "surface", "front", "bottom")
 _PLACED = ("Inside", "On", "Near", "From", "NextTo")
 
@@ -20,7 +21,7 @@ _PLACED = ("Inside", "On", "Near", "From", "NextTo")
 class Relation:
     """A phrase's relation to its anchors. inverse: the anchor is constrained. any_of: one of the anchors is enough.
 
-    text: in the speaker's words, of what fits no predicate.
+    text: in the speaker's words, of what fits no predicate. rank: place among the like, 2 = the second.
     """
 
     name: str
@@ -29,6 +30,15 @@ class Relation:
     inverse: bool = False
     any_of: bool = False
     text: str = ""
+    rank: int = 1
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """What the speaker looks at and where he stands, as far as he says so."""
+
+    towards: Phrase | None = None
+    at: Phrase | None = None
 
 
 @dataclass(frozen=True)
@@ -241,6 +251,8 @@ def phrase_of(meaning: Any) -> Phrase:
     if isinstance(meaning, NounWords):
         bare = not meaning.words and not meaning.head
         return _counted(Phrase(meaning, pronoun="one" if bare else ""))
+    if "center" in meaning:
+        return CENTER
     if "pronoun" in meaning:
         return Phrase(NounWords((), "", ()), pronoun=meaning["pronoun"]).with_relations(_said(meaning))
     noun = meaning.get("value") or NounWords((), GENERIC, ())
@@ -292,7 +304,12 @@ def _said(meaning: dict[str, Any]) -> list[Relation]:
 def _part_of(phrase: Phrase, whole: Phrase) -> Phrase:
     """ "corner of the room", "stack of boxes", "one of the lamps", "bottle of water"."""
     vocabulary, noun = load_vocabulary(), phrase.noun
-    if vocabulary.is_in("MEASURES", *phrase.head.split()) or (phrase.adjectives_only or noun.is_anything):
+    side = (
+        phrase.is_spot and (whole.noun.count or 1) < 2
+    )  # "the top of the dresser", not "of the two drawers"
+    if vocabulary.is_in("MEASURES", *phrase.head.split()) or (
+        (phrase.adjectives_only and not side) or noun.is_anything
+    ):
         words = (
             tuple(w for w in noun.words if w not in ("one", "ones") and w != noun.head)
             if noun.head
@@ -343,9 +360,14 @@ def relation_of(meaning: dict[str, Any]) -> Relation:
     if name in ("On", "From"):  # "from the top of the drawers"
         anchors = tuple(a.of if a.of is not None and a.head in _SURFACES else a for a in anchors)
     negated, inverse = bool(meaning.get("negated")), bool(meaning.get("inverse"))
+    if name == "Apart":
+        return Relation("Farthest", negated=negated, text=PEERS)
+    if name == "Center":
+        return Relation("Near", (CENTER,), negated)
     if name == "Between" and len(anchors) == 1 and (anchors[0].noun.is_plural or anchors[0].noun.count == 2):
         anchors = (anchors[0], anchors[0])
-    return Relation(name, anchors, negated, inverse, any_of, str(meaning.get("level", "")))
+    rank = int(meaning.get("rank", 1))
+    return Relation(name, anchors, negated, inverse, any_of, str(meaning.get("level", "")), rank)
 
 
 def _related(phrase: Phrase, relation: Relation) -> Phrase:
@@ -355,6 +377,9 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
     if relation.name == "Level":
         return replace(phrase, level=relation.text)
     anchors = relation.anchors
+    rank = load_vocabulary().match("ORDINAL", phrase.noun.adjectives, 0)
+    if relation.name in ("Closest", "Farthest") and rank is not None and int(rank[1]) > 1:
+        relation = replace(relation, rank=int(rank[1]))  # "the second closest chair to the door"
     if relation.name == "From" and phrase.is_place:
         return phrase  # "the lab at the end of the hall from the office": a hint for the way
     if relation.name in _PLACED and anchors and not relation.inverse:
@@ -384,8 +409,15 @@ def _related(phrase: Phrase, relation: Relation) -> Phrase:
         if placed and not relation.negated and relation.name not in ("Near", "NextTo"):
             return replace(phrase, rooms=(*phrase.rooms, *anchors))
     if relation.name == "From":
-        relation = replace(relation, name="On")
+        place = 0 if rank is None else int(rank[1])  # "the second chair from the door"
+        relation = (
+            replace(relation, name="Closest", rank=place) if place > 0 else replace(relation, name="On")
+        )
     return replace(phrase, relations=(*phrase.relations, relation))
+
+
+#: The middle of the room.
+CENTER = Phrase(NounWords(("center",), "center", (), "the"))
 
 
 def _is_level(phrase: Phrase) -> bool:

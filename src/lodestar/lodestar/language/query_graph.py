@@ -9,7 +9,7 @@ from typing import Any
 
 PREDICATES = (
     "Near", "On", "Above", "Below", "NextTo", "Between", "Inside", "InRegion",
-    "LeftOf", "RightOf", "InFrontOf", "Behind", "Closest", "Farthest", "HasAttribute", "IsCategory",
+    "LeftOf", "RightOf", "InFrontOf", "Behind", "Opposite", "Closest", "Farthest", "HasAttribute", "IsCategory",
 )  # fmt: skip
 PATH = "path"  # the category of a way between things
 VIEWED = ("LeftOf", "RightOf", "InFrontOf", "Behind")

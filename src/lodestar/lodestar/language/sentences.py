@@ -31,6 +31,7 @@ RELATIONS = {
     "RightOf": "to the right of",
     "InFrontOf": "in front of",
     "Behind": "behind",
+    "Opposite": "opposite",
     "Closest": "closest to",
     "Farthest": "farthest from",
 }

@@ -12,7 +12,8 @@ _CLEAR, _LIKELY = 0.8, 0.55
 _WORDS = {
     "NextTo": "next to", "Near": "near", "On": "on", "Above": "above", "Below": "below", "Inside": "inside",
     "Between": "between", "InRegion": "in", "LeftOf": "left of", "RightOf": "right of",
-    "InFrontOf": "in front of", "Behind": "behind", "Closest": "the closest to", "Farthest": "the farthest from",
+    "InFrontOf": "in front of", "Behind": "behind", "Opposite": "opposite",
+    "Closest": "the closest to", "Farthest": "the farthest from",
 }  # fmt: skip
 
 

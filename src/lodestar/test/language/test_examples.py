@@ -10,7 +10,7 @@ import yaml
 
 from lodestar.language import directive
 from lodestar.language.chart import load_chart, load_rules
-from lodestar.language.grammar import parse_directive
+from lodestar.language.grammar import parse_directive, parse_query
 from lodestar.language.question_words import load_question_words
 from lodestar.language.sentences import sentence
 from lodestar.language.vocabulary import load_vocabulary
@@ -40,6 +40,11 @@ def test_what_is_refused_says_why(text, error):
     assert all(c.isprintable() for c in str(refused.value))
 
 
+@pytest.mark.parametrize(("text", "graph"), DATA["describes"].items())
+def test_a_description_means_what_it_says(text, graph):
+    assert str(parse_query(text)[0]) == graph
+
+
 def test_every_terminal_of_the_rules_is_a_table_or_made_by_the_lattice():
     made = {
         "NP",
@@ -56,6 +61,7 @@ def test_every_terminal_of_the_rules_is_a_table_or_made_by_the_lattice():
         "V",
         "SPAN",
         "CLOCK",
+        "SKIP",
     }
     blocks = {rule.block for rule in load_rules()}
     terminals = {part for rule in load_rules() for part in rule.parts} - blocks

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial import cKDTree
 
-from lodestar.query.relations import Boxes, gap
+from lodestar.query.relations import Boxes
 
 BRUTE = 8_000  # pairs up to which all are scored
 NOTHING = 1e-6  # scores at or below this count as zero
@@ -122,12 +122,12 @@ def nearest_distance(
 ) -> np.ndarray:
     """Return (R,) the distance of each row to the nearest anchor other than itself, inf if there is none.
 
-    The distance between boxes, blended with `center_share` of the distance between centres.
+    The distance from the row's centre to the anchor's box, so that several rows that touch an anchor differ; blended
+    with `center_share` of the distance between centres.
     """
     best = np.full(len(rows), np.inf)
     if not len(anchors) or not len(rows):
         return best
-    radius = _radius(boxes, rows, 3)
     widest = float(_radius(boxes, anchors, 3).max())
     open_rows = np.arange(len(rows))
     count = len(anchors) if len(rows) * len(anchors) <= BRUTE else min(first, len(anchors))
@@ -143,16 +143,36 @@ def nearest_distance(
                 away, near = tree.query(boxes.take(rows[part]).center, k=count)
                 farthest[start : start + step] = away.reshape(len(part), count)[:, -1]
                 tried = anchors[near.reshape(len(part), count)]
-            a, b = boxes.take(rows[part]).rows(), boxes.take(tried)
-            apart = gap(a, b)
-            if center_share:
-                between = np.linalg.norm(a.center - b.center, axis=-1)
-                apart = (1.0 - center_share) * apart + center_share * between
+            apart = _to_boxes(boxes.take(rows[part]).rows(), boxes.take(tried), center_share)
             apart = np.where(rows[part][:, None] == tried, np.inf, apart)
             best[part] = apart.min(axis=1)
         if count == len(anchors):
             break
-        reached = farthest - (1.0 - center_share) * (radius[open_rows] + widest)
+        reached = farthest - (1.0 - center_share) * widest
         open_rows = open_rows[best[open_rows] > reached]
         count = min(count * 4, len(anchors))
     return best
+
+
+def mean_distance(rows: np.ndarray, anchors: np.ndarray, boxes: Boxes, center_share: float) -> np.ndarray:
+    """Return (R,) the mean of the distances, as in `nearest_distance`, of each row to all anchors other than itself."""
+    mean = np.full(len(rows), np.inf)
+    step = max(1, _CHUNK // max(len(anchors), 1))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        tried = np.repeat(anchors[None], len(part), axis=0)
+        apart = _to_boxes(boxes.take(part).rows(), boxes.take(tried), center_share)
+        others = part[:, None] != tried
+        counted = others.sum(axis=1)
+        total = np.where(others, apart, 0.0).sum(axis=1)
+        mean[start : start + step] = np.where(counted > 0, total / np.maximum(counted, 1), np.inf)
+    return mean
+
+
+def _to_boxes(a: Boxes, b: Boxes, center_share: float) -> np.ndarray:
+    """Return the distances of the centres of a from the boxes b, blended with those between centres."""
+    outside = np.maximum(np.maximum(b.low - a.center, a.center - b.high), 0.0)
+    apart = np.linalg.norm(outside, axis=-1)
+    if center_share:
+        apart = (1.0 - center_share) * apart + center_share * np.linalg.norm(a.center - b.center, axis=-1)
+    return apart

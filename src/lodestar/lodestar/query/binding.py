@@ -68,11 +68,15 @@ class _Variable:
             base = fused(base, self.graph.target.phrase, pool)
         terms = self._attributes(own, like(base))
         semantic = self._composite(base, terms)
+        by_name = self._by_name()
+        base = base * by_name
         plain = [p for p in own if p.name not in ("IsCategory", "HasAttribute") and not ranks(p)]
         for predicate in plain:
             terms.append(self._relation(predicate, semantic))
         for predicate in (p for p in own if ranks(p)):
-            terms.append(self._ranked(predicate, like(self._composite(base, terms))))
+            group = like(self._composite(base, terms))
+            named = group[by_name[group] == 1.0]  # "the closest chair" is not compared with armchairs
+            terms.append(self._ranked(predicate, named if len(named) else group))
         return GraphScore(self._composite(base, terms), semantic, category, tuple(terms))
 
     def _composite(self, base: np.ndarray, terms: list[Term]) -> np.ndarray:
@@ -89,6 +93,11 @@ class _Variable:
             scores = [negated(pool.category(p.value or variable.category), p) for p in stated]
             return np.min(scores, axis=0)
         return pool.category(category_of(self.graph, self.index))
+
+    def _by_name(self) -> np.ndarray:
+        """Return factors (N,): 1 for what has the very name that was said, or for all where nothing has."""
+        same = self.pool.named(self.graph.variables[self.index].category)
+        return np.where(same | ~same.any(), 1.0, self.pool.config.other_label)
 
     def _attributes(self, own: list[Predicate], group: np.ndarray) -> list[Term]:
         pool = self.pool
@@ -180,17 +189,22 @@ class _Variable:
         pool, boxes, table = self.pool, self.pool.boxes, self.pool.table
         if predicate.name in VIEWED:
             stated = viewer_of(predicate.side, self.scored, pool)
-            return lambda rows, anchors: side_scores(
-                predicate.name,
-                rows,
-                anchors,
-                boxes,
-                pool.views,
-                pool.fronts,
-                pool.middles,
-                stated,
-                table,
-                pool.config,
+
+            def side(rows: np.ndarray, anchors: np.ndarray) -> np.ndarray:
+                return side_scores(
+                    predicate.name, rows, anchors, boxes, pool.views, pool.fronts, pool.middles, stated, table,
+                    pool.config,
+                )  # fmt: skip
+
+            if predicate.arguments[0] == self.index:
+                return side
+            # "a desk with a chair in front of it": every anchor is a row, and the entity its only anchor
+            return lambda rows, anchors: side(
+                anchors.ravel(), np.repeat(rows, anchors.shape[1])[:, None]
+            ).reshape(anchors.shape)
+        if predicate.name == "Opposite":  # either way round
+            return lambda rows, anchors: relations.opposite(
+                boxes.take(rows).rows(), boxes.take(anchors), pool.fronts[anchors], pool.middles[anchors]
             )
         relation = relations.PAIRS.get(predicate.name)
         if relation is None:  # Between with one anchor only

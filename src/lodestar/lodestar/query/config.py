@@ -27,6 +27,8 @@ class QueryConfig:
     unknown_attribute: float = 0.5  # score of an attribute of which nothing is known; chosen
     # score if a contradicting attribute is known; chosen
     other_attribute: float = 0.1
+    # factor of entities by another name where some have the very name that was said: an armchair for "chair"; fitted
+    other_label: float = 0.75
     # category score below which an entity is not a candidate; chosen
     min_candidate: float = 0.05
     # entities up to which all candidates and anchors are scored; chosen

@@ -10,11 +10,11 @@ import numpy as np
 from lodestar.language.query_graph import VIEWED, Predicate, QueryGraph
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query import superlatives
-from lodestar.query.anchors import nearest_distance
+from lodestar.query.anchors import mean_distance, nearest_distance
 from lodestar.query.frames import ordered_from, viewer
 from lodestar.query.pool import UNDECIDED, UNVERIFIED, Pool
 from lodestar.query.rows import meant
-from lodestar.query.speaker_pose import before, viewer_of
+from lodestar.query.speaker_pose import viewer_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Ranking:
         if predicate.name in ("Closest", "Farthest"):
             return self._by_distance(predicate, group)
         if predicate.name == "Between" and bare:
-            return superlatives.amid(self.pool, group)
+            return superlatives.amid(self.pool, group, by_height=predicate.value == "rows")
         if predicate.name in (*VIEWED, "Above", "Below") and bare:
             return self._from_side(predicate, group)
         return np.full(len(self.pool), UNDECIDED)
@@ -58,15 +58,18 @@ class Ranking:
             if not len(anchors):
                 return scores
             worth = float(self.scored[others[0]][anchors].max())
-            away = nearest_distance(
-                group, anchors, pool.boxes, pool.table.center_share, pool.config.anchors_first
-            )
+            share = pool.table.center_share
+            if farthest:  # "farthest from the windows": from all of them
+                away = mean_distance(group, anchors, pool.boxes, share)
+            else:
+                away = nearest_distance(group, anchors, pool.boxes, share, pool.config.anchors_first)
         elif pool.observer is not None:
             point = np.asarray(pool.observer, float)[:2]
             away = np.linalg.norm(pool.boxes.center[group, :2] - point, axis=1)
         else:
             return np.full(len(pool), UNVERIFIED)  # the sentence does not state the reference
-        scores[group] = worth * superlatives.by_rank(-away if farthest else away, pool.table.rank_power)
+        keys = -away if farthest else away
+        scores[group] = worth * superlatives.by_rank(keys, pool.table.rank_power, predicate.side.rank - 1)
         return scores
 
     def _from_side(self, predicate: Predicate, group: np.ndarray) -> np.ndarray:
@@ -76,7 +79,8 @@ class Ranking:
         if not len(group):
             return scores
         stated = viewer_of(side, self.scored, pool)
-        eye = stated or viewer(before(group, pool), pool.boxes.center[group, :2].mean(axis=0))
+        middle = pool.middles[group].mean(axis=0)
+        eye = stated or viewer(middle, pool.boxes.center[group, :2].mean(axis=0))
         keys, in_view = ordered_from(predicate.name, pool.boxes.center[group], group, eye)
         keys = np.where(in_view, keys, keys.max() + 1.0 + keys)
         ranked = superlatives.by_rank(keys, pool.table.single_power, side.rank - 1)

@@ -105,6 +105,10 @@ class Pool:
         """Return category scores (N,)."""
         return self.kinds.scores(category, self.phrases)[self.kind_of]
 
+    def named(self, category: str) -> np.ndarray:
+        """Return (N,) whether an entity's label, or its caption's noun, is the very name of the category."""
+        return self.kinds.named(category)[self.kind_of]
+
     def attribute(self, attribute: str) -> np.ndarray:
         """Return attribute scores (N,) by words alone."""
         config = self.config

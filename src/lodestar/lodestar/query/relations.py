@@ -126,7 +126,11 @@ def inside(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
 
 def next_to(a: Boxes, b: Boxes, table: PredicateTable) -> np.ndarray:
     """Score "a next to b": a small gap in plan at similar heights, and not on top of it."""
-    beside = _fall(distance(a, b, table, in_plan=True), table.next_to * _scale(a, b, table), table)
+    apart = distance(a, b, table, in_plan=True)
+    if not table.centroids and table.beside_share:  # of two that touch it, the one at its middle
+        share = table.beside_share
+        apart = (1.0 - share) * apart + share * np.linalg.norm(a.center - b.center, axis=-1)
+    beside = _fall(apart, table.next_to * _scale(a, b, table), table)
     if table.centroids:
         return beside
     levels = np.maximum(np.maximum(b.low - a.high, a.low - b.high)[..., 2], 0.0)
@@ -151,6 +155,26 @@ def between(a: Boxes, b: Boxes, c: Boxes, table: PredicateTable) -> np.ndarray:
     return along * falling(lateral, np.maximum(0.5, table.between * length), 5.0) * step(length - 0.3, 0.05)
 
 
+_FACED = 0.6  # cosine of the angle to straight across at which "opposite" is half true: 53 degrees
+
+
+def opposite(a: Boxes, b: Boxes, fronts: np.ndarray, middles: np.ndarray) -> np.ndarray:
+    """Score "a opposite b": a lies where b faces, with the room between them.
+
+    fronts: (..., 3) of b, NaN where unknown. middles: (..., 2) of the room of b, which it faces then.
+    """
+    offset = a.center[..., :2] - b.center[..., :2]
+    inward = middles - b.center[..., :2]
+    known = ~np.isnan(fronts[..., :1])
+    faced = np.where(known, np.nan_to_num(fronts[..., :2]), inward)
+    lengths = np.linalg.norm(offset, axis=-1) * np.linalg.norm(faced, axis=-1)
+    cosine = np.sum(offset * faced, axis=-1) / np.maximum(lengths, 1e-6)
+    beyond = np.sum((a.center[..., :2] - middles) * inward, axis=-1) / np.maximum(
+        np.linalg.norm(inward, axis=-1), 1e-6
+    )
+    return step(cosine - _FACED, 0.15) * (0.5 + 0.5 * step(beyond, 0.3))
+
+
 PAIRS: dict[str, Callable[[Boxes, Boxes, PredicateTable], np.ndarray]] = {
     "On": on,
     "Above": above,
@@ -167,6 +191,8 @@ def reach(name: str, gaps: np.ndarray, table: PredicateTable) -> np.ndarray:
     Valid for either anchor. Sides are bounded by their nearness.
     """
     gaps = np.maximum(gaps, 0.0)
+    if name == "Opposite":
+        return np.ones_like(gaps)
     if name in ("On", "Above", "Below"):
         return falling(gaps, {"On": table.over, "Above": table.above, "Below": table.below}[name], 5.0)
     if name == "Inside":

@@ -73,10 +73,31 @@ def attribute(pool: Pool, value: str, group: np.ndarray) -> np.ndarray:
             rank = np.argsort(np.argsort(-sign * known, kind="stable"), kind="stable")
             scores[open_rows] += spread * (0.5 - rank / (len(rank) - 1.0))
     elif wanted in COLORS and np.isfinite(pool.colors[open_rows]).all():
-        away = np.linalg.norm(pool.colors[open_rows] - np.array(COLORS[wanted]), axis=1)
+        away = color_distance(pool.colors[open_rows], wanted)
         likeness = np.exp(-(away - away.min()) / max(pool.table.color, 1e-6))
         scores[open_rows] += spread * (likeness - 0.5)
     return np.clip(scores, 0.0, 1.0)
+
+
+#: Share of a difference in lightness, and in chroma, in the distance of colours: light changes within a room, hue does
+#: not. Black and white are lightness itself.
+_LIGHTNESS, _CHROMA = 0.5, 2.0
+
+
+def color_distance(colors: np.ndarray, name: str) -> np.ndarray:
+    """Return distances (N,) of colours (N, 3), RGB in [0, 1], from a named one in CIELAB, in units of its lightness."""
+    off = (_lab(colors) - _lab(np.array([COLORS[name]]))) / 100.0
+    lightness = 1.0 if name in ("black", "white") else _LIGHTNESS
+    return np.linalg.norm(off * np.array([lightness, _CHROMA, _CHROMA]), axis=1)
+
+
+def _lab(colors: np.ndarray) -> np.ndarray:
+    """Return CIELAB coordinates (N, 3), white D65, of sRGB colours (N, 3)."""
+    linear = np.where(colors > 0.04045, ((colors + 0.055) / 1.055) ** 2.4, colors / 12.92)
+    xyz = linear @ np.array([[0.4124, 0.2126, 0.0193], [0.3576, 0.7152, 0.1192], [0.1805, 0.0722, 0.9505]])
+    xyz = xyz / np.array([0.9505, 1.0, 1.089])
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16.0 / 116.0).T
+    return np.stack([116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)], axis=1)
 
 
 def structure(pool: Pool, name: str, category: str, group: np.ndarray) -> np.ndarray:
@@ -112,14 +133,16 @@ def _away(pool: Pool, category: str, group: np.ndarray) -> np.ndarray:
     return sides.min(axis=1)
 
 
-def amid(pool: Pool, group: np.ndarray) -> np.ndarray:
-    """Return scores (N,) of being the middle of a group, ordered along its direction of largest spread."""
+def amid(pool: Pool, group: np.ndarray, by_height: bool = False) -> np.ndarray:
+    """Return scores (N,) of being the middle of a group, ordered along its direction of largest spread or by height."""
     scores = np.zeros(len(pool))
     if not len(group):
         return scores
     points = pool.boxes.center[group]
     off = points - points.mean(axis=0)
-    if len(group) > 2:
+    if by_height:
+        keys = np.abs(points[:, 2] - (points[:, 2].min() + points[:, 2].max()) / 2.0)
+    elif len(group) > 2:
         _, _, axes = np.linalg.svd(off, full_matrices=False)
         along = off @ axes[0]
         rank = np.argsort(np.argsort(along, kind="stable"), kind="stable")

@@ -22,6 +22,9 @@ class PredicateTable:
     gaussian: bool = False  # Near and NextTo fall as a Gaussian whose sigma is the half distance (FARM D.2)
     near: float = 2.5  # metres; half distance of Near; calibration start: a few steps
     next_to: float = 1.5  # metres; half distance of NextTo; calibration start: one step
+    beside_share: float = (
+        0.0  # 0..1, weight of centre distances in NextTo, the rest between boxes; calibration start
+    )
     # without unit: 1 / (1 + exp(steepness * (distance / half - 1))); calibration start
     steepness: float = 6.0
     # factor of half distances for the smallest objects; 1 = not scale-aware; calibration start

@@ -52,6 +52,12 @@ class Kinds:
             _keep(self._scores, (category, phrases.model), known)
         return known
 
+    def named(self, category: str) -> np.ndarray:
+        """Return (K,) whether the label or the caption's noun is the very name of the category."""
+        found = np.zeros(len(self.labels), bool)
+        found[self._exactly.get(load_lexicon().singular_phrase(category), [])] = True
+        return found
+
     def wanted(self, category: str, phrases: PhraseBook) -> tuple[str, ...]:
         """Return the phrases whose vectors `scores` needs; none if words are sufficient."""
         category = load_lexicon().singular_phrase(category)

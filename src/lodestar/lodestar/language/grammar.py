@@ -20,6 +20,7 @@ __all__ = ["MAX_CHARACTERS", "load_grammar", "parse_directive", "parse_query", "
 def load_grammar() -> None:
     """Build or load the parser's tables and load its words now: it takes seconds, once per process."""
     read_directive("find the mug on the table and come back")
+    parse_query("the mug")
     load_questions()
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lodestar.query.table import PredicateTable
 
 _FACTORS = (0.6, 0.8, 1.25, 1.6)
-_SHARES = ("min_scale", "center_share", "front_share", "side_floor", "color_spread", "place")
+_SHARES = ("min_scale", "center_share", "beside_share", "front_share", "side_floor", "color_spread", "place")
 _STEPS = (-0.25, -0.1, 0.1, 0.25)
 #: These also decide which finds the robot may claim, over boxes seen from one side. They are not fitted, because the
 #: rooms have complete boxes, for which any decay would do.

@@ -16,6 +16,7 @@ from typing import Any
 from lodestar.language.directive import Directive, DirectiveError, Item, Step, StepKind, StopRequested
 from lodestar.language.phrase_items import level_of
 from lodestar.language.query_graph import QueryGraph
+from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon, words_of
 
 EXACT, PARTIAL, REFUSED, MISREAD = OUTCOMES = ("exact", "partial", "refused", "misread")
@@ -253,6 +254,8 @@ def _relations(
         elif first == 0:
             if rest and f" of {graph.variables[rest[0]].phrase}" in graph.target.phrase:
                 continue  # part of the target's own words: "far end of this table"
+            if not rest and any(_tells(word, predicate.name) for word in own):
+                continue  # "the top drawer": the word is compared, its predicate says no more
             anchors = tuple(sorted(heads[a] for a in rest))
             found.add((predicate.name, anchors, predicate.negated))
         elif rest == [0] and predicate.name in _HAVING:
@@ -288,6 +291,11 @@ def _constraint_faults(avoid: Sequence[Mapping[str, Any]], directive: Directive)
 
 def _item_noun(item: Item) -> tuple[str, frozenset[str]]:
     return noun_of(item.best[0].target.phrase) if item.alternatives else ("", frozenset())
+
+
+def _tells(word: str, predicate: str) -> bool:
+    found = load_vocabulary().match("SINGLE", (word,), 0)
+    return found is not None and found[1] == predicate
 
 
 # --- words ---

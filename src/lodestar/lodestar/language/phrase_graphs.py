@@ -69,11 +69,14 @@ def _flattened(phrase: Phrase) -> Phrase | None:
 
 @dataclass
 class _Adjectives:
-    """What the words before a noun say. singled: predicates that tell a thing from its like, with their values."""
+    """What the words before a noun say. singled: predicates that tell a thing from its like, with their values, in the
+    words `told`.
+    """
 
     attributes: list[str] = field(default_factory=list)
     modifiers: list[str] = field(default_factory=list)
     singled: list[tuple[str, str]] = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
     rank: int = 1
 
 
@@ -93,6 +96,7 @@ def _adjectives(phrase: Phrase) -> _Adjectives:
             found.attributes.append(word)
         elif single is not None and not phrase.is_spot:
             found.singled.append(("Farthest", PEERS) if single[1] == "Apart" else (str(single[1]), ""))
+            found.told.append(word)
         elif measured is not None:
             found.attributes.append(str(measured[1]))
         elif attribute is not None and not found.modifiers:
@@ -128,8 +132,10 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
         *(r.rank for r in phrase.relations if r.rank > 1),
     }
     if before.rank in ranks:
-        attributes = [a for a in attributes if vocabulary.match("ORDINAL", (a,), 0) is None]
-    text = " ".join((*attributes, category))
+        ordinals = [a for a in attributes if vocabulary.match("ORDINAL", (a,), 0) is not None]
+        before.told = [*(o for o in ordinals if before.rank > 1), *before.told]
+        attributes = [a for a in attributes if a not in ordinals]
+    text = " ".join((*before.told, *attributes, category))
     if noun.head in ("somewhere", "someplace") or phrase.kind:
         text = " ".join((*noun.words, phrase.use)).strip()
     elif phrase.use:

@@ -18,6 +18,7 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.query_graph import Predicate, QueryGraph
+from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 
 RELATIONS = {
@@ -200,8 +201,6 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
 
 def _attribute(value: str) -> str:
     """ "that is open" of a state, "with a blue cap" of a thing."""
-    from lodestar.language.vocabulary import load_vocabulary
-
     if load_vocabulary().is_in("STATE", *value.split()) or value.split()[0].endswith(("ed", "ing")):
         return f"that is {value}"
     return f"with a {value}"
@@ -215,6 +214,10 @@ def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
         ordinal = _ORDINALS[min(rank, 10) - 1]
         said = words if words.startswith(f"{ordinal} ") else f"{ordinal} {words}"
         return said, _RANKED.get(predicate.name, "")
+    vocabulary = load_vocabulary()
+    told = (vocabulary.match("SINGLE", (word,), 0) for word in words.split())
+    if any(found is not None and found[1] == predicate.name for found in told):
+        return words, ""  # "the top drawer"
     return words, _SIDES.get(predicate.name, "")
 
 

@@ -78,21 +78,20 @@ def test_without_a_noun_that_is_known_it_is_refused_or_taken_as_an_open_word(tex
         assert graphs[0].target.category
 
 
-def test_forty_things_in_one_description_are_refused():
-    text = "the chair " + " and ".join(f"next to the {'very ' * (i % 2)}n{i} desk" for i in range(40))
+def test_more_things_in_one_description_than_a_graph_holds_are_refused():
+    text = "the chair " + " ".join(f"near n{i}" for i in range(18))
     with pytest.raises(NotUnderstood, match="say it in parts"):
         parse_query(text)
 
 
-def test_what_is_said_forty_times_is_said_once():
-    assert str(parse_query("the chair " + " and ".join(["next to the desk"] * 40))[0]).endswith(
-        ": NextTo(x0, x1)"
-    )
+def test_what_is_said_again_and_again_is_said_once():
+    graph = parse_query("It is the chair next to the desk. " * 20)[0]
+    assert str(graph) == "x0 'chair'; x1 'desk': NextTo(x0, x1)"
 
 
 @pytest.mark.parametrize("count", [60, 140])
 def test_a_long_text_is_read_in_parts(count):
-    text = "the lamp on the desk. " + "it was put there long ago, " * (count // 6) + "it is the red one."
+    text = "the lamp on the desk. " + "There is a desk by the window, " * (count // 7) + "the lamp is red."
     graph = parse_query(text[:990])[0]
     assert graph.target.category == "lamp"
 

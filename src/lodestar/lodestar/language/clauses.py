@@ -114,6 +114,8 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
         return (order[0], order[1], False) if order is not None and i == 0 else None
     j = i
     while j < len(tokens) and tokens[j] in JOINS:
+        if vocabulary.match("NOTHING", tokens, j) is not None:
+            return None
         j += 1
     if j > i:
         first = "first" if tokens[j : j + 1] == ["first"] and tokens[i] == "but" else ""
@@ -322,12 +324,11 @@ def _purpose_verb(tokens: Sequence[str], i: int) -> bool:
 
 
 def _statement_at(tokens: Sequence[str], i: int) -> bool:
-    return (
-        i < len(tokens)
-        and tokens[i] in ("i", "we", "you", "my")
-        and i + 1 < len(tokens)
-        and tokens[i] != "my"
-    )
+    """Whether "you" or "it should be" begins at word i."""
+    if i + 1 >= len(tokens):
+        return False
+    said_of = tokens[i] == "it" and load_vocabulary().match("IS", tokens, i + 1) is not None
+    return said_of or tokens[i] in ("i", "we", "you")
 
 
 def _skip(tokens: Sequence[str], i: int, table: str) -> int:

@@ -10,9 +10,11 @@ import pytest
 from chat_server import chat_server
 
 from lodestar.language.question_reader import read_question
-from lodestar.memory.answering.agent import AgentConfig, ModelAnswerer
-from lodestar.models.chat import KEY_VARIABLE, ChatConfig, ChatUnavailable, OpenAiChat
-from lodestar.models.chat_retries import RetryConfig
+from lodestar.memory.answering.agent import ModelAnswerer
+from lodestar.memory.answering.config import AgentConfig
+from lodestar.models.chat import ChatUnavailable, OpenAiChat
+from lodestar.models.chat_key import KEY_VARIABLE
+from lodestar.models.config import ChatConfig, RetryConfig
 
 QUESTION = "where is the gray chair?"  # three look alike: the offline answer is not sure
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from lodestar.memory.answering.agent_claims import BadClaim, Checked, checked_cl
 from lodestar.memory.answering.agent_schema import SCHEMA, SYSTEM
 from lodestar.memory.answering.agent_tools import AgentTools, Pictures
 from lodestar.memory.answering.answerer import Answerer
+from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import place_of, reply
 from lodestar.memory.answering.tools import Shown
@@ -26,20 +26,6 @@ from lodestar.scene.captions import clean_text
 _log = logging.getLogger(__name__)
 
 _EXACT = (AnswerType.NUMBER, AnswerType.DURATION, AnswerType.TIME)
-
-
-@dataclass(frozen=True)
-class AgentConfig:
-    """Limits of the conversation about one question; tokens are limited by the chat's own spending."""
-
-    rounds: int = 3  # STaR VI: at most three
-    seconds: float = 30.0  # of real time for all rounds; STaR VI: 30 s on average
-    sure: float = 0.85  # confidence of the offline answer from which the model is not asked; chosen
-    confidence: float = 0.7  # of an answer of the model whose claims hold; chosen
-
-    def __post_init__(self) -> None:
-        if self.rounds < 1 or self.seconds <= 0.0:
-            raise ValueError("an answer needs at least one round and some seconds")
 
 
 class ModelAnswerer:

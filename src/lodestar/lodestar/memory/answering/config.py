@@ -69,3 +69,17 @@ class AnsweringConfig:
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
     confidence: ConfidenceConfig = field(default_factory=ConfidenceConfig)
     coverage: CoverageConfig = field(default_factory=CoverageConfig)
+
+
+@dataclass(frozen=True)
+class AgentConfig:
+    """Limits of the conversation about one question; tokens are limited by the chat's own spending."""
+
+    rounds: int = 3  # STaR VI: at most three
+    seconds: float = 30.0  # of real time for all rounds; STaR VI: 30 s on average
+    sure: float = 0.85  # confidence of the offline answer from which the model is not asked; chosen
+    confidence: float = 0.7  # of an answer of the model whose claims hold; chosen
+
+    def __post_init__(self) -> None:
+        if self.rounds < 1 or self.seconds <= 0.0:
+            raise ValueError("an answer needs at least one round and some seconds")

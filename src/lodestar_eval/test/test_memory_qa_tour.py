@@ -196,7 +196,7 @@ def test_the_benchmark_tells_a_table_of_its_rows(recorded, tmp_path, monkeypatch
     status = main(
         ["memory-qa", "--worlds", "office", "--seeds", "1", "--out", str(tmp_path), "--tours", str(folder)]
     )
-    assert status == 0
+    assert status == 1  # six questions after a short tour miss the bars of the robot's own rows
     said = capsys.readouterr().out
     assert "office 1: oracle 6 of 6" in said
     assert (tmp_path / "answers.csv").exists() and (tmp_path / "risk_coverage.png").exists()

@@ -57,6 +57,7 @@ class AnswerValue:
 
     places: best first. times: begin and end of each, seconds in the clock of the stamps, best first. number: a count,
     seconds of a duration, or metres of a distance. yes: of YES_NO; None = it is not known.
+    names: of things, rooms or attributes that a text names.
     """
 
     type: AnswerType
@@ -64,6 +65,7 @@ class AnswerValue:
     times: tuple[tuple[float, float], ...] = ()
     number: float | None = None
     yes: bool | None = None
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if any(not (math.isfinite(a) and math.isfinite(b) and a <= b) for a, b in self.times):

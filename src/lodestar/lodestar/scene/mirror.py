@@ -107,6 +107,11 @@ class SceneMirror:
             identity = self._forward[identity]
         return identity
 
+    def merged_into(self, identity: int) -> frozenset[int]:
+        """Return every id that the entity of an id had, its current one included."""
+        current = self.resolve(identity)
+        return frozenset({current, *(loser for loser in self._forward if self.resolve(loser) == current)})
+
     def get(self, identity: int) -> Entity | None:
         """Return the entity of an id after all merges, or None."""
         return self.entities.get(self.resolve(identity))

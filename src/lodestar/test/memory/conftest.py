@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # memory_fakes
+sys.path.insert(0, str(Path(__file__).parents[1] / "models"))  # chat_server
 
 import memory_fakes as fakes
 

@@ -31,6 +31,13 @@ def _guesser(recording: Recording, questions: Sequence[Question]) -> Answerer:
     return Guesser(questions, recording.seed)
 
 
+def _own(recording: Recording, questions: Sequence[Question]) -> Answerer:
+    from lodestar_eval.episode import phrase_book
+    from lodestar_eval.memory_qa.answerer import OwnAnswerer
+
+    return OwnAnswerer(phrase_book())
+
+
 def _oracle(recording: Recording, questions: Sequence[Question]) -> Answerer:
     return Oracle(questions)
 
@@ -38,6 +45,13 @@ def _oracle(recording: Recording, questions: Sequence[Question]) -> Answerer:
 ROWS: dict[str, Row] = {
     row.name: row
     for row in (
+        Row(FULL, "ours, with the scene and its relations", _own, FULL),
+        Row(OURS, "six captions by Information Bottleneck", _own, "ours"),
+        Row(OURS_WITHOUT_IB, "ours, every relevant primitive a cluster of its own", _own, "without_ib"),
+        Row(COSINE, "the six captions most alike (ReMEmbR's way)", _own, "cosine"),
+        Row(OBJECT_CAPTIONS, "captions of single things (OpenGraph's way)", _own, "object_captions"),
+        Row(MMR, "maximal marginal relevance", _own, "mmr"),
+        Row(TIME_STRATIFIED, "the best caption of each sixth of the time", _own, "time_stratified"),
         Row(CHANCE, "guesses among what was seen; knows the kind of the answer", _guesser, CHANCE),
         Row(ORACLE, "knows the gold", _oracle, ORACLE),
     )

@@ -1,0 +1,120 @@
+"""STaR's loop: a language model asks the memory in at most three rounds; what it says is checked (IV, Fig. 1)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from lodestar.language.question import AnswerType, Question
+from lodestar.memory.answer import Answer, AnswerPlace
+from lodestar.memory.answering.agent_claims import BadClaim, Checked, checked_claim
+from lodestar.memory.answering.agent_schema import SCHEMA, SYSTEM
+from lodestar.memory.answering.agent_tools import AgentTools, Pictures
+from lodestar.memory.answering.answerer import Answerer
+from lodestar.memory.answering.config import AgentConfig
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.replies import place_of, reply
+from lodestar.memory.answering.tools import Shown
+from lodestar.models.chat import ChatModel, ChatUnavailable
+from lodestar.models.chat_answers import parse_answer
+from lodestar.scene.captions import clean_text
+
+_log = logging.getLogger(__name__)
+
+_EXACT = (AnswerType.NUMBER, AnswerType.DURATION, AnswerType.TIME)
+
+
+class ModelAnswerer:
+    """Asks a language model where the offline answer is not sure. Where a claim does not hold, that one stands.
+
+    Numbers and times that the store knows exactly are the store's: an offline answer of that kind always stands.
+    warn is called with why the offline answer was given. begin: called before every question (`OpenAiChat.begin_task`).
+    """
+
+    def __init__(
+        self,
+        model: ChatModel,
+        offline: Answerer,
+        config: AgentConfig | None = None,
+        *,
+        pictures: Pictures | None = None,
+        warn: Callable[[str], None] = _log.warning,
+        begin: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._model, self._offline = model, offline
+        self._config = config or AgentConfig()
+        self._pictures, self._warn, self._begin, self._clock = pictures, warn, begin, clock
+
+    def answer(
+        self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
+    ) -> Answer:
+        """Return the answer; raises as `Answerer.answer`."""
+        offline = self._offline.answer(question, now, pose, shown)
+        exact = offline.is_known and question.answer in _EXACT
+        if exact or offline.confidence >= self._config.sure:
+            return offline
+        inquiry = self._offline.inquiry(question, now, pose, shown)
+        try:
+            self._begin()
+            return self._ask(inquiry, offline)
+        except (ChatUnavailable, ValueError) as problem:
+            self._warn(f"the offline answer stands: {problem}")
+            return offline
+
+    def _ask(self, inquiry: Inquiry, offline: Answer) -> Answer:
+        tools = AgentTools(inquiry, self._pictures)
+        deadline = self._clock() + self._config.seconds
+        asked = clean_text(inquiry.question.text)
+        notes, images = f"Notes:\n{tools.first_notes()}", list[bytes]()
+        for left in reversed(range(self._config.rounds)):
+            rounds = "This is the last round: give claims." if not left else f"{left} more rounds are left."
+            user = f'Question: "{asked}"\n{notes}\n{rounds}'
+            found = parse_answer(self._model.complete(SYSTEM, user, SCHEMA, images), SCHEMA)
+            if self._clock() > deadline:
+                raise ValueError("the language model took too long")
+            if found["claims"]:
+                return self._checked(inquiry, tools, found)
+            if not found["calls"]:
+                return offline
+            more, images = tools.run(found["calls"])
+            notes = f"{notes}\n{more}"
+        raise ValueError("the language model came to no answer in its rounds")
+
+    def _checked(self, inquiry: Inquiry, tools: AgentTools, found: dict[str, Any]) -> Answer:
+        """Return the claims as an answer. Raises BadClaim for one that does not hold, or where the kind is missing."""
+        claims = [checked_claim(inquiry, tools.shown, claim) for claim in found["claims"]]
+        wanted = inquiry.question.answer
+        boxes = [claim.box for claim in claims if claim.box is not None]
+        times = [claim.time for claim in claims if claim.time is not None]
+        number = next((claim.number for claim in claims if claim.number is not None), None)
+        missing = {
+            AnswerType.PLACE: not boxes,
+            AnswerType.TIME: not times,
+            AnswerType.NUMBER: number is None,
+            AnswerType.DURATION: True,
+            AnswerType.YES_NO: found["yes"] is None,
+        }
+        if missing.get(wanted, False):
+            raise BadClaim("no claim gives what the question asks for")
+        if wanted is AnswerType.YES_NO and found["yes"] is False:
+            raise BadClaim("notes cannot show that something is not there")
+        places: list[AnswerPlace] = [place_of(inquiry, box) for box in boxes]
+        verified = max((_last(claim) for claim in claims), default=None)
+        return reply(
+            inquiry, " ".join(_sentence(claim.text) for claim in claims), self._config.confidence,
+            places=places, times=times, number=number, yes=found["yes"],
+            proof=[proof for claim in claims for proof in claim.proofs(inquiry)], verified=verified,
+        )  # fmt: skip
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def _last(claim: Checked) -> float:
+    return max([*(m.end for m in claim.memories), *(t.last for t in claim.things)])

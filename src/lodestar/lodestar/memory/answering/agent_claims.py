@@ -1,0 +1,234 @@
+"""Checks of a language model's claims against the evidence that they cite: what is not in it is not said."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lodestar.memory.answer import Proof
+from lodestar.memory.answering.agent_tools import Notebook
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.replies import proofs_of_memories, proofs_of_things
+from lodestar.memory.answering.things import Box, Sighting, Thing
+from lodestar.memory.answering.wording import place_in_words
+from lodestar.memory.records import Memory
+from lodestar.models.kinship import same_kind
+from lodestar.models.lexicon import load_lexicon, words_of
+from lodestar.models.wordnet import load_wordnet
+from lodestar.scene.captions import clean_text
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_SLACK = 5.0  # seconds between a claimed time and a cited note (STaR V)
+_NEAR = 1.0  # metres between a claimed place and a cited box; chosen: the robot's own accuracy of a goal
+_NUMBERS = {
+    "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12,
+}  # fmt: skip
+#: Nouns that say when, where or how many, and name nothing.
+_TELLING = frozenset(
+    (
+        "second",
+        "minute",
+        "hour",
+        "day",
+        "time",
+        "moment",
+        "yesterday",
+        "today",
+        "left",
+        "right",
+        "front",
+        "side",
+        "top",
+        "bottom",
+        "middle",
+        "way",
+        "one",
+        "metre",
+        "meter",
+        "robot",
+        "person",
+        "somebody",
+        "thing",
+        "place",
+        "room",
+        "here",
+        "there",
+        "ago",
+    )
+)
+
+
+class BadClaim(ValueError):
+    """A claim that its evidence does not show; the message says why without quoting it."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A claim that its evidence shows. box, time, number: the store's, where the claim gave one."""
+
+    text: str
+    memories: tuple[Memory, ...]
+    things: tuple[Thing, ...]
+    box: Box | None = None
+    time: tuple[float, float] | None = None
+    number: float | None = None
+
+    def proofs(self, inquiry: Inquiry) -> list[Proof]:
+        """Return what it cites."""
+        return [*proofs_of_things(inquiry, self.things), *proofs_of_memories(inquiry, self.memories)]
+
+
+def checked_claim(inquiry: Inquiry, shown: Notebook, claim: dict[str, Any]) -> Checked:
+    """Return a claim with the numbers of the store in the place of the model's. Raises BadClaim."""
+    resolve = inquiry.tools.scene.resolve
+    memories, things, seen = [], [], list[Sighting]()
+    for name in claim["evidence"]:
+        identity = int(name[1:])
+        if name[0] == "m":
+            if identity not in shown.memories:
+                raise BadClaim("it cites a note that was not shown")
+            memories.append(shown.memories[identity])
+        elif identity in shown.things:
+            things.append(shown.things[identity])
+        else:
+            found = [
+                Sighting(m, p) for m in shown.memories.values() for p in m.primitives
+                if resolve(p.entity_id) == identity
+            ]  # fmt: skip
+            if not found:
+                raise BadClaim("it cites a thing that was not shown")
+            seen.append(max(found, key=lambda sighting: sighting.memory.start))
+    memories += [sighting.memory for sighting in seen]
+    text = clean_text(claim["text"])
+    if not any(c.isalpha() for c in text):
+        raise BadClaim("it has no words")
+    box = _place(claim["place"], memories, things, seen)
+    time = _time(inquiry, claim["seconds_ago"], memories, things)
+    cited = {thing.id for thing in things} | {resolve(s.primitive.entity_id) for s in seen}
+    number = _count(claim["number"], cited)
+    _check_names(inquiry, f"{text} {clean_text(claim['thing'])}", memories, things)
+    _check_numbers(text, claim, number)
+    return Checked(text, tuple(memories), tuple(things), box, time, number)
+
+
+def _place(
+    said: list[float] | None, memories: list[Memory], things: list[Thing], seen: list[Sighting]
+) -> Box | None:
+    if said is None:
+        return None
+    point = np.array(said, float)
+    if not np.isfinite(point).all():
+        raise BadClaim("its place is none")
+    boxes = [stay.box for thing in things for stay in thing.stays] + [sighting.box for sighting in seen]
+    boxes += [Sighting(m, p).box for m in memories for p in m.primitives]
+    near = [(float(np.linalg.norm(point - np.clip(point, b.low, b.high))), k) for k, b in enumerate(boxes)]
+    if near and min(near)[0] <= _NEAR:
+        return boxes[min(near)[1]]
+    for memory in memories:
+        if float(np.linalg.norm(point[:2] - memory.position[:2])) <= _NEAR:
+            return Box(memory.position, memory.position)
+    raise BadClaim("its place is not that of its evidence")
+
+
+def _time(
+    inquiry: Inquiry, ago: float | None, memories: list[Memory], things: list[Thing]
+) -> tuple[float, float] | None:
+    if ago is None:
+        return None
+    stamp = inquiry.now - float(ago)
+    if not math.isfinite(stamp):
+        raise BadClaim("its time is none")
+    spans = [(m.start, m.end) for m in memories] + [(s.first, s.last) for t in things for s in t.stays]
+    found = [span for span in spans if span[0] - _SLACK <= stamp <= span[1] + _SLACK]
+    if not found:
+        raise BadClaim("its time is not that of its evidence")
+    return min(found, key=lambda span: span[1] - span[0])
+
+
+def _count(said: float | None, cited: set[int]) -> float | None:
+    if said is None:
+        return None
+    if float(said) != len(cited):
+        raise BadClaim("its number is not that of the things that it cites")
+    return float(len(cited))
+
+
+def _check_names(inquiry: Inquiry, text: str, memories: Iterable[Memory], things: Iterable[Thing]) -> None:
+    """Raise BadClaim for a noun, an attribute or a room that neither the evidence nor the question names."""
+    known = [clean_text(inquiry.question.text), *(phrase for phrase in inquiry.question.phrases)]
+    for memory in memories:
+        known += [memory.text, memory.region, inquiry.room_name(inquiry.region_at(memory.position))]
+        for primitive in memory.primitives:
+            room = inquiry.room_name(inquiry.region_at(primitive.centre))
+            known += [primitive.label, primitive.caption, room]
+    for thing in things:
+        rooms = [inquiry.room_name(inquiry.region_at(stay.box.centre)) for stay in thing.stays]
+        places = [place_in_words(inquiry, stay.box, thing) for stay in thing.stays]
+        known += [thing.name, thing.label, *thing.attributes, *rooms, *places]
+    shown = {kind for text_of in known for kind in _nouns(text_of)}
+    looks = {look for text_of in known for look in _looks(text_of)}
+    for noun in _nouns(text):
+        if not any(noun == other or same_kind(noun, other) for other in shown):
+            raise BadClaim("it names a thing or a room that its evidence does not")
+    words = {lexicon_word for text_of in known for lexicon_word in _singulars(text_of)}
+    if not _unknown_nouns(text) <= words:
+        raise BadClaim("it names something that its evidence does not")
+    if not _looks(text) <= looks:
+        raise BadClaim("it names a look that its evidence does not")
+
+
+def _nouns(text: str) -> set[str]:
+    """Return the nouns of the lexicon and the rooms that a text names, by their canonical names."""
+    lexicon, words, found, i = load_lexicon(), words_of(text), set[str](), 0
+    while i < len(words):
+        length = lexicon.known_prefix(words[i:])
+        room = lexicon.room(words[i])
+        if length:
+            name = lexicon.canonical(" ".join(words[i : i + length]))
+            if name is not None and not lexicon.is_generic(name):
+                found.add(name)
+        elif room is not None:
+            found.add(room)
+        i += max(length, 1)
+    return found
+
+
+def _unknown_nouns(text: str) -> set[str]:
+    """Return the words of a text that can be nothing but nouns, and that the lexicon does not have, as "sauna"."""
+    wordnet, lexicon = load_wordnet(), load_lexicon()
+    return {
+        word for word in _singulars(text)
+        if wordnet.is_noun(word) and not wordnet.is_verb(word)
+        and lexicon.canonical(word) is None and lexicon.attribute(word) is None and word not in _NUMBERS
+        and word not in _TELLING
+    }  # fmt: skip
+
+
+def _singulars(text: str) -> set[str]:
+    lexicon = load_lexicon()
+    return {lexicon.singular(word) for word in words_of(text)}
+
+
+def _looks(text: str) -> set[str]:
+    lexicon = load_lexicon()
+    found = (lexicon.attribute(word) for word in words_of(text))
+    return {look for look in found if look is not None and lexicon.attribute_group.get(look) == "colors"}
+
+
+def _check_numbers(text: str, claim: dict[str, Any], number: float | None) -> None:
+    """Raise BadClaim for a number in the text that is none of the claim's own."""
+    allowed = {float(value) for value in (number, claim["seconds_ago"]) if value is not None}
+    if claim["seconds_ago"] is not None:
+        ago = float(claim["seconds_ago"])
+        allowed |= {float(round(ago / unit)) for unit in (1.0, 60.0, 3600.0, 86400.0)}
+    allowed |= {round(float(value), 1) for value in claim["place"] or ()}
+    said = {float(match.replace(",", ".")) for match in _NUMBER.findall(text)}
+    said |= {float(_NUMBERS[word]) for word in words_of(text) if word in _NUMBERS}
+    if not said <= allowed:
+        raise BadClaim("its text has a number that nothing shows")

@@ -1,0 +1,151 @@
+"""Tools of the language model: searches of the memory, printed as notes with ids that a claim can cite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from lodestar.language.directive_errors import DirectiveError
+from lodestar.language.question_reader import read_question
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_search import find_things
+from lodestar.memory.answering.things import Thing, name_in_words
+from lodestar.memory.answering.wording import ago_in_words, place_in_words
+from lodestar.memory.records import Memory
+from lodestar.memory.requests import Order, Request
+from lodestar.scene.captions import clean_text
+
+#: Returns a keyframe's image as a JPEG file; None where there is none any more.
+Pictures = Callable[[int], "bytes | None"]
+
+_NOTES = 6  # of one call: STaR's K
+_LETTERS = 400  # of a note's text
+
+
+@dataclass
+class Notebook:
+    """What a conversation has shown to the model: only that may be cited."""
+
+    memories: dict[int, Memory] = field(default_factory=dict)
+    things: dict[int, Thing] = field(default_factory=dict)
+
+
+class AgentTools:
+    """Runs the model's calls for one question and keeps what they showed. Bad arguments give a note that says so."""
+
+    def __init__(self, inquiry: Inquiry, pictures: Pictures | None = None) -> None:
+        self.shown = Notebook()
+        self._inquiry, self._pictures = inquiry, pictures
+        self._tools: dict[str, Callable[[dict[str, Any]], str]] = {
+            "search_text": self._search_text,
+            "search_time": self._search_time,
+            "search_place": self._search_place,
+            "find_things": self._find_things,
+        }
+
+    def first_notes(self) -> str:
+        """Return the evidence that the retrieval selects for the question itself."""
+        return self._notes([piece.hit.memory for piece in self._inquiry.pieces])
+
+    def run(self, calls: Sequence[dict[str, Any]]) -> tuple[str, list[bytes]]:
+        """Return the notes and pictures of some calls. Raises MissingPhrases, StoreError."""
+        said, images = [], []
+        for call in calls:
+            name = str(call["tool"])
+            if name == "show_keyframes":
+                found = self._images(call["ids"])
+                images += found
+                said.append(f"show_keyframes: {len(found)} pictures are attached")
+                continue
+            try:
+                said.append(f"{name}: {self._tools[name](call)}")
+            except ValueError as error:
+                said.append(f"{name}: {clean_text(str(error))}")
+        return "\n".join(said), images
+
+    def _search_text(self, call: dict[str, Any]) -> str:
+        text = clean_text(call["text"])
+        if not text:
+            return "no text was given"
+        question = replace(self._inquiry.question, item=None, other=None, text=text)
+        window = self._window(call)
+        inquiry = replace(self._inquiry, question=question, shown=None, window=window)
+        return self._notes([piece.hit.memory for piece in inquiry.pieces])
+
+    def _search_time(self, call: dict[str, Any]) -> str:
+        window = self._window(call)
+        if window is None:
+            return "no time was given"
+        return self._search(Request(window=window, limit=_NOTES, order=Order.NEWEST))
+
+    def _search_place(self, call: dict[str, Any]) -> str:
+        x, y, radius = call["x"], call["y"], call["radius"]
+        if x is None or y is None:
+            return "no place was given"
+        near = (float(x), float(y))
+        return self._search(
+            Request(near=near, radius=float(radius or 5.0), limit=_NOTES, order=Order.NEAREST)
+        )
+
+    def _search(self, request: Request) -> str:
+        hits = self._inquiry.tools.memories.search(request)
+        return self._notes([hit.memory for hit in hits])
+
+    def _find_things(self, call: dict[str, Any]) -> str:
+        try:
+            item = read_question(f"where is the {clean_text(call['text'])}?").item
+        except DirectiveError as error:
+            return clean_text(str(error))
+        if item is None:
+            return "this describes no thing"
+        found = find_things(self._inquiry, item, past=True).things[:_NOTES]
+        return "\n".join(self._thing(thing) for thing in found) or "nothing fits"
+
+    def _window(self, call: dict[str, Any]) -> tuple[float, float] | None:
+        begin, end = call["from_ago"], call["to_ago"]
+        if begin is None and end is None:
+            return None
+        now = self._inquiry.now
+        first = -math.inf if begin is None else now - float(begin)
+        last = now if end is None else now - float(end)
+        return min(first, last), max(first, last)
+
+    def _images(self, ids: Sequence[int]) -> list[bytes]:
+        known = {k for memory in self.shown.memories.values() for k in memory.keyframe_ids}
+        if self._pictures is None:
+            return []
+        found = [self._pictures(int(i)) for i in ids if int(i) in known]
+        return [image for image in found if image]
+
+    def _notes(self, memories: Sequence[Memory]) -> str:
+        return "\n".join(self._note(memory) for memory in memories[:_NOTES]) or "nothing was found"
+
+    def _note(self, memory: Memory) -> str:
+        self.shown.memories[memory.id] = memory
+        now, x, y = self._inquiry.now, float(memory.position[0]), float(memory.position[1])
+        room = self._inquiry.room_name(self._inquiry.region_at(memory.position)) or clean_text(memory.region)
+        things = [
+            f"e{self._inquiry.tools.scene.resolve(p.entity_id)} {name_in_words(p.caption, p.label)} {_place(p.centre)}"
+            for p in memory.primitives[:12]
+        ]
+        text = clean_text(memory.text[:_LETTERS]).replace('"', "'")
+        return (
+            f"m{memory.id}: {now - memory.end:.0f} to {now - memory.start:.0f} s ago, robot at ({x:.1f}, {y:.1f})"
+            f"{f' in {room}' if room else ''}, keyframes {list(memory.keyframe_ids)}, things [{'; '.join(things)}], "
+            f'said: "{text}"'
+        )
+
+    def _thing(self, thing: Thing) -> str:
+        self.shown.things[thing.id] = thing
+        where = place_in_words(self._inquiry, thing.box, thing)
+        when = ago_in_words(thing.last, self._inquiry.now)
+        seconds = self._inquiry.now - thing.last
+        return f"e{thing.id}: {thing.name} {_place(thing.box.centre)} {where}, last seen {when} ({seconds:.0f} s ago)"
+
+
+def _place(point: np.ndarray) -> str:
+    return "(" + ", ".join(f"{float(value):.1f}" for value in point) + ")"

@@ -1,0 +1,123 @@
+"""The offline answerer: one function per kind of question (ADR 0039)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from enum import Enum
+
+import numpy as np
+
+from lodestar.language.question import Question, QuestionKind
+from lodestar.memory.answer import Answer
+from lodestar.memory.answering import contents, counts, happenings, places, presence, times
+from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.operator_words import as_told
+from lodestar.memory.answering.replies import unknown
+from lodestar.memory.answering.tools import Shown, Tools
+from lodestar.memory.answering.windows import resolved_window
+from lodestar.memory.store import Statistics
+from lodestar.models.lexicon import load_lexicon
+from lodestar.query.verdict import PoolCache
+
+Family = Callable[[Inquiry], Answer]
+
+FAMILIES: dict[QuestionKind, Family] = {
+    QuestionKind.WHERE: places.where,
+    QuestionKind.HOW_FAR: places.how_far,
+    QuestionKind.WHERE_ARE_YOU: places.where_are_you,
+    QuestionKind.WHEN: times.when,
+    QuestionKind.HOW_LONG: times.how_long,
+    QuestionKind.HOW_OFTEN: times.how_often,
+    QuestionKind.HOW_MANY: counts.how_many,
+    QuestionKind.IS_THERE: presence.is_there,
+    QuestionKind.BEEN_HERE: presence.been_here,
+    QuestionKind.WHAT_THERE: contents.what_there,
+    QuestionKind.WHICH: contents.which,
+    QuestionKind.ATTRIBUTE: contents.attribute,
+    QuestionKind.WHAT_HAPPENED: happenings.what_happened,
+    QuestionKind.WHAT_DONE: happenings.what_done,
+    QuestionKind.WHY: happenings.why,
+}
+
+_CAN_BE_ASKED = (
+    "ask where, when or how often something was seen, how many there are, what is on or in something, "
+    "what happened, or what I did and why"
+)
+
+
+class MemoryState(Enum):
+    """Whether there is anything to answer from."""
+
+    READY = "ready"
+    EMPTY = "empty"  # nothing is remembered
+    OTHER_MAP = "other map"  # all that is remembered was on another map
+
+
+def memory_state(statistics: Statistics) -> MemoryState:
+    """Return whether the store holds memories of this map."""
+    if statistics.records == 0:
+        return MemoryState.EMPTY
+    return MemoryState.OTHER_MAP if statistics.other_maps >= statistics.records else MemoryState.READY
+
+
+class Answerer:
+    """Answers typed questions. It changes nothing: neither the memory nor the scene nor the robot's plans.
+
+    Not safe for threads: one worker asks it, with a scene that does not change meanwhile (`SceneMirror.snapshot`).
+    """
+
+    def __init__(self, tools: Tools, config: AnsweringConfig | None = None) -> None:
+        self.config = config or AnsweringConfig()
+        self.tools = tools
+        self._pools = PoolCache()
+
+    def answer(
+        self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
+    ) -> Answer:
+        """Return the answer with its proof; "I do not know" has the confidence 0.
+
+        now: seconds in the clock of the stamps. pose: (3,) x, y, yaw of base_link in map; None = the robot is lost.
+        shown: what the question's picture shows, or the thing in view, where it asks for "this".
+        Raises MissingPhrases where vectors are missing, StoreError where the store cannot be read.
+        """
+        inquiry = self.inquiry(question, now, pose, shown)
+        window = resolved_window(inquiry)
+        if window.problem and not (question.is_partial and window.is_event):
+            return unknown(inquiry, window.problem)
+        inquiry = replace(inquiry, window=window.span)
+        family = FAMILIES.get(question.kind)
+        if family is None:
+            return unknown(inquiry, f"my memory of places, things and times cannot tell; {_CAN_BE_ASKED}")
+        if question.image and shown is None and (question.item is None or not question.item.alternatives):
+            return unknown(
+                inquiry, "I do not see what is meant by this; send a picture of it or turn me towards it"
+            )
+        answer = family(inquiry)
+        if not answer.is_known:
+            told = as_told(inquiry)
+            return answer if told is None else told
+        return answer
+
+    def inquiry(
+        self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
+    ) -> Inquiry:
+        """Return the question under way, before its window is resolved."""
+        used = shown if question.image or _names_no_thing(question) else None
+        return Inquiry(question, now, pose, self.tools, self.config, used, pools=self._pools)
+
+
+_PICTURES = frozenset({"picture", "image", "photo", "photograph"})
+
+
+def _names_no_thing(question: Question) -> bool:
+    """Whether its words leave the thing to the picture: none, "something", "the thing in the picture", or not all of
+    them were read.
+    """
+    if question.item is None or not question.item.alternatives or question.is_partial:
+        return True
+    kinds = {variable.category for graph in question.item.best for variable in graph.variables}
+    lexicon = load_lexicon()
+    targets = {graph.target.category for graph in question.item.best}
+    return not kinds.isdisjoint(_PICTURES) or all(lexicon.is_generic(kind) for kind in targets)

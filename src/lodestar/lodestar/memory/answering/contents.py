@@ -1,0 +1,328 @@
+"""Answers to what is somewhere, which one it is, and what it looks like."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from lodestar.language.items import Item
+from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.language.sentences import graph_words, plural, scope_words
+from lodestar.memory.answer import Answer
+from lodestar.memory.answering.counts import how_many
+from lodestar.memory.answering.happenings import changes_there, regions_of
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_search import Search, find_described, find_things, thing_of_entity
+from lodestar.memory.answering.places import where
+from lodestar.memory.answering.presence import plain_item, with_asked
+from lodestar.memory.answering.replies import (
+    coverage_in_words,
+    directive_to_find,
+    floor_seen,
+    not_seen,
+    place_of,
+    proofs_of_memories,
+    proofs_of_things,
+    quoted,
+    reply,
+    thing_confidence,
+    unknown,
+)
+from lodestar.memory.answering.rooms import GENERIC, rooms_meant, rooms_named
+from lodestar.memory.answering.things import Thing, entity_box, name_in_words
+from lodestar.memory.answering.wording import (
+    ago_in_words,
+    listed,
+    number_in_words,
+    place_in_words,
+    support_of,
+    the,
+    with_article,
+)
+from lodestar.memory.records import EventKind
+from lodestar.memory.requests import Order, Request
+from lodestar.models.kinship import same_kind
+from lodestar.models.lexicon import load_lexicon
+from lodestar.scene.records import EntityState
+
+_ANYTHING = Item(((QueryGraph((QueryVariable("object", "object"),)),),))
+_GROUPS = {
+    "color": "colors",
+    "colour": "colors",
+    "material": "materials",
+    "size": "sizes",
+    "texture": "materials",
+}
+_RESTING = frozenset({"standing on", "stand on", "resting on", "lying on", "sitting on"})
+_KIND = ("kind", "name", "type", "object")
+
+
+def what_there(inquiry: Inquiry) -> Answer:
+    """Return the things that are in, on or near something."""
+    question = inquiry.question
+    item = question.item if question.item is not None and question.item.alternatives else _ANYTHING
+    meant = rooms_meant(inquiry, question.item)
+    if inquiry.question.item is None and not question.scope:
+        return _in_view(inquiry)
+    if meant is not None:
+        return _things_in(inquiry, meant.ids, f"in {the(meant.name)}", _ANYTHING)
+    search = find_things(inquiry, item, past=question.past, now=not question.past)
+    if search.no_room:
+        return not_seen(inquiry, item, search)
+    anchors = {graph.target.category for graph in item.neighbor_graphs}
+    kept = [t for t in search.things if not any(same_kind(t.label, anchor) for anchor in anchors)]
+    return _of_things(inquiry, item, kept or list(search.things), search)
+
+
+def _things_in(inquiry: Inquiry, rooms: frozenset[int], words: str, item: Item) -> Answer:
+    search = find_things(inquiry, item)
+    inside = [t for t in search.things if inquiry.region_at(t.box.centre) in rooms]
+    return _of_things(inquiry, item, inside, replace(search, rooms=rooms), words)
+
+
+def _in_view(inquiry: Inquiry) -> Answer:
+    """Return what the last memory says that was in view."""
+    request = Request(window=inquiry.window, limit=20, order=Order.NEWEST)
+    found = [m for m in inquiry.memories(request) if m.event is None]
+    if not found:
+        return unknown(inquiry, "I remember nothing that I saw then")
+    memory = found[0]
+    names = [name_in_words(p.caption, p.label) for p in memory.primitives]
+    said = listed(_counted(names)) or quoted(inquiry, memory.text)
+    return reply(
+        inquiry, f"{said}, {ago_in_words(memory.end, inquiry.now)}.", 0.9,
+        names=[name_in_words("", p.label) for p in memory.primitives],
+        proof=proofs_of_memories(inquiry, (memory,)), verified=memory.end,
+    )  # fmt: skip
+
+
+def _of_things(
+    inquiry: Inquiry, item: Item, things: Sequence[Thing], search: Search, words: str = ""
+) -> Answer:
+    structure = load_lexicon().structure
+    things = [t for t in things if t.label.casefold() not in structure]
+    where_words = words or (_relation_words(item) if item.neighbors else "")
+    where_words = where_words or scope_words(inquiry.question.scope).strip() or "there"
+    if not things:
+        seen = floor_seen(inquiry, search.rooms)
+        directive = directive_to_find(None, inquiry.question.scope)
+        if seen is None:
+            return unknown(inquiry, f"I know of nothing {where_words}", directive)
+        sentence = f"I have seen nothing {where_words}. {coverage_in_words(inquiry, seen)}"
+        return reply(
+            inquiry, sentence, 0.5 * seen.share, coverage=seen, verified=seen.last, directive=directive
+        )
+    names = [t.name for t in things]
+    verb = "I saw" if inquiry.question.past else "I know of"
+    last = max(thing.last for thing in things)
+    shown = listed(_counted(names, inquiry.config.listed))
+    sentence = f"{verb} {shown} {where_words}, last seen {ago_in_words(last, inquiry.now)}."
+    sure = min(thing_confidence(inquiry, Search((t,)), t) for t in things[:3])
+    return reply(
+        inquiry, sentence, sure,
+        names=[t.label for t in things], number=float(len(things)),
+        places=[place_of(inquiry, t.box, t) for t in things[: inquiry.config.places]],
+        proof=proofs_of_things(inquiry, things), verified=last,
+    )  # fmt: skip
+
+
+def _relation_words(item: Item) -> str:
+    graph = item.best[0]
+    return graph_words(graph, "").removeprefix(graph.target.phrase).strip()
+
+
+def which(inquiry: Inquiry) -> Answer:
+    """Return which thing of a kind fits; the room of a thing where a room is asked for."""
+    question = inquiry.question
+    item = question.item or Item()
+    gone = _gone_from(inquiry, item)
+    if gone is not None:
+        return gone
+    if not item.alternatives:
+        return unknown(inquiry, "the question does not say which what; name the kind of thing")
+    graph = item.best[0]
+    held = next(
+        (p.arguments[0] for p in graph.predicates if len(p.arguments) == 2 and p.arguments[1] == 0), 0
+    )
+    if graph.target.category in GENERIC and held:
+        return where(replace(inquiry, question=replace(question, item=_rooted(graph, held))))
+    asked = with_asked(item, question.asked) if question.asked else item
+    search = find_things(inquiry, asked, past=question.past, now=not question.past)
+    if search.best is None:
+        return not_seen(inquiry, plain_item(item, question.asked), search)
+    best, rest = search.best, search.rivals(inquiry.config.query.ambiguous)[1:]
+    sentence = f"{with_article(best.name)} {place_in_words(inquiry, best.box, best)}"
+    if rest:
+        sentence += f"; {number_in_words(len(rest))} more fit"
+    return reply(
+        inquiry, f"{sentence}, last seen {ago_in_words(best.last, inquiry.now)}.",
+        thing_confidence(inquiry, search, best),
+        names=[t.label for t in (best, *rest)],
+        places=[place_of(inquiry, t.box, t) for t in (best, *rest)[: inquiry.config.places]],
+        proof=proofs_of_things(inquiry, (best, *rest)), verified=best.last,
+    )  # fmt: skip
+
+
+def _rooted(graph: QueryGraph, index: int) -> Item:
+    """Return the item that variable `index` is, with what is said of it but not its relation to the target."""
+    order = [index, *(v for v in range(len(graph.variables)) if v not in (0, index))]
+    number = {old: new for new, old in enumerate(order)}
+    kept = tuple(
+        replace(p, arguments=tuple(number[v] for v in p.arguments))
+        for p in graph.predicates
+        if 0 not in p.mentioned and set(p.mentioned) == set(p.arguments)
+    )
+    return Item(((QueryGraph(tuple(graph.variables[v] for v in order), kept),),))
+
+
+def _gone_from(inquiry: Inquiry, item: Item) -> Answer | None:
+    """Return what is missing from the scope; None where the question does not ask that."""
+    missing = any(
+        p.name == "HasAttribute" and p.value.split(" ")[0] in ("missing", "gone", "removed", "taken")
+        for p in (*inquiry.question.asked, *(p for g in item.best for p in g.predicates))
+    )
+    act = inquiry.question.act
+    if not missing and not (act is not None and not act.own and act.verb == "vanish"):
+        return None
+    names = {" ".join(p.value.split(" ")[3:]) for p in inquiry.question.asked if p.name == "HasAttribute"}
+    return things_gone(
+        inquiry, rooms_named(inquiry, [n for n in (*inquiry.question.scope.labels, *names) if n]).ids
+    )
+
+
+def things_gone(inquiry: Inquiry, rooms: frozenset[int]) -> Answer:
+    """Return the things that were in these rooms (none = anywhere) and are gone, newest first."""
+    events = [
+        memory
+        for memory in changes_there(inquiry)
+        if memory.event in (EventKind.VANISHED, EventKind.MOVED)
+        and (not rooms or rooms & set(regions_of(inquiry, memory)[:1]))
+    ]
+    named = [name_in_words("", m.facts.get("label", "")) for m in events]
+    found: list[Thing] = []
+    if inquiry.tools.use_scene:
+        for entity in inquiry.tools.scene.entities.values():
+            inside = not rooms or inquiry.region_at(entity_box(entity).centre) in rooms
+            if entity.state is EntityState.ARCHIVED and inside:
+                found.append(thing_of_entity(inquiry, entity))
+    found.sort(key=lambda thing: -thing.last)
+    names = list(dict.fromkeys([*named, *(thing.label for thing in found)]))
+    if not names:
+        return unknown(inquiry, "I have not noticed that anything is gone from there")
+    proof = [*proofs_of_memories(inquiry, reversed(events)), *proofs_of_things(inquiry, found)]
+    verified = max([*(m.end for m in events), *(t.last for t in found)])
+    said = listed([the(name) for name in names[: inquiry.config.listed]])
+    return reply(
+        inquiry, f"{said}: gone since {ago_in_words(verified, inquiry.now)} at the latest.",
+        0.8 if events else 0.6, names=names, proof=proof, verified=verified,
+    )  # fmt: skip
+
+
+def attribute(inquiry: Inquiry) -> Answer:
+    """Return a property of the thing: a colour, a material, its kind, its support, or the words for it."""
+    question = inquiry.question
+    item = inquiry.shown.item if inquiry.shown is not None else question.item
+    if question.attribute == "number":
+        return how_many(inquiry)
+    if item is None or not item.alternatives:
+        return unknown(inquiry, "the question does not say of what; name the thing")
+    if any(word in ("gone", "missing", "take", "vanish") for word in question.attribute.split()):
+        return things_gone(inquiry, rooms_named(inquiry, question.scope.labels).ids)
+    if question.asked:
+        return _either(inquiry, item)
+    search = find_described(inquiry, _without_resting(item), past=question.past)
+    if search.best is None:
+        return not_seen(inquiry, item, search)
+    best = search.best
+    sure = thing_confidence(inquiry, search, best)
+    if question.attribute in ("support", "stand on", "rest on") or _asks_support(item):
+        return _support(inquiry, best, sure)
+    values = _values(question.attribute, best)
+    if not values and question.attribute in _GROUPS:
+        why = f"I know {the(best.name)} {place_in_words(inquiry, best.box, best)}, and not its {question.attribute}"
+        return unknown(inquiry, why, proof=proofs_of_things(inquiry, (best,)))
+    described = listed(values) if values else with_article(best.name)
+    kind = question.attribute in _KIND or values
+    sentence = (
+        f"{the(best.name)} {place_in_words(inquiry, best.box, best)}: {described}"
+        if kind
+        else f"I know {the(best.name)} {place_in_words(inquiry, best.box, best)} only as {quoted(inquiry, best.name)}"
+    )
+    return reply(
+        inquiry, f"{sentence}, last seen {ago_in_words(best.last, inquiry.now)}.", sure if kind else sure * 0.5,
+        names=values or (best.label, *best.attributes),
+        places=[place_of(inquiry, best.box, best)], proof=proofs_of_things(inquiry, (best,)), verified=best.last,
+    )  # fmt: skip
+
+
+def _asks_support(item: Item) -> bool:
+    """Whether "what is it standing on" is asked, which reads as a look of it."""
+    return any(p.name == "HasAttribute" and p.value in _RESTING for g in item.best for p in g.predicates)
+
+
+def _without_resting(item: Item) -> Item:
+    kept = []
+    for readings in item.alternatives:
+        kept.append(
+            tuple(
+                replace(g, predicates=tuple(p for p in g.predicates if p.value not in _RESTING))
+                for g in readings
+            )
+        )
+    return replace(item, alternatives=tuple(kept))
+
+
+def _values(asked: str, thing: Thing) -> list[str]:
+    """Return the attributes of the group that is asked for."""
+    lexicon = load_lexicon()
+    group = _GROUPS.get(asked)
+    if group is None:
+        return []
+    known: Iterable[str] = (*thing.attributes, *lexicon.attributes_in(thing.name))
+    return [a for a in dict.fromkeys(known) if lexicon.attribute_group.get(a) == group]
+
+
+def _support(inquiry: Inquiry, thing: Thing, sure: float) -> Answer:
+    support = support_of(inquiry, thing.box, (thing.id,))
+    if support is None:
+        names, said = ["floor"], "the floor, as far as I saw"
+        sure *= 0.6
+    else:
+        held = name_in_words(support.caption, support.label)
+        names, said = [name_in_words("", support.label)], with_article(held)
+    proof = proofs_of_things(inquiry, (thing,))
+    if support is not None:
+        proof += proofs_of_things(inquiry, (thing_of_entity(inquiry, support),))
+    return reply(
+        inquiry, f"{the(thing.name)} is on {said}, last seen {ago_in_words(thing.last, inquiry.now)}.", sure,
+        names=names, places=[place_of(inquiry, thing.box, thing)], proof=proof, verified=thing.last,
+    )  # fmt: skip
+
+
+def _either(inquiry: Inquiry, item: Item) -> Answer:
+    """Return which of the asked predicates is true: "open or closed", "in the kitchen or in the hall"."""
+    found: list[tuple[float, str, Search]] = []
+    for predicate in inquiry.question.asked:
+        search = find_things(inquiry, with_asked(item, (predicate,)), past=inquiry.question.past)
+        said = predicate.value or item.best[0].variables[predicate.arguments[-1]].phrase
+        if search.best is not None:
+            found.append((search.best.score, said, search))
+    if not found:
+        return not_seen(inquiry, plain_item(item, inquiry.question.asked), Search())
+    found.sort(key=lambda entry: -entry[0])
+    score, said, search = found[0]
+    best = search.best
+    assert best is not None
+    close = len(found) > 1 and score - found[1][0] < inquiry.config.query.ambiguous
+    sure = thing_confidence(inquiry, search, best) * (0.5 if close else 1.0)
+    return reply(
+        inquiry, f"{the(best.name)}: {said}, last seen {ago_in_words(best.last, inquiry.now)}.", sure,
+        names=[said], places=[place_of(inquiry, best.box, best)], proof=proofs_of_things(inquiry, (best,)),
+        verified=best.last,
+    )  # fmt: skip
+
+
+def _counted(names: Sequence[str], most: int = 8) -> list[str]:
+    counts = Counter(names).most_common(most)
+    return [with_article(n) if k == 1 else f"{number_in_words(k)} {plural(n)}" for n, k in counts]

@@ -1,0 +1,79 @@
+"""Answers to how many."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from lodestar.language.items import Item
+from lodestar.language.sentences import plural, scope_words
+from lodestar.memory.answer import Answer
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_search import Search, find_things
+from lodestar.memory.answering.replies import (
+    coverage_in_words,
+    floor_seen,
+    not_seen,
+    place_of,
+    proofs_of_things,
+    reply,
+    unknown,
+)
+from lodestar.memory.answering.rooms import rooms_meant
+from lodestar.memory.answering.wording import number_in_words, place_in_words
+
+
+def how_many(inquiry: Inquiry) -> Answer:
+    """Return the number of different things that fit, in the rooms of the scope.
+
+    Things that are gone count only where none is left: what was moved is not counted twice. The confidence falls with
+    things that nearly fit, and with the share of the floor of the scope that was not looked at.
+    """
+    item = inquiry.shown.item if inquiry.shown is not None else inquiry.question.item
+    if item is None or not item.alternatives:
+        return unknown(inquiry, "the question does not say how many of what; name the thing")
+    rooms = rooms_meant(inquiry, item)
+    if rooms is not None and rooms.ids:
+        count = len(rooms.ids)
+        sentence = f"I know {number_in_words(count)} {rooms.name if count == 1 else plural(rooms.name)}."
+        return reply(inquiry, sentence, 0.7, number=float(count), names=[rooms.name],
+                     verified=inquiry.tools.scene.stamp or None)  # fmt: skip
+    search = find_things(inquiry, item, now=not inquiry.question.past)
+    if search.best is None:
+        return _none(inquiry, item, search)
+    return _counted(inquiry, item, search)
+
+
+def _counted(inquiry: Inquiry, item: Item, search: Search) -> Answer:
+    things = search.things
+    where = scope_words(inquiry.question.scope)
+    phrase = item.phrase if len(things) == 1 else plural(item.phrase)
+    shown = [place_in_words(inquiry, thing.box, thing) for thing in things]
+    kinds = Counter(shown).most_common(inquiry.config.listed)
+    detail = ", ".join(place if len(things) == 1 else f"{number_in_words(n)} {place}" for place, n in kinds)
+    verb = "I know of" if not inquiry.question.past else "I saw"
+    sentence = f"{verb} {number_in_words(len(things))} {phrase}{where}: {detail}."
+    seen = floor_seen(inquiry, search.rooms)
+    if seen is not None:
+        sentence += f" {coverage_in_words(inquiry, seen)}"
+    accept = inquiry.config.query.accept
+    doubt = max(0.0, search.best_miss / accept - 0.5)
+    sure = 0.9 * (1.0 - 0.6 * doubt) * (1.0 if seen is None else 0.5 + 0.5 * seen.share)
+    return reply(
+        inquiry, sentence, sure,
+        number=float(len(things)), names=[thing.label for thing in things],
+        places=[place_of(inquiry, t.box, t) for t in things[: inquiry.config.places]],
+        proof=proofs_of_things(inquiry, things), verified=min(thing.last for thing in things), coverage=seen,
+    )  # fmt: skip
+
+
+def _none(inquiry: Inquiry, item: Item, search: Search) -> Answer:
+    """Return none, with the share of the floor that was looked at as confidence."""
+    seen = None if search.no_room else floor_seen(inquiry, search.rooms)
+    if seen is None:
+        return not_seen(inquiry, item, search)
+    where = scope_words(inquiry.question.scope)
+    sentence = f"I have seen no {plural(item.phrase)}{where}. {coverage_in_words(inquiry, seen)}"
+    return reply(
+        inquiry, sentence, seen.share * (1.0 - search.best_miss),
+        number=0.0, coverage=seen, verified=seen.last,
+    )  # fmt: skip

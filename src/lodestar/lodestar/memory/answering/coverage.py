@@ -1,0 +1,98 @@
+"""Share of the floor that was looked at, and when: without it nothing is "not there"."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.geometry.poses import wrap_angle
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.visibility import visible_mask
+from lodestar.memory.answering.config import CoverageConfig
+from lodestar.memory.records import Memory
+
+
+@dataclass(frozen=True)
+class Look:
+    """The camera looked from (x, y) along `heading` in map, metres and radians; `stamp` in seconds."""
+
+    stamp: float
+    x: float
+    y: float
+    heading: float
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """share: of the free floor, [0, 1]. last: when some of it was last looked at, seconds; None = never."""
+
+    share: float
+    last: float | None
+
+
+class FloorLooks:
+    """Where the camera looked, and what of the floor that covers. Not safe for threads.
+
+    Looks from nearly the same pose are one, with the newest stamp.
+    """
+
+    def __init__(self, config: CoverageConfig | None = None) -> None:
+        self._config = config or CoverageConfig()
+        self._looks: deque[Look] = deque(maxlen=self._config.max_looks)
+
+    def __len__(self) -> int:
+        return len(self._looks)
+
+    def look(self, stamp: float, xy: np.ndarray, heading: float) -> None:
+        """Note a look from (2+,) in map; what is not finite or older than the last one is dropped."""
+        x, y = (float(value) for value in np.asarray(xy, float)[:2])
+        if not all(math.isfinite(value) for value in (stamp, x, y, heading)):
+            return
+        if self._looks:
+            last = self._looks[-1]
+            if stamp < last.stamp:
+                return
+            moved = math.hypot(x - last.x, y - last.y)
+            turned = abs(float(wrap_angle(np.asarray(heading - last.heading))))
+            if moved < self._config.step and turned < self._config.turn:
+                self._looks[-1] = Look(stamp, last.x, last.y, last.heading)
+                return
+        self._looks.append(Look(stamp, x, y, heading))
+
+    def take(self, memories: Iterable[Memory]) -> None:
+        """Note the poses of memories: what is known of looks of a former session."""
+        for memory in sorted(memories, key=lambda each: each.start):
+            if memory.event is None:
+                self.look(memory.end, memory.position, memory.heading)
+
+    def clear(self) -> None:
+        """Forget everything: the map is another one."""
+        self._looks.clear()
+
+    def coverage(
+        self, grid: OccupancyGrid2D, floor: np.ndarray, window: tuple[float, float] | None = None
+    ) -> Coverage:
+        """Return the share of the free cells in `floor`, (rows, columns) bool, that was in view within `reach`."""
+        wanted = floor & grid.free
+        total = int(wanted.sum())
+        if not total:
+            return Coverage(0.0, None)
+        seen, last = np.zeros(grid.cells.shape, bool), None
+        for look in reversed(self._within(window)):  # newest first: when all is seen, it is seen
+            mask = visible_mask(grid, (look.x, look.y), self._config.reach, self._config.fov, look.heading)
+            if last is None and (mask & wanted).any():
+                last = look.stamp
+            seen |= mask
+            if (seen & wanted).sum() == total:
+                break
+        return Coverage(float((seen & wanted).sum()) / total, last)
+
+    def _within(self, window: tuple[float, float] | None) -> list[Look]:
+        begin, end = window or (-math.inf, math.inf)
+        looks = [look for look in self._looks if begin <= look.stamp <= end]
+        stride = max(1, math.ceil(len(looks) / self._config.max_window))
+        return looks[::-stride][::-1]

@@ -1,0 +1,264 @@
+"""Answers to what happened, what the robot did, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from lodestar.language.question import AnswerType, Occurrence
+from lodestar.memory.answer import Answer, AnswerPlace
+from lodestar.memory.answering.histories import changes_of
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_search import find_things
+from lodestar.memory.answering.replies import (
+    coverage_in_words,
+    floor_seen,
+    proofs_of_memories,
+    quoted,
+    reply,
+    unknown,
+)
+from lodestar.memory.answering.rooms import rooms_meant, rooms_named, segments
+from lodestar.memory.answering.things import name_in_words
+from lodestar.memory.answering.wording import ago_in_words, duration_in_words, listed, metres_in_words, the
+from lodestar.memory.records import EventKind, Memory, Source
+from lodestar.memory.requests import Order, Request
+from lodestar.scene.captions import clean_text
+
+CHANGES = frozenset({EventKind.APPEARED, EventKind.MOVED, EventKind.VANISHED})
+#: What a thing does, by the verb of `Act` where it is not the robot's own.
+KIND_OF_ACT = {
+    "move": EventKind.MOVED,
+    "vanish": EventKind.VANISHED,
+    "leave": EventKind.VANISHED,
+    "appear": EventKind.APPEARED,
+    "arrive": EventKind.APPEARED,
+}
+
+
+def what_happened(inquiry: Inquiry) -> Answer:
+    """Return the changes that were noticed: of the item, in the scope or anywhere, in the window."""
+    question = inquiry.question
+    about = ""
+    if (
+        question.item is not None
+        and question.item.alternatives
+        and rooms_meant(inquiry, question.item) is None
+    ):
+        thing = find_things(inquiry, question.item, past=True).best
+        if thing is None:
+            return unknown(inquiry, f"I have not seen {question.item.phrase}")
+        found = list(changes_of(inquiry, inquiry.tools.scene.merged_into(thing.id)))
+        about = f" to {the(thing.name)}"
+    else:
+        found = changes_there(inquiry)
+        found += _told(inquiry) if question.answer is AnswerType.TEXT and not question.scope else []
+    found = sorted(found, key=lambda memory: memory.start)[-inquiry.config.listed :]
+    denies = question.answer is AnswerType.YES_NO
+    if not found:
+        rooms = rooms_named(inquiry, question.scope.labels).ids if question.scope.labels else None
+        seen = floor_seen(inquiry, rooms)
+        if seen is None:
+            return unknown(inquiry, f"I noticed nothing that happened{about}")
+        sentence = f"I noticed nothing that happened{about}. {coverage_in_words(inquiry, seen)}"
+        return reply(
+            inquiry, sentence, seen.share,
+            yes=False if denies else None, coverage=seen, verified=seen.last,
+        )  # fmt: skip
+    said = "; ".join(event_in_words(inquiry, memory) for memory in found)
+    return reply(
+        inquiry, f"{'Yes: ' if denies else ''}{said}.", 0.9,
+        yes=True if denies else None, times=[(m.start, m.end) for m in reversed(found)],
+        names=[_name(m) for m in found if m.event in CHANGES],
+        proof=proofs_of_memories(inquiry, reversed(found)), verified=found[-1].end,
+    )  # fmt: skip
+
+
+def changes_there(inquiry: Inquiry) -> list[Memory]:
+    """Return the changes in the rooms of the scope, anywhere without one, oldest first."""
+    request = Request(kinds=CHANGES, window=inquiry.window, limit=inquiry.config.events, order=Order.NEWEST)
+    found = list(reversed(inquiry.memories(request)))
+    labels = inquiry.question.scope.labels
+    meant = rooms_meant(inquiry, inquiry.question.item)
+    if not labels and meant is None:
+        return found
+    rooms = rooms_named(inquiry, labels).ids if labels else (meant.ids if meant is not None else frozenset())
+    return [m for m in found if rooms & set(regions_of(inquiry, m))]
+
+
+def regions_of(inquiry: Inquiry, memory: Memory) -> list[int]:
+    """Return the rooms of a change: where the thing was before it moved, and where it is or was."""
+    places = [position_of(memory, "from"), *(p.centre for p in memory.primitives[:1])]
+    return [inquiry.region_at(place) for place in places if place is not None]
+
+
+def position_of(memory: Memory, key: str) -> np.ndarray | None:
+    """Return a place among an event's facts, (3,) metres in map; None where there is none."""
+    try:
+        values = [float(value) for value in memory.facts.get(key, "").split()]
+    except ValueError:
+        return None
+    return np.array(values) if len(values) == 3 and np.isfinite(values).all() else None
+
+
+def event_in_words(inquiry: Inquiry, memory: Memory) -> str:
+    """Return "the red mug moved 2.1 m 8 minutes ago"; texts of others are quoted."""
+    when = ago_in_words(memory.end, inquiry.now)
+    if memory.event in CHANGES:
+        name = the(_name(memory))
+        verb = {EventKind.APPEARED: "appeared", EventKind.VANISHED: "was gone"}.get(
+            memory.event or EventKind.MOVED, "was moved"
+        )
+        return f"{name} {verb} {when}"
+    if memory.event is EventKind.TOLD or memory.source is Source.OPERATOR:
+        return f"somebody told me {quoted(inquiry, memory.text)} {when}"
+    if memory.event is EventKind.DIRECTIVE:
+        return _directive_in_words(inquiry, memory)
+    return f"I noted {quoted(inquiry, memory.text)} {when}"
+
+
+def _directive_in_words(inquiry: Inquiry, memory: Memory) -> str:
+    said = quoted(inquiry, memory.facts.get("directive") or memory.facts.get("understood") or memory.text)
+    when = ago_in_words(memory.end, inquiry.now)
+    if memory.facts.get("phase") != "ended":
+        return f"I was told {said} {when}"
+    outcome = clean_text(memory.facts.get("outcome", "")) or "ended"
+    reason = memory.facts.get("reason", "")
+    why = f" ({quoted(inquiry, reason)})" if reason else ""
+    took = duration_in_words(memory.end - memory.start)
+    return f"I was told {said}; it {outcome} after {took}, {when}{why}"
+
+
+def _name(memory: Memory) -> str:
+    return name_in_words(memory.facts.get("name", ""), memory.facts.get("label", ""))
+
+
+def _told(inquiry: Inquiry) -> list[Memory]:
+    kinds = frozenset({EventKind.TOLD, EventKind.DIRECTIVE})
+    request = Request(kinds=kinds, window=inquiry.window, limit=inquiry.config.listed, order=Order.NEWEST)
+    return inquiry.memories(request)
+
+
+def what_done(inquiry: Inquiry) -> Answer:
+    """Return the directives of the window with their outcomes, and how far and where the robot went."""
+    found = _directives(inquiry)
+    known = segments(inquiry)
+    if not found and not known:
+        return unknown(inquiry, "I remember nothing of that time")
+    parts = [_directive_in_words(inquiry, memory) for memory in found[-inquiry.config.listed :]]
+    if len(known) > 1:
+        steps = np.diff(np.array([m.position[:2] for m in known]), axis=0)
+        metres = float(np.linalg.norm(steps, axis=1).sum())
+        rooms = list(
+            dict.fromkeys(filter(None, (inquiry.room_name(inquiry.region_at(m.position)) for m in known)))
+        )
+        through = (
+            f" through {listed([the(room) for room in rooms[: inquiry.config.listed]])}" if rooms else ""
+        )
+        parts.append(f"I went about {metres_in_words(metres)}{through}")
+    elif known and not parts:
+        parts.append(f"I stood and looked: {quoted(inquiry, known[0].text)}")
+    proof = proofs_of_memories(inquiry, [*reversed(found), *known[-1:]])
+    times = [(m.start, m.end) for m in reversed(found)] or [(known[0].start, known[-1].end)]
+    return reply(
+        inquiry, f"{'; '.join(parts)}.", 0.9 if found else 0.7,
+        times=times, proof=proof, verified=(found or known)[-1].end,
+    )  # fmt: skip
+
+
+def _directives(inquiry: Inquiry) -> list[Memory]:
+    """Return directives that ended, and the last one if it is under way, oldest first."""
+    request = Request(
+        kinds=frozenset({EventKind.DIRECTIVE}), window=inquiry.window,
+        limit=inquiry.config.events, order=Order.NEWEST,
+    )  # fmt: skip
+    found = list(reversed(inquiry.memories(request)))
+    ended = [m for m in found if m.facts.get("phase") == "ended"]
+    return ended + [m for m in found[-1:] if m.facts.get("phase") != "ended"]
+
+
+def why(inquiry: Inquiry) -> Answer:
+    """Return the explanation of the last decision in the window, about the item where it names one."""
+    request = Request(
+        kinds=frozenset({EventKind.DECISION}), window=inquiry.window,
+        limit=inquiry.config.events, order=Order.NEWEST,
+    )  # fmt: skip
+    found = inquiry.memories(request)
+    item = inquiry.question.item
+    if item is not None and item.alternatives and found:
+        found = _about(inquiry, found)
+    if not found:
+        return unknown(inquiry, "I remember no decision that this is about")
+    memory = found[0]
+    reason = memory.facts.get("explanation", "") or memory.text
+    directive = memory.facts.get("directive", "")
+    told = f" I was told {quoted(inquiry, directive)}." if directive else ""
+    sentence = (
+        f"Because {quoted(inquiry, reason)}, as I decided {ago_in_words(memory.start, inquiry.now)}.{told}"
+    )
+    goal = position_of(memory, "goal")
+    return reply(
+        inquiry, sentence, 0.9 if inquiry.window is not None or item is None else 0.7,
+        times=[(memory.start, memory.end)], proof=proofs_of_memories(inquiry, found[:1]),
+        places=[] if goal is None else [AnswerPlace(goal)], verified=memory.end,
+    )  # fmt: skip
+
+
+def _about(inquiry: Inquiry, found: Sequence[Memory]) -> list[Memory]:
+    """Return the decisions that show the item or were made in the room that it is."""
+    item = inquiry.question.item
+    rooms = rooms_meant(inquiry, item)
+    if rooms is not None:
+        return [
+            m for m in found
+            if inquiry.region_at(m.position) in rooms.ids
+            or ((goal := position_of(m, "goal")) is not None and inquiry.region_at(goal) in rooms.ids)
+        ]  # fmt: skip
+    assert item is not None
+    words = {word for graph in item.best for word in graph.target.phrase.casefold().split()}
+    things = {t.id for t in find_things(inquiry, item, past=True).things}
+    resolve = inquiry.tools.scene.resolve
+    return [
+        m for m in found
+        if things & {resolve(i) for i in m.entity_ids}
+        or words <= set(clean_text(m.facts.get("directive", "")).casefold().split())
+    ]  # fmt: skip
+
+
+def happened_where(inquiry: Inquiry) -> Answer:
+    """Return where the robot did something that names no thing: where its last directive in the window ended."""
+    act = inquiry.question.act
+    first = inquiry.question.occurrence is Occurrence.FIRST
+    rule = _DEEDS.get(act.verb if act is not None and act.own else "")
+    if rule is None:
+        return unknown(inquiry, "I keep no record of that")
+    found = rule(inquiry)
+    if not found:
+        return unknown(inquiry, "I remember nothing like that")
+    memory = found[0] if first else found[-1]
+    x, y, z = (float(value) for value in memory.position)
+    sentence = f"At ({x:.1f}, {y:.1f}), {ago_in_words(memory.end, inquiry.now)}."
+    return reply(
+        inquiry, sentence, 0.8,
+        places=[AnswerPlace(np.array([x, y, z]))], times=[(memory.start, memory.end)],
+        proof=proofs_of_memories(inquiry, (memory,)), verified=memory.end,
+    )  # fmt: skip
+
+
+def _halts(inquiry: Inquiry) -> list[Memory]:
+    """Return the segments in which the robot began to stand still."""
+    known, found = segments(inquiry), list[Memory]()
+    for before, memory in pairwise(known):
+        moved = float(np.linalg.norm(memory.position[:2] - before.position[:2]))
+        if moved < 0.1 and (not found or memory.start - found[-1].end > inquiry.config.gap):
+            found.append(memory)
+    return found
+
+
+def _starts(inquiry: Inquiry) -> list[Memory]:
+    return segments(inquiry)[:1]
+
+
+_DEEDS: dict[str, Callable[[Inquiry], list[Memory]]] = {"stop": _halts, "stay": _halts, "start": _starts}

@@ -1,0 +1,130 @@
+"""One question under way: its clock, its window, its evidence and the rooms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from lodestar.grid.paths import path_lengths
+from lodestar.language.question import Question
+from lodestar.language.sentences import item_words, scope_words
+from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.tools import Shown, Tools, unit_rows
+from lodestar.memory.evidence import Piece
+from lodestar.memory.records import Memory
+from lodestar.memory.requests import Hit, Order, Request
+from lodestar.query.verdict import PoolCache
+from lodestar.scene.captions import clean_text
+from lodestar.scene.regions import is_called
+
+
+@dataclass(frozen=True)
+class Inquiry:
+    """pose: (3,) x, y, yaw of base_link in map; None = not known. now: seconds in the clock of the stamps.
+
+    window: seconds of begin and end; None = at any time. pools: caches the scene as arrays between questions.
+    """
+
+    question: Question
+    now: float
+    pose: np.ndarray | None
+    tools: Tools
+    config: AnsweringConfig
+    shown: Shown | None = None
+    window: tuple[float, float] | None = None
+    pools: PoolCache = field(default_factory=PoolCache)
+
+    def within(self, window: tuple[float, float] | None) -> Inquiry:
+        """Return the same question in another window."""
+        return replace(self, window=window)
+
+    # --- memory -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def hits(self) -> list[Hit]:
+        """Captions that are alike the question's words, best first, in its window."""
+        phrases = self.cues
+        if not phrases:
+            return []
+        vectors = unit_rows(self.tools, phrases)
+        return self.tools.memories.search(
+            Request(phrases=phrases, vectors=vectors, window=self.window, limit=self.config.pool)
+        )
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The evidence that the rule selects from the hits (STaR eq. 3 to 11)."""
+        if not self.hits:
+            return ()
+        vectors = unit_rows(self.tools, self.cues)
+
+        def embed(phrases: Sequence[str]) -> np.ndarray:
+            return unit_rows(self.tools, phrases)
+
+        return self.tools.select(self.hits, vectors, embed, self.config.evidence).pieces
+
+    @cached_property
+    def cues(self) -> tuple[str, ...]:
+        """Phrases by which memory is searched: the whole thing, its kind, the room; else the question itself."""
+        question, said = self.question, []
+        items = [self.shown.item if self.shown is not None else question.item, question.other]
+        for item in items:
+            if item is None or not item.alternatives:
+                continue
+            said.append(item_words(item).removeprefix("the ") + scope_words(question.scope))
+            said += [graph.target.phrase for graph in item.best]
+        if not said:
+            said = [room.target.phrase for room in question.scope.rooms] or [question.text]
+        return tuple(dict.fromkeys(text for text in map(clean_text, said) if text))
+
+    def memories(self, request: Request) -> list[Memory]:
+        """Return memories that pass a request without words; of the evidence alone where the scene may not answer."""
+        if self.tools.use_scene:
+            return [hit.memory for hit in self.tools.memories.search(request)]
+        found = [piece.hit.memory for piece in self.pieces if _passes(piece.hit.memory, request)]
+        newest = request.order is not Order.OLDEST
+        return sorted(found, key=lambda memory: memory.start, reverse=newest)[: request.limit]
+
+    # --- rooms ------------------------------------------------------------------------------------------------
+
+    def region_at(self, point: np.ndarray) -> int:
+        """Return the region of a place in map; 0 = not known."""
+        return self.tools.scene.region_at(np.asarray(point, float))
+
+    def room_name(self, region_id: int) -> str:
+        """Return what a region is called, "" where nobody knows."""
+        region = self.tools.scene.regions.get(region_id)
+        return "" if region is None else clean_text(region.label)
+
+    def rooms_called(self, names: Sequence[str]) -> frozenset[int]:
+        """Return the regions that go by one of these names."""
+        regions = self.tools.scene.regions.values()
+        return frozenset(region.id for region in regions if is_called(region, names))
+
+    @cached_property
+    def lengths(self) -> np.ndarray | None:
+        """Metres of the shortest path to each cell of the grid; None without a grid or a pose."""
+        if self.tools.grid is None or self.pose is None:
+            return None
+        return path_lengths(self.tools.grid, np.asarray(self.pose, float)[:2])
+
+
+def _passes(memory: Memory, request: Request) -> bool:
+    """Whether a memory passes the filters of a request, as the store's catalogue does."""
+    if request.window is not None and not (
+        memory.end >= request.window[0] and memory.start <= request.window[1]
+    ):
+        return False
+    if request.entity_ids and request.entity_ids.isdisjoint(memory.entity_ids):
+        return False
+    if request.kinds and memory.event not in request.kinds:
+        return False
+    if request.sources and memory.source not in request.sources:
+        return False
+    if request.near is not None:
+        away = np.asarray(memory.position, float)[:2] - np.asarray(request.near, float)[:2]
+        return float(np.linalg.norm(away)) <= request.radius
+    return True

@@ -1,0 +1,63 @@
+"""Things that serve a need: "where can I sit down" names no thing, but its meaning is near to a chair's."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodestar.language.items import Item
+from lodestar.language.picture_goals import is_open
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_search import Search, sightings_in, thing_of_entity, thing_of_sightings
+from lodestar.memory.answering.things import Thing
+from lodestar.memory.answering.tools import unit_rows
+from lodestar.models.lexicon import load_lexicon
+from lodestar.scene.captions import clean_text
+from lodestar.scene.records import EntityState
+
+
+def is_need(inquiry: Inquiry, item: Item | None) -> bool:
+    """Whether a question that was read in part names nothing but "something"."""
+    if inquiry.shown is not None or not inquiry.question.is_partial or not inquiry.question.text:
+        return False
+    return item is None or not item.alternatives or is_open(item)
+
+
+def things_for_need(inquiry: Inquiry) -> Search:
+    """Return the things whose name is nearest in meaning to the question, best first. Raises MissingPhrases.
+
+    Their score is `accept` at the cosine `need`, and rises with it.
+    """
+    things = _every_thing(inquiry)
+    if not things:
+        return Search()
+    labels = sorted({thing.label for thing in things})
+    asked = unit_rows(inquiry.tools, [clean_text(inquiry.question.text)])[0]
+    cosines = dict(zip(labels, (unit_rows(inquiry.tools, labels) @ asked).tolist()))
+    best = max(cosines.values())
+    if best < inquiry.config.need:
+        return Search(best_miss=max(0.0, best))
+    accept = inquiry.config.query.accept
+    chosen = max(cosines, key=lambda label: (cosines[label], label))
+    score = min(1.0, accept + (1.0 - accept) * (best - inquiry.config.need))
+    fitting = [thing for thing in things if thing.label == chosen]
+    pose = np.zeros(2) if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2]
+    fitting.sort(key=lambda t: (float(np.linalg.norm(t.box.centre[:2] - pose)), t.id))
+    return Search(tuple(_scored(thing, score) for thing in fitting))
+
+
+def _scored(thing: Thing, score: float) -> Thing:
+    return Thing(thing.id, thing.name, thing.label, score, thing.stays, thing.entity, thing.attributes)
+
+
+def _every_thing(inquiry: Inquiry) -> list[Thing]:
+    structure = load_lexicon().structure
+    if inquiry.tools.use_scene:
+        entities = inquiry.tools.scene.entities.values()
+        present = [e for e in entities if e.state is not EntityState.ARCHIVED]
+        found = [thing_of_entity(inquiry, e) for e in present if clean_text(e.label)]
+    else:
+        memories = [piece.hit.memory for piece in inquiry.pieces]
+        ids = {inquiry.tools.scene.resolve(i) for memory in memories for i in memory.entity_ids}
+        seen = {i: sightings_in(inquiry, memories, {i}) for i in sorted(ids)}
+        found = [thing_of_sightings(inquiry, i, sightings, 1.0) for i, sightings in seen.items() if sightings]
+    return [thing for thing in found if thing.label.casefold() not in structure]

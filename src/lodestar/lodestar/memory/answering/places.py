@@ -1,0 +1,244 @@
+"""Answers to where something is or was, how far it is, and where the robot is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lodestar.language.items import Item
+from lodestar.language.question import Occurrence
+from lodestar.memory.answer import Answer, AnswerPlace, Proof
+from lodestar.memory.answering.belongings import place_where_it_goes
+from lodestar.memory.answering.happenings import happened_where
+from lodestar.memory.answering.histories import History, history_of
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_search import Search, find_described, find_things
+from lodestar.memory.answering.needs import is_need, things_for_need
+from lodestar.memory.answering.replies import (
+    apart,
+    not_seen,
+    place_of,
+    proofs_of_memories,
+    proofs_of_sightings,
+    proofs_of_things,
+    region_proof,
+    reply,
+    room_place,
+    thing_confidence,
+    unknown,
+)
+from lodestar.memory.answering.rooms import RoomsMeant, guess_factor, rooms_meant, segments
+from lodestar.memory.answering.things import Box, Stay
+from lodestar.memory.answering.wording import (
+    ago_in_words,
+    listed,
+    metres_in_words,
+    number_in_words,
+    place_in_words,
+    the,
+)
+
+
+def where(inquiry: Inquiry) -> Answer:
+    """Return where a thing or room is, was first, or was last."""
+    question = inquiry.question
+    item = inquiry.shown.item if inquiry.shown is not None else question.item
+    if question.attribute == "home" or (question.image and not question.past and question.item == Item()):
+        return place_where_it_goes(inquiry, item)
+    if question.item is None and question.act is not None and not question.is_partial:
+        return happened_where(inquiry)
+    if is_need(inquiry, item):
+        return _of_search(inquiry, things_for_need(inquiry), Item(), inquiry.config.confidence.guessed)
+    if item is None or not item.alternatives:
+        return unknown(inquiry, "the question does not say of what; name the thing or send a picture of it")
+    rooms = rooms_meant(inquiry, item)
+    if rooms is not None:
+        return _where_room(inquiry, rooms, item)
+    search = find_described(inquiry, item, past=question.past)
+    if search.best is None and question.is_partial:
+        served = things_for_need(inquiry)
+        if served.best is not None:
+            return _of_search(inquiry, served, Item(), inquiry.config.confidence.guessed)
+    return _of_search(inquiry, search, item)
+
+
+def _of_search(inquiry: Inquiry, search: Search, item: Item, factor: float = 1.0) -> Answer:
+    if search.best is None:
+        return not_seen(inquiry, item, search)
+    history = history_of(inquiry, search.best)
+    first = inquiry.question.occurrence is Occurrence.FIRST or _asks_before(inquiry)
+    stay = history.stays[0] if first else search.best.stay_that_fitted(history.stays)
+    sure = factor * thing_confidence(inquiry, search, search.best, present=not inquiry.question.past)
+    if first and history.inferred:
+        sure *= inquiry.config.confidence.inferred
+    others = () if first else apart(inquiry, search)[1:]
+    sentence = _sentence(inquiry, history, stay, first)
+    if others:
+        kinds = listed([place_in_words(inquiry, o.box, o) for o in others[:2]])
+        also = (
+            "Another one fits"
+            if len(others) == 1
+            else f"{number_in_words(len(others)).capitalize()} more fit"
+        )
+        sentence += f" {also}: {kinds}."
+    rooms = [inquiry.room_name(inquiry.region_at(stay.box.centre))]
+    boxes = [(stay.box, search.best), *((other.box, other) for other in others)]
+    proof = proofs_of_things(inquiry, (search.best, *others))
+    proof += proofs_of_sightings(stay.sightings[-1:]) + proofs_of_memories(inquiry, history.changes[-1:])
+    return reply(
+        inquiry, sentence, sure,
+        places=[place_of(inquiry, box, thing) for box, thing in boxes[: inquiry.config.places]],
+        names=rooms, proof=proof, verified=stay.last, times=[(stay.first, stay.last)],
+    )  # fmt: skip
+
+
+def _asks_before(inquiry: Inquiry) -> bool:
+    """Whether the place before the last one is meant: "where was it before it was moved"."""
+    end = inquiry.question.window.end
+    return end is not None and end.event is not None and end.event.act is not None and not end.event.act.own
+
+
+def _sentence(inquiry: Inquiry, history: History, stay: Stay, first: bool) -> str:
+    """Return "It is on the desk in the kitchen; I saw it last 8 minutes ago"."""
+    name, now = the(history.thing.name), inquiry.now
+    where_words = place_in_words(inquiry, stay.box, history.thing)
+    if first and len(history.stays) > 1:
+        later = place_in_words(inquiry, history.stays[-1].box, history.thing)
+        return (
+            f"{name} was first {where_words}, from {ago_in_words(stay.first, now)} until "
+            f"{ago_in_words(stay.last, now)}; since then it is {later}."
+        )
+    if stay is not history.stays[-1]:
+        later = place_in_words(inquiry, history.stays[-1].box, history.thing)
+        return f"{name} was {where_words} until {ago_in_words(stay.last, now)}; now it is {later}."
+    if history.thing.is_gone or history.gone_at is not None:
+        gone = "" if history.gone_at is None else f" when I looked {ago_in_words(history.gone_at, now)}"
+        return f"{name} was {where_words} until {ago_in_words(stay.last, now)}; it was gone{gone}."
+    if inquiry.question.past:
+        return f"I saw {name} {where_words}, last {ago_in_words(stay.last, now)}."
+    moved = ""
+    if len(history.stays) > 1:
+        before = history.stays[-2]
+        old = place_in_words(inquiry, before.box, history.thing)
+        moved = f" It was {old} until {ago_in_words(before.last, now)}."
+    return f"{name} is {where_words}; I saw it last {ago_in_words(stay.last, now)}.{moved}"
+
+
+def _where_room(inquiry: Inquiry, rooms: RoomsMeant, item: Item) -> Answer:
+    if not rooms.ids:
+        return unknown(inquiry, f"I know no place called {rooms.name}", f"go to {the(rooms.name)}")
+    regions = inquiry.tools.scene.regions
+    pose = np.zeros(2) if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2]
+    middles = {i: np.asarray(regions[i].centroid, float)[:2] for i in rooms.ids}
+    order = sorted(rooms.ids, key=lambda i: (float(np.linalg.norm(middles[i] - pose)), i))
+    away = metres_in_words(float(np.linalg.norm(middles[order[0]] - pose)))
+    x, y = middles[order[0]]
+    sentence = f"{the(rooms.name)} is {away} from here, around ({x:.1f}, {y:.1f})."
+    if len(order) > 1:
+        sentence += f" There are {number_in_words(len(order))}; this is the nearest."
+    best = regions[order[0]]
+    sure = 1.0 if best.named else 0.5 + 0.5 * best.label_weight
+    sure *= guess_factor(inquiry, rooms)
+    return reply(
+        inquiry, sentence, sure,
+        places=[room_place(inquiry, i) for i in order[: inquiry.config.places]],
+        names=[rooms.name], proof=[region_proof(inquiry, i) for i in order],
+        verified=inquiry.tools.scene.stamp or None,
+    )  # fmt: skip
+
+
+def where_are_you(inquiry: Inquiry) -> Answer:
+    """Return the robot's room and place, also at the time of a window."""
+    pose, now = inquiry.pose, inquiry.now
+    proof = []
+    if inquiry.window is not None:
+        known = segments(inquiry)
+        if not known:
+            return unknown(inquiry, "I remember nothing of that time")
+        pose, now, proof = known[-1].position, known[-1].end, proofs_of_memories(inquiry, known[-1:])
+    if pose is None:
+        return unknown(inquiry, "I do not know my own place; I may be lost")
+    x, y = (float(value) for value in np.asarray(pose, float)[:2])
+    here = Box(np.array([x, y, 0.0]), np.array([x, y, 0.5]))
+    region = inquiry.region_at(here.centre)
+    if region in inquiry.tools.scene.regions:
+        proof.append(region_proof(inquiry, region))
+    verb = "am" if inquiry.window is None else "was"
+    when = "" if inquiry.window is None else f" {ago_in_words(now, inquiry.now)}"
+    words = place_in_words(inquiry, here)
+    at = "" if words.startswith("at (") else f", at ({x:.1f}, {y:.1f})"
+    return reply(
+        inquiry, f"I {verb} {words}{at}{when}.", 1.0,
+        places=[AnswerPlace(np.array([x, y, 0.0]))],
+        names=[inquiry.room_name(region)], proof=proof, verified=now,
+    )  # fmt: skip
+
+
+def how_far(inquiry: Inquiry) -> Answer:
+    """Return metres from the item to the other thing or to the robot, along the floor where it is known; without an
+    item, how far the robot went.
+    """
+    question = inquiry.question
+    if question.item is None or not question.item.alternatives:
+        return _driven(inquiry)
+    start, start_name, proof = _end(inquiry, question.other)
+    goal, goal_name, more = _end(inquiry, question.item)
+    if start is None or goal is None:
+        missing = question.item if goal is None else question.other
+        return not_seen(inquiry, missing or Item(), Search())
+    straight = float(np.linalg.norm(goal.centre[:2] - start.centre[:2]))
+    way = _way_to(inquiry, goal) if question.other is None else None
+    number = straight if way is None else way
+    how = "in a straight line" if way is None else "on the way that I can take"
+    sentence = f"{goal_name} is {metres_in_words(number)} from {start_name}, {how}."
+    return reply(
+        inquiry, sentence, 0.9 if way is None else 1.0,
+        number=number, places=[place_of(inquiry, goal)], proof=[*more, *proof],
+    )  # fmt: skip
+
+
+def _end(inquiry: Inquiry, item: Item | None) -> tuple[Box | None, str, list[Proof]]:
+    """Return a place that a distance is measured from or to, its name, and its proof."""
+    if item is None:
+        if inquiry.pose is None:
+            return None, "here", []
+        x, y = (float(value) for value in np.asarray(inquiry.pose, float)[:2])
+        return Box(np.array([x, y, 0.0]), np.array([x, y, 0.0])), "here", []
+    rooms = rooms_meant(inquiry, item)
+    if rooms is not None:
+        if not rooms.ids:
+            return None, rooms.name, []
+        best = min(rooms.ids)
+        middle = np.array([*np.asarray(inquiry.tools.scene.regions[best].centroid, float)[:2], 0.0])
+        return Box(middle, middle), the(rooms.name), [region_proof(inquiry, best)]
+    thing = find_things(inquiry, item).best
+    if thing is None:
+        return None, item.phrase, []
+    return thing.box, the(thing.name), proofs_of_things(inquiry, (thing,))
+
+
+def _way_to(inquiry: Inquiry, goal: Box) -> float | None:
+    """Return the metres of the way to the reachable floor nearest to a box."""
+    grid, lengths = inquiry.tools.grid, inquiry.lengths
+    if grid is None or lengths is None:
+        return None
+    cells = np.argwhere(np.isfinite(lengths))
+    if not len(cells):
+        return None
+    points = grid.points_of(cells)
+    gaps = np.linalg.norm(points - np.clip(points, goal.low[:2], goal.high[:2]), axis=1)
+    best = int(gaps.argmin())
+    return None if gaps[best] > 2.0 else float(lengths[tuple(cells[best])] + gaps[best])
+
+
+def _driven(inquiry: Inquiry) -> Answer:
+    known = segments(inquiry)
+    if len(known) < 2:
+        return unknown(inquiry, "I remember too little of where I was")
+    steps = np.linalg.norm(np.diff(np.array([m.position[:2] for m in known]), axis=0), axis=1)
+    metres = float(steps.sum())
+    sentence = f"I went about {metres_in_words(metres)} since {ago_in_words(known[0].start, inquiry.now)}."
+    return reply(
+        inquiry, sentence, 0.8,
+        number=metres, proof=proofs_of_memories(inquiry, (known[0], known[-1])), verified=known[-1].end,
+        times=[(known[0].start, known[-1].end)],
+    )  # fmt: skip

@@ -1,0 +1,287 @@
+"""Answers with their proof, places, confidence, and what would find out where memory cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lodestar.grid.viewpoints import NoViewpoint, find_viewpoints
+from lodestar.language.directive import Step, StepKind
+from lodestar.language.items import Item, Scope
+from lodestar.language.question import AnswerType
+from lodestar.language.sentences import item_words, scope_words, step_sentence
+from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
+from lodestar.memory.answering.coverage import Coverage
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_search import Search
+from lodestar.memory.answering.things import Box, Sighting, Thing
+from lodestar.memory.answering.wording import ago_in_words, capital
+from lodestar.memory.records import Memory
+from lodestar.memory.segment_captions import words_only
+from lodestar.scene.captions import clean_text
+
+NOT_KNOWN = "I do not know"
+
+
+def reply(
+    inquiry: Inquiry,
+    sentence: str,
+    confidence: float,
+    *,
+    places: Sequence[AnswerPlace] = (),
+    times: Sequence[tuple[float, float]] = (),
+    number: float | None = None,
+    yes: bool | None = None,
+    names: Iterable[str] = (),
+    proof: Iterable[Proof] = (),
+    verified: float | None = None,
+    coverage: Coverage | None = None,
+    directive: str = "",
+    type: AnswerType | None = None,
+) -> Answer:
+    """Return an answer; one below `known_from` says first that it does not know, and keeps its value as a guess."""
+    config = inquiry.config
+    said = inquiry.question.is_partial
+    sure = min(max(confidence * (config.confidence.partial if said else 1.0), 0.0), 1.0)
+    unsure = sure < config.confidence.known_from
+    if unsure:
+        guess = sentence if sentence.startswith("I ") else f"{sentence[:1].lower()}{sentence[1:]}"
+        sentence = f"{NOT_KNOWN}. My best guess: {guess}"
+        sure = 0.0
+    value = AnswerValue(
+        inquiry.question.answer if type is None else type,
+        tuple(places)[: config.places],
+        tuple(times)[: config.places],
+        number,
+        yes,
+        tuple(dict.fromkeys(name for name in map(clean_text, names) if name)),
+    )
+    kept = tuple(proof)[: config.proofs]
+    if value.yes is False and not kept and coverage is None:
+        value = replace(value, yes=None)
+    share = None if coverage is None else round(coverage.share, 4)
+    return Answer(
+        inquiry.question, capital(sentence), value, round(sure, 4), kept, verified, share, directive
+    )
+
+
+def unknown(inquiry: Inquiry, why: str, directive: str = "", proof: Iterable[Proof] = ()) -> Answer:
+    """Return that it does not know, why, and what would find out."""
+    advice = f' Ask me to "{directive}" and I will find out.' if directive else ""
+    return Answer(
+        inquiry.question,
+        f"{NOT_KNOWN}: {why.rstrip('.')}.{advice}",
+        AnswerValue(inquiry.question.answer),
+        0.0,
+        tuple(proof)[: inquiry.config.proofs],
+        directive=directive,
+    )
+
+
+def not_seen(inquiry: Inquiry, item: Item, search: Search) -> Answer:
+    """Return that such a thing was not seen, with the share of the floor that was looked at and when.
+
+    A yes/no question is denied with that share as confidence; without it nobody knows.
+    """
+    where = scope_words(inquiry.question.scope)
+    named = item_words(item).removeprefix("the ") if item.alternatives else "thing like that"
+    words = f"{named}{where}"
+    directive = directive_to_find(item, inquiry.question.scope)
+    if search.no_room:
+        return unknown(inquiry, f"I know no place called {where.removeprefix(' in ')}", directive)
+    seen = floor_seen(inquiry, search.rooms)
+    proof = proofs_of_memories(inquiry, search.memories)
+    if seen is None:
+        why = f"I have not seen any {words}, and I cannot tell how much of the floor I looked at"
+        return unknown(inquiry, why, directive, proof)
+    sentence = f"I have not seen any {words}. {coverage_in_words(inquiry, seen)}"
+    denies = inquiry.question.answer is AnswerType.YES_NO
+    doubt = 1.0 - search.best_miss
+    if not denies or seen.share * doubt < inquiry.config.confidence.known_from:
+        base = unknown(inquiry, sentence, directive, proof)
+        return replace(base, coverage=round(seen.share, 4), last_verified=seen.last)
+    return reply(
+        inquiry, f"No, as far as I know. {sentence}", seen.share * doubt,
+        yes=False, proof=proof, verified=seen.last, coverage=seen, directive=directive,
+    )  # fmt: skip
+
+
+# --- confidence ------------------------------------------------------------------------------------------------
+
+
+def thing_confidence(
+    inquiry: Inquiry, search: Search, thing: Thing, *, present: bool = False, sightings: int | None = None
+) -> float:
+    """Return the confidence that a thing is what is meant, [0, 1]: a product of factors of `ConfidenceConfig`.
+
+    0.7 to 1 for how well it fits, from `accept` to 1; then for how it is known, how often it was seen, for rivals
+    elsewhere, and, where it is said to be there now, for the time since it was seen.
+    """
+    config, accept = inquiry.config.confidence, inquiry.config.query.accept
+    sure = 0.7 + 0.3 * (thing.score - accept) / max(1.0 - accept, 1e-6)
+    if thing.is_gone:
+        sure *= config.archived
+    elif thing.entity is None:
+        sure *= config.remembered
+    count = len(thing.sightings) if sightings is None else sightings
+    if thing.entity is not None:
+        count = max(count, thing.entity.observation_count)
+    sure *= config.once if count <= 1 else config.twice if count == 2 else 1.0
+    if len(apart(inquiry, search)) > 1:
+        sure *= config.ambiguous
+    if search.is_relaxed:
+        sure *= config.relaxed
+    if present:
+        sure *= freshness(inquiry, thing.last)
+    return min(max(sure, 0.0), 1.0)
+
+
+def apart(inquiry: Inquiry, search: Search) -> tuple[Thing, ...]:
+    """Return the first thing and those that fit as well and stand elsewhere."""
+    rivals = search.rivals(inquiry.config.query.ambiguous)
+    far = inquiry.config.evidence.max_span  # metres within which a place counts as right
+    return tuple(
+        thing for k, thing in enumerate(rivals)
+        if k == 0 or float(np.linalg.norm(thing.box.centre[:2] - rivals[0].box.centre[:2])) > far
+    )  # fmt: skip
+
+
+def freshness(inquiry: Inquiry, last: float) -> float:
+    """Return the factor for the time since a thing was seen."""
+    config = inquiry.config.confidence
+    return max(config.least_fresh, 0.5 ** (max(0.0, inquiry.now - last) / config.half_life))
+
+
+# --- proof -----------------------------------------------------------------------------------------------------
+
+
+def proofs_of_things(inquiry: Inquiry, things: Iterable[Thing]) -> list[Proof]:
+    """Return entities, their last memories and those memories' images."""
+    found: list[Proof] = []
+    for thing in things:
+        if thing.entity is not None:
+            found.append(
+                Proof(ProofKind.ENTITY, thing.id, thing.last, thing.box.centre, thing.name, thing.score)
+            )
+            found += [
+                Proof(ProofKind.KEYFRAME, view.keyframe_id, view.stamp, thing.box.centre, score=thing.score)
+                for view in sorted(thing.entity.views, key=lambda v: -v.quality)[:1]
+                if view.keyframe_id
+            ]
+        found += proofs_of_sightings(thing.sightings[-1:], thing.score)
+    return found
+
+
+def proofs_of_sightings(sightings: Iterable[Sighting], score: float = 1.0) -> list[Proof]:
+    """Return the memories of sightings and their images; the position is that of the thing."""
+    found = []
+    for sighting in sightings:
+        found += _proofs(sighting.memory, sighting.primitive.centre, score)
+    return found
+
+
+def proofs_of_memories(inquiry: Inquiry, memories: Iterable[Memory], score: float = 1.0) -> list[Proof]:
+    """Return memories and their images; the position is that of the robot."""
+    return [proof for memory in memories for proof in _proofs(memory, memory.position, score)]
+
+
+def _proofs(memory: Memory, position: np.ndarray, score: float) -> list[Proof]:
+    text = clean_text(memory.text)
+    found = [Proof(ProofKind.CAPTION, memory.id, memory.start, np.asarray(position, float), text, score)]
+    ids = memory.keyframe_ids
+    if ids:
+        found.append(
+            Proof(
+                ProofKind.KEYFRAME, ids[len(ids) // 2], memory.start, np.asarray(position, float), "", score
+            )
+        )
+    return found
+
+
+def region_proof(inquiry: Inquiry, region_id: int) -> Proof:
+    """Return a room as proof."""
+    region = inquiry.tools.scene.regions[region_id]
+    place = np.array([*np.asarray(region.centroid, float)[:2], 0.0])
+    return Proof(ProofKind.REGION, region_id, inquiry.tools.scene.stamp, place, clean_text(region.label))
+
+
+# --- places ----------------------------------------------------------------------------------------------------
+
+
+def place_of(inquiry: Inquiry, box: Box, thing: Thing | None = None) -> AnswerPlace:
+    """Return the centre of a box, and where the robot can stand to see it; without a grid no viewpoint."""
+    grid = inquiry.tools.grid
+    if grid is None or inquiry.lengths is None:
+        return AnswerPlace(box.centre)
+    views = [] if thing is None or thing.entity is None else [v.map_from_camera for v in thing.entity.views]
+    try:
+        best = find_viewpoints(
+            grid, inquiry.lengths, box.low, box.high, views, config=inquiry.config.query.viewpoints
+        )
+    except NoViewpoint:
+        return AnswerPlace(box.centre)
+    x, y, yaw = (float(value) for value in best[0].pose)
+    return AnswerPlace(box.centre, (x, y, yaw))
+
+
+def room_place(inquiry: Inquiry, region_id: int) -> AnswerPlace:
+    """Return the middle of a room and, where the floor is known, a place in it to stand at."""
+    rooms, region = inquiry.tools.scene.rooms, inquiry.tools.scene.regions[region_id]
+    middle = np.array([*np.asarray(region.centroid, float)[:2], 0.0])
+    grid = inquiry.tools.grid
+    if rooms is None or grid is None:
+        return AnswerPlace(middle)
+    cells = rooms.places_of(region_id)
+    rows = grid.cells_of(cells) if len(cells) else np.zeros((0, 2), int)
+    shape = np.array(grid.cells.shape)
+    kept = (rows >= 0).all(axis=1) & (rows < shape).all(axis=1)
+    cells, rows = cells[kept], rows[kept]
+    clear = grid.clearance[rows[:, 0], rows[:, 1]] if len(rows) else np.zeros(0)
+    roomy = clear >= inquiry.config.query.viewpoints.turning_clearance
+    if not roomy.any():
+        return AnswerPlace(middle)
+    best = cells[roomy][np.linalg.norm(cells[roomy] - middle[:2], axis=1).argmin()]
+    return AnswerPlace(middle, (float(best[0]), float(best[1]), 0.0))
+
+
+def floor_seen(inquiry: Inquiry, rooms: frozenset[int] | None) -> Coverage | None:
+    """Return the share of the free floor of these rooms (None = everywhere) that was looked at in the window."""
+    grid, looks, known = inquiry.tools.grid, inquiry.tools.looks, inquiry.tools.scene.rooms
+    if grid is None or looks is None:
+        return None
+    floor = np.ones(grid.cells.shape, bool)
+    if rooms is not None:
+        if known is None:
+            return None
+        cells = np.argwhere(grid.free)
+        floor = np.zeros(grid.cells.shape, bool)
+        inside = np.isin(known.at(grid.points_of(cells)), list(rooms))
+        floor[tuple(cells[inside].T)] = True
+    return looks.coverage(grid, floor, inquiry.window)
+
+
+def coverage_in_words(inquiry: Inquiry, seen: Coverage) -> str:
+    """Return "I have looked at 78 % of the floor there, last 3 minutes ago."."""
+    there = " there" if inquiry.question.scope else " that I know"
+    when = "" if seen.last is None else f", last {ago_in_words(seen.last, inquiry.now)}"
+    return f"I have looked at {100 * seen.share:.0f} % of the floor{there}{when}."
+
+
+def directive_to_find(item: Item | None, scope: Scope) -> str:
+    """Return the directive that would find a thing, or explore the scope, "" where there are no words for it."""
+    if item is not None and item.alternatives:
+        return step_sentence(Step(StepKind.FIND, replace(item, count=1, images=()), scope=scope))
+    return step_sentence(Step(StepKind.EXPLORE, scope=scope)) if scope else ""
+
+
+def quoted(inquiry: Inquiry, text: str) -> str:
+    """Return an untrusted text as a quotation: on one line, without control characters and quotation marks."""
+    said = clean_text(text).replace('"', "'")[: inquiry.config.quoted].strip()
+    return f'"{said}"'
+
+
+def plain(name: str) -> str:
+    """Return the words of an untrusted name."""
+    return words_only(name) or "thing"

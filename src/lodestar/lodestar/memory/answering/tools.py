@@ -1,0 +1,59 @@
+"""What answers are made with: ports to the store, the scene, the grid and what was looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.items import Item
+from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.evidence import Selection, bottleneck_evidence
+from lodestar.memory.requests import Hit, Request
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.mirror import SceneMirror
+
+
+class Memories(Protocol):
+    """Port of the store: nothing here can change it."""
+
+    def search(self, request: Request) -> list[Hit]:
+        """Return what passes the request's filters; see `MemoryStore.search`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """scene: entities, merges and regions; its owner keeps it up to date and does not change it during an answer.
+
+    use_scene: whether entities of the scene answer; else only the `select`ed evidence does, and the scene gives merges
+    and rooms alone. phrases: raises MissingPhrases where it cannot embed; fetch `Answerer.phrases_of` then.
+    grid, looks: None = no viewpoints, no coverage.
+    """
+
+    memories: Memories
+    phrases: PhraseBook
+    scene: SceneMirror
+    select: Selection = bottleneck_evidence
+    use_scene: bool = True
+    grid: OccupancyGrid2D | None = None
+    looks: FloorLooks | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a question with "this" is about: read from its picture, or in view now.
+
+    item: in words (`language.picture_goals`). entity_id: of the thing in view, 0 = not known.
+    """
+
+    item: Item
+    entity_id: int = 0
+
+
+def unit_rows(tools: Tools, phrases: Sequence[str]) -> np.ndarray:
+    """Return the unit vectors (N, D) of phrases. Raises MissingPhrases."""
+    return np.asarray(tools.phrases.vectors(tuple(phrases)), np.float32)

@@ -1,0 +1,118 @@
+"""The window of a question in seconds, also one that an event gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from lodestar.language.time_windows import Clock, Event, TimeBasis, TimePoint
+from lodestar.memory.answering.happenings import KIND_OF_ACT
+from lodestar.memory.answering.histories import changes_of, history_of
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_search import find_things
+from lodestar.memory.answering.rooms import rooms_meant, visits_around, visits_of
+from lodestar.memory.answering.wording import WALL_TIME
+from lodestar.memory.requests import Order, Request
+
+_DAY = 86400.0
+_ENTERING, _LEAVING = ("enter", "reach", "visit"), ("leave",)
+
+
+@dataclass(frozen=True)
+class Window:
+    """span: seconds, None = at any time. problem: why there is none, "" = it is given or not needed.
+
+    is_event: it hangs on an event that is not known.
+    """
+
+    span: tuple[float, float] | None = None
+    problem: str = ""
+    is_event: bool = False
+
+
+def resolved_window(inquiry: Inquiry) -> Window:
+    """Return the window of the inquiry's question. What lies in the future, or hangs on an event that is not known,
+    is a problem.
+    """
+    window = inquiry.question.window
+    if not window:
+        return Window()
+    clock = clock_of(inquiry)
+    if _is_future(window.begin, clock):
+        return Window(problem="that lies in the future, and I remember only what was")
+    missing: list[Event] = []
+
+    def when(event: Event) -> tuple[float, float] | None:
+        span = event_times(inquiry, event)
+        if span is None:
+            missing.append(event)
+        return span
+
+    found = window.resolve(clock, when)
+    if found is not None:
+        return Window(found)
+    if missing:
+        return Window(problem="I do not remember what the time in the question hangs on", is_event=True)
+    return Window(problem="the time in the question ends before it begins")
+
+
+def clock_of(inquiry: Inquiry) -> Clock:
+    """Return now, the last midnight and when the robot started. Simulated time has its days at whole ones.
+
+    The robot started with its oldest memory of the last session; now, where it remembers nothing.
+    """
+    now = inquiry.now
+    if now >= WALL_TIME:
+        day = datetime.fromtimestamp(now).replace(hour=0, minute=0, second=0, microsecond=0)
+        midnight = day.timestamp()
+    else:
+        midnight = now - now % _DAY
+    newest = inquiry.tools.memories.search(Request(limit=1, order=Order.NEWEST))
+    oldest = inquiry.tools.memories.search(Request(limit=inquiry.config.events, order=Order.OLDEST))
+    session = newest[0].memory.session if newest else ""
+    starts = [hit.memory.start for hit in oldest if hit.memory.session == session]
+    return Clock(now, midnight, min(starts, default=oldest[0].memory.start if oldest else now))
+
+
+def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
+    """Return when something last happened, seconds; None where memory does not know."""
+    anytime = inquiry.within(None)
+    if event.item is None:
+        return None
+    act = event.act
+    rooms = rooms_meant(anytime, event.item)
+    if rooms is not None and (act is None or act.own):
+        visits = visits_of(anytime, rooms)
+        if not visits:
+            return None
+        begin, end = visits[-1].begin, visits[-1].end
+        verb = "" if act is None else act.verb
+        return (begin, begin) if verb in _ENTERING else (end, end) if verb in _LEAVING else (begin, end)
+    thing = find_things(anytime, event.item, past=True).best
+    if thing is None:
+        return None
+    if act is not None and not act.own:
+        kind = KIND_OF_ACT.get(act.verb)
+        changes = [
+            m for m in changes_of(anytime, anytime.tools.scene.merged_into(thing.id)) if m.event is kind
+        ]
+        return (changes[-1].start, changes[-1].start) if changes else None
+    history = history_of(anytime, thing)
+    if act is not None:
+        near = visits_around(anytime, history.stays[-1].box.centre, anytime.config.passing)
+        return (near[-1].begin, near[-1].end) if near else None
+    last = history.stays[-1]
+    return (last.sightings[-1].memory.start if last.sightings else last.last, last.last)
+
+
+def _is_future(begin: TimePoint | None, clock: Clock) -> bool:
+    if begin is None or begin.event is not None:
+        return False
+    starts: dict[TimeBasis, Callable[[TimePoint], float]] = {
+        TimeBasis.NOW: lambda p: clock.now - p.seconds,
+        TimeBasis.DAY: lambda p: clock.midnight + p.day * _DAY + p.seconds,
+        TimeBasis.START: lambda p: clock.start + p.seconds,
+        TimeBasis.STAMP: lambda p: p.seconds,
+    }
+    return starts[begin.basis](begin) > clock.now

@@ -1,0 +1,150 @@
+"""Times and places in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import numpy as np
+
+from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.things import Box, Thing, entity_box, name_in_words
+from lodestar.models.lexicon import load_lexicon
+from lodestar.query.relations import Boxes, inside, on
+from lodestar.query.table import load_table
+from lodestar.scene.records import Entity, EntityState
+
+WALL_TIME = 1e9  # seconds of a stamp from which it is wall time: the year 2001
+_DAY = 86400.0
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_RESTS = 0.5  # score from which a thing is on or in another, half true (FARM D.2)
+
+
+def ago_in_words(stamp: float, now: float) -> str:
+    """Return "8 minutes ago"; of wall time and older than an hour also "yesterday at 14:05"."""
+    seconds = now - stamp
+    if seconds < 5.0:
+        return "just now"
+    if now >= WALL_TIME and seconds >= 3600.0:
+        return f"{clock_in_words(stamp, now)} ({duration_in_words(seconds)} ago)"
+    return f"{duration_in_words(seconds)} ago"
+
+
+def clock_in_words(stamp: float, now: float) -> str:
+    """Return "at 14:05", "yesterday at 14:05" or "on 2026-11-03 at 14:05" of wall time."""
+    then, today = datetime.fromtimestamp(stamp), datetime.fromtimestamp(now)
+    days = (today.date() - then.date()).days
+    clock = f"at {then:%H:%M}"
+    return clock if days == 0 else f"yesterday {clock}" if days == 1 else f"on {then:%Y-%m-%d} {clock}"
+
+
+def duration_in_words(seconds: float) -> str:
+    """Return "40 seconds", "8 minutes", "2 hours" or "3 days"; seconds are told below two minutes."""
+    seconds = max(0.0, seconds)
+    for limit, unit, name in ((120.0, 1.0, "second"), (7200.0, 60.0, "minute"), (2 * _DAY, 3600.0, "hour")):
+        if seconds < limit:
+            return _counted(round(seconds / unit), name)
+    return _counted(round(seconds / _DAY), "day")
+
+
+def number_in_words(count: int) -> str:
+    """Return "three", "12"."""
+    return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Return "a, b and c"."""
+    return "" if not parts else parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def with_article(name: str) -> str:
+    """Return "a mug", "an apple"."""
+    first = name.split(" ", 1)[0].casefold()
+    if first in ("a", "an", "the", "some"):
+        return name
+    return f"{'an' if name[:1].casefold() in 'aeiou' else 'a'} {name}"
+
+
+def the(name: str) -> str:
+    """Return "the mug"."""
+    first, _, rest = name.partition(" ")
+    return f"the {rest}" if first.casefold() in ("a", "an", "the", "some") and rest else f"the {name}"
+
+
+def capital(sentence: str) -> str:
+    """Return the sentence with a capital letter."""
+    return sentence[:1].upper() + sentence[1:]
+
+
+def place_in_words(inquiry: Inquiry, box: Box, of: Thing | None = None) -> str:
+    """Return "on the desk in the kitchen", "next to the printer in the office", "in the hall" or "at (1.2, 3.4)"."""
+    support, beside = _telling(inquiry, box, () if of is None else (of.id,))
+    room = inquiry.room_name(inquiry.region_at(box.centre))
+    parts = [support or beside, f"in {the(room)}" if room else ""]
+    said = " ".join(part for part in parts if part)
+    return said or f"at ({box.centre[0]:.1f}, {box.centre[1]:.1f})"
+
+
+def support_of(inquiry: Inquiry, box: Box, without: Iterable[int] = ()) -> Entity | None:
+    """Return the thing that another one at this place is on or in; None where none is."""
+    if not inquiry.tools.use_scene:
+        return None
+    found = _around(inquiry, box, without)
+    if not found:
+        return None
+    scores = rest_scores(box, found)
+    best = int(np.argmax(scores))
+    return found[best] if scores[best] >= _RESTS else None
+
+
+def rest_scores(box: Box, entities: Sequence[Entity]) -> np.ndarray:
+    """Return (N,) how much a box is on or in each of the entities."""
+    others = [entity_box(entity) for entity in entities]
+    anchors = Boxes(np.array([b.low for b in others])[None], np.array([b.high for b in others])[None])
+    own = Boxes(box.low[None, None], np.maximum(box.high, box.low + 1e-3)[None, None])
+    table = load_table()
+    return np.maximum(on(own, anchors, table), inside(own, anchors, table))[0]
+
+
+def _around(inquiry: Inquiry, box: Box, without: Iterable[int]) -> list[Entity]:
+    structure, out = load_lexicon().structure, set(without)
+    found = []
+    for entity in inquiry.tools.scene.entities.values():
+        if entity.id in out or entity.state is EntityState.ARCHIVED or entity.label.casefold() in structure:
+            continue
+        other = entity_box(entity)
+        gap = np.maximum(np.maximum(other.low - box.high, box.low - other.high), 0.0)[:2]
+        if float(np.linalg.norm(gap)) <= inquiry.config.beside:
+            found.append(entity)
+    return found
+
+
+def _telling(inquiry: Inquiry, box: Box, without: Iterable[int]) -> tuple[str, str]:
+    """Return "on the desk" and "next to the printer", "" where nothing tells."""
+    if not inquiry.tools.use_scene:
+        return "", ""
+    support = support_of(inquiry, box, without)
+    if support is not None:
+        held = entity_box(support)
+        is_in = bool((box.centre >= held.low).all() and (box.centre <= held.high).all())
+        return f"{'in' if is_in else 'on'} {the(name_in_words(support.caption, support.label))}", ""
+    size = float(np.prod(np.maximum(box.high - box.low, 0.01)))
+    others = [
+        (float(np.linalg.norm(entity_box(e).centre[:2] - box.centre[:2])), e.id, e)
+        for e in _around(inquiry, box, without)
+        if float(np.prod(np.maximum(e.box_max - e.box_min, 0.01))) >= size
+    ]
+    if not others:
+        return "", ""
+    nearest = min(others)[2]
+    return "", f"next to {the(name_in_words(nearest.caption, nearest.label))}"
+
+
+def metres_in_words(metres: float) -> str:
+    """Return "3.2 m", "120 m"."""
+    return f"{metres:.1f} m" if metres < 10.0 else f"{math.floor(metres + 0.5):d} m"
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"

@@ -1,0 +1,168 @@
+"""The robot's own memory and answerer as rows of the table: one answerer, different evidence."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lodestar.geometry.poses import yaw_of
+from lodestar.language.directive_errors import DirectiveError
+from lodestar.language.picture_goals import goal_of
+from lodestar.language.question import AnswerType
+from lodestar.language.question_reader import read_question
+from lodestar.memory import answer as memory_answer
+from lodestar.memory.answering.answerer import Answerer as MemoryAnswerer
+from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.answering.tools import Shown, Tools
+from lodestar.memory.config import EventConfig, SegmentConfig, StoreConfig
+from lodestar.memory.events import Place, remember_change
+from lodestar.memory.evidence import SELECTIONS
+from lodestar.memory.looked_places import LookedPlaces
+from lodestar.memory.records import Memory
+from lodestar.memory.scene_changes import SceneChanges
+from lodestar.memory.segments import Segmenter
+from lodestar.memory.store import MemoryStore
+from lodestar.models.phrases import PhraseBook
+from lodestar.perception.pictures import BadPicture
+from lodestar.scene.mirror import SceneMirror
+from lodestar_eval.memory_qa.questions import (
+    DURATION,
+    NUMBER,
+    PLACE,
+    TIME,
+    WORDS,
+    YES_NO,
+    Answer,
+    Asked,
+    Evidence,
+)
+from lodestar_eval.memory_qa.recording import Stream, TourStep
+
+FULL = "full"  # the rule that lets the scene answer too
+_VALUES = {
+    AnswerType.PLACE: PLACE,
+    AnswerType.TIME: TIME,
+    AnswerType.DURATION: DURATION,
+    AnswerType.NUMBER: NUMBER,
+    AnswerType.YES_NO: YES_NO,
+    AnswerType.TEXT: WORDS,
+}
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """A tour as memories, and what the robot knows beside them at its end."""
+
+    store: MemoryStore
+    looks: FloorLooks
+    stream: Stream
+
+
+class OwnAnswerer:
+    """Remembers a tour through the Segmenter, SceneChanges and the store, and answers through the Answerer."""
+
+    def __init__(self, phrases: PhraseBook) -> None:
+        self._phrases = phrases
+        self._folder = tempfile.TemporaryDirectory(prefix="memory-qa-")
+
+    def remember(self, stream: Stream) -> Remembered:
+        """Return the memory of a tour, made of its stream alone."""
+        folder = Path(self._folder.name) / "store"
+        store = MemoryStore.open(StoreConfig(folder=str(folder), flush_interval=0.05), self._embed)
+        looks, places = FloorLooks(), LookedPlaces(EventConfig())
+        segmenter: Segmenter | None = None
+        for step, mirror in stream.scenes():
+            if segmenter is None:
+                segmenter = Segmenter(mirror, SegmentConfig())
+                changes = SceneChanges(mirror, places, EventConfig())
+            if mirror.rooms is None:
+                mirror.set_regions(mirror.regions.values(), stream.scene.rooms)
+            base, camera = step.map_from_base, step.map_from_camera
+            where = Place(base[:3, 3].copy(), yaw_of(base))
+            for delta in step.deltas:
+                for change in changes.take(delta):
+                    store.add(remember_change(change, where))
+            places.look(step.stamp, camera, stream.grid)
+            looks.look(step.stamp, camera[:2, 3], math.atan2(camera[1, 2], camera[0, 2]))
+            _note(segmenter, step)
+            for memory in segmenter.finished():
+                store.add(memory)
+        for memory in segmenter.flush() if segmenter is not None else ():
+            store.add(memory)
+        store.flush(600.0)
+        return Remembered(store, looks, stream)
+
+    def answer_all(self, memory: Remembered, questions: Sequence[Asked], evidence_rule: str) -> list[Answer]:
+        """Return an answer for each question, in their order."""
+        full = evidence_rule == FULL
+        stream = memory.stream
+        tools = Tools(
+            memory.store, self._phrases, stream.scene, SELECTIONS["ours" if full else evidence_rule],
+            use_scene=full, grid=stream.grid, looks=memory.looks,
+        )  # fmt: skip
+        answerer = MemoryAnswerer(tools)
+        return [self._answer(answerer, stream, asked) for asked in questions]
+
+    def _answer(self, answerer: MemoryAnswerer, stream: Stream, asked: Asked) -> Answer:
+        try:
+            question = read_question(asked.text)
+        except DirectiveError as error:
+            return Answer(asked.id, known=False, text=str(error))
+        shown = None
+        if asked.picture is not None:
+            try:
+                shown = Shown(goal_of(asked.picture.segmented))
+            except BadPicture as error:
+                return Answer(asked.id, known=False, text=str(error))
+        pose = np.array([*stream.pose[:2, 3], yaw_of(stream.pose)])
+        found = answerer.answer(question, asked.asked_at, pose, shown)
+        pieces = answerer.inquiry(question, asked.asked_at, pose, shown).pieces
+        cited = _cited(answerer, found) if answerer.tools.use_scene else []
+        memories = {m.id: m for m in (*cited, *(piece.hit.memory for piece in pieces))}
+        value = found.value
+        time = sum(value.times[0]) / 2.0 if value.times else None
+        return Answer(
+            asked.id,
+            _VALUES[value.type],
+            known=found.is_known,
+            place=value.places[0].centre if value.places else None,
+            time=time,
+            number=value.number,
+            yes=value.yes,
+            words=frozenset(value.names),
+            confidence=found.confidence,
+            evidence=tuple(_evidence(m, answerer.tools.scene) for m in memories.values()),
+            text=found.sentence,
+            details={"kind": question.kind.name, "partial": question.is_partial},
+        )
+
+    def _embed(self, phrases: Sequence[str]) -> np.ndarray:
+        return self._phrases.vectors(tuple(phrases))
+
+
+def _note(segmenter: Segmenter, step: TourStep) -> None:
+    """Give the segmenter what one image brought."""
+    segmenter.take_pose(step.stamp, step.map_from_base[:3, 3], yaw_of(step.map_from_base))
+    pixels: dict[int, int] = {}
+    for sighting in step.sightings:
+        pixels[sighting.entity_id] = pixels.get(sighting.entity_id, 0) + sighting.pixels
+    segmenter.take_view(step.stamp, pixels)
+    if step.keyframe_id:
+        segmenter.take_keyframe(step.stamp, step.keyframe_id)
+
+
+def _cited(answerer: MemoryAnswerer, found: memory_answer.Answer) -> list[Memory]:
+    """Return the memories among the proofs of an answer, best first."""
+    store = answerer.tools.memories
+    assert isinstance(store, MemoryStore)
+    return [store.get(p.id) for p in found.proof if p.kind is memory_answer.ProofKind.CAPTION]
+
+
+def _evidence(memory: Memory, scene: SceneMirror) -> Evidence:
+    ids = frozenset(scene.resolve(identity) for identity in memory.entity_ids)
+    return Evidence(memory.start, memory.end, memory.position, ids)

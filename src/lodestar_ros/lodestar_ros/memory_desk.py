@@ -78,7 +78,9 @@ class MemoryDesk:
     def _not_confirmed(request: Any, response: Any) -> None:
         if request.expected:
             response.error_code = Codes.NOT_CONFIRMED
-            response.error_msg = f"{response.count} memories fit, not {request.expected}: nothing was forgotten; look at them again"
+            response.error_msg = (
+                f"{response.count} memories fit, not {request.expected}: nothing was forgotten; look again"
+            )
 
     def _pin(self, store: MemoryStore, request: Any, pinned: bool) -> dict[int, str]:
         for identity in _named(request):

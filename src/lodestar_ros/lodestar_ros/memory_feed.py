@@ -13,6 +13,7 @@ from sensor_msgs.msg import CameraInfo
 
 from lodestar.assembly.config import MemoryConfig
 from lodestar.assembly.memory_chain import MemoryChain
+from lodestar.assembly.memory_news import decision_news
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.scene.mirror import SceneMirror
@@ -21,7 +22,7 @@ from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions import grid_from_msg, stamp_from_msg
 from lodestar_ros.conversions_agent import decision_from_msg
-from lodestar_ros.conversions_news import decision_news_of, directive_news_from_msg
+from lodestar_ros.conversions_news import directive_news_from_msg
 from lodestar_ros.conversions_scene import keyframe_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode
@@ -171,7 +172,7 @@ class MemoryFeed:
         self.chain.take_keyframe(keyframe_from_msg(message))
 
     def _take_decision(self, message: msg.Decision) -> None:
-        self.chain.take_decision(decision_news_of(decision_from_msg(message)))
+        self.chain.take_decision(decision_news(decision_from_msg(message)))
 
     def _take_report(self, message: msg.DirectiveReport) -> None:
         self.chain.take_directive(directive_news_from_msg(message))

@@ -75,7 +75,7 @@ def test_what_cannot_be_told_to_others_is_not_followed(bench, monkeypatch):
     def unserializable(message):
         raise SystemError("error return without exception set")
 
-    monkeypatch.setattr(bench.node.create_publisher(), "publish", unserializable)
+    monkeypatch.setattr(bench.publisher, "publish", unserializable)
     handle = Handle("find the red chair")
     bench.server._on_accepted(handle)
     assert handle.ending == "aborted" and handle.result.error_code == FollowDirective.Result.UNKNOWN

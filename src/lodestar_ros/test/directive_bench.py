@@ -94,7 +94,9 @@ def make_bench(monkeypatch):
         create_publisher=lambda message_type, topic, profile: publishers[topic],
         shared=SharedConfig(),
     )
-    bench = SimpleNamespace(clock=0.0, loop=Loop(), node=node, said=said, reports=reports, publisher=publishers["~/directive"])
+    bench = SimpleNamespace(
+        clock=0.0, loop=Loop(), node=node, said=said, reports=reports, publisher=publishers["~/directive"]
+    )
     bench.server = module.DirectiveServer(
         bench.node,
         bench.loop,

@@ -18,7 +18,7 @@ DIRECTIVE = parse_directive("find the red chair")
 def test_a_directive_that_began():
     news = directive_news_from_msg(begun_to_msg(DIRECTIVE, 5.0))
     assert (news.stamp, news.text, news.understood, news.outcome) == (
-        5.0, "find the red chair", "Find a red chair.", "",
+        5.0, "find the red chair", "Find the red chair.", "",
     )  # fmt: skip
 
 

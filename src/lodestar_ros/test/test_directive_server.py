@@ -232,7 +232,7 @@ def test_a_directive_that_begins_and_its_end_are_reported(bench):
     bench.server._on_accepted(Handle("find the red chair"))
     bench.server._on_accepted(Handle("find the desk"))  # refused: one runs
     (begun,) = bench.reports
-    assert (begun.text, begun.understood, begun.ended) == ("find the red chair", "Find a red chair.", False)
+    assert (begun.text, begun.understood, begun.ended) == ("find the red chair", "Find the red chair.", False)
     bench.server.finish(
         DirectiveResult(ErrorCode.NONE, "", True, (3,), distance_travelled=4.5, report="Found it.")
     )

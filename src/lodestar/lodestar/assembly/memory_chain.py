@@ -34,6 +34,10 @@ from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
+# In captions. The words of the directive are in its own memory: in every caption of its time, they would make all of
+# them alike what it looks for.
+_DEED = "doing a task"
+
 
 class Keeper(Protocol):
     """Port of the store: what the chain needs of it."""
@@ -214,7 +218,7 @@ class MemoryChain:
 
     def take_directive(self, news: DirectiveNews) -> None:
         """Note a directive that begins or ends."""
-        self.segmenter.take_deed(news.stamp, "" if news.outcome else news.understood or news.text)
+        self.segmenter.take_deed(news.stamp, "" if news.outcome else _DEED)
         place = self._place(news.stamp)
         if place is not None:
             self._keep(remember_directive(news, place))

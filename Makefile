@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 # Exported, so that whatever a directive contains reaches the program as it is.
-export PYTHON DIRECTIVE SEED WORLD KIND OUT DATA
+export PYTHON DIRECTIVE SEED WORLD KIND OUT DATA QUESTION
 
 DIRECTIVE ?=
 # Not ?=, which takes an empty variable of the shell for a value.
@@ -11,12 +11,13 @@ WORLD := $(or $(WORLD),apartment)
 KIND ?=
 OUT := $(or $(OUT),out/demo)
 DATA ?=
+QUESTION ?=
 BENCH ?= all
 TESTS ?=
 
 ENVIRONMENT := . ./env.sh
 
-.PHONY: help setup demo replay test lint unit bench clean
+.PHONY: help setup demo ask replay test lint unit bench clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -27,6 +28,10 @@ setup: ## make the environment and build the workspace (quick when nothing chang
 demo: setup ## find something: DIRECTIVE="find the red chair" SEED=7 WORLD=office|warehouse|apartment|file
 	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo --world "$$WORLD" --seed "$$SEED" --out "$$OUT" \
 		$${KIND:+--kind "$$KIND"} $${DIRECTIVE:+--directive "$$DIRECTIVE"}
+
+ask: setup ## ask the memory of the last demo: QUESTION="when did you last see the chair?"
+	@test -n "$$QUESTION" || { echo 'make ask: say what to ask, such as QUESTION="where is the chair?"' >&2; exit 2; }
+	@$(ENVIRONMENT) && exec python -m lodestar_eval.demo.ask "$$QUESTION" --memory "$$OUT/memory"
 
 test: setup lint unit ## lint and every test (TESTS=path narrows it)
 

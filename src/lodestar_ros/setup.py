@@ -30,6 +30,7 @@ setup(
                 "keyframes",
                 "semantic_voxels",
                 "scene_dictionary",
+                "memory",
                 "frontier_expert",
                 "semantic_map_expert",
                 "ego_vlm_expert",

@@ -36,13 +36,18 @@ NODES = {
     "lodestar_ros.nodes.semantic_map_expert_node": {"PIL", "numba", "scipy"},
     "lodestar_ros.nodes.ego_vlm_expert_node": {"PIL", "numba", "scipy"},
     "lodestar_ros.nodes.scene_dictionary_node": {"PIL", "parglare", "scipy", "skimage"},
+    "lodestar_ros.nodes.memory_node": {"PIL", "numba", "parglare", "scipy"},
     "lodestar_ros.nodes.goal_selector_node": {"PIL", "numba", "parglare", "scipy"},
     "lodestar_sim.nodes.sim_navigator_node": {"numba"},
     "lodestar_bringup.__main__": set(),
 }
 
 #: Those who read sentences; the grammar's tables and WordNet take 30 MiB.
-READERS = {"lodestar_ros.nodes.goal_selector_node", "lodestar_ros.nodes.scene_dictionary_node"}
+READERS = {
+    "lodestar_ros.nodes.goal_selector_node",
+    "lodestar_ros.nodes.memory_node",
+    "lodestar_ros.nodes.scene_dictionary_node",
+}
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from lodestar_sim.worlds.world import Room, World, WorldObject
 
 pytestmark = pytest.mark.alone
 
-START_UP = 120.0  # s, for thirteen processes on a machine that does other things too
+START_UP = 120.0  # s, for fourteen processes on a machine that does other things too
 
 
 def small_room(path: Path) -> Path:

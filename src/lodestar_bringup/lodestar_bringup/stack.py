@@ -115,6 +115,8 @@ WIRING: tuple[tuple[str, str], ...] = (
     ("embed", "text_embedder/embed"),
     ("scene_description", "ego_vlm_expert/scene_description"),
     ("directive", "goal_selector/directive"),
+    ("decision", "goal_selector/decision"),
+    ("directive_report", "goal_selector/report"),
     ("heartbeat", "goal_selector/heartbeat"),
 )
 
@@ -161,7 +163,7 @@ def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
 
 
 def mapping_stack(camera: Remaps, slam: str, *, floor: bool = False) -> list[ProcessSpec]:
-    """Return the processes of grid, keyframes and semantic map; under SLAM its map is the grid's source.
+    """Return the processes of grid, keyframes, semantic map and memory; under SLAM its map is the grid's source.
 
     floor: the grid shows where the floor ends (ADR 0028).
     """
@@ -171,7 +173,7 @@ def mapping_stack(camera: Remaps, slam: str, *, floor: bool = False) -> list[Pro
     mapping = ProcessSpec(
         "lodestar_ros", "mapping", "mapping", parameters=parameters, remappings=WIRING + camera
     )
-    names = ("perception", "keyframes", "semantic_voxels", "scene_dictionary", "text_embedder")
+    names = ("perception", "keyframes", "semantic_voxels", "scene_dictionary", "text_embedder", "memory")
     return [mapping, *_ros(*names, remappings=camera)]
 
 

@@ -34,6 +34,7 @@ from lodestar_ros.conversions import BadMessage
 from lodestar_ros.conversions_agent import feedback_to_msg, result_to_msg
 from lodestar_ros.conversions_directive import directive_from_msg, directive_to_msg
 from lodestar_ros.conversions_items import AVOID
+from lodestar_ros.conversions_news import begun_to_msg, ended_to_msg
 from lodestar_ros.directive_reading import Reading, ReadingDesk
 from lodestar_ros.loop_thread import LoopThread
 from lodestar_ros.node import LodestarNode
@@ -52,7 +53,8 @@ class _Outcome:
 class DirectiveServer:
     """Start, cancel and conclude directives; parsing and starting happen on the loop's thread.
 
-    Publishes ``~/directive``: the current directive, and after its end an empty one.
+    Publishes ``~/directive``: the current directive, and after its end an empty one; ``~/report``: each directive that
+    begins, and how it ends.
     parse(text) returns the directive at once. desk: reads texts without pictures in its place, and may take seconds; a
     halt never waits for it, and withdraws what does. now: the loop's time. on_started(directive) and on_stop() let the
     node act at once. pictures: describes a directive's pictures. watch: tells when its client is gone; None = the
@@ -77,6 +79,8 @@ class DirectiveServer:
         self._node, self._loop, self._thread, self._parse, self._now = node, loop, thread, parse, now
         self._on_started, self._on_stop = on_started, on_stop
         self._said = node.create_publisher(msg.Directive, "~/directive", qos.LATCHED)
+        self._reports = node.create_publisher(msg.DirectiveReport, "~/report", qos.EVENT)
+        self._report: msg.DirectiveReport | None = None  # of the current directive's begin
         self._current: Any = None
         self._begun: Any = None  # handle of the directive that the loop follows; used on the loop's thread
         self._attempts = 0  # starts in progress on the thread
@@ -96,7 +100,10 @@ class DirectiveServer:
     def finish(self, result: DirectiveResult) -> None:
         """Conclude the current directive."""
         handle, self._current = self._current, None
+        report, self._report = self._report, None
         self._said.publish(msg.Directive())
+        if report is not None:
+            self._reports.publish(ended_to_msg(report, result, self._stamp()))
         if handle is not None:
             self._conclude(handle, result_to_msg(result, self._stamp()))
 
@@ -202,6 +209,8 @@ class DirectiveServer:
             self._refuse(handle, FollowDirective.Result(error_code=int(ErrorCode.UNKNOWN), error_msg=text))
             return
         self._current = handle
+        self._report = begun_to_msg(directive, self._stamp())
+        self._reports.publish(self._report)
         if self._watch is not None:
             self._watch.begin()
         self._on_started(directive)

@@ -11,7 +11,7 @@ from rclpy.clock import Clock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 
-from lodestar.models.phrases import PhraseBook
+from lodestar.models.phrases import DEFAULT_CAPACITY, PhraseBook
 from lodestar_interfaces.srv import EmbedTexts
 from lodestar_ros.conversions import BadMessage, vectors_from_msg
 
@@ -94,8 +94,8 @@ class RemotePhraseBook(PhraseBook):
     It raises MissingPhrases if the embedder does not answer in that time; the phrases still arrive later.
     """
 
-    def __init__(self, patience: float = 0.8) -> None:
-        super().__init__()
+    def __init__(self, patience: float = 0.8, capacity: int = DEFAULT_CAPACITY) -> None:
+        super().__init__(capacity=capacity)
         self._patience = patience
         self._client: EmbedderClient | None = None
 

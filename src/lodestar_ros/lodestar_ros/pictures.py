@@ -81,7 +81,7 @@ def picture_reader(
 def _unread(image: bytes, config: PictureConfig) -> Item:
     decode_picture(image, config)
     raise BadPicture(
-        "no picture reader is configured: set pictures.adapter of goal_selector to detector or model "
+        "no picture reader is configured: set pictures.adapter of goal_selector and memory to detector or model "
         "(docs/how-to/send-a-goal.md), or describe the target in words"
     )
 

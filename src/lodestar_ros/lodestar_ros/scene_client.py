@@ -10,6 +10,7 @@ from typing import TypeVar
 from lodestar.assembly import mirror_parts
 from lodestar.mapping.records import InstanceDelta
 from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import SceneDelta
 from lodestar_interfaces import msg
 from lodestar_interfaces.srv import GetEntities, GetInstances
 from lodestar_ros import qos
@@ -41,7 +42,8 @@ class SceneClient:
     """Keep a mirror of the scene. A late start and gaps are filled by paging, without waiting.
 
     Subscribes: ``entities``, ``regions``. Calls: ``get_entities``. run: runs work that grows with the scene
-    (conversion, application), in the order given: at once on the executor, or on a thread. on_change is called there.
+    (conversion, application), in the order given: at once on the executor, or on a thread. on_change is called there,
+    and before it on_delta(delta, paged) with each delta that was applied.
     """
 
     def __init__(
@@ -49,9 +51,11 @@ class SceneClient:
         node: LodestarNode,
         on_change: Callable[[], None] | None = None,
         run: Callable[[Callable[[], None]], None] = _at_once,
+        on_delta: Callable[[SceneDelta, bool], None] | None = None,
     ) -> None:
         self.mirror = mirror_parts.scene_mirror()
         self._node, self._on_change, self._run = node, on_change, run
+        self._on_delta = on_delta
         self._lock = threading.Lock()
         self._pager = Pager(
             node,
@@ -84,7 +88,7 @@ class SceneClient:
         with self._lock:
             applied = self.mirror.apply(delta)
         if applied:
-            self._changed()
+            self._changed([delta], False)
         else:
             self._refill()
 
@@ -102,7 +106,7 @@ class SceneClient:
             return
         with self._lock:
             self.mirror.fill(deltas)
-        self._changed()
+        self._changed(deltas, True)
 
     def _converted(self, convert: Callable[[], T], topic: str) -> T | None:
         """Return the conversion's result; None for a malformed message, which is counted."""
@@ -113,7 +117,10 @@ class SceneClient:
             self._node.get_logger().warning(f"{topic}: {error}", throttle_duration_sec=5.0)
             return None
 
-    def _changed(self) -> None:
+    def _changed(self, deltas: list[SceneDelta], paged: bool) -> None:
+        if self._on_delta is not None:
+            for delta in deltas:
+                self._on_delta(delta, paged)
         if self._on_change is not None:
             self._on_change()
 

@@ -83,15 +83,20 @@ def make_bench(monkeypatch):
     """A server around a loop of its own; `clock` is its time in seconds."""
     monkeypatch.setattr(module, "ActionServer", lambda *args, **options: None)
     logger = SimpleNamespace(warning=lambda text: None)
-    said = []
-    publisher = SimpleNamespace(publish=said.append)
+    said, reports = [], []
+    publishers = {
+        "~/directive": SimpleNamespace(publish=said.append),
+        "~/report": SimpleNamespace(publish=reports.append),
+    }
     node = SimpleNamespace(
         get_logger=lambda: logger,
         get_clock=lambda: SimpleNamespace(now=lambda: SimpleNamespace(nanoseconds=0)),
-        create_publisher=lambda *args: publisher,
+        create_publisher=lambda message_type, topic, profile: publishers[topic],
         shared=SharedConfig(),
     )
-    bench = SimpleNamespace(clock=0.0, loop=Loop(), node=node, said=said)
+    bench = SimpleNamespace(
+        clock=0.0, loop=Loop(), node=node, said=said, reports=reports, publisher=publishers["~/directive"]
+    )
     bench.server = module.DirectiveServer(
         bench.node,
         bench.loop,

@@ -75,7 +75,7 @@ def test_what_cannot_be_told_to_others_is_not_followed(bench, monkeypatch):
     def unserializable(message):
         raise SystemError("error return without exception set")
 
-    monkeypatch.setattr(bench.node.create_publisher(), "publish", unserializable)
+    monkeypatch.setattr(bench.publisher, "publish", unserializable)
     handle = Handle("find the red chair")
     bench.server._on_accepted(handle)
     assert handle.ending == "aborted" and handle.result.error_code == FollowDirective.Result.UNKNOWN
@@ -225,3 +225,24 @@ def test_whoever_says_stop_is_not_told_to_say_it_better(bench, text):
     assert bench.loop.cancelled == 1
     assert (handle.ending, handle.result.error_code, handle.result.success) == ("succeeded", 0, True)
     assert "hold on" in handle.result.report
+
+
+def test_a_directive_that_begins_and_its_end_are_reported(bench):
+    bench.clock = 5.0
+    bench.server._on_accepted(Handle("find the red chair"))
+    bench.server._on_accepted(Handle("find the desk"))  # refused: one runs
+    (begun,) = bench.reports
+    assert (begun.text, begun.understood, begun.ended) == ("find the red chair", "Find the red chair.", False)
+    bench.server.finish(
+        DirectiveResult(ErrorCode.NONE, "", True, (3,), distance_travelled=4.5, report="Found it.")
+    )
+    ended = bench.reports[-1]
+    assert (ended.ended, ended.success, ended.report, list(ended.entity_ids)) == (
+        True,
+        True,
+        "Found it.",
+        [3],
+    )
+    assert (ended.text, ended.began, ended.distance_travelled) == (begun.text, begun.began, 4.5)
+    bench.server.finish(DirectiveResult(ErrorCode.UNKNOWN, "", False))
+    assert len(bench.reports) == 2, "there is nothing that could end"

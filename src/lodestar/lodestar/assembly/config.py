@@ -14,6 +14,8 @@ from lodestar.experts.config import EgocentricConfig, FrontierConfig, SemanticMa
 from lodestar.keyframes.config import KeyframeConfig, PickConfig
 from lodestar.language.config import ParserConfig, ReasonerConfig
 from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterConfig, VoxelConfig
+from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.config import EventConfig, SegmentConfig, SnapshotConfig, StoreConfig
 from lodestar.perception.config import CaptionerConfig, GeometricConfig, NoiseConfig, UltralyticsConfig
 from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
@@ -168,6 +170,28 @@ class GoalSelectorConfig:
 
 
 @dataclass(frozen=True)
+class MemoryConfig:
+    """What is remembered, where, and how questions are answered."""
+
+    tick_period: float = 1.0  # s of real time between two turns that end segments and tell snapshots; chosen
+    pose_period: float = 0.2  # s of real time between poses; below segments.pose_gap, also at twice real time
+    look_period: float = 1.0  # s of real time between looks of the camera that count for coverage; chosen
+    retry_period: float = 5.0  # s of real time before a store that cannot be opened is tried again; chosen
+    patience: float = 5.0  # s of real time that an answer waits for the text embedder; chosen
+    max_waiting: int = 2000  # memories that wait for a store that cannot take them; chosen: over an hour
+    store: StoreConfig = field(default_factory=StoreConfig)
+    segments: SegmentConfig = field(default_factory=SegmentConfig)
+    events: EventConfig = field(default_factory=EventConfig)
+    snapshots: SnapshotConfig = field(default_factory=SnapshotConfig)
+    answering: AnsweringConfig = field(default_factory=AnsweringConfig)
+
+    def __post_init__(self) -> None:
+        periods = (self.tick_period, self.pose_period, self.look_period, self.retry_period)
+        if min(periods) <= 0.0 or self.max_waiting < 1:
+            raise ValueError("periods must be above 0, and at least one memory must be able to wait")
+
+
+@dataclass(frozen=True)
 class RobotConfig:
     """All parts of the robot. Values in `shared` are filled into every part that reads them."""
 
@@ -181,6 +205,7 @@ class RobotConfig:
     semantic_map_expert: SemanticMapExpertConfig = field(default_factory=SemanticMapExpertConfig)
     ego_vlm_expert: EgoVlmExpertConfig = field(default_factory=EgoVlmExpertConfig)
     goal_selector: GoalSelectorConfig = field(default_factory=GoalSelectorConfig)
+    memory: MemoryConfig = field(default_factory=MemoryConfig)
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -7,17 +7,22 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from lodestar.agent.commands import Command, Finish, FollowConstraints
+from lodestar.agent.commands import Command, Finish, FollowConstraints, RecordDecision
+from lodestar.agent.words import directive_in_words
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
+from lodestar.assembly.memory_chain import MemoryChain
+from lodestar.assembly.memory_news import decision_news, directive_outcome
 from lodestar.assembly.periods import Periodic, Phased
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
+from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
 from lodestar.language.config import ReasonerConfig
 from lodestar.language.directive import Directive
 from lodestar.language.reasoner import Reasoner
+from lodestar.memory.events import DirectiveNews
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
 from lodestar.selection.policy import Policy
@@ -29,7 +34,8 @@ class HeadlessRobot:
     The records of one moment come in any order: `take_points` or `take_scan`, `take_view`, `take_pose`; then `tick`.
     Whoever owns it carries out the commands; `propose` answers those that ask an expert.
 
-    reasoner(): makes a reasoner for each expert that asks one; by default the configured one.
+    reasoner(): makes a reasoner for each expert that asks one; by default the configured one. remembers: it carries a
+    `MemoryChain`, whose store its owner gives it (`memory.use_store`).
     """
 
     def __init__(
@@ -40,8 +46,10 @@ class HeadlessRobot:
         *,
         reasoner: Callable[[], Reasoner] | None = None,
         stages: Stages = unmeasured,
+        remembers: bool = False,
     ) -> None:
         self.config, self.phrases, self._stages = config, phrases, stages
+        self._remembers = remembers
         self._reasoner = reasoner
         model = parts.directive_model(config.goal_selector)
         self._parse = parts.directive_parser() if model is None else model[0]
@@ -55,6 +63,12 @@ class HeadlessRobot:
         """Forget the map and the entities; the policy keeps what it has learned, and a directive continues."""
         config, phrases = self.config, self.phrases
         self.map = MapChain(config, phrases, stages=self._stages)
+        self.memory: MemoryChain | None = None
+        if self._remembers:
+            self.memory = MemoryChain(config.memory, self.map.mirror)
+            self.map.followers.append(self.memory.take_delta)
+        self._directive = DirectiveNews(0.0, "")
+        self._turn = Periodic(config.memory.tick_period)
         self.frontier = parts.frontier_expert(config.frontier_expert, phrases)
         self.semantic_map = parts.semantic_map_expert(
             config.semantic_map_expert, phrases, self._mind(config.semantic_map_expert.reasoner)
@@ -93,7 +107,7 @@ class HeadlessRobot:
     ) -> None:
         """Give an image and its segments to map, scene and experts. odom_from_base: (4, 4) at its stamp."""
         self.map.take_depth(frame, odom_from_base)
-        self.map.take_segments(frame, segmented)
+        fused = self.map.take_segments(frame, segmented)
         self.map.work(frame.stamp)
         self._give_grid()
         with self._stages("experts_listen"):
@@ -107,6 +121,17 @@ class HeadlessRobot:
                     self._describe()
         with self._stages("loop"):
             self.loop.on_scene(self.map.mirror)
+        if self.memory is not None:
+            with self._stages("memory"):
+                self._remember(frame, fused)
+
+    def _remember(self, frame: RgbdFrame, fused: bool) -> None:
+        assert self.memory is not None
+        self.memory.take_look(frame.stamp, frame.map_from_camera)
+        if fused and self.map.seen is not None:
+            self.memory.take_instances(self.map.seen)
+        if self._turn.due(frame.stamp):
+            self.memory.tick(frame.stamp)
 
     def _describe(self) -> None:
         """Pass the egocentric expert's description of the view to the semantic-map expert."""
@@ -122,12 +147,16 @@ class HeadlessRobot:
         with self._stages("experts_listen"):
             for planner in (self.frontier, self.semantic_map, self.egocentric):
                 planner.set_grid(grid)
+            if self.memory is not None:
+                self.memory.take_grid(grid)
         with self._stages("loop"):
             self.loop.on_grid(grid)
 
     def take_pose(self, pose: np.ndarray, now: float) -> None:
         """Give the robot's pose (3,) x, y, yaw in map to the loop."""
         self.loop.on_pose(pose, now)
+        if self.memory is not None:
+            self.memory.take_pose(now, planar_transform(*pose))
 
     # --- directives and decisions -----------------------------------------------------------------------------
 
@@ -137,6 +166,9 @@ class HeadlessRobot:
         check_directive(parsed)
         self.loop.start(parsed, now, time_limit)
         self.map.follow(parsed)
+        if self.memory is not None:
+            self._directive = DirectiveNews(now, parsed.text, directive_in_words(parsed), now)
+            self.memory.take_directive(self._directive)
         return parsed
 
     def tick(self, now: float) -> list[Command]:
@@ -149,7 +181,15 @@ class HeadlessRobot:
                 self.map.follow(command.directive)
             elif isinstance(command, Finish):
                 self.map.follow(None)  # nothing is kept away from any more
+            if self.memory is not None and isinstance(command, (RecordDecision, Finish)):
+                self._note(self.memory, command, now)
         return commands
+
+    def _note(self, memory: MemoryChain, command: RecordDecision | Finish, now: float) -> None:
+        if isinstance(command, RecordDecision):
+            memory.take_decision(decision_news(command.decision))
+        else:
+            memory.take_directive(directive_outcome(self._directive, command.result, now))
 
     def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection:
         """Return an expert's answer from the current state; the caller passes it to `loop.on_answer`."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import numpy as np
+
 from lodestar.keyframes.records import Keyframe
 from lodestar.memory.cluster_upkeep import ClusterUpkeep
 from lodestar.memory.config import SnapshotConfig
@@ -80,6 +82,10 @@ class SnapshotUpkeep:
     def wanted(self) -> frozenset[int]:
         """Return the keyframes that are snapshots; a bounded store deletes them last."""
         return frozenset(self._clusters.of_keyframe)
+
+    def image_poses(self) -> dict[int, np.ndarray]:
+        """Return the pose (4, 4) map <- camera of every image that is known, by keyframe."""
+        return {i: keyframe.map_from_camera for i, keyframe in self._table.keyframes.items()}
 
     def snapshot_of(self, entity_id: int) -> Snapshot | None:
         """Return the snapshot of an entity after all merges, None where no stored image shows it."""

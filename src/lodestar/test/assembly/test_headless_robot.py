@@ -22,6 +22,8 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.grammar import parse_query
+from lodestar.memory.records import MapName, Memory
+from lodestar.memory.requests import Hit, Request
 from lodestar.models.phrases import PhraseBook
 
 SCAN = MappingConfig(source="scan")
@@ -95,3 +97,40 @@ def test_what_is_forgotten_is_the_map_and_not_the_directive(robot: HeadlessRobot
     robot.forget()
     assert robot.map is not before and robot.loop.directive is not None
     assert robot.grid.free_area == 0.0
+
+
+def test_a_robot_that_remembers_tells_its_memory_what_it_does() -> None:
+    config = changed(RobotConfig(), mapping__source="scan")
+    assert HeadlessRobot(config, PhraseBook()).memory is None, "it costs time: only who asks for it gets it"
+    robot = HeadlessRobot(config, PhraseBook(), remembers=True)
+    memory = robot.memory
+    assert memory is not None
+    robot.take_pose(np.zeros(3), 1.0)
+    robot.start("find the mug", 1.0)
+    robot.tick(1.1)
+    robot.take_pose(np.zeros(3), 1.5)
+    robot.loop.cancel(1.5)
+    robot.tick(1.6)
+    kept: list[Memory] = []
+    memory.use_store(_Shelf(kept))
+    assert [(each.facts["phase"], each.facts.get("outcome", "")) for each in kept] == [
+        ("begun", ""),
+        ("ended", "cancelled"),
+    ]
+
+
+class _Shelf:
+    """A store in a list."""
+
+    def __init__(self, kept: list[Memory]) -> None:
+        self._kept = kept
+
+    def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
+        self._kept.append(memory)
+        return len(self._kept)
+
+    def use_map(self, name: MapName, session: str = "") -> None:
+        pass
+
+    def search(self, request: Request) -> list[Hit]:
+        return []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,6 +22,7 @@ from lodestar_eval.maps import MapEntity
 from lodestar_eval.tasks import Prepared
 from lodestar_sim.worlds import World
 
+MEMORY = "memory"  # folder of the run's memory
 _READY_TIMEOUT = 120.0  # s of wall time for every node to come up
 _SILENCE_TIMEOUT = 60.0  # s of wall time without simulated time passing
 _CANCEL_TIMEOUT = 4.0  # s of wall time for a cancel to end the action
@@ -43,6 +45,7 @@ def run_session(
     began: `time.monotonic()` at the start of the program. Raises StackFailed or Interrupted.
     """
     folder: Path = options.out
+    shutil.rmtree(folder / MEMORY, ignore_errors=True)
     record = RunRecord(prepared.task.directive, options.world, options.seed, prepared.start)
     try:
         specs = stack("sim", _stack_options(folder, options.seed))
@@ -70,7 +73,10 @@ def run_session(
 def _stack_options(folder: Path, seed: int) -> StackOptions:
     """Return the options of the stack; the world's start is the task's."""
     world = str((folder / "world.json").resolve())
-    return StackOptions(world=world, seed=seed, parameters={"sim": {"task": "none"}})
+    memory = str((folder / MEMORY).resolve())  # of this run alone; `make ask` asks the last one's
+    return StackOptions(
+        world=world, seed=seed, parameters={"sim": {"task": "none"}, "memory": {"store.folder": memory}}
+    )
 
 
 def _claim(cleanup: contextlib.ExitStack) -> int:

@@ -34,7 +34,7 @@ class GoalSelectorNode(LodestarNode):
     """Follow directives: ask the experts, choose, navigate, verify. The loop runs on a thread of its own.
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
-    ``~/question``, ``~/decision``, ``~/directive``, ``~/markers``. Serves: ``~/hold``. Action:
+    ``~/question``, ``~/decision``, ``~/directive``, ``~/report``, ``~/markers``. Serves: ``~/hold``. Action:
     ``follow_directive``; it is a client of ``<expert>_expert/propose`` and ``navigate_to_pose``.
     """
 

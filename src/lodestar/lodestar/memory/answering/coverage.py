@@ -73,6 +73,12 @@ class FloorLooks:
         """Forget everything: the map is another one."""
         self._looks.clear()
 
+    def snapshot(self) -> FloorLooks:
+        """Return a copy that later looks do not change."""
+        copy = FloorLooks(self._config)
+        copy._looks = self._looks.copy()
+        return copy
+
     def coverage(
         self, grid: OccupancyGrid2D, floor: np.ndarray, window: tuple[float, float] | None = None
     ) -> Coverage:

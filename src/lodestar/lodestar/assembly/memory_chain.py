@@ -1,0 +1,269 @@
+"""From what the robot's parts publish to memories and snapshots, at the rates of the memory node."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, deque
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Protocol
+
+import numpy as np
+
+from lodestar.assembly.config import MemoryConfig
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.keyframes.records import Keyframe
+from lodestar.mapping.records import InstanceDelta
+from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
+from lodestar.memory.events import (
+    DecisionNews,
+    DirectiveNews,
+    Place,
+    remember_change,
+    remember_decision,
+    remember_directive,
+    remember_word,
+)
+from lodestar.memory.looked_places import LookedPlaces
+from lodestar.memory.records import MapName, Memory, SnapshotDelta
+from lodestar.memory.requests import MAX_LIMIT, Hit, Request
+from lodestar.memory.scene_changes import SceneChanges
+from lodestar.memory.segments import Segmenter, primitive_of, views_of
+from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.records import SceneDelta
+
+# In captions. The words of the directive are in its own memory: in every caption of its time, they would make all of
+# them alike what it looks for.
+_DEED = "doing a task"
+
+
+class Keeper(Protocol):
+    """Port of the store: what the chain needs of it."""
+
+    def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
+        """Keep a memory and return its id; see `MemoryStore.add`."""
+        ...
+
+    def use_map(self, name: MapName, session: str = "") -> None:
+        """Set the map that the robot is on."""
+        ...
+
+    def search(self, request: Request) -> list[Hit]:
+        """Return what passes the request's filters."""
+        ...
+
+
+def map_name_of(map_id: int, session_id: str) -> MapName:
+    """Return which map a scene belongs to: its frame is that of the session in which the map was begun, and a saved map
+    keeps that session's name when it is loaded.
+    """
+    return MapName(map_id, session_id.split("+")[0].split(".")[0])
+
+
+class MemoryChain:
+    """What the memory node does between its messages. Not safe for threads.
+
+    scene: the mirror that the owner keeps up to date; each delta is applied to it before it is told here. While there
+    is no store, or it cannot keep anything, memories wait; the oldest are dropped first. counts: memories that were
+    kept, dropped or refused, and news that came while the robot was lost, by reason. problem: why memories wait.
+    """
+
+    def __init__(self, config: MemoryConfig, scene: SceneMirror, store: Keeper | None = None) -> None:
+        self.config, self.scene = config, scene
+        self.counts = Counter[str]()
+        self.problem = ""
+        self.map = MapName(scene.map_id)
+        self.grid: OccupancyGrid2D | None = None
+        self.segmenter = Segmenter(scene, config.segments, robot=config.store.robot)
+        self._places = LookedPlaces(config.events)
+        self.changes = SceneChanges(scene, self._places, config.events)
+        self.snapshots = SnapshotUpkeep(config.snapshots)
+        self.looks = FloorLooks(config.answering.coverage)
+        self._store: Keeper | None = None
+        self._waiting: deque[Memory] = deque()
+        self._decision = (0, 0)  # epoch and memory of the last decision
+        self._newest_keyframe = 0
+        if store is not None:
+            self.use_store(store)
+
+    # --- the store ----------------------------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> int:
+        """Return the number of memories that no store has taken yet."""
+        return len(self._waiting)
+
+    def use_store(self, store: Keeper | None) -> None:
+        """Keep memories there from now on; None = they wait."""
+        self._store = store
+        if store is not None:
+            store.use_map(self.map)
+            self._recall(store)
+            self._hand_over()
+
+    def _recall(self, store: Keeper) -> None:
+        """Take up where the robot looked on this map before, so that "not seen" counts it."""
+        try:
+            hits = store.search(Request(limit=MAX_LIMIT))
+        except StoreError as error:
+            self.problem = str(error)
+            return
+        if len(self.looks) == 0:
+            self.looks.take(hit.memory for hit in hits)
+
+    def _keep(self, memory: Memory) -> int:
+        """Return the id of the memory; 0 where it waits or was refused."""
+        if len(self._waiting) >= self.config.max_waiting:
+            self._waiting.popleft()
+            self.counts["overflow"] += 1
+        self._waiting.append(memory)
+        return self._hand_over()
+
+    def _hand_over(self) -> int:
+        identity = 0
+        while self._waiting and self._store is not None:
+            try:
+                identity = self._store.add(self._waiting[0])
+                self.counts["kept"] += 1
+            except (BadMemory, NoSuchMemory):
+                identity = 0
+                self.counts["refused"] += 1
+            except StoreError as error:
+                self.problem = str(error)
+                return 0
+            self._waiting.popleft()
+        if not self._waiting:
+            self.problem = ""
+        return identity
+
+    # --- what is seen -------------------------------------------------------------------------------------------
+
+    def take_pose(self, stamp: float, map_from_base: np.ndarray | None) -> None:
+        """Note the pose (4, 4) of base_link in map; None = the robot does not know where it is."""
+        if map_from_base is None:
+            self.segmenter.take_pose(stamp, None)
+            return
+        heading = math.atan2(map_from_base[1, 0], map_from_base[0, 0])
+        self.segmenter.take_pose(stamp, map_from_base[:3, 3], heading)
+
+    def take_look(self, stamp: float, map_from_camera: np.ndarray) -> None:
+        """Note where the camera looked from, (4, 4), optical; while the robot is lost it does not count."""
+        if self.segmenter.here(stamp) is None:
+            return
+        axis = map_from_camera[:3, 2]
+        self.looks.look(stamp, map_from_camera[:2, 3], math.atan2(axis[1], axis[0]))
+        if self.grid is not None:
+            self._places.look(stamp, map_from_camera, self.grid)
+
+    def take_instances(self, delta: InstanceDelta) -> None:
+        """Note what images showed."""
+        for stamp, pixels in sorted(views_of(delta).items()):
+            self.take_view(stamp, pixels)
+
+    def take_view(self, stamp: float, pixels: Mapping[int, int]) -> None:
+        """Note what one image showed: entity id -> pixels of its mask."""
+        self.segmenter.take_view(stamp, pixels)
+
+    def take_keyframe(self, keyframe: Keyframe) -> None:
+        """Note a keyframe, or a newer record of one."""
+        if keyframe.id > self._newest_keyframe:
+            self._newest_keyframe = keyframe.id
+            self.segmenter.take_keyframe(keyframe.stamp, keyframe.id)
+        self.snapshots.put_keyframe(keyframe)
+
+    def take_grid(self, grid: OccupancyGrid2D) -> None:
+        """Note the plan."""
+        self.grid = grid
+
+    # --- what changes -------------------------------------------------------------------------------------------
+
+    def take_delta(self, delta: SceneDelta) -> None:
+        """Note a change of the scene that the mirror has applied."""
+        if self._is_other_map(delta):
+            self._begin_map(delta)
+            self.changes.learn()
+            return
+        self.snapshots.apply(delta)
+        for change in self.changes.take(delta):
+            place = self._place(change.stamp)
+            if place is not None:
+                self._keep(remember_change(change, place))
+
+    def take_page(self, delta: SceneDelta) -> None:
+        """Note a page of the whole scene, or of what was missed: it is known from now on, and no event."""
+        if self._is_other_map(delta):
+            self._begin_map(delta)
+        else:
+            self.snapshots.apply(delta)
+        self.changes.learn()
+
+    def _is_other_map(self, delta: SceneDelta) -> bool:
+        return map_name_of(delta.map_id, delta.session_id) != self.map
+
+    def _begin_map(self, delta: SceneDelta) -> None:
+        """Another map was loaded or begun: nothing of the old one may be mixed in."""
+        self.map = map_name_of(delta.map_id, delta.session_id)
+        self.segmenter.take_map(self.map)
+        self.changes.clear()
+        self.looks.clear()
+        self.snapshots.restart()
+        self.snapshots.apply(delta)
+        if self._store is not None:
+            self._store.use_map(self.map)
+            self._recall(self._store)
+
+    # --- what is done and told ----------------------------------------------------------------------------------
+
+    def take_directive(self, news: DirectiveNews) -> None:
+        """Note a directive that begins or ends."""
+        self.segmenter.take_deed(news.stamp, "" if news.outcome else _DEED)
+        place = self._place(news.stamp)
+        if place is not None:
+            self._keep(remember_directive(news, place))
+
+    def take_decision(self, news: DecisionNews) -> None:
+        """Note a decision, and again when its outcome is known; the second one replaces the first in answers."""
+        place = self._place(news.stamp)
+        if place is None:
+            return
+        found = [self.scene.get(identity) for identity in news.entity_ids]
+        memory = remember_decision(news, place, [primitive_of(entity) for entity in found if entity])
+        epoch, first = self._decision
+        identity = self._keep(replace(memory, corrects=first) if first and epoch == news.epoch else memory)
+        self._decision = (news.epoch, identity)
+
+    def take_word(self, stamp: float, text: str) -> int:
+        """Note an operator's word; returns the id of the memory, 0 where the robot is lost or the word waits.
+
+        Raises ValueError for a text without letters.
+        """
+        place = self._place(stamp)
+        return 0 if place is None else self._keep(remember_word(stamp, text, place))
+
+    def _place(self, stamp: float) -> Place | None:
+        """Return where the robot is; None while it is lost, when nothing is remembered."""
+        here = self.segmenter.here(stamp)
+        if here is None:
+            self.counts["lost"] += 1
+            return None
+        region_id, region = self.segmenter.region_at(here.position)
+        return Place(
+            here.position, here.heading, self.segmenter.floor, region_id, region,
+            robot=self.config.store.robot, map=self.map,
+        )  # fmt: skip
+
+    # --- memories -----------------------------------------------------------------------------------------------
+
+    def tick(self, stamp: float) -> SnapshotDelta:
+        """Keep the segments that are complete, and what waits; return how the snapshots have changed."""
+        for memory in self.segmenter.finished():
+            self._keep(memory)
+        self._hand_over()
+        return self.snapshots.commit(stamp)
+
+    def close(self) -> None:
+        """Keep what is under way, before the end."""
+        for memory in self.segmenter.flush():
+            self._keep(memory)

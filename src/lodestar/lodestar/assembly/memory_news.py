@@ -1,0 +1,44 @@
+"""What the decision loop does, as news for the memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lodestar.agent.commands import DirectiveResult
+from lodestar.agent.errors import ErrorCode
+from lodestar.memory.events import DecisionNews, DirectiveNews
+from lodestar.selection.decision_log import Decision, Outcome
+
+
+def decision_news(decision: Decision) -> DecisionNews:
+    """Return the decision as the memory tells it, with the chosen expert's goal."""
+    chosen = next((arm.proposal for arm in decision.arms if arm.expert == decision.chosen), None)
+    return DecisionNews(
+        decision.stamp,
+        decision.epoch,
+        decision.directive,
+        decision.chosen,
+        decision.explanation,
+        None if chosen is None else chosen.goal,
+        decision.evidence_entities,
+        decision.evidence_keyframes,
+        "" if decision.outcome is Outcome.PENDING else decision.outcome.name.lower(),
+    )
+
+
+def outcome_of(code: ErrorCode, success: bool) -> str:
+    """Return how a directive ended, in the memory's word."""
+    return "cancelled" if code is ErrorCode.CANCELLED else "succeeded" if success else "failed"
+
+
+def directive_outcome(begun: DirectiveNews, result: DirectiveResult, now: float) -> DirectiveNews:
+    """Return the end of a directive. begun: what was told when it began; now: seconds."""
+    return replace(
+        begun,
+        stamp=now,
+        outcome=outcome_of(result.error_code, result.success),
+        code=int(result.error_code),
+        reason=result.report or result.error_msg,
+        driven=result.distance_travelled,
+        found=tuple(int(identity) for identity in result.entity_ids),
+    )

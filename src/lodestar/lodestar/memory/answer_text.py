@@ -1,0 +1,68 @@
+"""An answer as lines for a terminal: the sentence, the proof with times and places, what would find out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from lodestar.memory.answer import Answer, AnswerPlace, Proof, ProofKind
+from lodestar.memory.answering.wording import WALL_TIME
+from lodestar.scene.captions import clean_text
+
+_SHOWN = 6  # pieces of proof
+_TEXT = 100  # characters of each
+_NAMES = {
+    ProofKind.CAPTION: "memory",
+    ProofKind.KEYFRAME: "image",
+    ProofKind.ENTITY: "thing",
+    ProofKind.REGION: "room",
+}
+
+
+def answer_lines(answer: Answer, now: float | None, shown: int = _SHOWN) -> list[str]:
+    """Return the lines. now: seconds in the clock of the stamps, None = not known."""
+    lines = [answer.sentence]
+    facts = [f"confidence {answer.confidence:.2f}"]
+    if answer.last_verified is not None:
+        facts.append(f"last seen to be so {time_in_words(answer.last_verified, now)}")
+    if answer.coverage is not None:
+        facts.append(f"{answer.coverage:.0%} of the floor looked at")
+    lines.append(f"  ({', '.join(facts)})")
+    lines += [f"  place: {_place(place)}" for place in answer.value.places[:shown]]
+    lines += [f"  {_proof(proof, now)}" for proof in answer.proof[:shown]]
+    if len(answer.proof) > shown:
+        lines.append(f"  and {len(answer.proof) - shown} more pieces of proof")
+    if answer.directive:
+        lines.append(f"  To find out, send: {answer.directive}")
+    return lines
+
+
+def time_in_words(stamp: float, now: float | None) -> str:
+    """Return "at 14:03:10, 8 min ago", or "at 95 s" of a simulated clock."""
+    at = (
+        datetime.fromtimestamp(stamp).strftime("%Y-%m-%d %H:%M:%S")
+        if stamp >= WALL_TIME
+        else f"{stamp:.0f} s"
+    )
+    if now is None:
+        return f"at {at}"
+    ago = max(now - stamp, 0.0)
+    passed = (
+        f"{ago:.0f} s" if ago < 120.0 else f"{ago / 60:.0f} min" if ago < 7200.0 else f"{ago / 3600:.1f} h"
+    )
+    return f"at {at}, {passed} ago"
+
+
+def _place(place: AnswerPlace) -> str:
+    x, y, z = place.centre
+    seen = ""
+    if place.viewpoint is not None:
+        seen = f", seen from ({place.viewpoint[0]:.1f}, {place.viewpoint[1]:.1f})"
+    return f"({x:.1f}, {y:.1f}, {z:.1f}) m{seen}"
+
+
+def _proof(proof: Proof, now: float | None) -> str:
+    x, y = proof.position[:2]
+    text = clean_text(proof.text)
+    text = f"{text[: _TEXT - 1]}…" if len(text) > _TEXT else text
+    where = f"at ({x:.1f}, {y:.1f})"
+    return f"{_NAMES[proof.kind]} {proof.id}, {time_in_words(proof.stamp, now)}, {where}: {text}".rstrip(": ")

@@ -1,0 +1,147 @@
+"""The `~/answer` action: a question in plain English, answered from memory with its proof."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lodestar.assembly.config import MemoryConfig
+from lodestar.language.directive_errors import DirectiveError, EmptyDirective
+from lodestar.language.picture_goals import Described, item_of
+from lodestar.language.question import Question
+from lodestar.language.question_reader import load_questions, read_question
+from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
+from lodestar.memory.answer import Answer
+from lodestar.memory.answering.answerer import Answerer, MemoryState, memory_state
+from lodestar.memory.answering.tools import Shown, Tools
+from lodestar.memory.errors import NoQueryVectors, StoreError
+from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.perception.pictures import BadPicture
+from lodestar_interfaces.action import AnswerQuestion
+from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.conversions_memory import answer_to_result
+from lodestar_ros.memory_feed import MemoryFeed, Surroundings
+from lodestar_ros.memory_keeper import MemoryKeeper
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import declare_config
+from lodestar_ros.pictures import PicturesConfig, picture_reader
+from lodestar_ros.workers import Job, action
+
+Result = AnswerQuestion.Result
+_AGAIN = "ask again when the text embedder is up"
+
+
+class AnswerServer:
+    """Serve ``~/answer`` on a worker. It changes nothing, and nothing in a question is carried out."""
+
+    def __init__(
+        self,
+        node: LodestarNode,
+        feed: MemoryFeed,
+        keeper: MemoryKeeper,
+        config: MemoryConfig,
+        book: PhraseBook,
+    ) -> None:
+        self._node, self._feed, self._keeper = node, feed, keeper
+        self._config, self._book = config.answering, book
+        self._read_picture = picture_reader(declare_config(node, PicturesConfig, "pictures."))
+        self._loaded = False
+        worker = action(
+            node,
+            AnswerQuestion,
+            "~/answer",
+            self._answer,
+            fail=lambda error: _refuse(Result.UNKNOWN, f"{error.__class__.__name__}: {error}"),
+            cancelled=lambda: _refuse(Result.CANCELLED, "cancelled"),
+        )
+        node.on_close(worker.close)
+
+    def _answer(self, job: Job) -> Any:
+        """On the worker."""
+        if not self._loaded:
+            job.feedback(AnswerQuestion.Feedback(text="reading the grammar, once"))
+            load_questions()
+            self._loaded = True
+        try:
+            question = question_of(job.request)
+        except EmptyDirective as error:
+            return _refuse(Result.EMPTY_QUESTION, str(error))
+        except (DirectiveError, ValueError) as error:
+            return _refuse(Result.NOT_UNDERSTOOD, str(error))
+        if job.cancel_requested:
+            return _refuse(Result.CANCELLED, "cancelled")
+        try:
+            around = self._feed.surroundings()
+            shown = self._shown(question, job.request, around)
+        except BadPicture as error:
+            return _refuse(Result.NOT_UNDERSTOOD, str(error))
+        result = self._from_memory(question, around, shown)
+        if job.cancel_requested:
+            return _refuse(Result.CANCELLED, "cancelled")
+        result.evidence = result.evidence[: job.request.max_evidence or self._config.proofs]
+        return result
+
+    def _shown(self, question: Question, request: Any, around: Surroundings) -> Shown | None:
+        """Return what the picture shows, or else the largest thing in view. Raises BadPicture."""
+        if request.picture:
+            return Shown(self._read_picture(bytes(request.picture[0].data)))
+        if not question.image:
+            return None
+        for identity in sorted(around.in_view, key=lambda one: -around.in_view[one]):
+            entity = around.scene.get(identity)
+            if entity is not None:
+                return Shown(item_of(Described(entity.label, entity.caption)), entity.id)
+        return None
+
+    def _from_memory(self, question: Question, around: Surroundings, shown: Shown | None) -> Any:
+        store = self._keeper.store
+        if store is None:
+            return _refuse(Result.STORE_UNAVAILABLE, self._keeper.problem)
+        try:
+            state = memory_state(store.statistics())
+            if state is not MemoryState.READY and not around.scene.entities:
+                return _empty(state)
+            tools = Tools(store, self._book, around.scene, grid=around.grid, looks=around.looks)
+            stamp = self._node.now
+            answer = Answerer(tools, self._config).answer(question, stamp, around.pose, shown)
+        except (MissingPhrases, NoQueryVectors) as error:
+            return _refuse(Result.MODEL_ERROR, f"{error}; {_AGAIN}")
+        except StoreError as error:
+            return _refuse(Result.STORE_UNAVAILABLE, str(error))
+        return _told(answer, stamp, state)
+
+
+def question_of(request: Any) -> Question:
+    """Return the question of a goal, with its times. Raises DirectiveError, ValueError."""
+    question = read_question(request.question)
+    begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
+    if not begin and not end:
+        return question
+    if end and begin > end:
+        raise ValueError("the time ends before it begins; give from_stamp and to_stamp in order")
+    point = lambda seconds: TimePoint(TimeBasis.STAMP, seconds) if seconds else None  # noqa: E731
+    return replace(question, window=TimeWindow(point(begin), point(end)))
+
+
+def _told(answer: Answer, stamp: float, state: MemoryState) -> Any:
+    result = answer_to_result(answer, stamp)
+    if not answer.is_known:
+        wrong = state is MemoryState.OTHER_MAP
+        result.error_code = Result.WRONG_MAP if wrong else Result.NO_EVIDENCE
+        result.error_msg = answer.sentence
+    return result
+
+
+def _empty(state: MemoryState) -> Any:
+    if state is MemoryState.OTHER_MAP:
+        return _refuse(
+            Result.WRONG_MAP,
+            "what I remember was on another map: load that map, or let the robot look around on this one",
+        )
+    return _refuse(Result.NO_MEMORY, "I remember nothing yet: let the robot look around first")
+
+
+def _refuse(code: int, message: str) -> Any:
+    return Result(
+        error_code=code, error_msg=message, answer=message, number=float("nan"), coverage=float("nan")
+    )

@@ -1,0 +1,270 @@
+"""`python -m lodestar_ros.ask "when did you last see the mug?"`: ask the memory of a running stack, or look after it.
+
+Exit status: 0 answered or done; 1 it does not know, or refused; 2 bad usage; 3 no memory node answered;
+130 cancelled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.node import Node
+from sensor_msgs.msg import CompressedImage
+
+from lodestar.memory.answer_text import answer_lines
+from lodestar.memory.answering.wording import WALL_TIME
+from lodestar.storage.private import write_private
+from lodestar_interfaces.action import AnswerQuestion
+from lodestar_interfaces.srv import GetKeyframe, ManageMemory
+from lodestar_ros.conversions import BadMessage, stamp_from_msg
+from lodestar_ros.conversions_memory import answer_from_result
+from lodestar_ros.sent_goal import SentGoal
+from lodestar_ros.terminal import not_heard, parse, terminal_node
+
+# Seconds of wall time.
+_SERVER_TIMEOUT = 15.0
+_ANSWER_TIMEOUT = 90.0  # the grammar's tables take seconds once, a language model up to 30
+_CALL_TIMEOUT = 60.0
+_CANCEL_TIMEOUT = 5.0
+EXIT_NO, EXIT_USAGE, EXIT_GONE, EXIT_CANCELLED = 1, 2, 3, 130
+_KINDS = ManageMemory.Request
+_MOST_PICTURES = 6
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Ask, or change the memory; return the exit status (see the module)."""
+    parser = _parser()
+    options, given = parse(parser, arguments)
+    change = _change(options)
+    if (change is None) == (not options.question.strip() and options.picture is None):
+        parser.error(
+            "ask a question, or use one of --pin, --unpin, --forget, --correct, --tell, --export, --import"
+        )
+    picture = []
+    if options.picture is not None:
+        try:
+            data = options.picture.read_bytes()
+        except OSError as error:
+            parser.error(f"the picture cannot be read: {error}")
+        picture = [CompressedImage(format=options.picture.suffix.lstrip("."), data=data)]
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # SIGTERM cancels like Ctrl-C
+    with terminal_node("ask_memory", options.namespace, given) as node:
+        if change is not None:
+            return _Desk(node).run(change, confirmed=options.yes)
+        goal = AnswerQuestion.Goal(
+            question=options.question, picture=picture, max_evidence=options.max_evidence
+        )
+        return _Asker(node).run(goal, options.save_pictures)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m lodestar_ros.ask",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("question", nargs="?", default="", help='e.g. "when did you last see the mug?"')
+    parser.add_argument("--picture", type=Path, metavar="FILE", help='what "this" in the question is')
+    parser.add_argument("--max-evidence", type=int, default=0, metavar="N", help="pieces of proof; 0 = 20")
+    parser.add_argument(
+        "--save-pictures", type=Path, metavar="FOLDER", help="save the images of the proof there"
+    )
+    change = parser.add_argument_group("looking after the memory; ids are those that the proof shows")
+    change.add_argument("--pin", type=int, nargs="+", metavar="ID", help="never thin these out")
+    change.add_argument("--unpin", type=int, nargs="+", metavar="ID")
+    change.add_argument(
+        "--forget", type=int, nargs="*", metavar="ID", help="forget these; or give --words or times"
+    )
+    change.add_argument("--words", default="", help="of --forget: memories that hold these words")
+    change.add_argument(
+        "--since", type=float, default=0.0, metavar="S", help="of --forget: seconds of the stamps"
+    )
+    change.add_argument("--until", type=float, default=0.0, metavar="S", help="of --forget, likewise")
+    change.add_argument("--yes", action="store_true", help="forget without asking back")
+    change.add_argument(
+        "--correct", nargs=2, metavar=("ID", "WORDS"), help="these words replace the memory in answers"
+    )
+    change.add_argument("--tell", metavar="WORDS", help="an operator's word, remembered at the robot's place")
+    change.add_argument("--export", type=Path, metavar="FILE", help="write every memory as JSON lines")
+    change.add_argument(
+        "--import", type=Path, dest="take", metavar="FILE", help="add the memories of such a file"
+    )
+    return parser
+
+
+def _change(options: argparse.Namespace) -> Any:
+    """Return the request of the options, None where they ask a question."""
+    request = ManageMemory.Request
+    if options.pin:
+        return request(what=_KINDS.PIN, ids=options.pin)
+    if options.unpin:
+        return request(what=_KINDS.UNPIN, ids=options.unpin)
+    if options.forget is not None:
+        made = request(what=_KINDS.FORGET, ids=options.forget, text=options.words)
+        for stamp, seconds in ((made.from_stamp, options.since), (made.to_stamp, options.until)):
+            stamp.sec, stamp.nanosec = int(seconds), int(seconds % 1.0 * 1e9)
+        return made
+    if options.correct:
+        return request(what=_KINDS.CORRECT, ids=[int(options.correct[0])], text=options.correct[1])
+    if options.tell is not None:
+        return request(what=_KINDS.TELL, text=options.tell)
+    for what, path in ((_KINDS.EXPORT, options.export), (_KINDS.IMPORT, options.take)):
+        if path is not None:
+            return request(what=what, path=str(path.expanduser().absolute()))
+    return None
+
+
+class _Asker:
+    """One question."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._client = ActionClient(node, AnswerQuestion, "memory/answer")
+
+    def run(self, goal: Any, pictures: Path | None) -> int:
+        """The exit status."""
+        if not self._client.wait_for_server(_SERVER_TIMEOUT):
+            return _gone(self._node)
+        sent = SentGoal(
+            self._client, AnswerQuestion, goal, lambda message: print(f"({message.feedback.text} ...)")
+        )
+        handle = None
+        try:
+            _wait(self._node, sent.answer, _ANSWER_TIMEOUT)
+            if not sent.answer.done():
+                return _gone(self._node)
+            handle = sent.answer.result()
+            if not handle.accepted:
+                print("The memory has too many questions; ask again soon.", file=sys.stderr)
+                return EXIT_NO
+            finished = handle.get_result_async()
+            _wait(self._node, finished, _ANSWER_TIMEOUT)
+            if not finished.done():
+                return _gone(self._node)
+            return self._print(finished.result().result, pictures)
+        except KeyboardInterrupt:
+            _wait(
+                self._node, sent.cancel() if handle is None else handle.cancel_goal_async(), _CANCEL_TIMEOUT
+            )
+            return EXIT_CANCELLED
+
+    def _print(self, result: Any, pictures: Path | None) -> int:
+        try:
+            answer = answer_from_result(result)
+        except BadMessage:
+            print(result.answer or result.error_msg)
+            print(f"error {result.error_code}: {result.error_msg}", file=sys.stderr)
+            return EXIT_NO
+        stamps = [stamp_from_msg(place.header.stamp) for place in result.places]
+        now = stamps[0] if stamps else time.time() if _is_wall(answer) else None
+        print("\n".join(answer_lines(answer, now)))
+        if pictures is not None:
+            self._save(result, pictures)
+        return 0 if result.error_code == AnswerQuestion.Result.NONE else EXIT_NO
+
+    def _save(self, result: Any, folder: Path) -> None:
+        ids = [one.id for one in result.evidence if one.kind == one.KIND_KEYFRAME][:_MOST_PICTURES]
+        client = self._node.create_client(GetKeyframe, "keyframes/get")
+        if not ids or not client.wait_for_service(_CANCEL_TIMEOUT):
+            print(
+                "  no pictures: " + ("the keyframes node does not answer" if ids else "the proof names none")
+            )
+            return
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for identity in dict.fromkeys(ids):
+            future = client.call_async(GetKeyframe.Request(id=int(identity)))
+            _wait(self._node, future, _CANCEL_TIMEOUT)
+            found = future.result() if future.done() else None
+            if found is None or found.error_code:
+                print(f"  picture {identity}: {found.error_msg if found else 'no answer'}")
+                continue
+            path = folder / f"keyframe_{identity}.jpg"
+            write_private(path, bytes(found.image.data))
+            print(f"  picture: {path}")
+
+
+class _Desk:
+    """One change of the memory."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._client = node.create_client(ManageMemory, "memory/manage")
+
+    def run(self, request: Any, confirmed: bool) -> int:
+        """The exit status."""
+        if not self._client.wait_for_service(_SERVER_TIMEOUT):
+            return _gone(self._node)
+        response = self._call(request)
+        if response is None:
+            return _gone(self._node)
+        if not response.error_code and request.what == _KINDS.FORGET:
+            if not response.count:
+                print("Nothing fits; nothing was forgotten.")
+                return EXIT_NO
+            print("\n".join(f"  {text}" for text in response.texts))
+            if not confirmed and not _agreed(response.count):
+                print("Nothing was forgotten.")
+                return EXIT_NO
+            request.expected = response.count
+            response = self._call(request)
+            if response is None:
+                return _gone(self._node)
+        if response.error_code:
+            print(f"error {response.error_code}: {response.error_msg}", file=sys.stderr)
+            return EXIT_NO
+        ids = f" (id {response.ids[0]})" if len(response.ids) == 1 else ""
+        print(
+            f"{_DONE[request.what]} {response.count} {'memory' if response.count == 1 else 'memories'}{ids}."
+        )
+        return 0
+
+    def _call(self, request: Any) -> Any:
+        future = self._client.call_async(request)
+        _wait(self._node, future, _CALL_TIMEOUT)
+        return future.result() if future.done() else None
+
+
+_DONE = {
+    _KINDS.PIN: "Pinned",
+    _KINDS.UNPIN: "Unpinned",
+    _KINDS.FORGET: "Forgot",
+    _KINDS.CORRECT: "Remembered the correction:",
+    _KINDS.TELL: "Remembered",
+    _KINDS.EXPORT: "Exported",
+    _KINDS.IMPORT: "Imported",
+}
+
+
+def _agreed(count: int) -> bool:
+    if not sys.stdin.isatty():
+        print(f"{count} memories fit; add --yes to forget them.", file=sys.stderr)
+        return False
+    return input(f"Forget these {count} memories, their texts and vectors? [y/N] ").strip().lower() == "y"
+
+
+def _is_wall(answer: Any) -> bool:
+    return any(proof.stamp >= WALL_TIME for proof in answer.proof)
+
+
+def _wait(node: Node, future: Any, seconds: float) -> None:
+    rclpy.spin_until_future_complete(node, future, timeout_sec=seconds)
+
+
+def _gone(node: Node) -> int:
+    print(
+        f"No memory node answered. {not_heard(node)} Start one with: python -m lodestar_bringup sim; the last demo's "
+        'memory answers without one: make ask QUESTION="..."',
+        file=sys.stderr,
+    )
+    return EXIT_GONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,161 @@
+"""The `~/manage` service: pin, forget, correct, tell, export and import memories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
+from lodestar.memory.records import Memory
+from lodestar.memory.requests import MAX_LIMIT, Request
+from lodestar.memory.store import MemoryStore
+from lodestar.memory.transfer import export_jsonl, import_jsonl
+from lodestar_interfaces.srv import ManageMemory
+from lodestar_ros.conversions import stamp_from_msg
+from lodestar_ros.memory_feed import MemoryFeed
+from lodestar_ros.memory_keeper import MemoryKeeper
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import ServiceWorker
+
+Codes = ManageMemory.Response
+SHOWN_IDS, SHOWN_TEXTS = 100, 20
+
+
+class _Refused(Exception):
+    """A request cannot be done; `code` is the reason."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class MemoryDesk:
+    """Serve ``~/manage`` on a worker."""
+
+    def __init__(self, node: LodestarNode, feed: MemoryFeed, keeper: MemoryKeeper) -> None:
+        self._node, self._feed, self._keeper = node, feed, keeper
+        kinds = ManageMemory.Request
+        self._work = {
+            kinds.PIN: lambda store, request: self._pin(store, request, True),
+            kinds.UNPIN: lambda store, request: self._pin(store, request, False),
+            kinds.FORGET: self._forget,
+            kinds.CORRECT: self._correct,
+            kinds.TELL: self._tell,
+            kinds.EXPORT: self._export,
+            kinds.IMPORT: self._import,
+        }
+        self._service = ServiceWorker(node, ManageMemory, "~/manage", self._manage)
+        node.on_close(self._service.close)
+
+    def _manage(self, request: Any, response: Any) -> Any:
+        """On the worker."""
+        try:
+            store = self._keeper.store
+            if store is None:
+                raise _Refused(Codes.STORE_UNAVAILABLE, self._keeper.problem)
+            work = self._work.get(request.what)
+            if work is None:
+                raise _Refused(Codes.BAD_REQUEST, f"there is no request {request.what}; see ManageMemory.srv")
+            memories = work(store, request)
+        except _Refused as error:
+            response.error_code, response.error_msg = error.code, str(error)
+        except NoSuchMemory as error:
+            response.error_code, response.error_msg = Codes.NO_SUCH_MEMORY, str(error)
+        except BadMemory as error:
+            response.error_code, response.error_msg = Codes.BAD_REQUEST, str(error)
+        except StoreError as error:
+            response.error_code, response.error_msg = Codes.STORE_UNAVAILABLE, str(error)
+        except (OSError, ValueError) as error:
+            response.error_code, response.error_msg = Codes.FILE_ERROR, str(error)
+        else:
+            response.count, response.ids = len(memories), [int(i) for i in memories][:SHOWN_IDS]
+            response.texts = [text for text in memories.values() if text][:SHOWN_TEXTS]
+            if request.what == ManageMemory.Request.FORGET and len(memories) != request.expected:
+                self._not_confirmed(request, response)
+        return response
+
+    @staticmethod
+    def _not_confirmed(request: Any, response: Any) -> None:
+        if request.expected:
+            response.error_code = Codes.NOT_CONFIRMED
+            response.error_msg = (
+                f"{response.count} memories fit, not {request.expected}: nothing was forgotten; look again"
+            )
+
+    def _pin(self, store: MemoryStore, request: Any, pinned: bool) -> dict[int, str]:
+        for identity in _named(request):
+            store.get(identity)  # all are there before one is changed
+        for identity in request.ids:
+            store.pin(int(identity), pinned)
+        return dict.fromkeys(request.ids, "")
+
+    def _forget(self, store: MemoryStore, request: Any) -> dict[int, str]:
+        """Return what fits; it is forgotten where its number is the expected one."""
+        found = {memory.id: memory.text for memory in _fitting(store, request)}
+        if found and len(found) == request.expected:
+            for identity in found:
+                if store.has(identity):  # not gone with one that corrects it
+                    store.forget(identity)
+        return found
+
+    def _correct(self, store: MemoryStore, request: Any) -> dict[int, str]:
+        ids = _named(request)
+        if len(ids) != 1:
+            raise _Refused(Codes.BAD_REQUEST, "a correction is about one memory; name one id")
+        return {store.correct(ids[0], request.text): ""}
+
+    def _tell(self, store: MemoryStore, request: Any) -> dict[int, str]:
+        kept: list[int] = []
+        try:
+            self._feed.alone(lambda: kept.append(self._feed.chain.take_word(self._node.now, request.text)))
+        except ValueError as error:
+            raise _Refused(Codes.BAD_REQUEST, str(error)) from error
+        if not kept[0]:
+            raise _Refused(Codes.LOST, "the robot does not know where it is: nothing is remembered now")
+        return {kept[0]: ""}
+
+    def _export(self, store: MemoryStore, request: Any) -> dict[int, str]:
+        export_jsonl(store, _path(request))
+        return dict.fromkeys(store.identities(), "")
+
+    def _import(self, store: MemoryStore, request: Any) -> dict[int, str]:
+        before = set(store.identities())
+        found = import_jsonl(store, _path(request))
+        if found.bad_lines:
+            line, why = found.bad[0]
+            self._node.get_logger().warning(f"{found.bad_lines} lines were left out, first {line}: {why}")
+        return dict.fromkeys(sorted(set(store.identities()) - before), "")
+
+
+def _named(request: Any) -> list[int]:
+    if not len(request.ids):
+        raise _Refused(Codes.BAD_REQUEST, "no memory is named; give its id, which every answer's proof has")
+    return [int(identity) for identity in request.ids]
+
+
+def _fitting(store: MemoryStore, request: Any) -> list[Memory]:
+    """Return the memories of this map that a request to forget is about; of any map where ids name them."""
+    begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
+    words = _plain(request.text)
+    if not (len(request.ids) or words or begin or end):
+        raise _Refused(Codes.BAD_REQUEST, "say what to forget: ids, words or a time")
+    if end and begin > end:
+        raise _Refused(Codes.BAD_REQUEST, "the time ends before it begins")
+    if len(request.ids):
+        found = [store.get(int(identity)) for identity in dict.fromkeys(request.ids)]
+    else:
+        window = (begin or float("-inf"), end or float("inf"))
+        found = [hit.memory for hit in store.search(Request(window=window, limit=MAX_LIMIT))]
+    inside = [m for m in found if m.end >= begin and (not end or m.start <= end)]
+    return [memory for memory in inside if words in _plain(memory.text)]
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _path(request: Any) -> Path:
+    path = Path(request.path).expanduser()
+    if not request.path.strip() or not path.is_absolute():
+        raise _Refused(Codes.BAD_REQUEST, "give the file as an absolute path")
+    return path

@@ -1,0 +1,47 @@
+"""ROS shell around `MemoryChain` and `Answerer`: remembers what the stack says, and answers questions."""
+
+from __future__ import annotations
+
+from lodestar.assembly.config import MemoryConfig
+from lodestar_ros.answer_server import AnswerServer
+from lodestar_ros.embedder_client import RemotePhraseBook
+from lodestar_ros.executors import main_of
+from lodestar_ros.memory_desk import MemoryDesk
+from lodestar_ros.memory_feed import MemoryFeed
+from lodestar_ros.memory_keeper import MemoryKeeper
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare_config, declare_part
+from lodestar_ros.snapshot_server import SnapshotServer
+
+CACHED = 4096  # phrases with a vector, 6 MiB; captions come once, names of things again and again
+
+
+class MemoryNode(LodestarNode):
+    """Remember what was seen, done and told, and answer questions about it. It never moves the robot.
+
+    A store that cannot be used never ends the node: memories wait, the diagnostics say why, and it is tried again.
+
+    Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``decision``, ``directive_report``, ``grid``,
+    ``camera_info``, TF. Publishes: ``~/snapshots`` (deltas), ``~/markers``. Serves: ``~/manage``,
+    ``~/get_snapshots`` (paged). Action: ``~/answer``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("memory", **kwargs)
+        config = declare_part(self, MemoryConfig)
+        book = RemotePhraseBook(config.patience, CACHED)
+        book.connect(self)
+        self._feed = MemoryFeed(self, config, declare_config(self, FrameNames, "frames."))
+        self._keeper = MemoryKeeper(self, self._feed, config, book)
+        self._snapshots = SnapshotServer(self, self._feed)
+        MemoryDesk(self, self._feed, self._keeper)
+        AnswerServer(self, self._feed, self._keeper, config, book)
+        self.steady_timer(config.tick_period, lambda: self._feed.post(self._tick))
+
+    def _tick(self) -> None:
+        """On the feed's worker."""
+        self._keeper.tick()
+        self._snapshots.tell(self._feed.chain.tick(self.now))
+
+
+main = main_of(MemoryNode)

@@ -1,0 +1,231 @@
+"""The memory node as a process: it remembers what is said on the topics, answers, and outlives a bad store."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import PoseStamped
+
+from integration.fakes import FakeRobot
+from lodestar.memory.owner import StoreOwner
+from lodestar.scene.records import Entity, SceneDelta
+from lodestar_interfaces import msg, srv
+from lodestar_interfaces.action import AnswerQuestion
+from lodestar_ros import qos
+from lodestar_ros.conversions import header, stamp_to_msg
+from lodestar_ros.conversions_scene import scene_to_msg
+
+Result = AnswerQuestion.Result
+Manage = srv.ManageMemory
+NODES = ("memory", "text_embedder")
+
+
+def thing(identity, label, caption, place, size=0.3):
+    place, now = np.array(place, float), time.time()
+    return Entity(
+        identity, label, caption, place, np.eye(3) * 0.01, place - size / 2, place + size / 2,
+        attributes=(caption.split()[0],), observation_count=9, first_seen=now, last_seen=now,
+    )  # fmt: skip
+
+
+class Street:
+    """The topics that the memory hears, and the memory as a person uses it."""
+
+    def __init__(self, bed, processes, folder):
+        self.bed, self.processes, self.folder = bed, processes, folder
+        self.robot = bed.on_executor(lambda: FakeRobot(bed))
+        make = bed.node.create_publisher
+        self.entities = bed.on_executor(lambda: make(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT))
+        self.instances = bed.on_executor(
+            lambda: make(msg.InstanceArray, "semantic_voxels/instances", qos.EVENT)
+        )
+        self.reports = bed.on_executor(lambda: make(msg.DirectiveReport, "goal_selector/report", qos.EVENT))
+        bed.on_executor(
+            lambda: bed.node.create_service(srv.GetEntities, "scene_dictionary/get_entities", self.page)
+        )
+        self.revision = 0
+        self.known = (
+            thing(1, "mug", "red mug", (1.0, 0.5, 0.8)),
+            thing(2, "table", "brown table", (1, 1, 0.4), 0.8),
+        )
+
+    def start(self):
+        parameters = {"memory": {"store.folder": str(self.folder), "retry_period": 0.5}}
+        self.processes.start(*NODES, parameters=parameters)
+        self.bed.until(lambda: self.bed.diagnosis("memory"), "the memory's diagnostics")
+
+    def delta(self, since=0):
+        return SceneDelta(time.time(), self.revision, since, self.known, session_id="first.a1")
+
+    def page(self, request, response):
+        response.delta, _ = scene_to_msg(self.delta(int(request.since_revision)))
+        response.page_count = 1
+        return response
+
+    def see(self):
+        """One image with the mug and the table, and the scene with them."""
+        stamp = time.time()
+        self.revision += 1
+        self.entities.publish(scene_to_msg(self.delta(self.revision - 1))[0])
+        seen = [
+            msg.Observation(instance_id=one.id, stamp=stamp_to_msg(stamp), pixel_count=900, label=one.label)
+            for one in self.known
+        ]
+        self.instances.publish(msg.InstanceArray(header=header(stamp, "map"), observations=seen))
+        self.robot.look(parts=("info",))
+
+    def look_until(self, condition, what, timeout=60.0):
+        end = time.monotonic() + timeout
+        while not condition():
+            assert time.monotonic() < end, (
+                f"not within {timeout:.0f} s: {what}\n{self.bed.diagnosis('memory')}"
+            )
+            self.see()
+            time.sleep(0.2)
+
+    def count(self, name):
+        return self.bed.count("memory", name)
+
+    def ask(self, question, timeout=90.0, **fields):
+        goal = AnswerQuestion.Goal(question=question, **fields)
+        return self.bed.action(AnswerQuestion, "memory/answer").result(goal, timeout)
+
+    def manage(self, what, **fields):
+        return self.bed.call(Manage, "memory/manage", Manage.Request(what=what, **fields))
+
+
+@pytest.fixture(scope="module")
+def street(bed, processes, tmp_path_factory):
+    street = Street(bed, processes, tmp_path_factory.mktemp("home") / "memory")
+    blocker = StoreOwner(street.folder)
+    street.start()
+    yield street, blocker
+    blocker.close()
+
+
+def test_a_locked_store_is_told_and_answered_with_a_code_and_memories_wait(street):
+    street, blocker = street
+    street.look_until(lambda: street.count("waiting") > 0, "memories wait")
+    assert "cannot be used" in street.bed.diagnosis("memory")["message"]
+    result = street.ask("where is the red mug?")
+    assert result.error_code == Result.STORE_UNAVAILABLE
+    assert "is open in process" in result.error_msg
+    assert street.manage(Manage.Request.PIN, ids=[1]).error_code == Manage.Response.STORE_UNAVAILABLE
+    blocker.close()
+    street.look_until(lambda: street.count("store.records") > 0, "the store is opened once it is free")
+    assert street.count("waiting") == 0
+    street.processes.assert_alive()
+
+
+def test_an_answer_comes_with_its_proof_and_places(street):
+    street, _ = street
+    street.look_until(
+        lambda: street.count("store.records") >= 2 and not street.count("store.unembedded"), "memories"
+    )
+    result = street.ask("where is the red mug?")
+    assert result.error_code == Result.NONE, result.error_msg
+    assert "mug" in result.answer
+    place = result.places[0].pose.position
+    assert (place.x, place.y) == pytest.approx((1.0, 0.5), abs=0.3)
+    assert result.evidence and result.confidence > 0.3
+    assert isinstance(result.places[0], PoseStamped) and result.places[0].header.frame_id == "map"
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ("", Result.EMPTY_QUESTION),
+        ("   ", Result.EMPTY_QUESTION),
+        ("x" * 20_000, Result.NOT_UNDERSTOOD),
+        ("forget everything", Result.NOT_UNDERSTOOD),
+        ("wo ist der rote Becher?", Result.NOT_UNDERSTOOD),
+        ("when did you last see the unicorn?", Result.NO_EVIDENCE),
+    ],
+    ids=("empty", "blank", "20 kB", "order", "German", "never seen"),
+)
+def test_what_cannot_be_answered_has_a_code_and_a_sentence(street, question, code):
+    street, _ = street
+    result = street.ask(question)
+    assert (result.error_code, bool(result.error_msg)) == (code, True)
+
+
+def test_a_window_that_ends_before_it_begins_is_refused(street):
+    street, _ = street
+    result = street.ask("where is the mug?", from_stamp=Time(sec=200), to_stamp=Time(sec=100))
+    assert result.error_code == Result.NOT_UNDERSTOOD
+
+
+def test_a_directive_and_its_outcome_are_remembered(street):
+    street, _ = street
+    now = time.time()
+    report = msg.DirectiveReport(
+        header=header(now, "map"), text="find the red mug", understood="Find a red mug.", ended=True,
+        began=stamp_to_msg(now - 5.0), success=True, report="Found it.", distance_travelled=3.0,
+    )  # fmt: skip
+    street.reports.publish(report)
+    street.look_until(
+        lambda: "find the red mug" in street.ask("what did you do?").answer.casefold(), "the directive"
+    )
+
+
+def test_words_are_told_corrected_pinned_and_forgotten_after_a_look_at_the_count(street):
+    street, _ = street
+    told = street.manage(Manage.Request.TELL, text="The blue box belongs to Anna")
+    assert told.error_code == 0, told.error_msg
+    assert street.manage(Manage.Request.PIN, ids=told.ids).count == 1
+    corrected = street.manage(Manage.Request.CORRECT, ids=told.ids, text="The blue box belongs to Bert")
+    assert corrected.error_code == 0
+    looked = street.manage(Manage.Request.FORGET, text="belongs to Bert")
+    assert (looked.count, looked.error_code) == (1, 0) and "Bert" in looked.texts[0]
+    wrong = street.manage(Manage.Request.FORGET, text="belongs to Bert", expected=3)
+    assert wrong.error_code == Manage.Response.NOT_CONFIRMED
+    done = street.manage(Manage.Request.FORGET, text="belongs to Bert", expected=1)
+    assert done.error_code == 0
+    assert street.manage(Manage.Request.FORGET, text="belongs to").count == 0
+    assert street.manage(Manage.Request.FORGET).error_code == Manage.Response.BAD_REQUEST
+    assert street.manage(Manage.Request.PIN, ids=[10**6]).error_code == Manage.Response.NO_SUCH_MEMORY
+
+
+def test_memories_are_exported_and_an_import_adds_none_twice(street, tmp_path):
+    street, _ = street
+    path = tmp_path / "memories.jsonl"
+    exported = street.manage(Manage.Request.EXPORT, path=str(path))
+    assert exported.error_code == 0 and exported.count >= 2
+    assert json.loads(path.read_text().splitlines()[1])["memory"]
+    assert street.manage(Manage.Request.IMPORT, path=str(path)).count == 0
+    assert (
+        street.manage(Manage.Request.IMPORT, path="memories.jsonl").error_code == Manage.Response.BAD_REQUEST
+    )
+    assert street.manage(Manage.Request.IMPORT, path="/no/such").error_code == Manage.Response.FILE_ERROR
+
+
+def test_nothing_is_remembered_while_the_robot_is_lost(street):
+    street, _ = street
+    street.robot.transforms = False
+    before = street.count("segments.lost")
+    street.look_until(lambda: street.count("segments.lost") > before, "a segment is dropped")
+    told = street.manage(Manage.Request.TELL, text="I am here")
+    assert told.error_code == Manage.Response.LOST
+    street.robot.transforms = True
+
+
+def test_a_killed_memory_goes_on_with_all_that_it_had(street):
+    street, _ = street
+    street.look_until(lambda: street.count("store.pending") == 0, "everything is in Milvus")
+    path = street.folder.parent / "before.jsonl"
+    street.manage(Manage.Request.EXPORT, path=str(path))
+    before = {json.loads(line).get("origin") for line in path.read_text().splitlines()[1:]}
+    street.processes.kill("memory")
+    street.bed.forget("/diagnostics")
+    street.processes.starter.start_one("memory")
+    street.look_until(lambda: street.count("store.records") > len(before), "it remembers more", 90.0)
+    after_path = street.folder.parent / "after.jsonl"
+    street.manage(Manage.Request.EXPORT, path=str(after_path))
+    after = {json.loads(line).get("origin") for line in after_path.read_text().splitlines()[1:]}
+    assert before <= after
+    assert street.ask("where is the red mug?").error_code == Result.NONE
+    street.processes.assert_alive(besides=("memory",))

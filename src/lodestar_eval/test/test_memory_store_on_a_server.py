@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from lodestar.memory.config import StoreConfig
-from lodestar.memory.milvus_index import MilvusIndex
+from lodestar.memory.milvus_index import Entry, MilvusIndex
 from lodestar.memory.records import Memory
-from lodestar.memory.requests import EVERY_ROBOT, Request
+from lodestar.memory.requests import EVERY_ROBOT, Order, Request
 from lodestar.memory.store import MemoryStore
 from lodestar_eval.milvus_server import NoServer, milvus_server, server_python
 
@@ -49,6 +49,21 @@ def add(store: MemoryStore, numbers: range, word: str = "thing") -> None:
     for i in numbers:
         place = np.array([i % 10, i // 10, 0.0], float)
         store.add(Memory(0, f"{word} {i}", 3.0 * i, 3.0 * i + 3.0, place), vector(i))
+
+
+def many(config: StoreConfig, count: int) -> None:
+    """Write records of another robot at once."""
+    index = MilvusIndex(config, Path(config.folder))
+    index.connect()
+    vectors = np.random.default_rng(9).normal(size=(count, DIMENSION)).astype(np.float32)
+    for begin in range(0, count, 2000):
+        entries = []
+        for i in range(begin, min(begin + 2000, count)):
+            memory = Memory(i + 1, f"bone {i}", 3.0 * i, 3.0 * i + 3.0, np.zeros(3), robot=config.robot)
+            entries.append(Entry(f"k9:{i + 1}", memory, vectors[i]))
+        index.upsert(entries)
+    index.seal()
+    index.close()
 
 
 def wait(until: Callable[[], bool]) -> None:
@@ -129,6 +144,10 @@ def test_two_robots_share_a_collection_and_neither_answers_for_the_other(python,
             assert {hit.memory.text for hit in both} == {"crate 75", "mug 75"}
             other = spot.search(Request(window=(150.0, 300.0), robots=("go2",), limit=200))
             assert len(other) == 51 and {hit.memory.robot for hit in other} == {"go2"}
+            many(replace(config, uri=uri, robot="k9"), 17_000)  # more than Milvus returns at once
+            for order, first in ((Order.NEWEST, 16_999), (Order.OLDEST, 0)):
+                found = spot.search(Request(robots=("k9",), order=order, limit=3))
+                assert [hit.memory.start for hit in found] == [3.0 * abs(first - k) for k in range(3)]
             go2.forget(Request(window=(0.0, 1e6)))
             wait(lambda: go2.flush(20.0))
             wait(lambda: not spot.search(Request(vectors=vector(75), robots=("go2",))))

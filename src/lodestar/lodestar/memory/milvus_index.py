@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import json
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,13 @@ import numpy as np
 
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.errors import IndexUnavailable
+from lodestar.memory.milvus_filters import filters_of, inside, order_of, quoted
 from lodestar.memory.record_json import from_json, to_json
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import EVERY_ROBOT, Hit, Request
 
 _PAGE = 4096  # keys listed or deleted per call
+_ROWS = 500  # whole records read per call; chosen: 1.5 MB
 _MAX_ENTITIES = 256
 _MAX_SHORT = 512  # bytes of a name
 _MAX_WINDOW = 16_384  # results of one search; Milvus' own limit
@@ -155,29 +157,13 @@ class MilvusIndex:
 
     def listed(self) -> list[Listed]:
         """Return what Milvus has of this robot."""
-        found: list[Listed] = []
-        names = ["key", "pinned", "map_id", "fingerprint"]
-        filters = f"robot == {_quoted(self._config.robot)}"
-
-        def page(client: Any, name: str) -> None:
-            if self.on_demand:
-                client.load_collection(name)
-            if self._lite:  # returns all at once; its iterator misses a call of the server's
-                pages = iter([client.query(name, filter=filters, output_fields=names), []])
-                following = lambda: next(pages)  # noqa: E731
-            else:
-                following = client.query_iterator(
-                    name, batch_size=_PAGE, filter=filters, output_fields=names
-                ).next
-            while rows := following():
-                found.extend(
-                    Listed(r["key"], bool(r["pinned"]), int(r["map_id"]), str(r["fingerprint"])) for r in rows
-                )
-            if self.on_demand:
-                client.release_collection(name)
-
-        self._call(page)
-        return found
+        filters = f"robot == {quoted(self._config.robot)}"
+        if self.on_demand:
+            self._call(lambda client, name: client.load_collection(name))
+        rows = self._every(filters, ["key", "pinned", "map_id", "fingerprint"])
+        if self.on_demand:
+            self._call(lambda client, name: client.release_collection(name))
+        return [Listed(r["key"], bool(r["pinned"]), int(r["map_id"]), str(r["fingerprint"])) for r in rows]
 
     def search(
         self, queries: np.ndarray, request: Request, limit: int, keys: Sequence[str] = ()
@@ -186,7 +172,7 @@ class MilvusIndex:
 
         keys: only among these.
         """
-        filters = _filters(request, (self._config.robot,), keys)
+        filters = filters_of(request, (self._config.robot,), keys)
         found = self._search(queries, filters, min(limit, _MAX_WINDOW), ["key"])
         best: dict[str, float] = {}
         for hit in found:
@@ -195,31 +181,62 @@ class MilvusIndex:
         return best
 
     def fleet(self, queries: np.ndarray | None, request: Request) -> list[Hit]:
-        """Return what several robots remember, most alike or newest first. Their records come from Milvus alone."""
+        """Return what several robots remember, most alike or in the request's order. A server's only."""
         robots = () if request.robots == EVERY_ROBOT else request.robots
-        filters, names = _filters(request, robots), ["key", "record", "vector"]
-        wanted = min(_MAX_WINDOW, request.limit * self._config.overfetch)
+        names = ["key", "record", "vector"]
         if queries is not None:
-            rows = [
-                {**hit["entity"], "score": hit["distance"]}
-                for hit in self._search(queries, filters, wanted, names)
-            ]
+            wanted = min(_MAX_WINDOW, request.limit * self._config.overfetch)
+            found = self._search(queries, filters_of(request, robots), wanted, names)
+            rows = [{**hit["entity"], "score": hit["distance"]} for hit in found]
         else:
-            found = self._call(
-                lambda client, name: client.query(
-                    name, filter=filters, output_fields=names, limit=_MAX_WINDOW, timeout=self._config.timeout
-                )
-            )
-            rows = [dict(row) for row in found]
+            rows = self._first(request, robots, names)
         hits: dict[str, Hit] = {}
         for row in rows:
             values = row["record"] if isinstance(row["record"], dict) else json.loads(row["record"])
             vector = np.asarray(row["vector"], np.float32)
             hit = Hit(from_json(values), float(row.get("score", 0.0)), vector)
-            if _inside(hit.memory, request) and hit.score >= hits.get(row["key"], hit).score:
+            x, y = map(float, hit.memory.position[:2])
+            if inside(x, y, request) and hit.score >= hits.get(row["key"], hit).score:
                 hits[row["key"]] = hit
-        key = (lambda h: -h.score) if queries is not None else (lambda h: -h.memory.start)
-        return sorted(hits.values(), key=key)[: request.limit]
+        order = order_of(request)
+
+        def place(hit: Hit) -> float:
+            return order(hit.memory.start, *map(float, hit.memory.position[:2]))
+
+        ranked = sorted(hits.values(), key=place if queries is None else lambda hit: -hit.score)
+        return ranked[: request.limit]
+
+    def _first(self, request: Request, robots: Sequence[str], names: list[str]) -> list[dict[str, Any]]:
+        """Return the first rows in the request's order. Milvus has none, so keys of all are read, then these rows."""
+        order = order_of(request)
+        rows = self._every(filters_of(request, robots), ["key", "start", "x", "y"])
+        rows = [row for row in rows if inside(row["x"], row["y"], request)]
+        rows.sort(key=lambda row: order(row["start"], row["x"], row["y"]))
+        keys = [str(row["key"]) for row in rows[: request.limit]]
+        found: list[dict[str, Any]] = []
+        for begin in range(0, len(keys), _ROWS):
+            filters = filters_of(request, robots, keys[begin : begin + _ROWS])
+            found += self._call(
+                lambda client, name, filters=filters: client.query(
+                    name, filter=filters, output_fields=names, timeout=self._config.timeout
+                )
+            )
+        return found
+
+    def _every(self, filters: str, names: list[str]) -> list[dict[str, Any]]:
+        """Return fields of every record that passes the filters."""
+
+        def read(client: Any, name: str) -> list[dict[str, Any]]:
+            if self._lite:  # returns all at once; its iterator misses a call of the server's
+                return list(client.query(name, filter=filters, output_fields=names))
+            pages = client.query_iterator(name, batch_size=_PAGE, filter=filters, output_fields=names)
+            found: list[dict[str, Any]] = []
+            while rows := pages.next():
+                found.extend(rows)
+            pages.close()
+            return found
+
+        return list(self._call(read))
 
     def _search(
         self, queries: np.ndarray, filters: str, limit: int, names: list[str]
@@ -343,46 +360,3 @@ def _row(entry: Entry) -> dict[str, Any]:
         "entities": sorted(set(memory.entity_ids))[:_MAX_ENTITIES],
         "record": to_json(memory),
     }
-
-
-def _filters(request: Request, robots: Iterable[str], keys: Sequence[str] = ()) -> str:
-    """Return the request as Milvus' filter. A circle becomes its square, which the caller cuts out exactly."""
-    parts = []
-    if robots:
-        parts.append(f"robot in [{', '.join(_quoted(robot) for robot in robots)}]")
-    if keys:
-        return " and ".join([*parts, f"key in [{', '.join(_quoted(key) for key in keys)}]"])
-    if request.map is not None:
-        parts.append(
-            f"map_id == {int(request.map.map_id)} and fingerprint == {_quoted(request.map.fingerprint)}"
-        )
-    if request.window is not None:
-        low, high = (min(max(float(value), -1e300), 1e300) for value in request.window)
-        parts.append(f"end >= {low!r} and start <= {high!r}")
-    if request.near is not None:
-        for name, centre in zip("xy", request.near):
-            parts.append(f"{name} >= {centre - request.radius!r} and {name} <= {centre + request.radius!r}")
-    if request.floor is not None:
-        parts.append(f"floor == {int(request.floor)}")
-    if request.region_id is not None:
-        parts.append(f"region_id == {int(request.region_id)}")
-    if request.region:
-        parts.append(f"region == {_quoted(request.region.casefold())}")
-    if request.kinds:
-        parts.append(f"kind in [{', '.join(_quoted(kind.value) for kind in request.kinds)}]")
-    if request.sources:
-        parts.append(f"source in [{', '.join(_quoted(source.value) for source in request.sources)}]")
-    if request.entity_ids:
-        parts.append(f"array_contains_any(entities, {sorted(int(i) for i in request.entity_ids)})")
-    return " and ".join(parts)
-
-
-def _inside(memory: Memory, request: Request) -> bool:
-    if request.near is None:
-        return True
-    return float(np.hypot(*(memory.position[:2] - np.asarray(request.near[:2], float)))) <= request.radius
-
-
-def _quoted(text: str) -> str:
-    """Return the text as a string of Milvus' filter language, whatever is in it."""
-    return json.dumps(text, ensure_ascii=False)

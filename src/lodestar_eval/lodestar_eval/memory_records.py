@@ -49,6 +49,12 @@ def queries(count: int, captions: list[str], rng: np.random.Generator) -> list[s
     return found
 
 
+def cues_of(question: str) -> list[str]:
+    """Return what a question of `queries` names, and the question itself."""
+    named = question.removeprefix("where did you see the ").rstrip("?")
+    return [question, named, *named.split()]
+
+
 def life(
     count: int, span: float, captions: list[str], vectors: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[Memory, np.ndarray]]:
@@ -85,8 +91,8 @@ def life(
 
 
 def _thing(number: int, place: np.ndarray) -> Primitive:
-    looks = f"{_LOOKS[number % len(_LOOKS)]} thing"
     noun = _NOUNS[number % len(_NOUNS)]
+    looks = f"{_LOOKS[number // len(_NOUNS) % len(_LOOKS)]} {noun}"
     return Primitive(number + 1, noun, np.array([*place, 0.5]), np.full(3, 0.4), looks, 900)
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lodestar_eval.memory import resident_bytes
-from lodestar_eval.memory_records import base_captions, life, queries
+from lodestar_eval.memory import peak_bytes, reset_peak, resident_bytes
+from lodestar_eval.memory_records import base_captions, cues_of, life, queries
 
 _DAY = 86_400.0
 _LIMIT = 100  # memories per answer
@@ -54,6 +54,10 @@ def _measure(trial: Trial) -> dict[str, float]:
     vectors = embedder.embed(captions)
     found = {"embed_ms": 1e3 * (time.perf_counter() - began) / len(captions)}
     before = resident_bytes()
+    _import_milvus(trial.uri)
+    found["import_mib"] = (resident_bytes() - before) / 2**20
+    before = resident_bytes()
+    reset_peak()
     most = trial.most or StoreConfig().max_records
     config = StoreConfig(folder=trial.folder, uri=trial.uri, max_records=most)
     with MemoryStore.open(config, embedder.embed) as store:
@@ -68,8 +72,10 @@ def _measure(trial: Trial) -> dict[str, float]:
         _work_off(store)
         found["flush_s"] = time.perf_counter() - began
         found["records"] = float(store.statistics().records)
-        found.update(_ask(store, trial, captions, rng))
+        found.update(_ask(store, trial, captions, rng, embedder))
         found["rss_mib"] = (resident_bytes() - before) / 2**20
+        found.update(_forget(store, rng))
+        found["peak_mib"] = (peak_bytes() - before) / 2**20
         found["cache_mib"] = store.statistics().cache_bytes / 2**20
         found["journal_mib"] = store.statistics().journal_bytes / 2**20
         began = time.perf_counter()
@@ -83,17 +89,46 @@ def _measure(trial: Trial) -> dict[str, float]:
     return found
 
 
+def _import_milvus(uri: str) -> None:
+    import pymilvus  # noqa: F401
+
+    if not uri:
+        import milvus_lite.server_manager  # noqa: F401
+        import pyarrow.parquet  # noqa: F401
+
+
+def _forget(store, rng: np.random.Generator) -> dict[str, float]:  # type: ignore[no-untyped-def]
+    """Return seconds until a forgotten memory is erased everywhere, and milliseconds of searches meanwhile."""
+    from lodestar.memory.requests import Request
+
+    vectors = rng.normal(size=(1, store.config.dimension))
+    began, taken, done = time.perf_counter(), [], False
+    store.forget(store.identities()[0])
+    while not done:
+        begun = time.perf_counter()
+        store.search(Request(vectors=vectors, limit=_LIMIT))
+        taken.append(time.perf_counter() - begun)
+        done = store.flush(0.5)
+    return {"forget_s": time.perf_counter() - began, "while_forgetting_ms_p95": _ms(taken, 95)}
+
+
 def _work_off(store) -> None:  # type: ignore[no-untyped-def]
     for _ in range(3):  # the thinning begins in the turn after the last record
         if not store.flush(600.0):
             raise RuntimeError(f"the store cannot be flushed: {store.statistics().problems}")
 
 
-def _ask(store, trial: Trial, captions: list[str], rng: np.random.Generator) -> dict[str, float]:  # type: ignore[no-untyped-def]
+def _ask(  # type: ignore[no-untyped-def]
+    store, trial: Trial, captions: list[str], rng: np.random.Generator, embedder
+) -> dict[str, float]:
     """Return p50 and p95 in milliseconds of each kind of request; words are embedded within."""
+    from lodestar.memory.config import BottleneckConfig
+    from lodestar.memory.evidence import bottleneck_evidence
     from lodestar.memory.requests import Request
+    from lodestar.models.phrases import PhraseBook
 
-    words = queries(4 * (trial.queries + _WARM_UP), captions, rng)
+    things = PhraseBook(embedder)
+    words = queries(5 * (trial.queries + _WARM_UP), captions, rng)
 
     def window(length: float) -> tuple[float, float]:
         begin = float(rng.uniform(max(0.0, trial.span - 3.0 * _DAY), trial.span - length))
@@ -102,28 +137,44 @@ def _ask(store, trial: Trial, captions: list[str], rng: np.random.Generator) -> 
     def place() -> tuple[float, float]:
         return tuple(rng.uniform(5.0, 25.0, 2).tolist())  # type: ignore[return-value]
 
-    kinds: dict[str, Callable[[], Request]] = {
-        "text": lambda: Request(phrases=(words.pop(),), limit=_LIMIT),
-        "time": lambda: Request(window=window(3600.0), limit=_LIMIT),
-        "place": lambda: Request(near=place(), radius=5.0, limit=_LIMIT),
-        "entity": lambda: Request(entity_ids=frozenset({int(rng.integers(1, 400))}), limit=_LIMIT),
-        "text_place": lambda: Request(phrases=(words.pop(),), near=place(), radius=10.0, limit=_LIMIT),
-        "all": lambda: Request(
+    def everything() -> Request:
+        return Request(
             phrases=(words.pop(),), window=window(6 * 3600.0), near=place(), radius=10.0, limit=_LIMIT
+        )
+
+    def evidence(request: Request) -> int:
+        cues = things.vectors(cues_of(request.phrases[0]))
+        return len(
+            bottleneck_evidence(store.search(request), cues, things.vectors, BottleneckConfig()).pieces
+        )
+
+    def hits(request: Request) -> int:
+        return len(store.search(request))
+
+    kinds: dict[str, tuple[Callable[[], Request], Callable[[Request], int]]] = {
+        "text": (lambda: Request(phrases=(words.pop(),), limit=_LIMIT), hits),
+        "time": (lambda: Request(window=window(3600.0), limit=_LIMIT), hits),
+        "place": (lambda: Request(near=place(), radius=5.0, limit=_LIMIT), hits),
+        "entity": (lambda: Request(entity_ids=frozenset({int(rng.integers(1, 400))}), limit=_LIMIT), hits),
+        "text_place": (
+            lambda: Request(phrases=(words.pop(),), near=place(), radius=10.0, limit=_LIMIT),
+            hits,
         ),
+        "all": (everything, hits),
+        "evidence": (everything, evidence),
     }
     found = {}
-    for kind, make in kinds.items():
-        taken, hits = [], 0
+    for kind, (make, answer) in kinds.items():
+        taken, count = [], 0
         for k in range(trial.queries + _WARM_UP):
             request = make()
             begun = time.perf_counter()
-            answer = store.search(request)
+            number = answer(request)
             if k >= _WARM_UP:
                 taken.append(time.perf_counter() - begun)
-                hits += len(answer)
+                count += number
         found[f"{kind}_ms_p50"], found[f"{kind}_ms_p95"] = _ms(taken, 50), _ms(taken, 95)
-        found[f"{kind}_hits"] = hits / trial.queries
+        found[f"{kind}_hits"] = count / trial.queries
     return found
 
 
@@ -181,7 +232,10 @@ def kill_owner(folder: Path, uri: str, kills: int, seed: int, progress: Callable
     with MemoryStore.open(config, index=index) as store:
         _work_off(store)
         identities = store.identities()
+        if not index.connected:  # Milvus Lite, which the store has put away
+            index.connect()
         written = {entry.key for entry in index.listed()}
+        index.close()
         wrong = len(written ^ {store.origin_of(identity) for identity in identities})
         told = [(m.text, m.start) for m in map(store.get, identities)]
     lost = len(acknowledged.difference(identities))

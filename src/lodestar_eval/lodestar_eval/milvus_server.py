@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +14,7 @@ from pathlib import Path
 INSTALL = 'python3 -m venv .venv-milvus && .venv-milvus/bin/pip install "setuptools<80" milvus==2.3.5'
 PYTHON = Path(".venv-milvus/bin/python")  # in the checkout
 _PATIENCE = 20.0  # seconds for the server to end
+_CONNECTIONS = 90.0  # seconds for its connections to be over; Linux keeps closed ones for 60 s
 
 _SERVE = """
 import signal, sys
@@ -51,6 +54,8 @@ def milvus_server(python: Path, folder: Path, port: int = 0) -> Iterator[tuple[s
         key: value for key, value in os.environ.items() if key not in ("LD_LIBRARY_PATH", "PYTHONPATH")
     }
     folder.mkdir(parents=True, exist_ok=True)
+    if port:
+        _await_free(port)
     with (
         open(folder / "server.log", "w", encoding="utf-8") as log,
         subprocess.Popen(
@@ -62,6 +67,8 @@ def milvus_server(python: Path, folder: Path, port: int = 0) -> Iterator[tuple[s
             said = process.stdout.readline().strip()
             if not said.isdecimal():
                 raise NoServer(f"the Milvus server does not start; see {folder / 'server.log'}")
+            if port and int(said) != port:
+                raise NoServer(f"the Milvus server took the port {said}, not {port}: end what listens there")
             yield f"http://127.0.0.1:{said}", process
         finally:
             if process.poll() is None:
@@ -70,3 +77,19 @@ def milvus_server(python: Path, folder: Path, port: int = 0) -> Iterator[tuple[s
                     process.wait(_PATIENCE)
                 except subprocess.TimeoutExpired:
                     process.kill()
+
+
+def _await_free(port: int) -> None:
+    """Wait until the connections of a former server are over; else the new one takes another port. Raises NoServer."""
+    ends = time.monotonic() + _CONNECTIONS
+    while True:
+        with socket.socket(
+            socket.AF_INET, socket.SOCK_STREAM
+        ) as probe:  # without SO_REUSEADDR, as the server's own
+            try:
+                probe.bind(("127.0.0.1", port))
+                return
+            except OSError as error:
+                if time.monotonic() > ends:
+                    raise NoServer(f"the port {port} is not free: end what listens there") from error
+        time.sleep(0.5)

@@ -128,7 +128,9 @@ def _worth(induced: InducedPrimitives, cosines: np.ndarray, share: float) -> np.
     """
     scores = np.array([hit.score for hit in induced.hits])
     best = np.full((len(scores), cosines.shape[1]), -np.inf)
-    np.maximum.at(best, induced.owners, cosines[induced.rows])
+    if len(induced.owners):  # rising
+        firsts = np.flatnonzero(np.diff(induced.owners, prepend=-1))
+        best[induced.owners[firsts]] = np.maximum.reduceat(cosines[induced.rows], firsts)
     shows = np.isfinite(best).all(axis=1)
     worth = scores.copy()
     worth[shows] = (1.0 - share) * scores[shows] + share * best[shows].mean(axis=1)

@@ -59,6 +59,7 @@ class FlushWorker:
         ends = time.monotonic() + timeout
         self._retry_at.clear()
         while True:
+            self._upkeep.hurry()
             with self._done:
                 until = self._turns + 2  # the turn that runs now may have begun before the call
                 self._called.set()
@@ -87,7 +88,7 @@ class FlushWorker:
             work = self._ledger.work
             waits = bool(work.unembedded) and self._embed is not None
             rest = work.unwritten or work.undeleted or work.unerased or self._ledger.unfinished()
-            return not waits and not rest and self._upkeep.reconciled
+            return not waits and not rest and self._upkeep.ready
 
     def _run(self) -> None:
         while not self._ending:

@@ -7,6 +7,7 @@ import threading
 import time
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from lodestar.memory.milvus_index import Entry, MilvusIndex
 from lodestar.memory.record_json import vector_from_text
 from lodestar.storage.private import write_private
 
-_NOTE = "index.json"  # says that Milvus was like the journal when the store was closed
+_NOTE = "index.json"  # says what Milvus had of the journal when the store was closed
 
 
 class IndexUpkeep:
@@ -27,16 +28,30 @@ class IndexUpkeep:
         self._config = ledger.config
         self._note = folder / _NOTE
         self.reconciled = False
+        self._started = True  # not reconciled yet since the start
+        self._hurried = False
         self._unsealed = 0  # records upserted since the last seal
         self._settling: dict[int, float] = {}  # rows -> time of their upsert
 
+    def hurry(self) -> None:
+        """Have Milvus Lite written to now, and not when enough is waiting."""
+        self._hurried = True
+
+    @property
+    def ready(self) -> bool:
+        """Return whether it is known what Milvus has."""
+        return self.reconciled and (self._index.on_demand or self._index.connected)
+
     def work_off(self) -> bool:
-        """Connect, delete, erase and write one batch. Returns whether more is to be written."""
+        """Connect where there is work, delete, erase and write one batch. Returns whether more is to be written."""
+        if not self.ready:
+            self._reconcile()
+        if not self._due():
+            return False
         if not self._index.connected:
             self._index.connect()
-            self.reconciled = False
-        if not self.reconciled:
-            self._reconcile()
+            if self._index.created:  # the file was moved away
+                self._write_all()
         self._delete()
         if self._ledger.work.unpurged:
             self._purge()
@@ -44,17 +59,18 @@ class IndexUpkeep:
         if self._unsealed >= self._config.seal_after:
             self._seal()
         self._release()
+        if self._index.on_demand and not self._ledger.work.unwritten:
+            self._put_away()
         return more
 
     def close(self, idle: bool) -> None:
-        """Seal and disconnect. idle: nothing is left to do, which is noted for the next start."""
-        if not self._index.connected:
-            return
+        """Seal and disconnect. idle: nothing is left to do. What Milvus lacks is noted for the next start."""
+        known = self.ready and (idle or self._index.on_demand)
         try:
-            if self._unsealed:
+            if self._unsealed and self._index.connected:
                 self._seal()
-            if idle and self.reconciled:
-                write_private(self._note, json.dumps(self._state()).encode())
+            if known:
+                write_private(self._note, json.dumps({**self._state(), **self._waiting()}).encode())
         finally:
             self._index.close()
 
@@ -69,21 +85,57 @@ class IndexUpkeep:
         line = segment.read(place)
         return vector_from_text(line["vector"], self._config.dimension).astype(np.float32)
 
+    def _due(self) -> bool:
+        """Return whether Milvus is to be open: a server always, Milvus Lite where enough waits or is to be erased."""
+        with self._lock:
+            work = self._ledger.work
+            waiting = len(work.unwritten) + len(work.undeleted)
+            urgent = self._hurried or work.unpurged or self._index.connected
+            return not self._index.on_demand or waiting >= self._config.seal_after or bool(urgent and waiting)
+
+    def _put_away(self) -> None:
+        """Close Milvus Lite, which gives its memory back."""
+        self._hurried = False
+        if self._unsealed:
+            self._seal()
+        self._index.close()
+
     def _reconcile(self) -> None:
         """Find out what Milvus lacks, what it has too much and what differs."""
-        if self._index.created:
-            with self._lock:
-                self._ledger.work.undeleted.clear()
-        elif self._noted():
-            with self._lock:
-                done = list(self._ledger.work.unwritten)
-                self._ledger.work.unwritten.clear()
-                self._ledger.work.undeleted.clear()
-            self._settling.update(dict.fromkeys(done, 0.0))
-        else:
-            self._compare()
+        self.reconciled = False
+        noted = self._noted() if self._started else None
+        if noted is not None and self._index.on_demand:
+            self._take(noted)
+        elif not self._index.on_demand or self._index.exists:
+            self._index.connect()
+            if self._index.created:
+                self._write_all()
+            elif noted is not None:
+                self._take(noted)
+            else:
+                self._write_all()
+                self._compare()
+        self._started = False
         self._note.unlink(missing_ok=True)
         self.reconciled = True
+
+    def _write_all(self) -> None:
+        with self._lock:
+            rows = self._ledger.catalogue.rows
+            self._ledger.work.unwritten.update(
+                dict.fromkeys(np.flatnonzero(rows["shown"] & rows["embedded"]).tolist())
+            )
+
+    def _take(self, noted: dict[str, Any]) -> None:
+        """Take over what Milvus has by the note of the last end."""
+        waiting = set(noted["waiting"])
+        with self._lock:
+            work, rows = self._ledger.work, self._ledger.catalogue.rows
+            done = [row for row in work.unwritten if int(rows[row]["id"]) not in waiting]
+            for row in done:
+                del work.unwritten[row]
+            work.undeleted = dict.fromkeys(map(str, noted["undeleted"]))
+        self._settling.update(dict.fromkeys(done, 0.0))
 
     def _compare(self) -> None:
         listed = {entry.key: entry for entry in self._index.listed()}
@@ -126,10 +178,7 @@ class IndexUpkeep:
     def _purge(self) -> None:
         """Erase what was forgotten from Milvus' files."""
         if self._index.erase():
-            with self._lock:
-                rows = self._ledger.catalogue.rows
-                for row in np.flatnonzero(rows["shown"] & rows["embedded"]):
-                    self._ledger.work.unwritten[int(row)] = None
+            self._write_all()
             self._unsealed = 0
         with self._lock:
             self._ledger.work.unpurged = bool(self._ledger.work.undeleted)
@@ -186,8 +235,22 @@ class IndexUpkeep:
         values = {"uri": self._config.uri, "collection": self._config.collection, "store": self._ledger.store}
         return {**values, "records": self._ledger.catalogue.alive, "next_id": self._ledger.next_id}
 
-    def _noted(self) -> bool:
+    def _waiting(self) -> dict[str, object]:
+        """Return ids that Milvus lacks or will lack once they have vectors, and keys that it has too much."""
+        with self._lock:
+            work, rows = self._ledger.work, self._ledger.catalogue.rows
+            waiting = [int(rows[row]["id"]) for row in (*work.unwritten, *work.unembedded)]
+            return {"waiting": waiting, "undeleted": list(work.undeleted)}
+
+    def _noted(self) -> dict[str, Any] | None:
+        """Return the note of the last end, None if it does not fit the journal."""
         try:
-            return bool(json.loads(self._note.read_text()) == self._state())
-        except (OSError, ValueError):
-            return False
+            note = json.loads(self._note.read_text())
+            fits = {key: note[key] for key in self._state()} == self._state()
+            return (
+                note
+                if fits and isinstance(note["waiting"], list) and isinstance(note["undeleted"], list)
+                else None
+            )
+        except (OSError, ValueError, KeyError, TypeError):
+            return None

@@ -63,46 +63,40 @@ def induce(hits: Sequence[Hit], config: BottleneckConfig) -> InducedPrimitives:
     ranked = above_threshold(hits, config.threshold)
     flat = [primitive for hit in ranked for primitive in hit.memory.primitives]
     centre, size = _geometry_of(flat)
-    sound = (np.isfinite(centre) & np.isfinite(size)).all(axis=1).tolist()
-    cells = np.round(np.nan_to_num(centre) / config.same_place).astype(np.int64).tolist()
-    index: dict[
+    sound = np.flatnonzero((np.isfinite(centre) & np.isfinite(size)).all(axis=1))
+    owners = np.repeat(np.arange(len(ranked)), [len(hit.memory.primitives) for hit in ranked])[sound]
+    cells = np.round(centre[sound] / config.same_place).astype(np.int64)
+    ids = [flat[n].entity_id for n in sound.tolist()]
+    numbers: dict[
         tuple[int, ...], int
     ] = {}  # entity and place: of one that moved, each place is a primitive of its own
-    places: list[int] = []  # in flat, of each row
-    rows: list[int] = []
-    owners: list[int] = []
-    pixels: list[int] = []
-    taken, first = 0, 0
-    for hit in ranked:
-        own = [n for n in range(first, first + len(hit.memory.primitives)) if sound[n]]
-        first += len(hit.memory.primitives)
-        keys = [(flat[n].entity_id, *cells[n]) for n in own]
-        if taken and len(index) + len(set(keys) - index.keys()) > config.max_primitives:
-            break
-        for n, key in zip(own, keys):
-            if key not in index:
-                index[key] = len(places)
-                places.append(n)
-            rows.append(index[key])
-            owners.append(taken)
-            pixels.append(flat[n].pixels)
-        taken += 1
+    keys = zip(ids, *cells.T.tolist())
+    rows = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    known = np.maximum.accumulate(rows) + 1  # different primitives up to each reference
+    taken = len(ranked)
+    if len(numbers) > config.max_primitives:
+        taken = max(1, int(owners[np.argmax(known > config.max_primitives)]))
+    rows, owners, sound = rows[owners < taken], owners[owners < taken], sound[owners < taken]
+    places = sound[np.flatnonzero(np.diff(known[: len(rows)], prepend=0))]  # in flat, of each row
     half = size[places] / 2.0
     return InducedPrimitives(
-        tuple(flat[n] for n in places),
+        tuple(flat[n] for n in places.tolist()),
         centre[places] - half,
         centre[places] + half,
         tuple(ranked[:taken]),
-        np.array(rows, np.int64),
-        np.array(owners, np.int64),
-        np.array(pixels, np.int64),
+        rows,
+        owners,
+        np.array([flat[n].pixels for n in sound.tolist()], np.int64),
     )
 
 
 def _geometry_of(primitives: Sequence[Primitive]) -> tuple[np.ndarray, np.ndarray]:
     """Return centres and sizes (P, 3), metres."""
-    centre = np.array([primitive.centre for primitive in primitives], float).reshape(-1, 3)
-    return centre, np.array([primitive.size for primitive in primitives], float).reshape(-1, 3)
+    if not primitives:
+        return np.zeros((0, 3)), np.zeros((0, 3))
+    centre = np.concatenate([primitive.centre for primitive in primitives]).astype(float)
+    size = np.concatenate([primitive.size for primitive in primitives]).astype(float)
+    return centre.reshape(-1, 3), size.reshape(-1, 3)
 
 
 def similarities(induced: InducedPrimitives, cues: np.ndarray, embed: Embed) -> np.ndarray:

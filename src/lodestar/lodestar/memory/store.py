@@ -20,7 +20,7 @@ from lodestar.memory.milvus_index import MilvusIndex
 from lodestar.memory.owner import StoreOwner
 from lodestar.memory.record_json import checked_vector, cleaned
 from lodestar.memory.records import EventKind, MapName, Memory, Source
-from lodestar.memory.requests import Hit, Request
+from lodestar.memory.requests import EVERY_ROBOT, Hit, Request
 from lodestar.memory.retrieval import Retrieval
 from lodestar.storage.private import state_home
 
@@ -36,6 +36,7 @@ class Statistics:
     other_maps: int  # of these, records that belong to another map than the store is on
     pending: int  # records that Milvus has not yet
     unembedded: int  # records without a vector
+    cached: int  # vectors in the owner's memory
     forgotten: int  # tombstones
     clock_steps: int  # records that start before the one accepted before them
     texts_cut: int  # since the store was opened
@@ -167,8 +168,11 @@ class MemoryStore:
             self._check_open()
             request = request if request.map is not None else replace(request, map=self._map)
             code = self._ledger.catalogue.map_code(request.map or self._map, self._session)
-        if request.robots and request.robots != (self.config.robot,):
-            return self._index.fleet(queries, request)
+        if request.robots not in ((), (self.config.robot,)):
+            if self.config.uri:
+                return self._index.fleet(queries, request)
+            if not {self.config.robot, *EVERY_ROBOT} & set(request.robots):
+                return []  # Milvus Lite has this robot alone
         return self._retrieval.search(request, code, queries)
 
     def pin(self, identity: int, pinned: bool = True) -> None:
@@ -248,13 +252,14 @@ class MemoryStore:
             ledger, rows = self._ledger, self._ledger.catalogue.rows
             code = ledger.catalogue.map_code(self._map, self._session)
             problems = dict(self._worker.problems)
-            if self._retrieval.problem:
+            if self._retrieval.problem and not self._index.connected:
                 problems["search"] = self._retrieval.problem
             return Statistics(
                 records=ledger.catalogue.alive,
                 other_maps=int((rows["there"] & (rows["map"] != code)).sum()),
                 pending=len(ledger.work.unwritten) + len(ledger.work.unembedded),
                 unembedded=len(ledger.work.unembedded),
+                cached=len(ledger.matrix),
                 forgotten=len(ledger.tombstones),
                 clock_steps=ledger.counts.clock_steps,
                 texts_cut=ledger.counts.texts_cut,

@@ -39,6 +39,9 @@ def memory(
 class FakeMilvus:
     """What MilvusIndex does, in memory. down: every call fails. fail_after: upserts until it goes down in mid-write."""
 
+    on_demand = False
+    exists = True
+
     def __init__(self) -> None:
         self.rows: dict[str, Entry] = {}
         self.connected = self.created = False
@@ -96,4 +99,5 @@ class FakeMilvus:
 
     def _up(self) -> None:
         if self.down:
+            self.connected = False  # as after any failed call of a server
             raise IndexUnavailable("Milvus does not work now; check the server")

@@ -276,3 +276,40 @@ def test_only_the_owner_of_the_files_can_read_them(config):
     filled(config)
     assert Path(config.folder).stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in Path(config.folder).iterdir()} == {0o600}
+
+
+def test_a_server_that_comes_back_empty_is_filled_again(config, milvus):
+    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+        for i in range(20):
+            store.add(fakes.memory(f"thing {i}"))
+        assert store.flush()
+        milvus.down = True
+        store.add(fakes.memory("thing 20"))
+        assert not store.flush(1.0)
+        milvus.rows.clear()
+        milvus.down = milvus.made = False
+        assert store.flush() and store.flush()
+        assert len(milvus.texts()) == 21
+        assert store.statistics().problems == {}
+
+
+def test_a_server_that_restarted_between_two_searches_is_asked_again(config, milvus):
+    config = replace(config, cache="off", settle=0.0, exact_below=5)
+    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+        for i in range(20):
+            store.add(fakes.memory(f"thing {i}"))
+        assert store.flush() and store.flush()
+        milvus.down = True  # nothing is written, so only the search finds out
+        assert store.search(Request(phrases=("thing 7",), limit=1))[0].memory.text == "thing 7"
+        assert not milvus.connected and "search" in store.statistics().problems
+        milvus.down = False
+        assert store.flush() and milvus.connected
+        assert store.statistics().problems == {}
+
+
+def test_records_that_got_vectors_in_a_later_session_reach_milvus(config, milvus):
+    with MemoryStore.open(config, index=milvus) as store:
+        store.add(fakes.memory("a mug"))
+        assert store.flush() and milvus.texts() == []
+    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+        assert store.flush() and milvus.texts() == ["a mug"]

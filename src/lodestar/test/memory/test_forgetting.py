@@ -33,7 +33,6 @@ def test_forgotten_content_is_gone_from_every_file(config):
             store.add(fakes.memory(f"thing {i}", float(i), keyframe_ids=(i, 100)))
         identity = store.add(fakes.memory(secret, 50.0, things=(9,), keyframe_ids=(7, 41, 42, 100)))
         assert store.flush()
-        index.seal()
         vector = vector_to_text(fakes.embed([secret])[0])
         assert on_disk(config, "XSECRETX") and on_disk(config, vector)
         assert store.forget(identity) == [identity]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -59,6 +61,58 @@ def test_a_memory_whose_map_was_saved_is_written_again(lite):
     index.connect()
     assert [(entry.fingerprint, entry.pinned) for entry in index.listed()] == [("abc", False)]
     index.close()
+
+
+def listed(config) -> list[int]:
+    index = MilvusIndex(config, Path(config.folder))
+    index.connect()
+    found = sorted(int(entry.key.rpartition(":")[2]) for entry in index.listed())
+    index.close()
+    return found
+
+
+def test_milvus_lite_is_open_only_while_it_is_written_to(config):
+    index = MilvusIndex(config, Path(config.folder))
+    with MemoryStore.open(replace(config, seal_after=20), fakes.embed, index=index) as store:
+        for i in range(15):
+            store.add(fakes.memory(f"thing {i}", 3.0 * i))
+        while store.statistics().unembedded:
+            time.sleep(0.01)
+        assert not index.exists and store.statistics().pending == 15  # the journal has them
+        for i in range(15, 25):
+            store.add(fakes.memory(f"thing {i}", 3.0 * i))
+        ends = time.monotonic() + 60.0
+        while (store.statistics().pending or index.connected) and time.monotonic() < ends:
+            time.sleep(0.05)
+        assert store.statistics().pending == 0 and not index.connected
+        found = store.search(Request(phrases=("thing 3",), robots=EVERY_ROBOT, limit=1))
+        assert found[0].memory.text == "thing 3" and store.search(Request(robots=("spot",))) == []
+    assert listed(config) == list(range(1, 26))
+
+
+def test_what_milvus_lite_lacks_at_the_end_is_written_later(config):
+    with MemoryStore.open(config, fakes.embed) as store:
+        store.add(fakes.memory("first"))
+        assert store.flush(), store.statistics().problems
+        second = store.add(fakes.memory("second"))
+        store.forget(store.add(fakes.memory("third")))
+        store.correct(second, "not the second")
+    with MemoryStore.open(config, fakes.embed) as store:
+        store.add(fakes.memory("fourth"))
+        assert store.flush(), store.statistics().problems
+        assert store.statistics().pending == 0
+    assert listed(config) == [1, 4, 5]
+
+
+def test_a_milvus_lite_file_that_was_moved_away_is_filled_again(config):
+    with MemoryStore.open(config, fakes.embed) as store:
+        store.add(fakes.memory("first"))
+        assert store.flush(), store.statistics().problems
+    shutil.move(Path(config.folder) / "milvus.db", Path(config.folder) / "elsewhere")
+    with MemoryStore.open(config, fakes.embed) as store:
+        store.add(fakes.memory("second"))
+        assert store.flush(), store.statistics().problems
+    assert listed(config) == [1, 2]
 
 
 def test_a_milvus_folder_that_is_none_is_told_and_the_memory_goes_on(config):

@@ -232,6 +232,8 @@ def kill_owner(folder: Path, uri: str, kills: int, seed: int, progress: Callable
     with MemoryStore.open(config, index=index) as store:
         _work_off(store)
         identities = store.identities()
+        if uri:
+            time.sleep(config.settle)  # a server shows what was written after some seconds
         if not index.connected:  # Milvus Lite, which the store has put away
             index.connect()
         written = {entry.key for entry in index.listed()}

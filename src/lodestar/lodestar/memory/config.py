@@ -46,7 +46,7 @@ class StoreConfig:
     same_entities: float = 0.5  # Jaccard index from which records show the same things, 0..1; chosen
 
     exact_below: int = (
-        2000  # records that pass the filters, up to which vectors are read from the journal; measured
+        500  # records that pass the filters, up to which vectors are read from the journal; measured
     )
     overfetch: int = 2  # times the limit asked of Milvus: its filter takes a square for the circle; chosen
 

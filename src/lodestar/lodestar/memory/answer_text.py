@@ -28,9 +28,19 @@ def answer_lines(answer: Answer, now: float | None, shown: int = _SHOWN) -> list
         facts.append(f"{answer.coverage:.0%} of the floor looked at")
     lines.append(f"  ({', '.join(facts)})")
     lines += [f"  place: {_place(place)}" for place in answer.value.places[:shown]]
-    lines += [f"  {_proof(proof, now)}" for proof in answer.proof[:shown]]
-    if len(answer.proof) > shown:
-        lines.append(f"  and {len(answer.proof) - shown} more pieces of proof")
+    images = {proof.stamp: proof.id for proof in answer.proof if proof.kind is ProofKind.KEYFRAME}
+    told = {proof.stamp for proof in answer.proof if proof.kind is ProofKind.CAPTION}
+    # A memory stands once, with its image, also where it proves several places.
+    proofs = list(
+        {
+            (proof.kind, proof.id): proof
+            for proof in reversed(answer.proof)
+            if not (proof.kind is ProofKind.KEYFRAME and proof.stamp in told)
+        }.values()
+    )[::-1]
+    lines += [f"  {_proof(proof, now, images.get(proof.stamp))}" for proof in proofs[:shown]]
+    if len(proofs) > shown:
+        lines.append(f"  and {len(proofs) - shown} more pieces of proof")
     if answer.directive:
         lines.append(f"  To find out, send: {answer.directive}")
     return lines
@@ -60,9 +70,12 @@ def _place(place: AnswerPlace) -> str:
     return f"({x:.1f}, {y:.1f}, {z:.1f}) m{seen}"
 
 
-def _proof(proof: Proof, now: float | None) -> str:
+def _proof(proof: Proof, now: float | None, image: int | None) -> str:
     x, y = proof.position[:2]
     text = clean_text(proof.text)
     text = f"{text[: _TEXT - 1]}…" if len(text) > _TEXT else text
     where = f"at ({x:.1f}, {y:.1f})"
-    return f"{_NAMES[proof.kind]} {proof.id}, {time_in_words(proof.stamp, now)}, {where}: {text}".rstrip(": ")
+    name = f"{_NAMES[proof.kind]} {proof.id}"
+    if image is not None and proof.kind is not ProofKind.KEYFRAME:
+        name = f"{name} (image {image})"
+    return f"{name}, {time_in_words(proof.stamp, now)}, {where}: {text}".rstrip(": ")

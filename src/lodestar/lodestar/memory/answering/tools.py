@@ -30,7 +30,7 @@ class Tools:
     """scene: entities, merges and regions; its owner keeps it up to date and does not change it during an answer.
 
     use_scene: whether entities of the scene answer; else only the `select`ed evidence does, and the scene gives merges
-    and rooms alone. phrases: raises MissingPhrases where it cannot embed; fetch the phrases that it names and ask again.
+    and rooms alone. phrases: raises MissingPhrases where it cannot embed; fetch what that names, and ask again.
     grid, looks: None = no viewpoints, no coverage.
     """
 

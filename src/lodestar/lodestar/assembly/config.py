@@ -171,7 +171,7 @@ class GoalSelectorConfig:
 
 @dataclass(frozen=True)
 class MemoryConfig:
-    """What is remembered, where, and how questions are answered."""
+    """Configuration of the memory: store, segments, events, snapshots and answers."""
 
     tick_period: float = 1.0  # s of real time between two turns that end segments and tell snapshots; chosen
     pose_period: float = 0.2  # s of real time between poses; below segments.pose_gap, also at twice real time

@@ -63,7 +63,7 @@ def map_name_of(map_id: int, session_id: str) -> MapName:
 
 
 class MemoryChain:
-    """What the memory node does between its messages. Not safe for threads.
+    """Makes memories and snapshots of what the robot's parts publish. Not safe for threads.
 
     scene: the mirror that the owner keeps up to date; each delta is applied to it before it is told here. While there
     is no store, or it cannot keep anything, memories wait; the oldest are dropped first. counts: memories that were

@@ -1,4 +1,4 @@
-"""What the decision loop does, as news for the memory."""
+"""News for the memory from decisions and from directives that begin or end."""
 
 from __future__ import annotations
 

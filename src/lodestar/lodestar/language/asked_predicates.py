@@ -1,4 +1,4 @@
-"""What is asked about a thing, apart from the thing itself."""
+"""Predicates whose truth a question asks about a thing, told apart from the thing itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from lodestar.language.items import Item
 from lodestar.language.phrase_graphs import graphs_of
-from lodestar.language.phrases import Phrase, relation_of, with_state
+from lodestar.language.phrase_meanings import relation_of, with_state
+from lodestar.language.phrases import Phrase
 from lodestar.language.query_graph import Predicate, QueryGraph
 
 

@@ -18,12 +18,8 @@ from lodestar.language.phrase_items import (
     colors_apart,
     scope_of,
 )
-from lodestar.language.phrases import (
-    Phrase,
-    Relation,
-    Things,
-    phrase_of,
-)
+from lodestar.language.phrase_meanings import phrase_of
+from lodestar.language.phrases import Phrase, Relation, Things
 
 _TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "disturb", "damage"})
 

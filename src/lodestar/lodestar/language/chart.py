@@ -95,7 +95,7 @@ class _Derivation:
     value: Any = None
 
     def meaning(self, words: Sequence[str]) -> dict[str, Any]:
-        """What it means."""
+        """The meaning that the rules of this reading give."""
         if self.rule is None:
             return {"value": self.value}
         values = {name: part.meaning(words) for name, part in zip(self.rule.names, self.parts)}

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 
 
 def cache_folder() -> Path:
-    """Where tables are kept: in $LODESTAR_CACHE_DIR, else in the user's cache ($XDG_CACHE_HOME)."""
+    """The folder of the kept tables: in $LODESTAR_CACHE_DIR, else in the user's cache ($XDG_CACHE_HOME)."""
     own = os.environ.get("LODESTAR_CACHE_DIR")
     if own:
         return Path(own) / "charts"

@@ -51,7 +51,7 @@ ADAPTERS = ("offline", "model")
 
 @dataclass(frozen=True)
 class ReasonerConfig:
-    """Who weighs candidates and views; chat says which endpoint and what it may cost."""
+    """Choice of the reasoner that weighs candidates and views. chat: its endpoint, and what it may cost."""
 
     adapter: str = (
         "offline"  # offline: no model; model: an OpenAI-compatible endpoint, offline where it fails

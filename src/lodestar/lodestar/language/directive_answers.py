@@ -32,7 +32,8 @@ from lodestar.language.lattice import lattice_of
 from lodestar.language.noun_words import noun_words, singular
 from lodestar.language.phrase_graphs import graphs_of
 from lodestar.language.phrase_items import barred_things, item_of, scope_of
-from lodestar.language.phrases import Phrase, Things, options_of, things_of
+from lodestar.language.phrase_meanings import options_of, things_of
+from lodestar.language.phrases import Phrase, Things
 from lodestar.language.sentence_tokens import tokens_of
 from lodestar.language.step_questions import with_questions
 from lodestar.language.travel_steps import find_step, place_step, places
@@ -152,7 +153,7 @@ class _PhraseReader:
         return Things(phrases, len(phrases) > 1, (*others, *denied))
 
     def rooms(self, texts: Sequence[str], level: int | None) -> Scope:
-        """Where a step takes place."""
+        """The scope of a step: rooms, level and surroundings."""
         phrases = [phrase for text in texts for phrase in self.things(text).phrases]
         return Scope(tuple(graphs_of(phrase)[0] for phrase in phrases if not phrase.is_whole), level)
 

@@ -12,14 +12,8 @@ from lodestar.language.directive import (
     Scope,
     Step,
 )
-from lodestar.language.phrases import (
-    HERE,
-    Phrase,
-    Relation,
-    Things,
-    relation_of,
-    things_of,
-)
+from lodestar.language.phrase_meanings import relation_of, things_of
+from lodestar.language.phrases import HERE, Phrase, Relation, Things
 
 NEARBY = ("Near", "NextTo", "Closest")  # relations to a thing that it is enough to be around
 AROUND = 3.0  # m: what is around a thing, where no distance is said

@@ -90,7 +90,7 @@ class Pose:
 
 @dataclass(frozen=True)
 class Scope:
-    """Where a step takes place. Empty: wherever the robot can go.
+    """The rooms, the level and the surroundings in which a step takes place. Empty: wherever the robot can go.
 
     rooms: any of them, each a graph whose target is the room. level: of the building, 0 = ground, None = any.
     around, radius: within `radius` metres of a thing.

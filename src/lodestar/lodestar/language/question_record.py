@@ -13,7 +13,8 @@ from lodestar.language.items import ANYWHERE, Item, Pose, Scope
 from lodestar.language.noun_words import GENERIC, NounWords, noun_words
 from lodestar.language.phrase_graphs import graphs_of
 from lodestar.language.phrase_items import item_of, scope_of
-from lodestar.language.phrases import HERE, Phrase, Things, relation_of, things_of
+from lodestar.language.phrase_meanings import relation_of, things_of
+from lodestar.language.phrases import HERE, Phrase, Things
 from lodestar.language.question import (
     PARTIAL,
     WHOLE,

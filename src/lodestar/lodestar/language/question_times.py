@@ -9,7 +9,8 @@ from lodestar.language.chart import load_chart
 from lodestar.language.directive_draft import Draft
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.phrase_items import item_of
-from lodestar.language.phrases import Phrase, Things, relation_of
+from lodestar.language.phrase_meanings import relation_of
+from lodestar.language.phrases import Phrase, Things
 from lodestar.language.question_words import load_question_words, question_lattice
 from lodestar.language.sentence_tokens import COMMA
 from lodestar.language.time_windows import (

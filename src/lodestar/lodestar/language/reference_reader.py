@@ -10,16 +10,8 @@ from lodestar.language.chart import Lexeme, Reading, load_chart
 from lodestar.language.lattice import lattice_of
 from lodestar.language.noun_words import GENERIC, NounWords, noun_words
 from lodestar.language.phrase_graphs import SIDES, generic, graphs_of
-from lodestar.language.phrases import (
-    CENTER,
-    Phrase,
-    Relation,
-    Things,
-    Viewpoint,
-    phrase_of,
-    relation_of,
-    things_of,
-)
+from lodestar.language.phrase_meanings import phrase_of, relation_of, things_of
+from lodestar.language.phrases import CENTER, Phrase, Relation, Things, Viewpoint
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
 from lodestar.language.vocabulary import load_vocabulary

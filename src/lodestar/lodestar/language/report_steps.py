@@ -22,12 +22,8 @@ from lodestar.language.phrase_items import (
     level_of,
     scope_of,
 )
-from lodestar.language.phrases import (
-    Relation,
-    Things,
-    phrase_of,
-    relation_of,
-)
+from lodestar.language.phrase_meanings import phrase_of, relation_of
+from lodestar.language.phrases import Relation, Things
 from lodestar.language.query_graph import Predicate
 from lodestar.language.travel_steps import each_step
 

@@ -17,12 +17,8 @@ from lodestar.language.phrase_items import (
     item_of,
     scope_of,
 )
-from lodestar.language.phrases import (
-    Phrase,
-    Relation,
-    Things,
-    relation_of,
-)
+from lodestar.language.phrase_meanings import relation_of
+from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.travel_steps import each_step, places, spots
 from lodestar.language.vocabulary import load_vocabulary
 

@@ -27,13 +27,8 @@ from lodestar.language.phrase_items import (
     says_what,
     scope_of,
 )
-from lodestar.language.phrases import (
-    Phrase,
-    Relation,
-    Things,
-    options_of,
-    relation_of,
-)
+from lodestar.language.phrase_meanings import options_of, relation_of
+from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
 

@@ -10,12 +10,14 @@ import pytest
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 
+from integration.commands import Command
 from integration.fakes import FakeRobot
 from lodestar.memory.owner import StoreOwner
 from lodestar.scene.records import Entity, SceneDelta
 from lodestar_interfaces import msg, srv
 from lodestar_interfaces.action import AnswerQuestion
 from lodestar_ros import qos
+from lodestar_ros.ask import EXIT_NO, EXIT_USAGE
 from lodestar_ros.conversions import header, stamp_to_msg
 from lodestar_ros.conversions_scene import scene_to_msg
 
@@ -201,6 +203,56 @@ def test_memories_are_exported_and_an_import_adds_none_twice(street, tmp_path):
         street.manage(Manage.Request.IMPORT, path="memories.jsonl").error_code == Manage.Response.BAD_REQUEST
     )
     assert street.manage(Manage.Request.IMPORT, path="/no/such").error_code == Manage.Response.FILE_ERROR
+
+
+@pytest.fixture
+def ask(domain):
+    """Runs `python -m lodestar_ros.ask` to its end: exit status and what it wrote."""
+    running: list[Command] = []
+
+    def run(*arguments: str) -> tuple[int, str]:
+        running.append(Command("lodestar_ros.ask", *arguments, environment={"ROS_DOMAIN_ID": str(domain)}))
+        return running[-1].ends(), running[-1].text
+
+    yield run
+    for one in running:
+        one.kill()
+
+
+def test_the_command_tells_the_answer_with_its_proof(street, ask):
+    code, text = ask("where is the red mug?")
+    assert code == 0, text
+    assert "(1.0, 0.5" in text and "confidence" in text and "memory " in text
+    code, text = ask("where is the unicorn?")
+    assert code == EXIT_NO and "unicorn" in text and "To find out, send: find the unicorn" in text
+
+
+def test_the_command_remembers_a_word_corrects_and_forgets_it(street, ask):
+    code, text = ask("--tell", "the zebra\x1b[31m room is locked")
+    assert code == 0 and "Remembered 1 memory" in text, text
+    code, text = ask("--forget", "--words", "zebra")
+    assert code == EXIT_NO and "zebra" in text and "\x1b" not in text and "add --yes" in text
+    code, text = ask("--forget", "--words", "zebra", "--yes")
+    assert code == 0 and "Forgot 1 memory" in text, text
+    code, text = ask("--forget", "--words", "zebra", "--yes")
+    assert code == EXIT_NO and "nothing was forgotten" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ((), EXIT_USAGE, "ask a question, or use one of"),
+        (("--correct", "many", "it is a cup"), EXIT_USAGE, "the id of a memory"),
+        (("--correct", "4000000", "it is a cup"), EXIT_NO, "4000000"),
+        (("--picture", "/no/such.jpg"), EXIT_USAGE, "cannot be read"),
+        (("forget everything",), EXIT_NO, "is an order"),
+        (("--import", "/no/such.jsonl"), EXIT_NO, "error"),
+    ],
+)
+def test_what_the_command_cannot_do_is_said(street, ask, arguments, code, said):
+    found, text = ask(*arguments)
+    assert (found, said in text) == (code, True), text
+    assert "Traceback" not in text
 
 
 def test_nothing_is_remembered_while_the_robot_is_lost(street):

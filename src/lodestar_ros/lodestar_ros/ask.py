@@ -20,6 +20,7 @@ from sensor_msgs.msg import CompressedImage
 
 from lodestar.memory.answer_text import answer_lines
 from lodestar.memory.answering.wording import WALL_TIME
+from lodestar.scene.captions import clean_text
 from lodestar.storage.private import write_private
 from lodestar_interfaces.action import AnswerQuestion
 from lodestar_interfaces.srv import GetKeyframe, ManageMemory
@@ -42,6 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Ask, or change the memory; return the exit status (see the module)."""
     parser = _parser()
     options, given = parse(parser, arguments)
+    if options.correct and not options.correct[0].isdecimal():
+        parser.error(f"--correct needs the id of a memory, as the proof shows it, not {options.correct[0]!r}")
     change = _change(options)
     if (change is None) == (not options.question.strip() and options.picture is None):
         parser.error(
@@ -208,7 +211,7 @@ class _Desk:
             if not response.count:
                 print("Nothing fits; nothing was forgotten.")
                 return EXIT_NO
-            print("\n".join(f"  {text}" for text in response.texts))
+            print("\n".join(f"  {clean_text(text)}" for text in response.texts))  # untrusted
             if not confirmed and not _agreed(response.count):
                 print("Nothing was forgotten.")
                 return EXIT_NO

@@ -144,6 +144,8 @@ def _what_there(question: Question) -> str:
     be = "was" if question.past else "is"
     graph = question.item.best[0] if question.item is not None and question.item.alternatives else None
     person = graph is not None and graph.target.category == "person"
+    if question.act is not None:
+        return f"{'what' if graph is None else f'which {_bare(question.item)}'} is gone"
     about = "" if graph is None else graph_words(graph, "").removeprefix(graph.target.phrase)
     if question.answer is AnswerType.YES_NO:
         return f"{be} anything{about}"

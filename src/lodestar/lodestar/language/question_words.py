@@ -11,6 +11,7 @@ from typing import Any
 from lodestar.language.chart import Lattice, Lexeme, read_data
 from lodestar.language.clause_words import plain_verb
 from lodestar.language.lattice import lattice_of, number_at
+from lodestar.language.verb_forms import IRREGULAR
 from lodestar.language.vocabulary import Vocabulary, read_table
 from lodestar.models.wordnet import load_wordnet
 
@@ -37,13 +38,6 @@ _OF_MIND = frozenset(  # nobody sees these done
      "know", "do", "does", "did", "is", "are", "was", "were", "be", "have", "has", "had", "can", "will", "would",
      "should"}
 )  # fmt: skip
-_IRREGULAR = {
-    "went": "go", "gone": "go", "came": "come", "took": "take", "taken": "take", "made": "make", "found": "find",
-    "left": "leave", "saw": "see", "seen": "see", "put": "put", "drove": "drive", "fell": "fall", "broke": "break",
-    "began": "begin", "sold": "sell", "met": "meet", "said": "say", "told": "tell", "chose": "choose", "got": "get",
-    "gave": "give", "held": "hold", "hit": "hit", "brought": "bring", "stood": "stand", "sat": "sit", "ran": "run",
-    "decided": "decide", "picked": "pick",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ def with_clock_words(text: str) -> str:
 
 def base_form(word: str) -> str:
     """A verb as it stands in a dictionary."""
-    found = _IRREGULAR.get(word) or plain_verb(word)
+    found = IRREGULAR.get(word) or plain_verb(word)
     if found == word and word.endswith("s") and load_wordnet().is_verb(word[:-1]):
         return word[:-1]
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from lodestar.language.verb_forms import IRREGULAR
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
@@ -32,7 +33,13 @@ def _correct(word: str) -> str:
 def is_known(word: str) -> bool:
     """Whether some vocabulary has the word, in the plural or as another form of a verb too."""
     lexicon, wordnet, words = load_lexicon(), load_wordnet(), load_vocabulary().words
-    if word in words or word in _targets() or wordnet.is_noun(word) or wordnet.is_verb(word):
+    if (
+        word in words
+        or word in _targets()
+        or word in IRREGULAR
+        or wordnet.is_noun(word)
+        or wordnet.is_verb(word)
+    ):
         return True
     if lexicon.attribute(word) or wordnet.is_noun(lexicon.singular(word)) or wordnet.is_noun(word[:-1]):
         return True

@@ -86,6 +86,25 @@ def test_a_vanished_thing_was_there_and_is_gone(office):
     assert "until 8 minutes ago; it was gone when I looked 2 minutes ago" in answer.sentence
 
 
+def test_what_is_gone_from_a_room_by_kind(office):
+    for text in ("what is gone?", "what has been taken?", "which plant is missing?"):
+        answer = office.ask(text)
+        assert answer.is_known and "plant" in answer.value.names, text
+        assert answer.proof
+    moved = office.ask("what is missing from the office?")
+    assert moved.is_known and set(moved.value.names) == {"mug"}, "it was moved out of it"
+    assert not office.ask("which chair is missing from the office?").is_known
+    assert not office.ask("what is missing from the cellar?").is_known
+    assert not office.ask("what is missing from the desk?").is_known, "only rooms are kept"
+
+
+def test_what_a_thing_stands_on(office):
+    for text in ("what is the red mug standing on?", "on what did you see the red mug?"):
+        answer = office.ask(text)
+        assert answer.value.names == ("table",), text
+    assert not office.ask("what is the unicorn standing on?").is_known
+
+
 def test_twins_lower_the_confidence_and_both_places_are_told(office):
     twins, single = (
         office.ask("where is the gray chair?"),

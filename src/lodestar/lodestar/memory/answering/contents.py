@@ -54,13 +54,14 @@ _GROUPS = {
     "size": "sizes",
     "texture": "materials",
 }
-_RESTING = frozenset({"standing on", "stand on", "resting on", "lying on", "sitting on"})
 _KIND = ("kind", "name", "type", "object")
 
 
 def what_there(inquiry: Inquiry) -> Answer:
     """Return the things that are in, on or near something."""
     question = inquiry.question
+    if question.act is not None and not question.act.own:
+        return _gone(inquiry)
     item = question.item if question.item is not None and question.item.alternatives else _ANYTHING
     meant = rooms_meant(inquiry, question.item)
     if inquiry.question.item is None and not question.scope:
@@ -136,9 +137,6 @@ def which(inquiry: Inquiry) -> Answer:
     """Return which thing of a kind fits; the room of a thing where a room is asked for."""
     question = inquiry.question
     item = question.item or Item()
-    gone = _gone_from(inquiry, item)
-    if gone is not None:
-        return gone
     if not item.alternatives:
         return unknown(inquiry, "the question does not say which what; name the kind of thing")
     graph = item.best[0]
@@ -176,35 +174,34 @@ def _rooted(graph: QueryGraph, index: int) -> Item:
     return Item(((QueryGraph(tuple(graph.variables[v] for v in order), kept),),))
 
 
-def _gone_from(inquiry: Inquiry, item: Item) -> Answer | None:
-    """Return what is missing from the scope; None where the question does not ask that."""
-    missing = any(
-        p.name == "HasAttribute" and p.value.split(" ")[0] in ("missing", "gone", "removed", "taken")
-        for p in (*inquiry.question.asked, *(p for g in item.best for p in g.predicates))
-    )
-    act = inquiry.question.act
-    if not missing and not (act is not None and not act.own and act.verb == "vanish"):
-        return None
-    names = {" ".join(p.value.split(" ")[3:]) for p in inquiry.question.asked if p.name == "HasAttribute"}
-    return things_gone(
-        inquiry, rooms_named(inquiry, [n for n in (*inquiry.question.scope.labels, *names) if n]).ids
-    )
+def _gone(inquiry: Inquiry) -> Answer:
+    """Return what is missing from the rooms of the scope, anywhere without one; of the item's kind where it has one."""
+    question = inquiry.question
+    item = question.item if question.item is not None and question.item.alternatives else None
+    if item is not None and item.neighbors:
+        return unknown(inquiry, "I keep what went missing by rooms; ask what is gone from a room")
+    labels = question.scope.labels
+    rooms = rooms_named(inquiry, labels).ids
+    if labels and not rooms:
+        return not_seen(inquiry, _ANYTHING, Search(no_room=True))
+    return _things_gone(inquiry, rooms, item)
 
 
-def things_gone(inquiry: Inquiry, rooms: frozenset[int]) -> Answer:
-    """Return the things that were in these rooms (none = anywhere) and are gone, newest first."""
+def _things_gone(inquiry: Inquiry, rooms: frozenset[int], item: Item | None) -> Answer:
+    """Return the things that were in these rooms (none = anywhere) and are gone, newest first. item: of its kind."""
     events = [
         memory
         for memory in changes_there(inquiry)
         if memory.event in (EventKind.VANISHED, EventKind.MOVED)
         and (not rooms or rooms & set(regions_of(inquiry, memory)[:1]))
+        and _is_of_kind(memory.facts.get("label", ""), item)
     ]
     named = [name_in_words("", m.facts.get("label", "")) for m in events]
     found: list[Thing] = []
     if inquiry.tools.use_scene:
         for entity in inquiry.tools.scene.entities.values():
             inside = not rooms or inquiry.region_at(entity_box(entity).centre) in rooms
-            if entity.state is EntityState.ARCHIVED and inside:
+            if entity.state is EntityState.ARCHIVED and inside and _is_of_kind(entity.label, item):
                 found.append(thing_of_entity(inquiry, entity))
     found.sort(key=lambda thing: -thing.last)
     names = list(dict.fromkeys([*named, *(thing.label for thing in found)]))
@@ -219,6 +216,14 @@ def things_gone(inquiry: Inquiry, rooms: frozenset[int]) -> Answer:
     )  # fmt: skip
 
 
+def _is_of_kind(label: str, item: Item | None) -> bool:
+    lexicon = load_lexicon()
+    return item is None or any(
+        lexicon.is_generic(graph.target.category) or same_kind(label, graph.target.category)
+        for graph in item.best
+    )
+
+
 def attribute(inquiry: Inquiry) -> Answer:
     """Return a property of the thing: a colour, a material, its kind, its support, or the words for it."""
     question = inquiry.question
@@ -227,16 +232,14 @@ def attribute(inquiry: Inquiry) -> Answer:
         return how_many(inquiry)
     if item is None or not item.alternatives:
         return unknown(inquiry, "the question does not say of what; name the thing")
-    if any(word in ("gone", "missing", "take", "vanish") for word in question.attribute.split()):
-        return things_gone(inquiry, rooms_named(inquiry, question.scope.labels).ids)
     if question.asked:
         return _either(inquiry, item)
-    search = find_described(inquiry, _without_resting(item), past=question.past)
+    search = find_described(inquiry, item, past=question.past)
     if search.best is None:
         return not_seen(inquiry, item, search)
     best = search.best
     sure = thing_confidence(inquiry, search, best)
-    if question.attribute in ("support", "stand on", "rest on") or _asks_support(item):
+    if question.attribute == "support":
         return _support(inquiry, best, sure)
     values = _values(question.attribute, best)
     if not values and question.attribute in _GROUPS:
@@ -254,23 +257,6 @@ def attribute(inquiry: Inquiry) -> Answer:
         names=values or (best.label, *best.attributes),
         places=[place_of(inquiry, best.box, best)], proof=proofs_of_things(inquiry, (best,)), verified=best.last,
     )  # fmt: skip
-
-
-def _asks_support(item: Item) -> bool:
-    """Whether "what is it standing on" is asked, which reads as a look of it."""
-    return any(p.name == "HasAttribute" and p.value in _RESTING for g in item.best for p in g.predicates)
-
-
-def _without_resting(item: Item) -> Item:
-    kept = []
-    for readings in item.alternatives:
-        kept.append(
-            tuple(
-                replace(g, predicates=tuple(p for p in g.predicates if p.value not in _RESTING))
-                for g in readings
-            )
-        )
-    return replace(item, alternatives=tuple(kept))
 
 
 def _values(asked: str, thing: Thing) -> list[str]:

@@ -8,23 +8,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import EVERY, Directive, Step, StepKind
 from lodestar.language.sentences import sentence
+from lodestar.models.english import with_article
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
 
-def with_article(words: str) -> str:
-    """The thing as one says it: "a red chair"."""
-    words = clean_text(words) or "thing"
-    if words.split(" ", 1)[0].lower() in ("a", "an", "the", "some"):
-        return words
-    return f"{'an' if words[:1].lower() in 'aeiou' else 'a'} {words}"
+def _clean(words: str) -> str:
+    return clean_text(words) or "thing"
 
 
 def name_of(entity: Entity) -> str:
     """The entity as a person would name it, and its id: "a red chair (entity 12)"."""
-    return f"{with_article(entity.caption or entity.label)} (entity {entity.id})"
+    return f"{with_article(_clean(entity.caption or entity.label))} (entity {entity.id})"
 
 
 def place_of(entity: Entity, mirror: SceneMirror | None) -> str:
@@ -64,7 +61,7 @@ def step_in_words(step: Step) -> str:
 def _search_in_words(target: str, count: int) -> str:
     if count == EVERY:
         return f"look for every {target}"
-    return f"look for {count} x {target}" if count > 1 else f"look for {with_article(target)}"
+    return f"look for {count} x {target}" if count > 1 else f"look for {with_article(_clean(target))}"
 
 
 def _place_in_words(step: Step, target: str) -> str:

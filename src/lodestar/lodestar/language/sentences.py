@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
 
 from lodestar.language.directive import (
     EVERY,
@@ -19,6 +18,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.english import listed
 from lodestar.models.lexicon import load_lexicon
 
 RELATIONS = {
@@ -92,7 +92,7 @@ def _core(step: Step) -> str:
             return "wait" if step.seconds is None else f"wait {number_words(step.seconds)} seconds"
         case StepKind.PATROL:
             return (
-                f"patrol {_listed(item_words(stop) for stop in step.stops)}"
+                f"patrol {listed(item_words(stop) for stop in step.stops)}"
                 if step.stops
                 else "patrol the building"
             )
@@ -253,8 +253,3 @@ def plural(words: str) -> str:
         else:
             last += "es" if last.endswith(("s", "x", "z", "ch", "sh")) else "s"
     return " ".join((*before, last)) + of + rest
-
-
-def _listed(parts: Iterable[str]) -> str:
-    said: Sequence[str] = list(parts)
-    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"

@@ -30,6 +30,10 @@ class EventKind(str, Enum):
     TOLD = "told"  # an operator's word
 
 
+#: Events of the scene.
+CHANGES = frozenset({EventKind.APPEARED, EventKind.MOVED, EventKind.VANISHED})
+
+
 @dataclass(frozen=True)
 class Primitive:
     """An entity as it was when it was remembered (STaR IV-A): its later moves do not change it.

@@ -15,6 +15,7 @@ import numpy as np
 
 from lodestar.language.sentences import plural
 from lodestar.memory.config import SegmentConfig
+from lodestar.models.english import listed, with_article
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.relations import PAIRS, Boxes
 from lodestar.query.table import load_table
@@ -91,7 +92,7 @@ def compose_caption(content: SegmentContent, config: SegmentConfig) -> str:
     two gray chairs. The robot was looking for a mug."
     """
     deeds = [said for said in (words_of_deed(deed) for deed in content.deeds) if said]
-    tail = f"The robot was {_listed(list(dict.fromkeys(deeds))[:3])}." if deeds else ""
+    tail = f"The robot was {listed(list(dict.fromkeys(deeds))[:3])}." if deeds else ""
     room = config.max_characters - len(tail) - 1
     sentences = [_view_in_words(content, config, room)]
     if not sentences[0] and not tail and content.driven >= config.drive:
@@ -133,7 +134,7 @@ def _places_in_words(places: Mapping[str, Sequence[str]]) -> str:
         verb = "are" if len(phrases) > 1 or phrases[0].split(" ", 1)[0] in _NUMBERS[2:] else "is"
         where = f"in the {label} there {verb}" if label else f"there {verb}"
         also = "" if label or not parts else " also"
-        parts.append(f"{where}{also} {_listed(phrases)}")
+        parts.append(f"{where}{also} {listed(phrases)}")
     said = ", and ".join(parts) if len(parts) < 3 else "; ".join(parts)
     return f"{said[:1].upper()}{said[1:]}."
 
@@ -214,14 +215,8 @@ def _counted(name: str, count: int) -> str:
         return name
     if count > 1:
         return f"{_NUMBERS[count] if count < len(_NUMBERS) else count} {plural(name)}"
-    if name.split(" ", 1)[0].casefold() in ("a", "an", "the", "some"):
-        return name
-    return f"{'an' if name[:1].casefold() in 'aeiou' else 'a'} {name}"
+    return with_article(name)
 
 
 def _counted_list(names: Sequence[str]) -> str:
-    return _listed([_counted(name, count) for name, count in Counter(names).items()])
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return listed([_counted(name, count) for name, count in Counter(names).items()])

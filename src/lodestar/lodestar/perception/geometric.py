@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from lodestar.geometry.camera import PinholeCamera
+from lodestar.models.english import with_article
 from lodestar.perception.config import GeometricConfig
 from lodestar.perception.frames import Detection, SegmentedFrame
 from lodestar.perception.segments import label_extents
@@ -84,7 +85,7 @@ class GeometricSegmenter:
             pixels = None if rgb is None else rgb[window][labels[window] == value]
             if pixels is not None and len(pixels):
                 name = color_name(np.median(pixels[:: 1 + len(pixels) // 1000], axis=0))
-                caption = f"{'an' if name[0] in 'aeiou' else 'a'} {name} object"
+                caption = with_article(f"{name} object")
             detections.append(Detection(value, "object", caption, self.config.score, box, count))
         return SegmentedFrame(stamp, labels, tuple(detections), self.name)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lodestar.language.query_graph import QueryGraph
+from lodestar.models.english import with_article
 from lodestar.query.config import QueryConfig
 from lodestar.scene.records import Entity, EntityState
 
@@ -22,7 +23,7 @@ def explain(
 ) -> str:
     """Return one line such as "red office chair: a chair, red, not next to the desk"."""
     category_name = graph.target.category
-    kind = f"{'an' if category_name[:1] in 'aeiou' else 'a'} {category_name}"
+    kind = with_article(category_name)
     if category >= config.accept:
         parts = [f"is {kind}"]
     elif category >= 0.3:

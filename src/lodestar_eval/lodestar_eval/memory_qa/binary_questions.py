@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from lodestar.models.english import with_article
 from lodestar_eval.memory_qa.drafts import Draft, Forms, Maker, is_named, spans_of
 from lodestar_eval.memory_qa.questions import YES_NO, Gold
 from lodestar_eval.memory_qa.truth import Interval
-from lodestar_eval.memory_qa.wordings import with_article
 from lodestar_sim.reference_truth import confusable
 from lodestar_sim.worlds.catalogue import CATALOGUE
 

@@ -31,11 +31,6 @@ def worded(form: str, slots: dict[str, str], which: str, rng: np.random.Generato
     return lines[int(index * len(lines))].format(**slots), chosen
 
 
-def with_article(noun: str) -> str:
-    """Return the noun with "a" or "an"."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
 def plural(noun: str) -> str:
     """Return the plural of a category of the catalogue."""
     if noun.endswith("shelf"):

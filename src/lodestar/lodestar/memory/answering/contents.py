@@ -31,17 +31,10 @@ from lodestar.memory.answering.replies import (
 )
 from lodestar.memory.answering.rooms import GENERIC, rooms_meant, rooms_named
 from lodestar.memory.answering.things import Thing, entity_box, name_in_words
-from lodestar.memory.answering.wording import (
-    ago_in_words,
-    listed,
-    number_in_words,
-    place_in_words,
-    support_of,
-    the,
-    with_article,
-)
+from lodestar.memory.answering.wording import ago_in_words, number_in_words, place_in_words, support_of
 from lodestar.memory.records import EventKind
 from lodestar.memory.requests import Order, Request
+from lodestar.models.english import listed, the, with_article
 from lodestar.models.kinship import same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.records import EntityState

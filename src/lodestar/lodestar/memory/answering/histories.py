@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import sightings_in
 from lodestar.memory.answering.things import Stay, Thing, entity_box, stays_of
-from lodestar.memory.records import EventKind, Memory
+from lodestar.memory.records import CHANGES, EventKind, Memory
 from lodestar.memory.requests import Order, Request
 from lodestar.models.kinship import looks_agree, same_kind
 from lodestar.scene.records import Entity, EntityState
-
-_CHANGES = frozenset({EventKind.APPEARED, EventKind.MOVED, EventKind.VANISHED})
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def aliases(inquiry: Inquiry, identity: int) -> frozenset[int]:
 def changes_of(inquiry: Inquiry, ids: frozenset[int]) -> tuple[Memory, ...]:
     """Return the events of appearing, moving and vanishing of these entities in the window, oldest first."""
     request = Request(
-        entity_ids=ids, kinds=_CHANGES, window=inquiry.window, limit=inquiry.config.events, order=Order.OLDEST
+        entity_ids=ids, kinds=CHANGES, window=inquiry.window, limit=inquiry.config.events, order=Order.OLDEST
     )
     return tuple(inquiry.memories(request))
 

@@ -28,14 +28,8 @@ from lodestar.memory.answering.replies import (
 )
 from lodestar.memory.answering.rooms import RoomsMeant, guess_factor, rooms_meant, segments
 from lodestar.memory.answering.things import Box, Stay
-from lodestar.memory.answering.wording import (
-    ago_in_words,
-    listed,
-    metres_in_words,
-    number_in_words,
-    place_in_words,
-    the,
-)
+from lodestar.memory.answering.wording import ago_in_words, metres_in_words, number_in_words, place_in_words
+from lodestar.models.english import listed, the
 
 
 def where(inquiry: Inquiry) -> Answer:

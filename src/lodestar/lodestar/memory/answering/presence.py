@@ -28,8 +28,9 @@ from lodestar.memory.answering.replies import (
     unknown,
 )
 from lodestar.memory.answering.rooms import RoomsMeant, guess_factor, rooms_meant, visits_around, visits_of
-from lodestar.memory.answering.wording import ago_in_words, place_in_words, the, with_article
+from lodestar.memory.answering.wording import ago_in_words, place_in_words
 from lodestar.memory.records import EventKind
+from lodestar.models.english import the, with_article
 
 
 def is_there(inquiry: Inquiry) -> Answer:

@@ -35,11 +35,10 @@ from lodestar.memory.answering.wording import (
     ago_in_words,
     clock_in_words,
     duration_in_words,
-    listed,
     place_in_words,
-    the,
 )
 from lodestar.memory.records import EventKind, Memory
+from lodestar.models.english import listed, the
 
 _DONE = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone", EventKind.APPEARED: "appeared"}
 _NEAR = ("visit", "reach", "stop", "stay", "drive", "cross", "turn", "enter", "leave")

@@ -10,6 +10,7 @@ import numpy as np
 
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.things import Box, Thing, entity_box, name_in_words
+from lodestar.models.english import the
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.relations import Boxes, inside, on
 from lodestar.query.table import load_table
@@ -51,25 +52,6 @@ def duration_in_words(seconds: float) -> str:
 def number_in_words(count: int) -> str:
     """Return "three", "12"."""
     return _NUMBERS[count] if 0 <= count < len(_NUMBERS) else str(count)
-
-
-def listed(parts: Sequence[str]) -> str:
-    """Return "a, b and c"."""
-    return "" if not parts else parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def with_article(name: str) -> str:
-    """Return "a mug", "an apple"."""
-    first = name.split(" ", 1)[0].casefold()
-    if first in ("a", "an", "the", "some"):
-        return name
-    return f"{'an' if name[:1].casefold() in 'aeiou' else 'a'} {name}"
-
-
-def the(name: str) -> str:
-    """Return "the mug"."""
-    first, _, rest = name.partition(" ")
-    return f"the {rest}" if first.casefold() in ("a", "an", "the", "some") and rest else f"the {name}"
 
 
 def capital(sentence: str) -> str:

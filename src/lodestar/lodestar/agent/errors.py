@@ -47,7 +47,7 @@ class OtherFloor(DirectiveRefused):
 
 
 class CannotAnswer(DirectiveRefused):
-    """It asks something first of all, and nothing here answers questions."""
+    """It asks something first of all, and a directive does not ask the memory."""
 
     code = ErrorCode.CANNOT_ANSWER
 

@@ -32,7 +32,7 @@ class Stop(Activity):
 
 
 class Unanswered(Activity):
-    """CHECK and ASK: nothing here answers questions, so the robot says so without driving for it."""
+    """CHECK and ASK: a directive does not ask the memory, so the robot says so without driving for it."""
 
     def act(self, run: Run) -> bool:
         """End it with the code for that."""
@@ -44,5 +44,6 @@ def unanswered(question: str) -> str:
     """Why a question is not answered, and what may be asked instead."""
     said = f'"{question}": ' if question else ""
     return (
-        f"{said}questions cannot be answered yet; ask the robot to find the thing, or to list what is there."
+        f"{said}a directive asks nothing of the memory yet. Ask it with `python -m lodestar_ros.ask`, or send the "
+        "robot to find the thing or to list what is there."
     )

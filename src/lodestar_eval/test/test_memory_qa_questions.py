@@ -24,6 +24,7 @@ from small_building import (
 )
 
 from lodestar.language.grammar import parse_query
+from lodestar.models.english import with_article
 from lodestar.perception.frames import SegmentedFrame
 from lodestar_eval.memory_qa.question_set import TooFewQuestions, questions_of
 from lodestar_eval.memory_qa.questions import KINDS, Picture
@@ -35,7 +36,6 @@ from lodestar_eval.memory_qa.wordings import (
     DEVELOPMENT,
     RESERVED,
     plural,
-    with_article,
     worded,
     wordings,
 )

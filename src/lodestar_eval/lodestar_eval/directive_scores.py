@@ -276,7 +276,7 @@ def _merged(steps: list[SaidStep]) -> Iterator[list[SaidStep]]:
 
 
 def _constraint_faults(avoid: Sequence[Mapping[str, Any]], directive: Directive) -> tuple[int, bool]:
-    """How many constraints an accepted directive has lost, and whether any is wrong or too many."""
+    """Return how many constraints an accepted directive has lost, and whether any is wrong or too many."""
     own = [(_item_noun(c.item), c.distance) for c in directive.constraints]
     lost = 0
     for wanted in avoid:
@@ -332,7 +332,7 @@ def _option(head: str, words: frozenset[str]) -> str:
 
 
 def _anchor_head(text: str) -> str:
-    """What an anchor or an attribute is compared by: the head of a noun, or the first word of a state."""
+    """Return the word that stands for an anchor or an attribute: the head of a noun, or the first word of a state."""
     words = [w for w in words_of(text) if w not in _NO_WORDS]
     if words and words[0].endswith(("ed", "ing")):
         return load_lexicon().singular(words[0])

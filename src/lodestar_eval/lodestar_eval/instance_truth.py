@@ -12,7 +12,7 @@ from lodestar_eval.tour import TourFrame
 
 @dataclass(frozen=True)
 class TruthConfig:
-    """Which objects count as seen."""
+    """Rules for objects that count as seen."""
 
     near: float = 0.1  # metres of depth from which a pixel counts as seen (DESIGN section 4)
     far: float = 5.0  # metres of depth up to which a pixel counts as seen (DESIGN section 4)

@@ -1,4 +1,4 @@
-"""Which things of a building an answer of the robot means."""
+"""Matching of the things in an answer to the things of a building."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _WARM_UP = 5  # queries
 
 @dataclass(frozen=True)
 class Trial:
-    """What is measured. records: captions over `span` seconds. most: records after the thinning, 0 = none."""
+    """Settings of a trial. records: captions over `span` seconds. most: records after the thinning, 0 = none."""
 
     folder: str
     uri: str

@@ -16,7 +16,7 @@ from rclpy.node import Node
 
 @dataclass(frozen=True)
 class ClientConfig:
-    """What happens to a directive whose client is gone."""
+    """Treatment of a directive whose client is gone."""
 
     stop_without: bool = True  # False: the directive runs to its end; chosen: stop by default
     # seconds of real time without a client in the graph; chosen. A client that ends properly leaves the graph at once;

@@ -21,7 +21,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True)
 class InputConfig:
-    """When a stamped message is dropped."""
+    """Limits beyond which a stamped message is dropped."""
 
     max_age: float = 5.0  # s behind the node's clock; an older message is late; chosen
     restart_after: int = 10  # ascending stamps below the newest, after which the source was restarted; chosen

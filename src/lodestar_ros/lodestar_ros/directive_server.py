@@ -223,7 +223,7 @@ class DirectiveServer:
         return _Outcome(result=result_to_msg(refused, self._stamp()))
 
     def _answer(self, handle: Any) -> Directive:
-        """What the answer to an open question means has begun. Raises DirectiveRefused."""
+        """Begin what the answer to an open question means. Raises DirectiveRefused."""
         request = handle.request
         directive = self._loop.answer(request.question_id, int(request.choice), self._now(), _limit(request))
         self._begun = handle
@@ -272,7 +272,7 @@ class DirectiveServer:
         return directive_from_msg(message, self._read_item)
 
     def _read_item(self, text: str, verb: str) -> Item:
-        """What words of a structure name. Raises DirectiveError."""
+        """Return what words of a structure name. Raises DirectiveError."""
         if verb == AVOID:
             return self._parse(f"explore; keep away from {text}").constraints[0].item
         return self._parse(f"{verb} {text}").steps[0].item_in_scope or Item()

@@ -1,4 +1,4 @@
-"""What the running stack says, told to the memory on one worker."""
+"""Feed of the memory: what the running stack says, handed over on one worker."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BACKLOG = 500  # pieces of work that wait, from which images are dropped; chosen
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What an answer needs beside the store; later messages do not change it. pose: (3,), None = lost.
+    """Copies that an answer needs beside the store; later messages do not change them. pose: (3,), None = lost.
 
     in_view: entity id -> pixels of the last image.
     """

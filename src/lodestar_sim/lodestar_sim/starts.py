@@ -1,4 +1,4 @@
-"""How a run begins: the world, the robot's place in it and the rates of what it publishes."""
+"""Start of a run: the world, the robot's place in it and the rates of what it publishes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which activity does an errand: one table, by kind."""
+"""Table of the activity that does each kind of errand."""
 
 from __future__ import annotations
 

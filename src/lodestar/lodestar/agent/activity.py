@@ -1,4 +1,4 @@
-"""How an errand is done: the port behind which each kind of step has an object of its own."""
+"""Port of an activity, which does one errand: each kind of step has an object of its own behind it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Activity:
         return False
 
     def news(self, run: Run) -> str:
-        """Why a goal under way is to be decided on anew, "" where it is not."""
+        """Return why a goal under way is to be decided on anew, "" where it is not."""
         return ""
 
     def arrived(self, run: Run, arrival: Arrival) -> None:

@@ -51,7 +51,7 @@ class Admission:
         return tuple(arm for arm in self.arms if arm.admissible)
 
     def rejection(self, expert: str) -> RejectionReason | None:
-        """Why an expert proposed nothing; None where it proposed or did not answer."""
+        """Return why an expert proposed nothing, None where it proposed or did not answer."""
         return next((arm.rejection for arm in self.arms if arm.expert == expert), None)
 
 
@@ -108,7 +108,7 @@ def admit(
 
 
 def _rubbish(proposal: Proposal, is_known: Callable[[int], bool], grid: OccupancyGrid2D | None) -> str:
-    """What makes the proposal one that nobody in his right mind makes; "" where nothing does."""
+    """Return the fault of a malformed proposal, "" where it has none."""
     goal = np.asarray(proposal.goal, np.float64)
     if goal.shape != (3,) or not np.isfinite(goal).all():
         return f"goal {goal.tolist()} is not a pose"
@@ -127,7 +127,7 @@ def _objection(
     excluded: Mapping[int, str],
     avoid: Sequence[tuple[Entity, float]],
 ) -> str:
-    """Why a proposal in good order may not be chosen; "" where it may."""
+    """Return why a well-formed proposal may not be chosen, "" where it may."""
     if proposal.entity_id in excluded and proposal.entity_id != 0:
         return f"entity {proposal.entity_id} is excluded: {excluded[proposal.entity_id]}"
     goal = np.asarray(proposal.goal, np.float64)

@@ -17,7 +17,7 @@ CERTAIN = 0.9  # predicate scores from which on everything that was said is know
 
 
 class Step(Enum):
-    """What to do before something that was confirmed."""
+    """Next move before a confirmed thing."""
 
     CLAIM = "it is the one, or as good as any"
     NEXT = "another is to be looked at first"
@@ -25,7 +25,7 @@ class Step(Enum):
 
 
 class TargetAmbiguity:
-    """Which of several accepted things is meant, for one step."""
+    """Choice among several accepted things, for one step."""
 
     def __init__(self, too_close: float = QueryConfig.ambiguous) -> None:
         self._too_close = too_close  # scores that differ by less do not tell two apart
@@ -112,7 +112,7 @@ class TargetAmbiguity:
         return tell_apart(rivals[0], rivals[1], entities) if rivals else ""
 
     def others(self, entity_id: int, entities: Mapping[int, Entity]) -> str:
-        """Which others fit as well as this one, as the claim must say; empty where none does."""
+        """Return the others that fit as well as this one, which the claim must name; empty where none does."""
         mine = next((c.score for c in self._accepted if c.entity_id == entity_id), None)
         if mine is None:
             return ""

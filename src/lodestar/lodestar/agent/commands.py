@@ -15,7 +15,7 @@ from lodestar.selection.decision_log import Decision
 
 
 class State(IntEnum):
-    """Where the decision loop stands; the name goes into the heartbeat."""
+    """State of the decision loop; the name goes into the heartbeat."""
 
     IDLE = 0
     DECIDING = 1
@@ -27,7 +27,7 @@ class State(IntEnum):
 
 
 class NavigationKind(Enum):
-    """What the navigator says of the goal it was given."""
+    """State of the navigator's goal, as it reports it."""
 
     ACCEPTED = "accepted"
     FEEDBACK = "feedback"
@@ -96,7 +96,7 @@ class EmbedPhrases:
 
 @dataclass(frozen=True)
 class DirectiveResult:
-    """How the directive ended. distance_travelled: metres. duration: seconds. report: for a person."""
+    """Outcome of a directive. distance_travelled: metres. duration: seconds. report: for a person."""
 
     error_code: ErrorCode
     error_msg: str

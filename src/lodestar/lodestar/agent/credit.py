@@ -188,7 +188,7 @@ class Ledger:
         return replace(admission, arms=arms)
 
     def _judge(self, turn: _Open, outcome: Outcome, now: Perceived) -> Turn:
-        """What the turn brought; counts empty picks."""
+        """Return what the turn brought; counts empty picks."""
         builder, before = self.builder, turn.before
         reached = outcome in (Outcome.REACHED, Outcome.PREEMPTED)
         empty = outcome is Outcome.ABORTED or turn.proposal.action is not ActionKind.GO

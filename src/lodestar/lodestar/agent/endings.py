@@ -55,7 +55,7 @@ def give_up(
 
 
 def explored_in_words(grid: OccupancyGrid2D, reached: np.ndarray, left: str) -> str:
-    """How much was explored, and how much of that the robot can come to.
+    """Return in words how much was explored, and how much of that the robot can reach.
 
     reached: (rows, columns) bool, where its centre can be. left: what the explorer says of the rest.
     """

@@ -24,7 +24,7 @@ class Battery:
         self._budget, self._heard_at = budget, driven
 
     def left(self, driven: float) -> EnergyBudget:
-        """What is left with `driven` metres on the odometer."""
+        """Return the budget that is left with `driven` metres on the odometer."""
         return self._budget.after(driven - self._heard_at)
 
 

@@ -94,7 +94,7 @@ class GoalMemory:
         return tuple(known.goal for known in self._exclusions if known.active)
 
     def reason(self, goal: Sequence[float] | np.ndarray) -> str:
-        """Why this goal is excluded; empty where it is not."""
+        """Return why this goal is excluded, empty where it is not."""
         for known in self._exclusions:
             if known.active and self._same(known.goal, goal):
                 return known.reason

@@ -1,4 +1,4 @@
-"""Which errand of a directive is next: its steps in order, each as often as it says, a patrol stop by stop."""
+"""The next errand of a directive: its steps in order, each as often as it says, a patrol stop by stop."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ class DecisionLoop:
             context.ledger.builder.observe_pose(context.facts.pose, stamp)
 
     def on_grid(self, grid: OccupancyGrid2D) -> None:
-        """Everything is planned on this grid from now on."""
+        """Plan everything on this grid from now on."""
         self._context.facts.take_grid(grid, self._context.now)
 
     def on_scene(self, mirror: SceneMirror) -> None:

@@ -65,7 +65,7 @@ def _kinds(text: str) -> frozenset[str]:
 
 
 def modality_of(step: Step) -> str:
-    """How the target is given: "image", "description" (with attributes, relations or neighbours) or "object"."""
+    """Return how the target is given: "image", "description" (with attributes, relations or neighbours) or "object"."""
     if step.item is not None and step.item.images:
         return "image"
     described = step.neighbors or any(

@@ -41,7 +41,7 @@ class Unanswered(Activity):
 
 
 def unanswered(question: str) -> str:
-    """Why a question is not answered, and what may be asked instead."""
+    """Return why a question is not answered, and what may be asked instead."""
     said = f'"{question}": ' if question else ""
     return (
         f"{said}a directive asks nothing of the memory yet. Ask it with `python -m lodestar_ros.ask`, or send the "

@@ -126,7 +126,7 @@ def objection(
     is_known: Callable[[int], bool],
     config: LoopConfig,
 ) -> str:
-    """Why a late answer is of no use at `now` with the robot at pose (3,); "" where it still holds.
+    """Return why a late answer is of no use at `now` with the robot at pose (3,); "" where it still holds.
 
     is_known: whether an entity id still means something that is there.
     """

@@ -35,7 +35,7 @@ class ShadowSelector:
 
     @property
     def facts(self) -> Facts:
-        """What it knows; the owner sets grid and scene."""
+        """Its facts; the owner sets grid and scene."""
         return self._context.facts
 
     def begin(self, directive: Directive, now: float, time_limit: float) -> None:

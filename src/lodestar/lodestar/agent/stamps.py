@@ -33,5 +33,5 @@ FOREVER = Stamp(math.inf)
 
 
 def last_seen(entity: Entity) -> Stamp:
-    """When the entity was last observed."""
+    """Return the stamp at which the entity was last observed."""
     return Stamp(entity.last_seen)

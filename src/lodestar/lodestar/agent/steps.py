@@ -77,7 +77,7 @@ class Steps:
         return True
 
     def _end(self, run: Run, text: str) -> None:
-        """Everything was done, but for stops that were missed and for what the robot cannot do."""
+        """End the directive as done, but for stops that were missed and for what the robot cannot do."""
         if run.verdict is not None:
             self._transitions.finish(run, *run.verdict)
         elif run.missed is not None:

@@ -93,7 +93,7 @@ class StockTaking:
         self._tools = tools
 
     def of(self, run: Run) -> str | None:
-        """How many there are, and where; none is an answer too. None while the vectors of the words are under way."""
+        """Return how many there are, and where; none is an answer too. None while vectors are under way."""
         matches = self._tools.search.matches(run)
         if matches is None:
             return None

@@ -33,7 +33,7 @@ class TargetView:
         return next((c.score for c in self.candidates if c.entity_id == entity_id), 0.0)
 
     def explanation(self, entity_id: int) -> str:
-        """Why the entity scores as it does; empty where it is no candidate."""
+        """Return why the entity scores as it does, empty where it is no candidate."""
         return next((c.explanation for c in self.candidates if c.entity_id == entity_id), "")
 
     def is_accepted(self, entity_id: int) -> bool:

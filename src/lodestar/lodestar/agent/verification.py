@@ -18,7 +18,7 @@ from lodestar.scene.records import Entity
 
 
 class Evidence(Enum):
-    """What an arrival shows of one entity."""
+    """Evidence of one entity at an arrival."""
 
     CONFIRMED = "seen again, near and in front"
     NOT_SEEN = "not seen again yet"

@@ -132,7 +132,7 @@ class VerifyingState:
             self._steps.fail(run, ErrorCode.AMBIGUOUS, message)
 
     def _question(self, run: Run) -> OpenQuestion:
-        """Which of the rivals is meant; the answer goes on with this step, without the others."""
+        """Ask back which of the rivals is meant; the answer goes on with this step, without the others."""
         context = self._context
         rivals = [c.entity_id for c in run.doubt.rivals][: context.config.question_choices]
         facts = context.facts

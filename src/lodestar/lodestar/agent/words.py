@@ -25,20 +25,20 @@ def name_of(entity: Entity) -> str:
 
 
 def place_of(entity: Entity, mirror: SceneMirror | None) -> str:
-    """Where the entity is: "in the kitchen at (3.1, 2.0)"."""
+    """Return where the entity is: "in the kitchen at (3.1, 2.0)"."""
     region = mirror.regions.get(entity.region_id) if mirror is not None else None
     room = f"in the {clean_text(region.label)} " if region is not None and region.label else ""
     return f"{room}at ({entity.mean[0]:.1f}, {entity.mean[1]:.1f})"
 
 
 def directive_in_words(directive: Directive) -> str:
-    """What the robot understood: a sentence that reads as the same directive, on one line."""
+    """Return what the robot understood: a sentence that reads as the same directive, on one line."""
     said = " ".join("".join(c if c.isprintable() else " " for c in sentence(directive)).split())
     return f"{said[:1].upper()}{said[1:]}."
 
 
 def step_in_words(step: Step) -> str:
-    """What a step is about: "look for a red chair"."""
+    """Return what a step is about: "look for a red chair"."""
     target = clean_text(step.target)
     words = {
         StepKind.FIND: lambda: _search_in_words(target or "what the picture shows", step.count),
@@ -69,7 +69,7 @@ def _place_in_words(step: Step, target: str) -> str:
 
 
 def unable_in_words(unable: Sequence[str]) -> str:
-    """What the robot cannot do, as it says it: "I cannot wipe the mirror."; empty where there is nothing."""
+    """Return what the robot cannot do, as it says it: "I cannot wipe the mirror."; empty where there is nothing."""
     said = [clean_text(one).rstrip(".") for one in unable]
     return f"I cannot {', nor '.join(one for one in said if one)}." if any(said) else ""
 
@@ -81,7 +81,7 @@ def duration_in_words(seconds: float) -> str:
 
 
 def nothing_here(step: Step) -> str:
-    """What the robot says where a look around brought nothing that it looks for."""
+    """Return the report of a look around that showed nothing of what is looked for."""
     if step.kind is not StepKind.FIND:
         return "looked around here; on to the next place"
     target = clean_text(step.target)
@@ -89,7 +89,7 @@ def nothing_here(step: Step) -> str:
 
 
 def going(proposal: Proposal, entity: Entity | None, accepted: bool) -> str:
-    """What the robot is about to do, and why."""
+    """Return what the robot is about to do, and why."""
     why = clean_text(proposal.rationale).rstrip(".")
     if entity is None:
         return f"{why}."
@@ -120,7 +120,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def inventory(entities: Iterable[Entity], noun: str, mirror: SceneMirror | None) -> str:
-    """How many there are, then where each is, region by region: one line per region.
+    """Return how many there are, then where each is, region by region: one line per region.
 
     noun: what was asked for; empty where everything was, and then things are counted by label too.
     """

@@ -87,7 +87,7 @@ class LiftConfig:
 
 @dataclass(frozen=True)
 class TurnConfig:
-    """When a turn at one place shows something new."""
+    """Limits on turns at one place: below them a turn shows nothing new."""
 
     horizon: int = 3  # turns in a row at one place (RoboAtlas IV-F, H = 3)
     place: float = 2.0  # metres within which two views are at the same place; chosen

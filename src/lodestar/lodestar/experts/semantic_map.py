@@ -106,7 +106,7 @@ class SemanticMapExpert:
         return [_Choice(by_id[j.entity_id], j) for j in judged if j.entity_id in by_id]
 
     def _scored(self, step: Step, entities: Mapping[int, Entity]) -> list[Candidate]:
-        """What the query says, worked out anew only where the scene or the task has changed. Raises MissingPhrases."""
+        """Return the query's result, computed anew only after a change of scene or task. Raises MissingPhrases."""
         mirror = self._mirror
         assert mirror is not None
         regions = tuple((region.id, region.label) for region in mirror.regions.values())

@@ -186,7 +186,7 @@ class _Thinker:
 
 
 def _asked(ask: Callable[[], Any]) -> tuple[Any, str]:
-    """What the model said, or None and why."""
+    """Return the model's answer, or None and the reason."""
     try:
         return ask(), ""
     except UNUSABLE as error:

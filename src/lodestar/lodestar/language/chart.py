@@ -22,7 +22,7 @@ _RESERVED = frozenset({"cost", "why", "is"})
 
 @dataclass(frozen=True)
 class Lexeme:
-    """What stands at one place of a clause: `length` tokens that are one terminal of the rules."""
+    """One candidate at a place of a clause: `length` tokens that are one terminal of the rules."""
 
     length: int
     value: Any

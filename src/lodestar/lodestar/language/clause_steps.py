@@ -1,4 +1,4 @@
-"""What a clause adds to a draft."""
+"""Steps and constraints that a clause adds to a draft."""
 
 from __future__ import annotations
 

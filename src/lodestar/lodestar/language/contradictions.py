@@ -75,7 +75,7 @@ def _bars(constraint: Constraint, step: Step) -> bool:
 
 
 def _supports(graph: QueryGraph) -> tuple[int, ...]:
-    """What the target is said to be on, in or next to."""
+    """Return the things that the target is said to be on, in or next to."""
     held = (p for p in graph.predicates if p.name in _HELD and not p.negated and len(p.arguments) == 2)
     return tuple(p.arguments[1] for p in held if p.arguments[0] == 0)
 

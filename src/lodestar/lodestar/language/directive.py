@@ -1,4 +1,4 @@
-"""What a person asked for, as typed records: steps in order, and constraints that hold while they are done.
+"""Directives as typed records: steps in order, and constraints that hold while they are done.
 
 Nothing below `language/` sees a sentence. `Directive.text` is kept for logs and for people; it is untrusted.
 """
@@ -122,7 +122,7 @@ class Step:
 
     @property
     def count(self) -> int:
-        """How many of the item are wanted, EVERY = all there are; 1 without an item."""
+        """Return how many of the item are wanted, EVERY = all there are; 1 without an item."""
         return 1 if self.item is None else self.item.count
 
 
@@ -135,7 +135,7 @@ def _in_room(graph: QueryGraph, room: str, share: float) -> QueryGraph:
 
 
 class ConstraintKind(IntEnum):
-    """What is forbidden. The numbers are those of Constraint.msg."""
+    """Kinds of constraints. The numbers are those of Constraint.msg."""
 
     KEEP_AWAY = 0  # stay `distance` from the thing; of a path, do not cross it
     STAY_OUT = 1  # do not enter the room
@@ -143,7 +143,7 @@ class ConstraintKind(IntEnum):
 
 @dataclass(frozen=True)
 class Constraint:
-    """What the robot must not do while the steps are done (RoboAtlas' Q_C, IV-C).
+    """A ban that holds while the steps are done (RoboAtlas' Q_C, IV-C).
 
     distance: metres to keep from the thing's box in plan; None = what the robot is configured with. until: index of
     the step with whose end the constraint ends; None = it holds to the end. Raises OutOfBounds for a distance that is
@@ -165,7 +165,7 @@ class Constraint:
 
 @dataclass(frozen=True)
 class Manner:
-    """How the robot is to move, which nothing here can change: refused unless it only repeats what is so anyway.
+    """Manner of moving, which nothing here can change: refused unless it only repeats what is so anyway.
 
     kind: "speed", "noise" or "stand" (not to move at all). said: in the speaker's words (untrusted).
     """
@@ -208,7 +208,7 @@ class Directive:
         return self if len(held) == len(self.constraints) else replace(self, constraints=held)
 
     def from_step(self, index: int) -> Directive:
-        """What is left of it from step `index` on, once."""
+        """Return the directive from step `index` on, done once."""
         left = tuple(
             c if c.until is None else replace(c, until=c.until - index) for c in self.constraints_of(index)
         )

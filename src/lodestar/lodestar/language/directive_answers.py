@@ -217,7 +217,7 @@ def _pose(said: dict[str, Any], text: str) -> Pose:
 
 
 def _constraints(said: dict[str, Any], reader: _PhraseReader) -> list[Constraint]:
-    """What one entry forbids, as the grammar would have it: of the end of a table, the table."""
+    """Return what one entry forbids, as the grammar would have it: of the end of a table, the table."""
     distance = None if said["distance"] is None else float(said["distance"])
     barred = [p for one in reader.things(said["thing"]).phrases for p in barred_things(one, one.head)]
     return [

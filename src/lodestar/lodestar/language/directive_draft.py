@@ -29,7 +29,7 @@ class Group:
 
 @dataclass
 class Draft:
-    """What the clauses so far have said."""
+    """Steps and constraints of the clauses so far."""
 
     groups: list[Group] = field(default_factory=list)
     constraints: list[tuple[ConstraintKind, Things, float | None]] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Draft:
 
     @property
     def denials(self) -> int:
-        """How much it forbids or excludes so far."""
+        """Return the number of bans and exclusions so far."""
         graphs = [graph for step in self.steps if step.item is not None for graph in step.item.graphs]
         negated = sum(predicate.negated for graph in graphs for predicate in graph.predicates)
         excluded = sum(len(step.item.excluded) for step in self.steps if step.item is not None)
@@ -112,7 +112,7 @@ class Draft:
         return phrase.with_noun(self.named.noun)
 
     def remember(self, meaning: dict[str, Any]) -> None:
-        """What a statement is about, and where it says that it is: "my phone is in the kitchen"."""
+        """Return the thing of a statement, and where it is said to be: "my phone is in the kitchen"."""
         if meaning.get("thing") is None:
             return
         try:

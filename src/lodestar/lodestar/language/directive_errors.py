@@ -1,4 +1,4 @@
-"""Why a text cannot be acted on or answered."""
+"""Errors of texts that cannot be acted on or answered."""
 
 from __future__ import annotations
 

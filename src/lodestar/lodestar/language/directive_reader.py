@@ -217,7 +217,7 @@ def _states(clause: Clause) -> bool:
 
 
 def _question(clause: Clause) -> Reading | None:
-    """What a question asks about that no rule reads."""
+    """Return the thing that a question names which no rule reads."""
     matches = load_vocabulary().matches(clause.words, 0)
     asks = (
         matches.get("ASK") or matches.get("WHERE_LEFT") or matches.get("HOW_MUCH") or matches.get("WHAT_IS")

@@ -1,4 +1,4 @@
-"""What is talked about, and where: the parts that directives and questions share."""
+"""Things and places that are talked about: the records that directives and questions share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that the words of a clause may be: phrases of the tables, noun phrases, participles, measures, verbs."""
+"""Candidates for the words of a clause: phrases of the tables, noun phrases, participles, measures, verbs."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def _doubt(why: str, directives: Sequence[Directive]) -> AmbiguousDirective:
 
 
 def _forbidden(directive: Directive) -> frozenset[tuple[object, ...]]:
-    """What may not be done, such that two readings of it can be compared."""
+    """Return what is forbidden, in a form in which two readings can be compared."""
     things = {(c.kind, frozenset(map(str, c.item.best)), c.distance) for c in directive.constraints}
     return frozenset(things | {("manner", manner.said) for manner in directive.manners})
 

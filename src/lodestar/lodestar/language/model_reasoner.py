@@ -99,7 +99,7 @@ class ModelReasoner:
         entities: Mapping[int, Entity],
         context: Sequence[str] = (),
     ) -> list[Judgement]:
-        """What the model says of candidates, best first. Raises UNUSABLE."""
+        """Return the model's order of candidates, best first. Raises UNUSABLE."""
         text, ids = rank_prompt(candidates, task, entities, context, self._prompt)
         return self.ask_ranked(text, ids)
 
@@ -117,7 +117,7 @@ class ModelReasoner:
         return sorted(found.values(), key=lambda j: (-j.confidence, j.entity_id))
 
     def ask_view(self, question: ViewQuestion) -> ViewAnswer:
-        """What the model says of a view. Raises UNUSABLE."""
+        """Return the model's answer about a view. Raises UNUSABLE."""
         images = (question.image,) if question.image else ()
         schema = view_schema(question.turns)
         data = _answer(self._model.complete(VIEW_SYSTEM, view_prompt(question), schema, images))
@@ -143,7 +143,7 @@ class ModelPictures:
         self._config = config or PictureConfig()
 
     def __call__(self, image: bytes) -> Item:
-        """What the picture shows. Raises BadPicture, and ChatUnavailable where the model cannot be asked."""
+        """Return what the picture shows. Raises BadPicture, and ChatUnavailable where the model cannot be asked."""
         rgb = decode_picture(image, self._config)
         answer = self._model.complete(PICTURE_SYSTEM, "What is this?", PICTURE_SCHEMA, (encode_picture(rgb),))
         try:

@@ -69,8 +69,9 @@ def _flattened(phrase: Phrase) -> Phrase | None:
 
 @dataclass
 class _Adjectives:
-    """What the words before a noun say. singled: predicates that tell a thing from its like, with their values, in the
-    words `told`.
+    """Meaning of the words before a noun.
+
+    singled: predicates that tell a thing from its like, with their values, in the words `told`.
     """
 
     attributes: list[str] = field(default_factory=list)
@@ -150,7 +151,10 @@ def variable_of(phrase: Phrase) -> tuple[QueryVariable, list[tuple[str, str, boo
 
 
 def _singled(phrase: Phrase, before: _Adjectives) -> list[tuple[str, str, bool]]:
-    """What tells a thing from its like: a side, a rank, being the middle one. A later word on a side is the better."""
+    """Return the predicate that tells a thing from its like: a side, a rank, being the middle one.
+
+    Of two words on a side the later one counts.
+    """
     named = dict.fromkeys(before.singled, False)
     ranks: dict[str, int] = {}
     for relation in phrase.relations:

@@ -29,7 +29,7 @@ def colors_apart(phrase: Phrase) -> tuple[Phrase, ...]:
 
 
 def barred_things(phrase: Phrase, said: str) -> tuple[Phrase, ...]:
-    """What is to be kept away from: of the end of a table, the table. Raises NotUnderstood where that is nothing."""
+    """Return what is to be kept away from: of the end of a table, the table. Raises NotUnderstood if none is left."""
     vocabulary = load_vocabulary()
     if (
         phrase.noun.words

@@ -33,7 +33,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Viewpoint:
-    """What the speaker looks at and where he stands, as far as he says so."""
+    """The speaker's place and direction of view, as far as the text gives them."""
 
     towards: Phrase | None = None
     at: Phrase | None = None

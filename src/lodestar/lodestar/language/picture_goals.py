@@ -34,9 +34,10 @@ PictureReader = Callable[[bytes], Item]
 
 @dataclass(frozen=True)
 class PictureGoalConfig:
-    """Who takes a picture of a thing puts it in the middle, which it fills: a pixel counts 1/e at the distance
-    `spread` from there, as a share of half the diagonal.
-    cut: what a segment counts that the picture's border cuts, because who takes a picture shows the whole thing.
+    """Weights of pixels and segments: people photograph a whole thing, and put it in the middle.
+
+    spread: distance from the middle at which a pixel counts 1/e, as a share of half the diagonal.
+    cut: weight of a segment that the picture's border cuts.
     neighbors: at most so many. gap: share of the picture's width between a neighbour and the target at most.
     alone_weight: of the reading without neighbours, which may be hidden from where the robot comes.
     """
@@ -50,7 +51,7 @@ class PictureGoalConfig:
 
 @dataclass(frozen=True)
 class Described:
-    """What a picture shows, as untrusted words: a target and what is near it."""
+    """Contents of a picture, as untrusted words: a target and what is near it."""
 
     label: str
     caption: str

@@ -1,4 +1,4 @@
-"""Where a thing is likely before it was seen: near what, in which room (common sense of the text model)."""
+"""Likely places of a thing that was not seen yet: near what, in which room (common sense of the text model)."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class CoOccurrence:
 
 
 def _evidence(phrase: str) -> dict[str, float]:
-    """What the lexicon says of the rooms of a thing: where it is found, else of which room it tells."""
+    """Return the lexicon's rooms of a thing: where it is found, else of which room it tells."""
     lexicon: Lexicon = load_lexicon()
     words = phrase.split()
     length = lexicon.known_suffix(words)

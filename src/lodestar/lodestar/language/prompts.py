@@ -1,4 +1,4 @@
-"""What a language model is told and asked by the experts, and the JSON that it must answer with.
+"""Prompts with which the experts ask a language model, and the JSON that it must answer with.
 
 Whatever perception or a person wrote stands in a delimited block of JSON lines, so that it cannot end the block or pass
 for an instruction; the rules say that it is data.
@@ -103,7 +103,7 @@ def _length(line: str) -> float:
 
 
 def task_record(target: str, neighbors: Sequence[str], constraints: Sequence[str]) -> dict[str, Any]:
-    """What is looked for, as data."""
+    """Return the target, as data."""
     return {
         "looked_for": clean_text(target),
         "near": [clean_text(text) for text in neighbors[:10]],
@@ -113,7 +113,7 @@ def task_record(target: str, neighbors: Sequence[str], constraints: Sequence[str
 
 @dataclass(frozen=True)
 class RankQuestion:
-    """Which of the candidates is meant? ids: of those on the list.
+    """Schema of "which of the candidates is meant?". ids: of those on the list.
 
     Two that are equal ask the same: what was described of earlier views is told with them, but makes no new question of
     an old one.
@@ -127,7 +127,7 @@ class RankQuestion:
     views: int
 
     def text(self, context: Sequence[str] = ()) -> str:
-        """What is sent: the newest descriptions of `context`, newest last, as far as there is room for them."""
+        """Return what is sent: the newest descriptions of `context`, newest last, as far as there is room for them."""
         told: list[str] = []
         left = self.left
         for text in reversed(context[-self.views :] if self.views else ()):
@@ -190,13 +190,13 @@ def rank_prompt(
     context: Sequence[str],
     config: RankPromptConfig,
 ) -> tuple[str, frozenset[int]]:
-    """What is sent of `rank_question`, with descriptions of earlier views, and the ids on its list."""
+    """Return the prompt of `rank_question`, with descriptions of earlier views, and the ids on its list."""
     question = rank_question(candidates, task, entities, config, bool(context))
     return question.text(context), question.ids
 
 
 class _Surroundings:
-    """What stands near an entity, nearest first."""
+    """Return the things near an entity, nearest first."""
 
     def __init__(self, entities: Mapping[int, Entity], config: RankPromptConfig) -> None:
         self._things = [e for e in entities.values() if e.state != EntityState.ARCHIVED]

@@ -26,7 +26,7 @@ class QueryVariable:
 
 @dataclass(frozen=True)
 class Side:
-    """Where a side is counted and seen from. Variables of the graph, -1 = none.
+    """Viewpoint from which a side is counted. Variables of the graph, -1 = none.
 
     rank: place among the like, counted from that side: 2 = the second from the left. towards: what the viewer
     faces. at: where the viewer stands.
@@ -105,7 +105,7 @@ class QueryGraph:
 
     @property
     def target(self) -> QueryVariable:
-        """What is looked for."""
+        """Return the variable that is looked for."""
         return self.variables[0]
 
     def of_variable(self, index: int) -> QueryGraph:

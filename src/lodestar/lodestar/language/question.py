@@ -1,4 +1,4 @@
-"""What a person wants to know, as a typed record. `Question.text` is kept for logs and for people; it is untrusted."""
+"""Questions as typed records. `Question.text` is kept for logs and for people; it is untrusted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WHOLE, PARTIAL = (
 
 
 class QuestionKind(IntEnum):
-    """What is asked. The numbers are those of MemoryQuestion.msg."""
+    """Kinds of questions. The numbers are those of MemoryQuestion.msg."""
 
     WHERE = 0  # is, was or was seen
     WHEN = 1  # something was seen, or was done
@@ -37,7 +37,7 @@ class QuestionKind(IntEnum):
 
 
 class AnswerType(IntEnum):
-    """What kind of answer is wanted. The numbers are those of MemoryQuestion.msg."""
+    """Kinds of answers. The numbers are those of MemoryQuestion.msg."""
 
     PLACE = 0
     TIME = 1
@@ -48,7 +48,7 @@ class AnswerType(IntEnum):
 
 
 class Occurrence(IntEnum):
-    """Which time is meant. The numbers are those of MemoryQuestion.msg."""
+    """Choice of a time. The numbers are those of MemoryQuestion.msg."""
 
     ANY = 0
     FIRST = 1

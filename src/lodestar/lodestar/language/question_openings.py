@@ -31,7 +31,7 @@ def opening_of(words: Sequence[str], asks: bool) -> dict[str, Any] | None:
 
 
 def _matched(tables: Sequence[str], words: Sequence[str]) -> tuple[int, dict[str, Any]] | None:
-    """How many words the tables cover from the first on, and their values."""
+    """Return how many words the tables cover from the first on, and their values."""
     own, function = load_question_words(), load_vocabulary()
     i, values = 0, {}
     for table in tables:

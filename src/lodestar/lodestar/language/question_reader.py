@@ -242,7 +242,7 @@ def _without_clause(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
 
 
 def _remember(draft: Draft, words: Sequence[str]) -> None:
-    """What a sentence before the question names, which "it" may stand for."""
+    """Return the thing that a sentence before the question names, which "it" may stand for."""
     vocabulary = load_vocabulary()
     starts = [i for i in range(len(words)) if vocabulary.match("DET", words, i) is not None]
     named = (thing_in(_naming(words[i:], "which")) for i in starts)

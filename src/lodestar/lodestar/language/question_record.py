@@ -113,7 +113,7 @@ def _about(
 def _of_place(
     draft: Draft, kind: QuestionKind, meaning: dict[str, Any]
 ) -> tuple[Item | None, Scope, tuple, bool]:
-    """What a question is about that names a place alone: "in the kitchen", "on the desk"."""
+    """Return the subject of a question that names a place alone: "in the kitchen", "on the desk"."""
     if meaning.get("at") is not None:
         things = anchors_of(draft, meaning["at"])
         if things is not None and kind is not QuestionKind.WHAT_THERE:

@@ -215,7 +215,7 @@ def _here(question: Question) -> str:
 
 
 def _asked(question: Question, link: str) -> str:
-    """What is asked of the item: "open or closed", "not on the table"."""
+    """Return what is asked of the item: "open or closed", "not on the table"."""
     assert question.item is not None
     graph = question.item.best[0]
     if all(p.name == "InRegion" and not p.negated for p in question.asked):

@@ -78,7 +78,7 @@ def split_window(words: Sequence[str]) -> tuple[list[str], TimeWindow]:
 
 
 def _meaning(words: Sequence[str]) -> dict[str, Any] | None:
-    """What a run of words means as a time."""
+    """Return the time that a run of words means."""
     if words[-1] == COMMA:
         return None
     chart = load_chart("window_of_time")
@@ -143,7 +143,7 @@ def _event(meaning: dict[str, Any]) -> Event:
 
 
 def act_of(meaning: dict[str, Any]) -> Act | None:
-    """What a meaning says that was done."""
+    """Return the deed of a meaning."""
     verb = meaning.get("act") or meaning.get("happen") or meaning.get("verb")
     return None if not verb else Act(str(verb), bool(meaning.get("own", True)))
 

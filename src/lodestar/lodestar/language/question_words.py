@@ -1,4 +1,4 @@
-"""Everything that the words of a question may be: phrases of its own tables, verbs, times, and what a clause has."""
+"""Candidates for the words of a question: phrases of its own tables, verbs, times, and what a clause has."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who weighs candidates for a step: the port, and the reasoner that needs no model (RoboAtlas IV-E)."""
+"""Reasoners weigh candidates for a step: the port, and the reasoner that needs no model (RoboAtlas IV-E)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT_BUDGET = 24_000  # characters of a scene description
 
 
 class Scored(Protocol):
-    """What a query says of an entity: query.scoring.Candidate is one."""
+    """Result of a query for one entity: query.scoring.Candidate is one."""
 
     @property
     def entity_id(self) -> int: ...
@@ -52,7 +52,7 @@ class Reasoner(Protocol):
     sees: bool
 
     def begin_task(self) -> None:
-        """What follows is for another directive: budgets begin anew, answers to the last one are void."""
+        """Begin another directive: budgets begin anew, answers to the last one are void."""
         ...
 
     def rank(
@@ -68,7 +68,7 @@ class Reasoner(Protocol):
         ...
 
     def judge_view(self, question: ViewQuestion) -> ViewAnswer:
-        """Which of the marked places in view to go to, or where to turn (RoboAtlas eq. 21, 22)."""
+        """Choose one of the marked places in view, or a turn (RoboAtlas eq. 21, 22)."""
         ...
 
     def describe(self, entities: Iterable[Entity], budget: int = DEFAULT_BUDGET) -> str:

@@ -1,4 +1,4 @@
-"""Which reasoner the experts ask, by configuration."""
+"""Choice of the experts' reasoner, by configuration."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class _Named:
 
 @dataclass
 class _Remarks:
-    """What all remarks of a text say, in their order."""
+    """Contents of all remarks of a text, in their order."""
 
     named: list[_Named] = field(default_factory=list)
     said: list[tuple[int, Phrase]] = field(default_factory=list)  # of what was named before it
@@ -163,14 +163,14 @@ def _take_in(remarks: _Remarks, remark: dict[str, Any]) -> None:
 
 
 def _viewed(phrase: Phrase) -> Phrase:
-    """What is faced or stood at: the middle of a room where that is the room."""
+    """Return the thing that is faced or stood at: the middle of a room where that is the room."""
     if phrase.is_whole or phrase.is_place or phrase.head in ("middle", "center"):
         return CENTER
     return phrase.of if phrase.of is not None and phrase.is_spot else phrase
 
 
 def _target(remarks: _Remarks) -> tuple[Phrase | None, tuple[Phrase, ...]]:
-    """What is meant, with all that is said of it, and its alternatives."""
+    """Return the thing that is meant, with all that is said of it, and its alternatives."""
     named = [_of_this(one) for one in remarks.named]
     chosen = _chosen(named)
     target = None if chosen is None else chosen.things.phrases[0]

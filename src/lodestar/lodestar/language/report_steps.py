@@ -158,7 +158,7 @@ def where_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[St
 
 
 def what_step(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
-    """What a thing is that is only described; several things are listed."""
+    """Return the step for a thing that is only described; several things are listed."""
     things = draft.things(meaning["thing"])
     if any(p.noun.is_plural for p in things.phrases) or clause.words[0] in ("tell", "show", "find"):
         return told(draft, "list", meaning, clause)

@@ -74,7 +74,7 @@ def looked_at(draft: Draft, meaning: dict[str, Any]) -> list[Step]:
 
 
 def _put(draft: Draft, at: Any) -> list[Step]:
-    """Where something is put: the anchors of a relation."""
+    """Return where something is put: the anchors of a relation."""
     anchors = tuple(draft.resolved(a) for a in relation_of(at).anchors)
     return places(draft, Things(anchors)) if anchors and not any(a.pronoun for a in anchors) else []
 

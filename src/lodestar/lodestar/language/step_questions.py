@@ -1,4 +1,4 @@
-"""What a step of a directive asks for, as a typed question."""
+"""Typed questions of the steps of a directive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def with_questions(directive: Directive) -> Directive:
 
 
 def wanted_by(step: Step) -> Question | None:
-    """What a step of COUNT, LIST, CHECK or ASK asks for; None of any other."""
+    """Return the question of a step of COUNT, LIST, CHECK or ASK; None of any other."""
     match step.kind:
         case StepKind.COUNT:
             return Question(QuestionKind.HOW_MANY, AnswerType.NUMBER, step.item, scope=step.scope)

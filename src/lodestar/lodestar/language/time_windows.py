@@ -14,7 +14,7 @@ MAX_AGO = 3650.0 * DAY  # s: ten years
 
 
 class TimeBasis(IntEnum):
-    """What a time is counted from. The numbers are those of TimePoint.msg."""
+    """Origins of a time. The numbers are those of TimePoint.msg."""
 
     NOW = 0  # `seconds` before now
     DAY = 1  # `seconds` after the midnight that begins `day`
@@ -106,7 +106,7 @@ class TimeWindow:
 
 
 def _seconds(point: TimePoint, clock: Clock, when: EventTimes) -> tuple[float, float] | None:
-    """When a time begins and ends."""
+    """Begin and end of a time."""
     if point.event is not None:
         return when(point.event)
     bases = {

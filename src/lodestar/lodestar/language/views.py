@@ -1,4 +1,4 @@
-"""What a reasoner is asked of one view, and what it answers (RoboAtlas IV-F)."""
+"""Questions to a reasoner about one view, and its answers (RoboAtlas IV-F)."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class GeometryConfig:
 
 @dataclass(frozen=True)
 class FloorConfig:
-    """Which surface counts as floor, and where unseen floor is assumed."""
+    """Rules for the surface that counts as floor, and for unseen floor."""
 
     # off until drop-offs reach their bar; see docs/measurements/drop-offs.md. Off = the floor is z = 0 and nowhere ends
     enabled: bool = False
@@ -189,7 +189,7 @@ class ExtractionConfig:
 
 @dataclass(frozen=True)
 class RelocationConfig:
-    """When a new instance is a disappeared one that was moved."""
+    """Limits within which a new instance is a disappeared one that was moved."""
 
     size: float = 1.6  # largest ratio of the longest sides; chosen
     similar: float = 0.9  # least cosine of the features, if both have one; chosen
@@ -223,7 +223,7 @@ class SegmentFilterConfig:
 
 @dataclass(frozen=True)
 class SightConfig:
-    """Which views are kept, and how coarsely."""
+    """Choice and resolution of the views that are kept."""
 
     views: int = 192  # kept at most, the oldest is dropped; chosen
     step: int = 8  # pixels of the image per pixel of the coarse image; chosen

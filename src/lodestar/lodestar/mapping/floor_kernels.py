@@ -226,7 +226,7 @@ def fuse_heights(
 
 @njit(cache=True)
 def walk(height, variance, hits, face, seeds, resolution, step, gap_step, gap_slope, slope, doubt):
-    """Where somebody who walks from the seeds finds floor: (rows, columns) bool; and its height, float32, metres.
+    """Return the cells where a walk from the seeds finds floor, (rows, columns) bool, and its height, float32, metres.
 
     A cell is floor when its surface lies at most `step` above the floor beside it and at most `doubt` below; beyond a
     gap in which no floor was seen, at most gap_step + gap_slope * gap + two standard deviations above. On to something

@@ -106,7 +106,7 @@ class OccupancyVoxels:
         return octomap_stream.write_binary(voxels, log_odds >= 0.0)
 
     def to_bytes(self) -> bytes:
-        """Everything that is known, for `read`: an OctoMap file (.ot)."""
+        """Return all voxels, for `read`: an OctoMap file (.ot)."""
         return octomap_stream.write_file(*self._known(), self._resolution)
 
     def read(self, data: bytes) -> None:

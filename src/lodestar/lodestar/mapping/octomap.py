@@ -215,7 +215,7 @@ class OctoMapper:
         return self._octree.resampled(centres, labels)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
-        """Everything that the map knows, for `from_arrays`."""
+        """Return the map as arrays, for `from_arrays`."""
         return {
             "octree": np.frombuffer(self._octree.to_bytes(), np.uint8),
             "cells": self._cells.copy(),

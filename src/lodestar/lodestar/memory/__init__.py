@@ -1,1 +1,1 @@
-"""What the robot remembers: segments with captions, primitives and keyframes (STaR IV-A), and snapshots (SnapMem 3)."""
+"""Memory of the robot: segments with captions, primitives and keyframes (STaR IV-A), and snapshots (SnapMem 3)."""

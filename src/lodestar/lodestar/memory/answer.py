@@ -12,7 +12,7 @@ from lodestar.language.question import AnswerType, Question
 
 
 class ProofKind(IntEnum):
-    """What was remembered. The numbers are those of Evidence.msg."""
+    """Kinds of evidence. The numbers are those of Evidence.msg."""
 
     CAPTION = 0
     KEYFRAME = 1
@@ -90,7 +90,7 @@ class AnswerValue:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the memory says to a question.
+    """Answer of the memory to a question.
 
     confidence: [0, 1]; 0 = it does not know. last_verified: when what it says was last seen to be so, seconds in the
     clock of the stamps; None = never. coverage: share [0, 1] of the floor of the question's scope that was looked at

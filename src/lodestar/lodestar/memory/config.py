@@ -78,7 +78,7 @@ class StoreConfig:
 
 @dataclass(frozen=True)
 class SegmentConfig:
-    """How observations become segments with a caption, and changes of the scene become events."""
+    """Rules by which observations become segments with a caption, and changes of the scene become events."""
 
     seconds: float = 3.0  # of a segment (STaR VI-3: one caption every 3 s)
     lateness: float = 1.0  # seconds that a segment waits for records of slower streams; chosen
@@ -102,7 +102,7 @@ class SegmentConfig:
 
 @dataclass(frozen=True)
 class EventConfig:
-    """When a change of the scene is an event."""
+    """Limits from which on a change of the scene is an event."""
 
     # metres that an entity must move; scene.static_motion, well above localisation noise (jumps from 0.1 m re-anchor)
     moved: float = 0.5
@@ -150,7 +150,7 @@ class BottleneckConfig:
 
 @dataclass(frozen=True)
 class SnapshotConfig:
-    """Which images stand for which entities (SnapMem 3.1 and 3.2)."""
+    """Choice of the images that stand for entities (SnapMem 3.1 and 3.2)."""
 
     inclusion_distance: float = (
         3.5  # metres, camera to box in plan; farther sights count if no nearer one (SnapMem 9)
@@ -182,7 +182,7 @@ class SnapshotConfig:
 
 @dataclass(frozen=True)
 class FrontierSnapshotConfig:
-    """Which image shows a frontier (SnapMem App. 8)."""
+    """Choice of the image that shows a frontier (SnapMem App. 8)."""
 
     same_overlap: float = (
         0.95  # IoU of a frontier's cells with those of its image, below which it gets a new image

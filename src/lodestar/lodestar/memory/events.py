@@ -16,7 +16,7 @@ _TEXT = 480  # characters of an event's sentence; the text model reads 512
 
 @dataclass(frozen=True)
 class Place:
-    """Where and by whom something is remembered. position: (3,) of base_link in map, metres; heading: radians."""
+    """Place and robot of a memory. position: (3,) of base_link in map, metres; heading: radians."""
 
     position: np.ndarray
     heading: float = 0.0

@@ -33,7 +33,7 @@ class InducedPrimitives:
 
     @property
     def words(self) -> list[str]:
-        """What each primitive is called."""
+        """Return the name of each primitive."""
         return [primitive.caption or primitive.label for primitive in self.primitives]
 
 

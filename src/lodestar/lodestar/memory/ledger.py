@@ -20,7 +20,7 @@ from lodestar.memory.write_journal import Line, Place, WriteJournal
 
 @dataclass
 class Counts:
-    """What happened since the store was opened."""
+    """Counts since the store was opened."""
 
     texts_cut: int = 0
     clock_steps: int = 0  # memories that start before the one accepted before them
@@ -38,7 +38,7 @@ class Tombstone:
 
 @dataclass
 class Work:
-    """What the worker still has to do. Rows, ids or segments."""
+    """Work that the worker still has to do. Rows, ids or segments."""
 
     unembedded: dict[int, None] = field(default_factory=dict)  # rows, oldest first
     unwritten: dict[int, None] = field(

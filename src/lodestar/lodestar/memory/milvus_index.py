@@ -41,7 +41,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Listed:
-    """What Milvus has of a record; it is written anew where it differs from the journal."""
+    """Row of a record in Milvus; it is written anew where it differs from the journal."""
 
     key: str
     pinned: bool

@@ -26,7 +26,7 @@ _FLOOR = 0.4  # cosine below which two phrases have nothing in common; chosen on
 
 @dataclass(frozen=True)
 class Described:
-    """What the choice sees of a snapshot. labels: of the entities that the image shows; text: its caption."""
+    """View of a snapshot for the choice. labels: of the entities that the image shows; text: its caption."""
 
     labels: tuple[str, ...]
     text: str

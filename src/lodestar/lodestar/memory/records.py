@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Source(str, Enum):
-    """Who says it. The values are those that the store keeps."""
+    """Sources of a memory. The values are those that the store keeps."""
 
     DETECTOR = "detector"  # composed from what perception saw
     CAPTIONER = "captioner"  # a vision model's words for the image
@@ -20,7 +20,7 @@ class Source(str, Enum):
 
 
 class EventKind(str, Enum):
-    """What happened. The values are those that the store keeps."""
+    """Kinds of events. The values are those that the store keeps."""
 
     APPEARED = "appeared"  # an entity was confirmed that was not there when its place was last seen
     MOVED = "moved"
@@ -56,7 +56,7 @@ class Primitive:
 
 @dataclass(frozen=True)
 class MapName:
-    """Which map a memory belongs to: memories of another map are not mixed in.
+    """Name of the map that a memory belongs to: memories of another map are not mixed in.
 
     fingerprint: of the saved map's content; "" = this session's map, not saved yet.
     """

@@ -55,7 +55,7 @@ class SeenThing:
 
 @dataclass(frozen=True)
 class SegmentContent:
-    """What a segment is about. things: largest in the images first. regions: labels by id. deeds: what the robot did,
+    """Contents of a segment. things: largest in the images first. regions: labels by id. deeds: what the robot did,
     in words. driven: metres. region: label of the robot's own region.
     """
 

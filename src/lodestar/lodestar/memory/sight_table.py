@@ -1,4 +1,4 @@
-"""Which images show which entities now: links between keyframes and the scene, kept true as both change."""
+"""Table of the images that show each entity: links between keyframes and the scene, kept true as both change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well an image shows an entity, and whether it still does after the entity moved."""
+"""Quality of an image's view of an entity, and whether the view still holds after the entity moved."""
 
 from __future__ import annotations
 

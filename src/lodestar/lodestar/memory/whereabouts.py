@@ -1,4 +1,4 @@
-"""Where the robot was, and when it did not know."""
+"""Places of the robot over time, and the times at which it was lost."""
 
 from __future__ import annotations
 

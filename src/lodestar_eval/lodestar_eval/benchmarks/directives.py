@@ -1,4 +1,4 @@
-"""How many of the sentences that people gave to robots a parser reads as they were meant."""
+"""Share of sentences that people gave to robots which a parser reads as they were meant."""
 
 from __future__ import annotations
 

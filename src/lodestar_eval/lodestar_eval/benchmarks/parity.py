@@ -1,4 +1,4 @@
-"""How far the headless robot, which the other tables are told of, agrees with the nodes that walk."""
+"""Agreement of the headless robot, which the other benchmarks measure, with the running nodes."""
 
 from __future__ import annotations
 

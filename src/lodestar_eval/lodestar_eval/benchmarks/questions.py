@@ -1,4 +1,4 @@
-"""How often the kind of answer that a question wants is read right."""
+"""Share of questions whose kind of answer is read right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which images stand for which entities: how few show everything, and whether the one that is meant is found."""
+"""Images that stand for all entities: how few suffice, and whether the one that is meant is found."""
 
 from __future__ import annotations
 

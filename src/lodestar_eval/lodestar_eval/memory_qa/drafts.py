@@ -29,7 +29,7 @@ class Draft:
 
 @dataclass
 class Maker:
-    """What the forms of questions draw from. All randomness comes from `rng`."""
+    """Sources of the forms of questions. All randomness comes from `rng`."""
 
     truth: TourTruth
     rng: np.random.Generator

@@ -16,7 +16,7 @@ from lodestar_sim.worlds.world import Event, World, WorldObject
 
 @dataclass(frozen=True)
 class HappeningConfig:
-    """How many things change, and what a look at a thing or its place is. All values are chosen."""
+    """Number of changes, and the limits of a look at a thing or its place. All values are chosen."""
 
     moved: int = 5  # things
     removed: int = 4  # things

@@ -83,7 +83,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a robot answered. value: the kind of its answer, one of the six names above; only its field is judged, and
+    """Answer of a robot. value: the kind of its answer, one of the six names above; only its field is judged, and
     an answer of another kind than the question asks for is wrong.
 
     known: False for "I do not know". time: seconds in the clock of the stamps. number: also of a duration, seconds.

@@ -35,7 +35,7 @@ class Sighting:
 
 @dataclass(frozen=True)
 class TourStep:
-    """What the robot knew of at one image. Poses are its own estimate, in `map`, (4, 4).
+    """Knowledge of the robot at one image. Poses are its own estimate, in `map`, (4, 4).
 
     deltas: of the scene since the step before; entity ids of `sightings` are current after them. region_id: of the
     robot's place. regions: all that are known, None = as before. keyframe_id: of the image, 0 = not kept.
@@ -53,7 +53,7 @@ class TourStep:
 
 @dataclass(frozen=True)
 class Deed:
-    """What the robot did from `start` to `end`, seconds: DRIVE to the next stop, or TURN around there."""
+    """Deed of the robot from `start` to `end`, seconds: DRIVE to the next stop, or TURN around there."""
 
     kind: str
     start: float
@@ -62,7 +62,7 @@ class Deed:
 
 @dataclass(frozen=True)
 class Glance:
-    """What was true at one image. pose: (3,) x, y, yaw. things: object id -> (visible pixels, mean distance in m)."""
+    """Ground truth at one image. pose: (3,) x, y, yaw. things: object id -> (visible pixels, mean distance in m)."""
 
     stamp: float
     pose: np.ndarray

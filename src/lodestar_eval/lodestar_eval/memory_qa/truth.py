@@ -1,4 +1,4 @@
-"""What a world knows of a tour: which thing stood where and when, and when the robot had it in view."""
+"""Ground truth of a tour: which thing stood where and when, and when the robot had it in view."""
 
 from __future__ import annotations
 

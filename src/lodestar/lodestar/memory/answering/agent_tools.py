@@ -28,7 +28,7 @@ _LETTERS = 400  # of a note's text
 
 @dataclass
 class Notebook:
-    """What a conversation has shown to the model: only that may be cited."""
+    """Records that a conversation has shown to the model: only they may be cited."""
 
     memories: dict[int, Memory] = field(default_factory=dict)
     things: dict[int, Thing] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Where a thing belongs: where it was at first, else where most of its kind stand."""
+"""Answers to where a thing belongs: its first place, else the place of most of its kind."""
 
 from __future__ import annotations
 

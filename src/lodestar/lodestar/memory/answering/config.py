@@ -31,7 +31,7 @@ class ConfidenceConfig:
 
 @dataclass(frozen=True)
 class CoverageConfig:
-    """Which floor counts as looked at."""
+    """Rules for the floor that counts as looked at."""
 
     reach: float = 5.0  # metres, STaR V: in view within 5 m
     fov: float = math.radians(75.0)  # radians, of the camera in plan; the simulated Go2's camera
@@ -43,7 +43,7 @@ class CoverageConfig:
 
 @dataclass(frozen=True)
 class AnsweringConfig:
-    """How questions are answered. Distances in metres, times in seconds."""
+    """Defaults of answering. Distances in metres, times in seconds."""
 
     pool: int = 400  # captions from which evidence is selected; chosen
     sightings: int = 2_000  # memories of one thing that are read; chosen

@@ -35,7 +35,7 @@ class Coverage:
 
 
 class FloorLooks:
-    """Where the camera looked, and what of the floor that covers. Not safe for threads.
+    """Looks of the camera, and the floor that they cover. Not safe for threads.
 
     Looks from nearly the same pose are one, with the newest stamp.
     """

@@ -1,4 +1,4 @@
-"""Where a thing stood and when, over its ids, moves and returns."""
+"""History of a thing: its places and their times, over its ids, moves and returns."""
 
 from __future__ import annotations
 

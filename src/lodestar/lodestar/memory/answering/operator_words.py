@@ -1,4 +1,4 @@
-"""What people told the robot, where nothing that it saw answers."""
+"""Answers from what people told the robot, where nothing that it saw answers."""
 
 from __future__ import annotations
 

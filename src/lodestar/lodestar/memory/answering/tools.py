@@ -1,4 +1,4 @@
-"""What answers are made with: ports to the store, the scene, the grid and what was looked at."""
+"""Means of answering: ports to the store, the scene, the grid and what was looked at."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Tools:
 
 @dataclass(frozen=True)
 class Shown:
-    """What a question with "this" is about: read from its picture, or in view now.
+    """Subject of a question with "this": read from its picture, or in view now.
 
     item: in words (`language.picture_goals`). entity_id: of the thing in view, 0 = not known.
     """

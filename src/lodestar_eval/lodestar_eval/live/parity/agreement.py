@@ -1,4 +1,4 @@
-"""How well two robots agree on the grid, on the things in it, and on where to go."""
+"""Agreement of two robots on the grid, on the things in it, and on where to go."""
 
 from __future__ import annotations
 

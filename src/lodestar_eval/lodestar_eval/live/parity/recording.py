@@ -34,7 +34,7 @@ class MessageBag:
         self.folder = folder
 
     def counts(self) -> Counter[str]:
-        """How many messages each topic has."""
+        """Return the number of messages of each topic."""
         with self._open() as reader:
             return Counter({connection.topic: connection.msgcount for connection in reader.connections})
 
@@ -57,7 +57,7 @@ class MessageBag:
 
 
 class LiveRecording(MessageBag):
-    """What `TopicRecorder` wrote.
+    """A recording of `TopicRecorder`.
 
     transforms: every transform of the run. grid, mirror: the newest grid and the scene of the live nodes.
     directive: the first that was followed. decisions: one per epoch, as made, by epoch.

@@ -44,7 +44,7 @@ _FED = (
 
 @dataclass
 class ReplayedRun:
-    """What came of it. grid: of the moment of the newest live one. dropped: messages not used, by reason."""
+    """Result of a replay. grid: of the moment of the newest live one. dropped: messages not used, by reason."""
 
     robot: HeadlessRobot
     grid: OccupancyGrid2D
@@ -74,7 +74,7 @@ class RecordingPlayer:
         self._begun = False
 
     def play(self) -> ReplayedRun:
-        """Everything was fed, and every live decision compared."""
+        """Feed everything, and compare every live decision."""
         handlers = {
             topics.CLOCK: self._on_clock,
             topics.POINTS: lambda message: self._turns.append(

@@ -86,6 +86,34 @@ def test_a_failure_of_any_part_fails(run_tests: ModuleType, monkeypatch, statuse
     assert run_tests.main([]) == expected
 
 
+FLAKY = """
+import os, pathlib, pytest
+@pytest.mark.{mark}
+def test_slow_to_start():
+    tries = pathlib.Path(os.environ["NOTES"]) / "tries"
+    tries.write_text("x" * (1 + (len(tries.read_text()) if tries.exists() else 0)))
+    assert len(tries.read_text()) >= {needed}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mark", "needed", "passes", "tries"),
+    [("ros", 2, True, 2), ("timed", 2, True, 2), ("ros", 3, False, 2), ("skipif(False, reason='')", 2, False, 1)],
+)
+def test_what_fails_beside_others_is_tried_once_more_and_named(tmp_path: Path, mark, needed, passes, tries) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n    alone\n")
+    (tmp_path / "test_flaky.py").write_text(FLAKY.format(mark=mark, needed=needed))
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    own = {"NOTES": str(tmp_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "-pxdist.plugin", "test_flaky.py"], cwd=tmp_path, env={**bare, **own},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode == 0) is passes, done.stdout + done.stderr
+    assert len((tmp_path / "tries").read_text()) == tries
+    assert ("only when run again: test_flaky.py" in done.stdout) is passes
+
+
 def test_after_bad_usage_nothing_else_runs(run_tests: ModuleType, monkeypatch, capsys) -> None:
     given = iter((4,))
     monkeypatch.setattr(run_tests.subprocess, "call", lambda *_, **__: next(given))

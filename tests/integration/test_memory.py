@@ -267,7 +267,7 @@ def test_nothing_is_remembered_while_the_robot_is_lost(street):
 
 def test_a_killed_memory_goes_on_with_all_that_it_had(street):
     street, _ = street
-    street.look_until(lambda: street.count("store.pending") == 0, "everything is in Milvus")
+    street.look_until(lambda: not street.count("store.unembedded"), "every memory has its vector")
     path = street.folder.parent / "before.jsonl"
     street.manage(Manage.Request.EXPORT, path=str(path))
     before = {json.loads(line).get("origin") for line in path.read_text().splitlines()[1:]}

@@ -11,6 +11,7 @@ from lodestar.language.chart import Reading, load_chart
 from lodestar.language.clause_steps import add_clause
 from lodestar.language.clauses import Clause, clauses_of
 from lodestar.language.directive import (
+    ROBOT_FRAME,
     Constraint,
     ConstraintKind,
     Directive,
@@ -333,6 +334,8 @@ def _placed(draft: Draft) -> list[Step]:
     steps: list[Step] = []
     room: Scope | None = None
     said = draft.steps
+    if draft.turns:  # where "3 m forward" leads after a turn is not known
+        said = [step for step in said if not _is_way(step)]
     if any(step.kind in (StepKind.FIND, StepKind.LIST) for step in said):  # they explore as far as they must
         said = [step for step in said if step.kind is not StepKind.EXPLORE or step.scope]
     for step in said:
@@ -350,6 +353,11 @@ def _placed(draft: Draft) -> list[Step]:
         if not repeated:
             steps.append(step)
     return steps
+
+
+def _is_way(step: Step) -> bool:
+    """Whether a step is a length from where the robot stands: "go 3 m forward"."""
+    return step.pose is not None and step.pose.frame == ROBOT_FRAME
 
 
 def _room_of(step: Step) -> Scope | None:

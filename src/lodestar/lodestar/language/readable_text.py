@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lodestar.language.directive_errors import EmptyDirective, NotUnderstood
+from lodestar.language.languages import other_language
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import corrected, is_known
 
@@ -23,5 +24,10 @@ def readable_words(text: str, what: str, example: str) -> list[str]:
     if sum(is_known(word) for word in words) < LEAST_KNOWN * len(words):
         raise NotUnderstood(
             f'"{shown(text)}" was not understood: most of its words are unknown, and only English is read'
+        )
+    language = other_language(words)
+    if language:
+        raise NotUnderstood(
+            f'"{shown(text)}" was not understood: it reads more like {language} than English, and only English is read'
         )
     return corrected(tokens)

@@ -25,7 +25,7 @@ from lodestar.language.phrase_items import (
 from lodestar.language.phrase_meanings import phrase_of, relation_of
 from lodestar.language.phrases import Relation, Things
 from lodestar.language.query_graph import Predicate
-from lodestar.language.travel_steps import each_step
+from lodestar.language.travel_steps import each_step, patrol_of
 
 
 def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
@@ -45,7 +45,12 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
     for phrase in things.excluded:
         draft.constraints.append((ConstraintKind.STAY_OUT, Things((phrase,)), None))
     if step is StepKind.PATROL:
-        if all(p.is_whole or is_all(p) for p in things.phrases):
+        if all(p.is_whole for p in things.phrases):
+            return [Step(step)]
+        first = things.phrases[0]
+        if len(things.phrases) == 1 and first.is_place and (is_all(first) or first.noun.is_plural):
+            return [patrol_of(first)]
+        if all(is_all(p) for p in things.phrases):
             return [Step(step)]
         return [Step(step, stops=tuple(item_of(Things((p,))) for p in things.phrases))]
     first = things.phrases[0]

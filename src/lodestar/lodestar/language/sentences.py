@@ -6,6 +6,7 @@ import math
 
 from lodestar.language.directive import (
     EVERY,
+    ROBOT_FRAME,
     UNTIL_CANCELLED,
     Constraint,
     ConstraintKind,
@@ -91,11 +92,10 @@ def _core(step: Step) -> str:
         case StepKind.WAIT:
             return "wait" if step.seconds is None else f"wait {number_words(step.seconds)} seconds"
         case StepKind.PATROL:
-            return (
-                f"patrol {listed(item_words(stop) for stop in step.stops)}"
-                if step.stops
-                else "patrol the building"
-            )
+            if step.stops:
+                return f"patrol {listed(item_words(stop) for stop in step.stops)}"
+            rooms = [graph_words(room, "all the ") for room in step.scope.rooms]
+            return f"patrol {listed(rooms)}" if rooms else "patrol the building"
         case StepKind.STOP:
             return "stop"
     if step.question:
@@ -140,8 +140,16 @@ def scope_words(scope: Scope, link: str = " in ") -> str:
 
 
 def pose_words(pose: Pose) -> str:
+    if pose.frame == ROBOT_FRAME:
+        return f"the point {_ahead_words(pose)}"
     heading = "" if pose.heading is None else f", heading {number_words(math.degrees(pose.heading))} degrees"
     return f"x = {number_words(pose.x)}, y = {number_words(pose.y)}{heading}"
+
+
+def _ahead_words(pose: Pose) -> str:
+    ahead = f"{number_words(abs(pose.x))} m {'in front of' if pose.x >= 0.0 else 'behind'} you"
+    aside = f"{number_words(abs(pose.y))} m to your {'left' if pose.y >= 0.0 else 'right'}"
+    return ahead if not pose.y else aside if not pose.x else f"{ahead} and {aside}"
 
 
 def _constraint(constraint: Constraint) -> str:

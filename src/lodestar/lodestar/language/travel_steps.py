@@ -9,6 +9,7 @@ from typing import Any
 
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
+    ROBOT_FRAME,
     Item,
     NotUnderstood,
     Pose,
@@ -32,6 +33,7 @@ from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
 
+_AHEAD = {"ahead": (1.0, 0.0), "behind": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}
 _SIDES = {"front": "InFrontOf", "back": "Behind", "rear": "Behind", "left": "LeftOf", "right": "RightOf"}
 
 
@@ -49,7 +51,8 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
             back = meaning["kind"] == "return"
             ends += places(draft, draft.things(leg["to"]), back)
         elif leg.get("via") is not None:
-            found += [s for s in places(draft, draft.things(leg["via"])) if s.kind is StepKind.GO]
+            passed = places(draft, draft.things(leg["via"]))
+            found += [s for s in passed if s.kind in (StepKind.GO, StepKind.PATROL)]
         elif leg.get("at") is not None:
             ends += spots(draft, [leg["at"]], bool(ends))
         elif leg.get("home"):
@@ -57,6 +60,8 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         elif leg.get("pose"):
             x, y, *heading = leg["pose"]
             ends.append(Step(StepKind.GO, pose=Pose(x, y, math.radians(heading[0]) if heading else None)))
+        elif leg.get("ahead"):
+            ahead(draft, ends, leg["ahead"])
         elif leg.get("turn"):
             draft.turns = True
             draft.route.append(clause.text)
@@ -64,13 +69,8 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
             draft.route.append(clause.text)
     if home:
         ends.append(Step(StepKind.RETURN))
-    if not found and not ends:
+    if not found and not ends and not draft.unable and not any("ahead" in leg for leg in legs):
         draft.route.append(clause.text)
-    levels = [
-        step for step in ends if step.item is not None and step.item.phrase in ("upstairs", "downstairs")
-    ]
-    if len(levels) < len(ends):
-        ends = [step for step in ends if step not in levels]
     steps = [*found, *ends]
     if steps and meaning.get("unable"):
         steps[-1] = replace(steps[-1], unable=(meaning["unable"],))
@@ -104,7 +104,7 @@ def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step
         )
         return Step(StepKind.GO, Item((graphs_of(whole),)), scope=scope)
     if phrase.is_place and is_all(phrase):
-        return Step(StepKind.PATROL)
+        return patrol_of(phrase)
     if phrase.is_place or (phrase.adjectives_only and not phrase.noun.head):
         if back:
             return Step(StepKind.RETURN, Item((graphs_of(replace(phrase, rooms=())),)))
@@ -112,6 +112,29 @@ def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step
     if back:
         return Step(StepKind.RETURN, Item((graphs_of(phrase),)), scope=scope_of(phrase))
     return find_step(draft, Things((phrase,), excluded=things.excluded))
+
+
+def patrol_of(phrase: Phrase) -> Step:
+    """A patrol of every room of a kind ("all the labs"), of the building where the rooms have none."""
+    kind = () if phrase.is_whole else (graphs_of(replace(phrase, rooms=()))[0],)
+    return Step(StepKind.PATROL, scope=Scope(kind))
+
+
+def ahead(draft: Draft, ends: list[Step], said: dict[str, Any]) -> None:
+    """Add to `ends` the place that is said by a length from where the robot stands: x ahead of it, y to its left.
+
+    A length to another side is added to that of the step before: "2 m in front of you and 1 m to your left".
+    """
+    metres, (x, y) = float(said["metres"]), _AHEAD[str(said["side"])]
+    last = next(iter([*draft.steps, *ends][::-1]), None)
+    if ends and (last is None or last.pose is None or last.pose.frame != ROBOT_FRAME):
+        return  # "the chair 3 m in front of you" is gone to anyway
+    steps = ends or (draft.groups[-1].steps if draft.groups else ends)
+    if last is not None and last.pose is not None and last.pose.frame == ROBOT_FRAME:
+        x, y = last.pose.x + x * metres, last.pose.y + y * metres
+        steps[-1] = Step(StepKind.GO, pose=Pose(x, y, frame=ROBOT_FRAME))
+    else:
+        ends.append(Step(StepKind.GO, pose=Pose(x * metres, y * metres, frame=ROBOT_FRAME)))
 
 
 def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[Step]:
@@ -122,11 +145,7 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
         anchors = tuple(draft.resolved(a) for a in relation.anchors)
         relation = replace(relation, anchors=anchors, name="On" if relation.name == "From" else relation.name)
         if not anchors and relation.name == "Level":
-            words = (relation.text.split()[-1],)
-            place = Phrase(NounWords(words, words[0], ()))
-            steps.append(
-                Step(StepKind.GO, Item((graphs_of(place),)), scope=Scope((), level_of(relation.text)))
-            )
+            steps += _level(relation.text)
         elif not anchors:
             draft.route.append(str(relation.name))
         elif any(a.pronoun for a in anchors):
@@ -147,6 +166,16 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
             spot = replace(generic(SPOT), relations=(relation,))
             steps.append(Step(StepKind.GO, Item((graphs_of(spot),))))
     return steps
+
+
+def _level(text: str) -> list[Step]:
+    """The step to a level with a number; none to one that is only above or below (`clause_steps`)."""
+    words = (text.split()[-1],)
+    level = level_of(text)
+    if level is None:
+        return []
+    place = Phrase(NounWords(words, words[0], ()))
+    return [Step(StepKind.GO, Item((graphs_of(place),)), scope=Scope((), level))]
 
 
 def _nearer(step: Step, relation: Relation) -> Step:

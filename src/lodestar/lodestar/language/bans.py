@@ -38,7 +38,7 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
             kind, things, _ = draft.constraints[-1]
             draft.constraints[-1] = (kind, things, metres)
             return
-        raise NotUnderstood(f'"{clause.text}" from what? say what to keep away from')
+        raise NotUnderstood(f'"{clause.text}" does not say from what; name the thing to keep away from')
     named, draft.named = draft.named, draft.barred or draft.named
     things = draft.things(meaning["thing"])
     draft.barred, draft.named = draft.named, named or draft.named

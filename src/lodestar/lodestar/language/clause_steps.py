@@ -16,6 +16,7 @@ from lodestar.language.directive_draft import Draft
 from lodestar.language.phrase_items import level_of
 from lodestar.language.report_steps import asked, checked, explored, told, what_step, where_step
 from lodestar.language.search_steps import found_steps, fragment, looked_at
+from lodestar.language.sentence_tokens import shown
 from lodestar.language.travel_steps import places, spots, unable_of_last, went
 from lodestar.language.vocabulary import load_vocabulary
 
@@ -46,7 +47,7 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         return
     elif kind == "override":
         raise NotUnderstood(
-            f'"{clause.words[0]}": what is to be kept away from cannot be lifted, only left out'
+            f'"{shown(clause.text)}" changes nothing: each directive stands alone, and no words lift what is forbidden'
         )
     elif kind in ("statement", "leave"):
         draft.remember(meaning)

@@ -101,7 +101,9 @@ class Draft:
         if phrase.pronoun in (HERE, "me", "us", "you"):
             return phrase
         if self.named is None:
-            raise NotUnderstood(f'"{phrase.pronoun or "one"}" of what? name the thing')
+            raise NotUnderstood(
+                f'it is not clear what "{phrase.pronoun or "one"}" stands for; name the thing'
+            )
         if phrase.pronoun:
             meant = self.named.with_relations(phrase.relations)
             return (

@@ -33,6 +33,7 @@ from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import TOO_MANY
 from lodestar.language.phrase_items import item_of
 from lodestar.language.phrases import Things
+from lodestar.language.question_words import with_clock_words
 from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import is_known
@@ -63,6 +64,7 @@ _TAKES_IN = frozenset(
         "override",
     }
 )
+_CONDITIONS = frozenset({"if", "unless"})
 _STAYS = frozenset({"stay", "staying", "remain", "remaining", "keep"})
 MAX_OTHERS = 3  # readings of one clause that are looked at
 MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
@@ -104,6 +106,7 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     clauses = clauses_of(tokens)
     choices = [_choice(clause) for clause in clauses]
     best = _put_together(clauses, choices, manners, text)
+    _check_begins_now(best.directive)
     others = []
     for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if most > 1 else ()):
         for reading in load_chart().readings(lattice_of(clause.words))[1:MAX_OTHERS]:
@@ -118,6 +121,13 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     return tuple(found[:most])
 
 
+def _check_begins_now(directive: Directive) -> None:
+    """Raises NotUnderstood for a time of day, which only a question may name."""
+    asks = any(step.kind in (StepKind.ASK, StepKind.CHECK) for step in directive.steps)
+    if not asks and with_clock_words(directive.text) != directive.text:
+        raise NotUnderstood("a time of day cannot be obeyed, as the robot begins at once; leave the time out")
+
+
 def _put_together(
     clauses: Sequence[Clause], choices: Sequence[Reading], manners: tuple[Manner, ...], text: str
 ) -> RankedDirective:
@@ -129,7 +139,8 @@ def _put_together(
         forbids = meaning["kind"] not in _TAKES_IN and not _FORBIDS.isdisjoint(clause.words)
         if forbids and draft.denials == before:
             raise NotUnderstood(
-                f'what "{shown(clause.text)}" forbids is not known; say it in a sentence of its own'
+                f'it is not clear what "{shown(clause.text)}" forbids; say that in a sentence of its own, such as '
+                '"do not enter the kitchen"'
             )
     directive = with_questions(replace(_assembled(draft, text), manners=manners))
     why = tuple(reason for reading in choices for reason in reading.why)
@@ -175,7 +186,19 @@ def _choice(clause: Clause) -> Reading:
     prefix = _prefix(clause)
     if prefix is not None:
         return prefix
-    raise NotUnderstood(f'what to make of "{shown(clause.text)}" is not known')
+    if _is_bare_verb(clause):
+        raise NotUnderstood(f'"{shown(clause.text)}" does not say what or where; name the thing or the place')
+    if not _CONDITIONS.isdisjoint(clause.words):
+        raise NotUnderstood(
+            f'"{shown(clause.text)}" holds a condition, and conditions are not read; leave it out'
+        )
+    raise NotUnderstood(f'"{shown(clause.text)}" is not understood')
+
+
+def _is_bare_verb(clause: Clause) -> bool:
+    """Whether a clause is a verb and nothing else: "find", "bring me"."""
+    matches = load_vocabulary().matches(clause.words, 0)
+    return any(matches[table][0] == len(clause.words) for table in VERBS if table in matches)
 
 
 def _check_named(clause: Clause, reading: Reading) -> None:
@@ -183,16 +206,20 @@ def _check_named(clause: Clause, reading: Reading) -> None:
     words = [word for word in clause.words if word.isalpha()]
     known = sum(is_known(word) for word in words)
     if not known or (len(words) > 2 and 2 * known <= len(words)) or clause.words[-1] == "the":
-        raise NotUnderstood(f'"{shown(clause.text)}" names nothing that is known, and only English is read')
+        raise NotUnderstood(
+            f'"{shown(clause.text)}" is not understood: most of its words are unknown, and only English is read'
+        )
     thing = reading.meaning["thing"]
     if (
         isinstance(thing, NounWords)
         and len(thing.words) > _MOST_OF_A_NAME
         and not load_wordnet().is_noun(thing.head)
     ):
-        raise NotUnderstood(f'"{shown(clause.text)}" names no thing; if it is one, say "find" before it')
+        raise NotUnderstood(
+            f'"{shown(clause.text)}" is not understood; if it is the name of a thing, say "find" before it'
+        )
     if isinstance(thing, NounWords) and not thing.head and thing.determiner:
-        raise NotUnderstood(f'"{shown(clause.text)}" names no thing')
+        raise NotUnderstood(f'"{shown(clause.text)}" does not name a thing')
 
 
 def _best(words: Sequence[str]) -> Reading | None:
@@ -303,16 +330,22 @@ def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
 def _no_steps(draft: Draft, text: str) -> Exception:
     if draft.halts:
         return StopRequested("a halt and nothing else was asked for")
-    said = f'"{shown(text)}" was not understood'
     if draft.constraints:
-        return NotUnderstood(f"{said}: it says what to keep away from, but not what to do")
+        return NotUnderstood(
+            f'"{shown(text)}" says what to keep away from, but not what to do; say both, such as "find the mug and '
+            'avoid the dog"'
+        )
     if draft.unable:
-        return NotUnderstood(f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do')
+        return NotUnderstood(
+            f'this robot cannot do "{shown(draft.unable[0])}"; it can go to places, find, list and count things, '
+            "patrol and wait"
+        )
     if draft.route:  # the clause that says turns
         return NotUnderstood(
-            f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place'
+            f'"{shown(draft.route[0])}" does not say where to go, and turns alone cannot be followed; name a place '
+            "or a thing"
         )
-    return NotUnderstood(f"{said}: no task was found in it")
+    return NotUnderstood(f'"{shown(text)}" does not ask for anything to be done')
 
 
 def _end(draft: Draft, index: int) -> int | None:

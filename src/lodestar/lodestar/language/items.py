@@ -89,7 +89,7 @@ class Pose:
     def __post_init__(self) -> None:
         numbers = (self.x, self.y, self.heading or 0.0)
         if not all(math.isfinite(number) and abs(number) < 1e6 for number in numbers):
-            raise OutOfBounds("a place needs finite coordinates in metres")
+            raise OutOfBounds("a place needs finite coordinates in metres, each less than 1,000,000")
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ def find_step(draft: Draft, things: Things, unable: tuple[str, ...] = ()) -> Ste
         check_is_thing(phrase)
         pointed = phrase.noun.determiner in ("the", "this", "that", "these", "those")
         if phrase.noun.is_anything and not pointed and not says_what(phrase):
-            raise NotUnderstood("any thing at all would do; say what kind of thing")
+            raise NotUnderstood("it does not say what kind of thing to look for; name the kind")
     kind = StepKind.LIST if is_all(things.phrases[0]) and not unable else StepKind.FIND
     item = item_of(things, every=kind is StepKind.LIST)
     return Step(kind, item, scope=scope_of(things.phrases[0]), unable=unable)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lodestar.language.clause_words import plain_verb
@@ -41,6 +42,9 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         raise NotUnderstood(f'"{clause.text}" does not say from what; name the thing to keep away from')
     named, draft.named = draft.named, draft.barred or draft.named
     things = draft.things(meaning["thing"])
+    if named is not None and named.is_place:  # "the red room, avoiding blue and green"
+        rooms = (p.with_noun(named.noun) if p.adjectives_only and p.noun.words else p for p in things.phrases)
+        things = replace(things, phrases=tuple(rooms))
     draft.barred, draft.named = draft.named, named or draft.named
     if verb in ("leave", "leaving", "exit", "exiting"):
         scope = scope_of(generic().with_relations([Relation("Inside", things.phrases)]))

@@ -35,6 +35,7 @@ from lodestar.language.phrase_items import item_of
 from lodestar.language.phrases import Things
 from lodestar.language.question_words import with_clock_words
 from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
+from lodestar.language.refusal_reasons import HALT_ALONE, why_no_steps, why_unread
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import is_known
 from lodestar.language.step_questions import with_questions
@@ -64,7 +65,6 @@ _TAKES_IN = frozenset(
         "override",
     }
 )
-_CONDITIONS = frozenset({"if", "unless"})
 _STAYS = frozenset({"stay", "staying", "remain", "remaining", "keep"})
 MAX_OTHERS = 3  # readings of one clause that are looked at
 MAX_CLAUSES_TWICE = 4  # clauses that are read in more than one way
@@ -101,7 +101,7 @@ def read_directive(text: str, most: int = 1) -> tuple[RankedDirective, ...]:
 
 def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     if is_halt(text):
-        raise StopRequested("a halt and nothing else was asked for")
+        raise StopRequested(HALT_ALONE)
     tokens, manners = without_limits(words_of_text(text))
     clauses = clauses_of(tokens)
     choices = [_choice(clause) for clause in clauses]
@@ -186,19 +186,7 @@ def _choice(clause: Clause) -> Reading:
     prefix = _prefix(clause)
     if prefix is not None:
         return prefix
-    if _is_bare_verb(clause):
-        raise NotUnderstood(f'"{shown(clause.text)}" does not say what or where; name the thing or the place')
-    if not _CONDITIONS.isdisjoint(clause.words):
-        raise NotUnderstood(
-            f'"{shown(clause.text)}" holds a condition, and conditions are not read; leave it out'
-        )
-    raise NotUnderstood(f'"{shown(clause.text)}" is not understood')
-
-
-def _is_bare_verb(clause: Clause) -> bool:
-    """Whether a clause is a verb and nothing else: "find", "bring me"."""
-    matches = load_vocabulary().matches(clause.words, 0)
-    return any(matches[table][0] == len(clause.words) for table in VERBS if table in matches)
+    raise NotUnderstood(why_unread(clause))
 
 
 def _check_named(clause: Clause, reading: Reading) -> None:
@@ -300,7 +288,7 @@ def _assembled(draft: Draft, text: str) -> Directive:
     """The directive of a draft. Raises StopRequested, NotUnderstood."""
     steps = _placed(draft)
     if not steps or _is_route(draft, steps):
-        raise _no_steps(draft, text)
+        raise StopRequested(HALT_ALONE) if draft.halts else NotUnderstood(why_no_steps(draft, text))
     if draft.unable:
         steps[-1] = replace(steps[-1], unable=(*steps[-1].unable, *draft.unable))
     try:
@@ -325,27 +313,6 @@ def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
         if not all(vocabulary.is_in("PASSAGES", head.split()[-1]) for head in heads):
             return False
     return True
-
-
-def _no_steps(draft: Draft, text: str) -> Exception:
-    if draft.halts:
-        return StopRequested("a halt and nothing else was asked for")
-    if draft.constraints:
-        return NotUnderstood(
-            f'"{shown(text)}" says what to keep away from, but not what to do; say both, such as "find the mug and '
-            'avoid the dog"'
-        )
-    if draft.unable:
-        return NotUnderstood(
-            f'this robot cannot do "{shown(draft.unable[0])}"; it can go to places, find, list and count things, '
-            "patrol and wait"
-        )
-    if draft.route:  # the clause that says turns
-        return NotUnderstood(
-            f'"{shown(draft.route[0])}" does not say where to go, and turns alone cannot be followed; name a place '
-            "or a thing"
-        )
-    return NotUnderstood(f'"{shown(text)}" does not ask for anything to be done')
 
 
 def _end(draft: Draft, index: int) -> int | None:

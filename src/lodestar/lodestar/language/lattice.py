@@ -25,6 +25,7 @@ VERBS = (
     "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "STAND", "HALT", "WHERE_THING",
     "ASK_OF", "TALK", "SPEAK", "LOOK", "TURN", "REPEAT", "KEEP",
 )  # fmt: skip
+_DIGITS = 6  # of a length or a time: "3 ft" is 0.9144 m
 _WORDS_OF_LIST = 2  # from more words on, a table's phrase can mean nothing else
 _ARTICLES = frozenset({"the", "a", "an"})
 _MARKS = frozenset({",", ".", "?", "="})
@@ -158,7 +159,7 @@ def _add_measures(words: Sequence[str], i: int, found: dict[str, Lexeme]) -> Non
     for table, name in (("METRES", "LENGTH"), ("SECONDS", "TIME")):
         unit = vocabulary.match(table, words, i + length)
         if unit is not None:
-            amount = value * float(unit[1]) * (0.5 if half else 1.0)
+            amount = round(value * float(unit[1]) * (0.5 if half else 1.0), _DIGITS)
             found[name] = Lexeme(i + length + unit[0] - start, amount)
 
 

@@ -19,7 +19,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
-from lodestar.models.english import listed
+from lodestar.models.english import listed, with_article
 from lodestar.models.lexicon import load_lexicon
 
 RELATIONS = {
@@ -82,7 +82,7 @@ def _core(step: Step) -> str:
                 return f"go to {pose_words(step.pose)}"
             return f"go {_place(step.item)}{where}" if step.item is not None else f"go{where}"
         case StepKind.EXPLORE:
-            return f"explore{scope_words(step.scope, ' ')}" if step.scope else "explore the building"
+            return f"explore{scope_words(step.scope, ' ', ' and ')}" if step.scope else "explore the building"
         case StepKind.LIST:
             return f"list {several_words(step.item)}{where}"
         case StepKind.COUNT:
@@ -128,10 +128,10 @@ def _alternatives(item: Item, article: str) -> str:
     return said
 
 
-def scope_words(scope: Scope, link: str = " in ") -> str:
+def scope_words(scope: Scope, link: str = " in ", joins: str = " or ") -> str:
     said = ""
     if scope.rooms:
-        said = link + " or ".join(graph_words(room, "the ") for room in scope.rooms)
+        said = link + joins.join(graph_words(room, "the ") for room in scope.rooms)
     if scope.level is not None:
         said += f" on level {scope.level + 1}"
     if scope.around is not None:
@@ -174,7 +174,10 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
     for predicate in own:
         if predicate.name == "HasAttribute":
             if predicate.value not in words.split() and predicate.negated:
-                after.append(f"that is not {predicate.value}")
+                part = not _is_state(predicate.value) and load_lexicon().attribute(predicate.value) is None
+                after.append(
+                    f"without {with_article(predicate.value)}" if part else f"that is not {predicate.value}"
+                )
             elif predicate.value not in words.split():
                 after.append(_attribute(predicate.value))
         elif predicate.name == "InRegion":
@@ -197,6 +200,8 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
             after.append(
                 f"{'without' if predicate.negated else 'with'} {other} {RELATIONS[predicate.name]} it"
             )
+    if article == "the " and words.startswith("something "):
+        article = ""
     several = bool(article) and article not in ("the ", "a ")
     if several and (words in ("object", "thing") or not load_lexicon().is_generic(words)):
         words = plural(words)
@@ -209,9 +214,14 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
 
 def _attribute(value: str) -> str:
     """ "that is open" of a state, "with a blue cap" of a thing."""
-    if load_vocabulary().is_in("STATE", *value.split()) or value.split()[0].endswith(("ed", "ing")):
-        return f"that is {value}"
-    return f"with a {value}"
+    return f"that is {value}" if _is_state(value) else f"with {with_article(value)}"
+
+
+def _is_state(value: str) -> bool:
+    """Whether a value says how a thing is: "open", "parked", and no part of it: "armrest", "red shirt"."""
+    first = value.split()[0]
+    participle = first.endswith(("ed", "ing")) and load_lexicon().attribute(first) is None
+    return load_vocabulary().is_in("STATE", *value.split()) or participle
 
 
 def _singled(predicate: Predicate, words: str) -> tuple[str, str]:

@@ -131,13 +131,9 @@ class _Layer:
 
     @staticmethod
     def of(weights: dict[str, np.ndarray], name: str) -> _Layer:
-        names = (
-            "attention.self.query",
-            "attention.self.key",
-            "attention.self.value",
-            "attention.output.dense",
-        )
-        names += ("attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")
+        names = [f"attention.self.{part}" for part in ("query", "key", "value")]
+        names += ["attention.output.dense", "attention.output.LayerNorm"]
+        names += ["intermediate.dense", "output.dense", "output.LayerNorm"]
         return _Layer(*(_norm_of(weights, f"{name}.{part}") for part in names))
 
 

@@ -26,6 +26,7 @@ _TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "
 
 
 def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
+    """Add the constraints of a clause that forbids something. Raises NotUnderstood, CannotObey."""
     metres = meaning.get("metres")
     verb = str(meaning.get("verb", "")).split(" ")[0]
     if meaning.get("between"):

@@ -63,6 +63,7 @@ class Draft:
         return len(self.constraints) + negated + excluded + (self.scope is not None)
 
     def insert(self, steps: list[Step], clause: Clause) -> None:
+        """Add the steps of a clause where its link puts them: after or before those of the clause before it."""
         if not steps:
             return
         group = Group(steps, clause.link)
@@ -114,7 +115,7 @@ class Draft:
         return phrase.with_noun(self.named.noun)
 
     def remember(self, meaning: dict[str, Any]) -> None:
-        """Return the thing of a statement, and where it is said to be: "my phone is in the kitchen"."""
+        """Keep the thing of a statement, with where it is said to be: "my phone is in the kitchen"."""
         if meaning.get("thing") is None:
             return
         try:

@@ -29,6 +29,7 @@ from lodestar.language.travel_steps import each_step, patrol_of
 
 
 def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
+    """The steps of EXPLORE or PATROL clauses: rooms, a place with its surroundings, stops, or the whole building."""
     step = StepKind.PATROL if kind == "patrol" else StepKind.EXPLORE
     if meaning.get("stops"):
         stops = tuple(phrase_of(one) for one in meaning["stops"].get("all", ()))
@@ -66,6 +67,7 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
 
 
 def told(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """The steps of a COUNT or LIST clause, one for each kind of thing."""
     step = StepKind.COUNT if kind == "count" else StepKind.LIST
     if not meaning.get("thing"):
         if not meaning.get("where") or not meaning["where"].get("all"):
@@ -116,6 +118,7 @@ def _there(draft: Draft, things: Things, clause: Clause) -> Things:
 
 
 def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
+    """The CHECK step of a question with yes or no, or a state, for an answer."""
     things = draft.things(meaning["thing"], meaning.get("where"))
     if meaning.get("inside") is not None:
         container = draft.things(meaning["inside"]).phrases[0]
@@ -132,6 +135,7 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
 
 
 def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
+    """The ASK step of any other question."""
     if not meaning.get("thing"):
         return Step(StepKind.ASK, question=clause.text)
     things = draft.things(meaning["thing"], meaning.get("where"))

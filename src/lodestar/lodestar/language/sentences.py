@@ -108,12 +108,14 @@ def _place(item: Item) -> str:
 
 
 def several_words(item: Item | None) -> str:
+    """All things of an item in words: "all the red chairs", "everything"."""
     if item is None or not item.alternatives:
         return "everything"
     return _alternatives(item, "all the ")
 
 
 def item_words(item: Item) -> str:
+    """An item in words with its article or count: "the mug", "2 chairs"."""
     if not item.alternatives:
         return "this thing"
     article = "all the " if item.count == EVERY else f"{item.count} " if item.count > 1 else "the "
@@ -129,6 +131,7 @@ def _alternatives(item: Item, article: str) -> str:
 
 
 def scope_words(scope: Scope, link: str = " in ", joins: str = " or ") -> str:
+    """A scope in words, "" for an empty one. link: the words before the rooms. joins: those between two rooms."""
     said = ""
     if scope.rooms:
         said = link + joins.join(graph_words(room, "the ") for room in scope.rooms)
@@ -140,6 +143,7 @@ def scope_words(scope: Scope, link: str = " in ", joins: str = " or ") -> str:
 
 
 def pose_words(pose: Pose) -> str:
+    """A pose in words: "x = 1, y = 2", or "the point 2 m in front of you" of one in ROBOT_FRAME."""
     if pose.frame == ROBOT_FRAME:
         return f"the point {_ahead_words(pose)}"
     heading = "" if pose.heading is None else f", heading {number_words(math.degrees(pose.heading))} degrees"
@@ -240,6 +244,7 @@ def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
 
 
 def relation_words(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
+    """A relation in words as it follows the noun: "next to the desk". named: variables that were named before."""
     others = list(predicate.arguments[1:])
     named.update(others)
     alike = len(others) == 2 and graph.variables[others[0]] == graph.variables[others[1]]

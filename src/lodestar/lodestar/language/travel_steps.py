@@ -38,6 +38,7 @@ _SIDES = {"front": "InFrontOf", "back": "Behind", "rear": "Behind", "left": "Lef
 
 
 def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """The steps of a clause that goes somewhere: places that it goes through, then places where it ends."""
     legs = (meaning.get("legs") or {}).get("all", [])
     found: list[Step] = []
     ends: list[Step] = []
@@ -87,6 +88,7 @@ def places(draft: Draft, things: Things, back: bool = False) -> list[Step]:
 
 
 def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step:
+    """The step to one place or thing; back: to return there."""
     words = (phrase.noun.determiner, *phrase.noun.words) if phrase.noun.determiner else phrase.noun.words
     if load_vocabulary().is_in("HOME", *words):
         return Step(StepKind.RETURN)
@@ -194,6 +196,7 @@ def _nearer(step: Step, relation: Relation) -> Step:
 
 
 def find_step(draft: Draft, things: Things, unable: tuple[str, ...] = ()) -> Step:
+    """The step that finds any of the things, or lists them all. Raises NotUnderstood where no kind is named."""
     for phrase in things.phrases:
         check_is_thing(phrase)
         pointed = phrase.noun.determiner in ("the", "this", "that", "these", "those")
@@ -205,6 +208,7 @@ def find_step(draft: Draft, things: Things, unable: tuple[str, ...] = ()) -> Ste
 
 
 def each_step(draft: Draft, things: Things, unable: tuple[str, ...]) -> list[Step]:
+    """Steps to find each of the things, or the one step where any of them will do."""
     if things.any_of:
         return [find_step(draft, things, unable)]
     first, *others = things.phrases
@@ -230,6 +234,7 @@ def _done(draft: Draft, phrase: Phrase) -> bool:
 
 
 def unable_of_last(draft: Draft, unable: tuple[str, ...]) -> None:
+    """Keep with the last step what the robot cannot do."""
     group = next((group for group in reversed(draft.groups) if group.steps), None)
     if group is None:
         return

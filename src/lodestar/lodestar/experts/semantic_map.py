@@ -22,7 +22,7 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
-from lodestar.query.verdict import Candidate, score_query
+from lodestar.query.verdict import Candidate, PoolCache, score_pool
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
@@ -62,6 +62,7 @@ class SemanticMapExpert:
         self._task = TaskWatch(self._reasoner.begin_task)
         self._likely = LikelyPlaces(config.likely, phrases, config.reach)
         self._descriptions = DescriptionMemory()
+        self._pools = PoolCache()
         self._cache: tuple[object, list[Candidate]] | None = None
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
@@ -113,8 +114,8 @@ class SemanticMapExpert:
         key = (step.graphs, mirror.session_id, mirror.map_id, mirror.revision, regions)
         if self._cache is None or self._cache[0] != key:
             thinned = self._prefilter(step.graphs, entities)
-            scored = score_query(step.graphs, thinned, self._phrases, self.config.query, mirror.regions)
-            self._cache = (key, scored)
+            pool = self._pools.of(thinned, self._phrases, self.config.query, mirror.regions)
+            self._cache = (key, score_pool(step.graphs, pool))
         return self._cache[1]
 
     def _is_accepted(self, choice: _Choice) -> bool:

@@ -100,7 +100,10 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
     parser.add_argument(
-        "--floor", choices=("on", "off"), default=None, help="the floor layer of the map (default: as config/sim.yaml)"
+        "--floor",
+        choices=("on", "off"),
+        default=None,
+        help="the floor layer of the map (default: as config/sim.yaml)",
     )
     parser.add_argument(
         "--think",

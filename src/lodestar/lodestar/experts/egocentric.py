@@ -232,6 +232,7 @@ class EgocentricExpert:
     ) -> Proposal:  # fmt: skip
         assert self._frame is not None
         what = f"I see {mark.what}" if mark.what else "I see a place worth a look"
+        what += f" (entity {known})" if known else ""
         why = f" ({answer.rationale})" if answer.rationale else ""
         return Proposal(
             expert=self.name,

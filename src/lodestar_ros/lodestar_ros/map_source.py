@@ -19,7 +19,7 @@ from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.diagnostics import InputMonitor
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.rgbd import MAP_HOLDS
-from lodestar_ros.transforms import Transforms
+from lodestar_ros.transforms import TransformBuffer
 
 DROP_OFFS_SEEN = "seen: stairs that lead down and holes are obstacles, floor that was not seen is unknown"
 _NOT_SEEN = (
@@ -58,7 +58,7 @@ class PosedMessage:
         return None if self.odom_from_base is None else self.map_from_odom @ self.odom_from_base
 
 
-def posed(message: Any, buffer: Transforms, frames: FrameNames, config: MappingConfig) -> PosedMessage:
+def posed(message: Any, buffer: TransformBuffer, frames: FrameNames, config: MappingConfig) -> PosedMessage:
     """Return the message with the poses that its mapper needs. Raises TransformUnavailable."""
     stamp = stamp_from_msg(message.header.stamp)
     sensor = buffer.lookup(frames.odom, message.header.frame_id, stamp)

@@ -43,7 +43,8 @@ def reasons(predicates: Mapping[str, float], config: QueryConfig) -> tuple[list[
 
     predicates: scores in [0, 1] by name, as a candidate has them.
     """
-    met, unmet = [], []
+    met: list[str] = []
+    unmet: list[str] = []
     for name, score in predicates.items():
         (met if score >= _LIKELY else unmet).append(_predicate(name, score, config))
     return met, unmet

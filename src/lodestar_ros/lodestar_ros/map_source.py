@@ -72,10 +72,7 @@ def posed(message: Any, buffer: TransformBuffer, frames: FrameNames, config: Map
 def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper) -> str:
     """Return for the diagnostics whether the map detects drop-offs, and whether the feet stand on its floor."""
     if not isinstance(mapper, OctoMapper):
-        return (
-            _NOT_SEEN
-            + "A planar scan passes over them: set source to lidar or depth"
-        )
+        return _NOT_SEEN + "A planar scan passes over them: set source to lidar or depth"
     if not config.octomap.floor.enabled:
         return _NOT_SEEN + "octomap.floor.enabled is off: set it to true"
     if not mapper.sees_drop_offs:

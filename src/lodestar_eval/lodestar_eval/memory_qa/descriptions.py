@@ -84,8 +84,8 @@ class Descriptions:
         return f"in the {stay.room_label}"
 
     def unique_room(self, label: str) -> bool:
-        """Tell whether one room only has this label."""
-        return self.rooms.count(label) == 1
+        """Tell whether one room only has this label, and not the building: "in the warehouse" may mean all of it."""
+        return self.rooms.count(label) == 1 and label != self._truth.world.kind
 
     def _resting(self, stay: Stay, rivals: list[Stay]) -> str:
         support = self.support(stay)
@@ -118,8 +118,8 @@ class Descriptions:
         if stay.thing.supported_by or stay.thing.mounted:
             return ""
         for anchor in self._anchors:
-            if anchor.room != stay.room or _gap(stay, anchor) > _TOGETHER:
-                continue
+            if anchor.room != stay.room or _gap(stay, anchor) > _TOGETHER or anchor.thing.supported_by:
+                continue  # what stands on the thing, or on another one, is not beside it
             for colored in (False, True):
                 if confusable(anchor.thing.category, stay.thing.category):
                     continue

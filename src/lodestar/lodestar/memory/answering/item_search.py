@@ -152,6 +152,17 @@ def _found_in(inquiry: Inquiry, item: Item, rooms: frozenset[int] | None, past: 
     return replace(remembered, best_miss=max(remembered.best_miss, present.best_miss))
 
 
+def entities_that_fit(
+    inquiry: Inquiry, item: Item, entities: Sequence[Entity]
+) -> list[tuple[Entity, float]]:
+    """Return the entities that an item means among these alone, with their scores, best first. Raises MissingPhrases."""
+    item = _seen_from_here(item)
+    scored = _scores(item, _pool(inquiry, entities))
+    accept = inquiry.config.query.accept
+    found = [(e, scored[e.id]) for e in entities if scored.get(e.id, 0.0) >= accept]
+    return sorted(found, key=lambda pair: -pair[1])
+
+
 def thing_of_entity(inquiry: Inquiry, entity: Entity, score: float = 1.0) -> Thing:
     """Return an entity as a thing, with the place where it is now."""
     stay = Stay(entity_box(entity), min(entity.first_seen, entity.last_seen), entity.last_seen)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lodestar.language.items import Item
 from lodestar.language.question import AnswerType, Occurrence
 from lodestar.memory.answer import Answer, Proof
+from lodestar.memory.answering.changed_things import find_changed
 from lodestar.memory.answering.happenings import KIND_OF_ACT
 from lodestar.memory.answering.histories import History, history_of
 from lodestar.memory.answering.inquiry import Inquiry
@@ -53,7 +54,8 @@ def when(inquiry: Inquiry) -> Answer:
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         return _when_there(inquiry, rooms)
-    search = find_described(inquiry, item, past=True)
+    kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
+    search = find_described(inquiry, item, past=True) if kind is None else find_changed(inquiry, item, kind)
     if search.best is None:
         return not_seen(inquiry, item, search)
     history = history_of(inquiry, search.best)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lodestar.language.time_windows import Clock, Event, TimeBasis, TimePoint
+from lodestar.memory.answering.changed_things import find_changed
 from lodestar.memory.answering.happenings import KIND_OF_ACT
 from lodestar.memory.answering.histories import history_of
 from lodestar.memory.answering.inquiry import Inquiry
@@ -90,12 +91,13 @@ def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
         begin, end = visits[-1].begin, visits[-1].end
         verb = "" if act is None else act.verb
         return (begin, begin) if verb in _ENTERING else (end, end) if verb in _LEAVING else (begin, end)
-    thing = find_things(anytime, event.item, past=True).best
+    kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
+    search = find_things(anytime, event.item, past=True) if kind is None else find_changed(anytime, event.item, kind)
+    thing = search.best
     if thing is None:
         return None
     history = history_of(anytime, thing)
     if act is not None and not act.own:
-        kind = KIND_OF_ACT.get(act.verb)
         changes = [m for m in history.changes if m.event is kind]
         if changes:
             return changes[-1].start, changes[-1].start

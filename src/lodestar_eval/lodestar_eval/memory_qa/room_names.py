@@ -18,8 +18,8 @@ def with_room_names(recording: Recording) -> Recording:
     """Return the tour after an operator has named its regions, each by the room in which most of it lies.
 
     No thing in a room tells that people call it "open plan" or "reception"; whoever asks so has told the robot. The
-    names are given as the service ``~/name_region`` gives them, at the end of the tour. Borders stay the map's: a region
-    that spans several rooms gets one name.
+    names are given as the service ``~/name_region`` gives them, at the end of the tour. Borders stay the map's: a
+    region that spans several rooms gets one name.
     """
     scene = recording.stream.scene
     if scene.rooms is None:

@@ -50,7 +50,8 @@ def _plain(graph: QueryGraph) -> QueryGraph:
         return graph
     target = graph.target
     words = " ".join(word for word in target.phrase.split() if word not in _NEW)
-    return replace(graph, variables=(replace(target, phrase=words or target.phrase), *graph.variables[1:]), predicates=said)
+    plain = replace(target, phrase=words or target.phrase)
+    return replace(graph, variables=(plain, *graph.variables[1:]), predicates=said)
 
 
 def _first(search: Search, worth: Callable[[Thing], float]) -> Search:

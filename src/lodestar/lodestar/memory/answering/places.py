@@ -112,7 +112,13 @@ def _of_search(inquiry: Inquiry, search: Search, item: Item, factor: float = 1.0
 def asks_before(question: Question) -> bool:
     """Tell whether the place before the last one is meant: "where was it before it was moved"."""
     end = question.window.end
-    return question.kind is QuestionKind.WHERE and end is not None and end.event is not None and end.event.act is not None and not end.event.act.own
+    event = None if end is None else end.event
+    return (
+        question.kind is QuestionKind.WHERE
+        and event is not None
+        and event.act is not None
+        and not event.act.own
+    )
 
 
 def _sentence(inquiry: Inquiry, history: History, stay: Stay, first: bool) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from lodestar.language.items import Item
 from lodestar.memory.answering.happenings import position_of
 from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_readings import rooms_apart
 from lodestar.memory.answering.item_search import (
     Search,
     entities_that_fit,
@@ -27,7 +28,8 @@ def find_ever(inquiry: Inquiry, item: Item) -> Search:
     plain = find_described(inquiry, item, past=True)
     if not inquiry.tools.use_scene or not item.graphs:
         return plain
-    labels = inquiry.question.scope.labels
+    item, inside = rooms_apart(inquiry, item)
+    labels = (*inquiry.question.scope.labels, *inside)
     rooms = rooms_named(inquiry, labels).ids if labels else None
     if rooms is not None and not rooms:
         return plain

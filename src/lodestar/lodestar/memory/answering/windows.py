@@ -92,7 +92,11 @@ def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
         verb = "" if act is None else act.verb
         return (begin, begin) if verb in _ENTERING else (end, end) if verb in _LEAVING else (begin, end)
     kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
-    search = find_things(anytime, event.item, past=True) if kind is None else find_changed(anytime, event.item, kind)
+    search = (
+        find_things(anytime, event.item, past=True)
+        if kind is None
+        else find_changed(anytime, event.item, kind)
+    )
     thing = search.best
     if thing is None:
         return None

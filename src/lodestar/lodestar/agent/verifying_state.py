@@ -20,6 +20,7 @@ from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
 from lodestar.agent.words import name_of, nothing_here, place_of
 from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import EVERY
+from lodestar.models.english import listed
 from lodestar.query.ambiguity import choices_in_words
 from lodestar.scene.captions import clean_text
 from lodestar.scene.floor_height import foot_height
@@ -142,7 +143,7 @@ class VerifyingState:
         rest = run.directive.from_step(run.step_index)
         every = frozenset(c.entity_id for c in run.doubt.rivals)
         choices = tuple(Choice(said, rest, every - {e.id}) for said, e in zip(words, entities))
-        text = f"Which {clean_text(run.step.target)}: {', or '.join(words)}?"
+        text = f"Which {clean_text(run.step.target)}: {listed(words, 'or')}?"
         return context.questions.ask(text, choices, context.now)
 
     def _claim(self, run: Run, entity: Entity, view: TargetView) -> None:

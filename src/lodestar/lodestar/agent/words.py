@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
-from lodestar.language.directive import EVERY, Directive, Step, StepKind
-from lodestar.language.sentences import sentence
+from lodestar.language.directive import EVERY, ROBOT_FRAME, Directive, Step, StepKind
+from lodestar.language.sentences import pose_words, sentence
 from lodestar.models.english import with_article
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
@@ -52,7 +52,7 @@ def step_in_words(step: Step) -> str:
         ),
         StepKind.CHECK: lambda: clean_text(step.question) or f"check {target}",
         StepKind.ASK: lambda: clean_text(step.question) or "answer",
-        StepKind.PATROL: lambda: "visit every room",
+        StepKind.PATROL: lambda: f"visit every {' and '.join(step.scope.labels) or 'room'}",
         StepKind.STOP: lambda: "stop",
     }
     return words[step.kind]()
@@ -65,6 +65,8 @@ def _search_in_words(target: str, count: int) -> str:
 
 
 def _place_in_words(step: Step, target: str) -> str:
+    if step.pose is not None and step.pose.frame == ROBOT_FRAME:
+        return pose_words(step.pose).replace("your", "my").replace("you", "me")
     return f"({step.pose.x:.1f}, {step.pose.y:.1f})" if step.pose is not None else f"the {target}"
 
 

@@ -31,7 +31,9 @@ def check_directive(directive: Directive) -> None:
         _check_constraint(constraint)
     for step in directive.steps:
         if step.kind is StepKind.FIND and step.item is not None and is_open(step.item):
-            raise NotUnderstood("any thing at all would do; say what kind of thing, or send a picture of it")
+            raise NotUnderstood(
+                "it does not say what kind of thing to look for; name it, or send a picture of it"
+            )
     both = contradiction(directive.steps, directive.constraints)
     if both:
         raise NotUnderstood(why_contradictory(both))

@@ -97,7 +97,7 @@ def _of_words(
         raise unread
     meaning = opening_of(words, core.asks)
     if meaning is None or (not meaning["length"] and not _is_english(words)):
-        raise NotUnderstood(f'"{shown(" ".join(core.words))}" asks for nothing that is known; {EXAMPLE}')
+        raise NotUnderstood(f'"{shown(" ".join(core.words))}" is not understood as a question; {EXAMPLE}')
     pictured = bool(meaning.get("image"))
     thing = None if pictured else thing_in(_naming(words[meaning["length"] :], str(meaning["kind"])))
     meaning = {**told, **meaning, **({} if thing is None else {"thing": thing})}
@@ -189,7 +189,7 @@ def _check_orders(said: Sequence[_Core]) -> None:
             asks = i > 0 and words[i - 1] in ("you", "to") and opening_of(words, False) is not None
             if begins and not asks and vocabulary.match("ORDERS", words, i) is not None:
                 order = shown(" ".join(words[i:]))
-                raise NotUnderstood(f'"{order}" is an order, and a question changes nothing; ask without it')
+                raise NotUnderstood(f'"{order}" is an order, and asking changes nothing; leave the order out')
 
 
 def _without_edges(words: Sequence[str]) -> tuple[list[str], str]:

@@ -90,7 +90,7 @@ class Descriptions:
         return f"in the {stay.room_label}"
 
     def unique_room(self, label: str) -> bool:
-        """Tell whether one room only has this label, and the building has not: "in the warehouse" may mean all of it."""
+        """Tell whether one room only has this label, and not the building: "in the warehouse" may mean all of it."""
         return self.rooms.count(label) == 1 and label not in self._whole
 
     def _resting(self, stay: Stay, rivals: list[Stay]) -> str:

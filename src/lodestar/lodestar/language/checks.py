@@ -25,7 +25,7 @@ def check_directive(directive: Directive) -> None:
         raise NotUnderstood('the directive has no step; say what to do, such as "find the red chair"')
     for manner in directive.manners:
         raise CannotObey(
-            f'"{manner.said}" cannot be obeyed: nothing here changes how the robot moves; leave it out'
+            f'"{manner.said}" cannot be obeyed: words do not change how the robot moves; leave it out'
         )
     for constraint in directive.constraints:
         _check_constraint(constraint)

@@ -124,8 +124,8 @@ def _held(meaning: dict[str, Any], holder: Things) -> tuple[dict[str, Any], dict
         anywhere = phrase.is_whole or phrase.noun.determiner in (*_ANY, *_SHOWN)
         said = None if anywhere else {"all": [{"name": "Inside", "to": meaning["holder"]}]}
         return meaning, said
-    said = {"name": "With", "to": meaning["thing"]}
-    return {**meaning, "thing": {"value": meaning["holder"], "said": [said]}}, None
+    other = {"name": "With", "to": meaning["thing"]}
+    return {**meaning, "thing": {"value": meaning["holder"], "said": [other]}}, None
 
 
 def _is_of_here(meaning: dict[str, Any]) -> bool:

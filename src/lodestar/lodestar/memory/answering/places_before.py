@@ -47,7 +47,8 @@ def find_ever(inquiry: Inquiry, item: Item) -> Search:
 def _left_places(inquiry: Inquiry) -> tuple[list[Entity], dict[int, int]]:
     """Return entities as they stood at places that they have left, with ids of their own, and whose they are."""
     scene = inquiry.tools.scene
-    old, own = [], {}
+    old: list[Entity] = []
+    own: dict[int, int] = {}
     for entity in scene.entities.values():
         if entity.state is EntityState.ARCHIVED:
             old.append(replace(entity, id=-len(own) - 1, state=EntityState.ACTIVE))

@@ -17,7 +17,7 @@ from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
-from lodestar.agent.words import name_of, nothing_here, place_of
+from lodestar.agent.words import name_of, nothing_here, place_of, why_not
 from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import EVERY
 from lodestar.models.english import listed
@@ -107,8 +107,7 @@ class VerifyingState:
             self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
         else:
             run.excluded[entity.id] = BELOW_ACCEPT
-            why = view.explanation(entity.id)
-            self._leave(run, view, f"{name_of(entity)} is not it{': ' + why if why else ''}")
+            self._leave(run, view, why_not(entity, view.explanation(entity.id)))
 
     def _leave(self, run: Run, view: TargetView, text: str) -> None:
         run.arrival = None

@@ -26,7 +26,7 @@ from lodestar.memory.events import (
     remember_word,
 )
 from lodestar.memory.looked_places import LookedPlaces
-from lodestar.memory.records import MapName, Memory, SnapshotDelta
+from lodestar.memory.records import MapName, Memory, SnapshotDelta, map_name_of
 from lodestar.memory.requests import MAX_LIMIT, Hit, Request
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
@@ -53,13 +53,6 @@ class Keeper(Protocol):
     def search(self, request: Request) -> list[Hit]:
         """Return what passes the request's filters."""
         ...
-
-
-def map_name_of(map_id: int, session_id: str) -> MapName:
-    """Return which map a scene belongs to: its frame is that of the session in which the map was begun, and a saved map
-    keeps that session's name when it is loaded.
-    """
-    return MapName(map_id, session_id.split("+")[0].split(".")[0])
 
 
 class MemoryChain:

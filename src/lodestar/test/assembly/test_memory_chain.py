@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from lodestar.assembly.config import MemoryConfig, RobotConfig, changed
-from lodestar.assembly.memory_chain import MemoryChain, map_name_of
+from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.memory.errors import BadMemory, StoreFull
 from lodestar.memory.events import DecisionNews, DirectiveNews
-from lodestar.memory.records import EventKind, MapName, Source
+from lodestar.memory.records import EventKind, MapName, Source, map_name_of
 from lodestar.memory.requests import Hit
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, SceneDelta

@@ -15,18 +15,21 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta
 from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.answering.things import name_in_words
 from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
 from lodestar.memory.events import (
     DecisionNews,
     DirectiveNews,
     Place,
+    SceneChange,
     remember_change,
     remember_decision,
     remember_directive,
     remember_word,
 )
+from lodestar.memory.last_seen import LastSeen, LastSeenPlaces, RememberedPlaces
 from lodestar.memory.looked_places import LookedPlaces
-from lodestar.memory.records import MapName, Memory, SnapshotDelta, map_name_of
+from lodestar.memory.records import EventKind, MapName, Memory, SnapshotDelta, map_name_of
 from lodestar.memory.requests import MAX_LIMIT, Hit, Request
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
@@ -74,6 +77,8 @@ class MemoryChain:
         self.changes = SceneChanges(scene, self._places, config.events)
         self.snapshots = SnapshotUpkeep(config.snapshots)
         self.looks = FloorLooks(config.answering.coverage)
+        self.last_seen = LastSeenPlaces(config.last_seen)
+        self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
         self._store: Keeper | None = None
         self._waiting: deque[Memory] = deque()
         self._decision = (0, 0)  # epoch and memory of the last decision
@@ -97,7 +102,7 @@ class MemoryChain:
             self._hand_over()
 
     def _recall(self, store: Keeper) -> None:
-        """Take up where the robot looked on this map before, so that "not seen" counts it."""
+        """Take up where the robot looked on this map before, so that "not seen" counts it, and where things were."""
         try:
             hits = store.search(Request(limit=MAX_LIMIT))
         except StoreError as error:
@@ -105,6 +110,10 @@ class MemoryChain:
             return
         if len(self.looks) == 0:
             self.looks.take(hit.memory for hit in hits)
+        self.last_seen.clear()
+        self.last_seen.recall(hit.memory for hit in hits)
+        for memory in self._waiting:  # of this session, and not in the store yet
+            self.last_seen.take(memory)
 
     def _keep(self, memory: Memory) -> int:
         """Return the id of the memory; 0 where it waits or was refused."""
@@ -112,6 +121,7 @@ class MemoryChain:
             self._waiting.popleft()
             self.counts["overflow"] += 1
         self._waiting.append(memory)
+        self.last_seen.take(memory)
         return self._hand_over()
 
     def _hand_over(self) -> int:
@@ -149,6 +159,20 @@ class MemoryChain:
         self.looks.look(stamp, map_from_camera[:2, 3], math.atan2(axis[1], axis[0]))
         if self.grid is not None:
             self._places.look(stamp, map_from_camera, self.grid)
+            for place in self.last_seen.look(stamp, map_from_camera, self.grid, self.scene):
+                self._miss(stamp, place)
+
+    def _miss(self, stamp: float, place: LastSeen) -> None:
+        """Remember that a thing of a former session is not where it was."""
+        thing = replace(place.thing, entity_id=0)  # its id then may be another thing's now
+        region = self.scene.regions.get(self.scene.region_at(thing.centre))
+        change = SceneChange(
+            EventKind.VANISHED, stamp, thing, name_in_words(thing.caption, thing.label),
+            "" if region is None else region.label, last_seen=math.nan if place.stamp is None else place.stamp,
+        )  # fmt: skip
+        here = self._place(stamp)
+        if here is not None:
+            self._keep(remember_change(change, here))
 
     def take_instances(self, delta: InstanceDelta) -> None:
         """Note what images showed."""
@@ -201,6 +225,7 @@ class MemoryChain:
         self.segmenter.take_map(self.map)
         self.changes.clear()
         self.looks.clear()
+        self.last_seen.clear()
         self.snapshots.restart()
         self.snapshots.apply(delta)
         if self._store is not None:
@@ -246,6 +271,17 @@ class MemoryChain:
             here.position, here.heading, self.segmenter.floor, region_id, region,
             robot=self.config.store.robot, map=self.map,
         )  # fmt: skip
+
+    # --- where things were --------------------------------------------------------------------------------------
+
+    def remembered(self) -> RememberedPlaces:
+        """Return where things were last seen that the scene does not have there now."""
+        state = (self.last_seen.revision, self.scene.revision)
+        if self._remembered is None or self._remembered[0] != state:
+            revision = 1 if self._remembered is None else self._remembered[1].revision + 1
+            places = self.last_seen.places(self.scene)
+            self._remembered = state, RememberedPlaces(self.map, revision, places)
+        return self._remembered[1]
 
     # --- memories -----------------------------------------------------------------------------------------------
 

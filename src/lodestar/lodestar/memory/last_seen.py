@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +18,7 @@ from lodestar.memory.records import WALL_TIME, EventKind, MapName, Memory, Primi
 from lodestar.models.kinship import kind_of, looks_agree, same_kind
 from lodestar.models.lexicon import load_lexicon
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import EntityState
+from lodestar.scene.records import Entity, EntityState
 
 _SEEN = (None, EventKind.APPEARED, EventKind.MOVED)  # memories whose primitives were seen
 
@@ -53,10 +54,13 @@ class RememberedPlaces:
 
 @dataclass
 class _Spot:
-    """A place with what later looks showed. looks: that showed it without the thing. empty: it is not there."""
+    """A place with what later looks showed. former: the thing was seen in a former session. looks: that showed the
+    place without the thing. empty: it is not there.
+    """
 
     seen: LastSeen
     kind: str
+    former: bool
     looks: int = 0
     empty: bool = False
 
@@ -73,7 +77,7 @@ class LastSeenPlaces:
         self.config, self.revision = config, 0
         self._spots: dict[int, _Spot] = {}  # the one that was seen last is last
         self._by_kind: dict[str, set[int]] = {}
-        self._of_entity: dict[int, int] = {}  # entity of this session -> its spot
+        self._of_entity: dict[tuple[bool, int], int] = {}  # former, entity id -> spot; a hint where former
         self._next = 1
         self._last_look = -math.inf
 
@@ -103,28 +107,25 @@ class LastSeenPlaces:
         kind = kind_of(thing.label)
         if not kind or kind in load_lexicon().structure or not _is_usable(thing):
             return
-        here = self._at(kind, thing, -1 if former else thing.entity_id)
-        if not former:
-            before = self._of_entity.get(thing.entity_id)
-            if before is not None and before != here and before in self._spots:
-                self._empty(self._spots[before])  # it cannot be at two places
+        before = self._spots.get(self._of_entity.get((former, thing.entity_id), 0))
+        here = self._at(kind, thing, before)
+        if before is not None and before.seen.id != here and not former:
+            self._empty(before)  # it cannot be at two places
         if here is None:
             here, self._next = self._next, self._next + 1
             self._by_kind.setdefault(kind, set()).add(here)
-        if not former:
-            self._of_entity[thing.entity_id] = here
+        self._of_entity[former, thing.entity_id] = here
         self._spots.pop(here, None)
-        self._spots[here] = _Spot(LastSeen(here, thing, stamp, np.array(eye, float)), kind)
+        self._spots[here] = _Spot(LastSeen(here, thing, stamp, np.array(eye, float)), kind, former)
         self.revision += 1
         while len(self._spots) > self.config.max_places:
             oldest = next(iter(self._spots))
             self._by_kind[self._spots.pop(oldest).kind].discard(oldest)
 
-    def _at(self, kind: str, thing: Primitive, entity_id: int) -> int | None:
-        """Return the spot of this thing, or of one like it at the same place."""
-        own = self._of_entity.get(entity_id)
-        if own in self._spots and self._spots[own].kind == kind and self._is_near(self._spots[own], thing):
-            return own
+    def _at(self, kind: str, thing: Primitive, before: _Spot | None) -> int | None:
+        """Return the id of the spot of this thing, or of one like it at the same place. before: where it may be."""
+        if before is not None and before.kind == kind and self._is_near(before, thing):
+            return before.seen.id
         for index in self._by_kind.get(kind, ()):
             other = self._spots[index].seen.thing
             if self._is_near(self._spots[index], thing) and looks_agree(
@@ -166,7 +167,8 @@ class LastSeenPlaces:
     def look(
         self, stamp: float, map_from_camera: np.ndarray, grid: OccupancyGrid2D, scene: SceneMirror
     ) -> tuple[LastSeen, ...]:
-        """Note a look of the camera, (4, 4) optical pose in map; return the places that it shows to be empty by now.
+        """Note a look of the camera, (4, 4) optical pose in map; return the places of former sessions that it shows to
+        be empty. Of things of this session the scene tells.
 
         Looks within a second count once. A thing of the kind that the scene has there keeps the place from being empty.
         """
@@ -177,11 +179,11 @@ class LastSeenPlaces:
         self._last_look = stamp
         shown = self._shown([s for s in self._spots.values() if not s.empty], map_from_camera, grid)
         told = []
-        for spot in self._absent(shown, scene):
+        for spot in self._without(shown, _Present(scene)) if shown else ():
             spot.looks += 1
             if spot.looks >= self.config.looks:
                 self._empty(spot)
-                told.append(spot.seen)
+                told += [spot.seen] if spot.former else []
         return tuple(told)
 
     def _shown(self, spots: list[_Spot], map_from_camera: np.ndarray, grid: OccupancyGrid2D) -> list[_Spot]:
@@ -203,41 +205,31 @@ class LastSeenPlaces:
                 found.append(spot)
         return found
 
-    def _absent(self, spots: list[_Spot], scene: SceneMirror) -> list[_Spot]:
-        """Return the spots at which the scene has nothing present of their kind."""
-        if not spots:
-            return []
-        boxes = [
-            (kind_of(e.label), np.asarray(e.box_min, float), np.asarray(e.box_max, float))
-            for e in scene.entities.values() if e.state is not EntityState.ARCHIVED
-        ]  # fmt: skip
-        return [
-            spot for spot in spots
-            if not any(
-                same_kind(kind, spot.kind)
-                and box_distance(low, high, *spot.seen.box) <= self.config.same_place
-                for kind, low, high in boxes
-            )
-        ]  # fmt: skip
+    def _without(self, spots: Iterable[_Spot], present: _Present) -> list[_Spot]:
+        """Return the spots at which nothing of their kind is present."""
+        reach = self.config.same_place
+        return [spot for spot in spots if not (present.distances(spot.kind, spot.seen.box) <= reach).any()]
 
     # --- what is known ----------------------------------------------------------------------------------------
 
     def places(self, scene: SceneMirror) -> tuple[LastSeen, ...]:
-        """Return the places of things that the scene does not have there, and that were not found empty since."""
-        return tuple(
-            spot.seen for spot in self._absent([s for s in self._spots.values() if not s.empty], scene)
-            if not self._given_up(spot, scene)
-        )  # fmt: skip
+        """Return the places of things that the scene does not have there, and that were not found empty since; the one
+        that was seen last is first, `told` at most.
+        """
+        spots = [spot for spot in reversed(self._spots.values()) if not spot.empty]
+        spots = self._without(spots, _Present(scene))
+        if spots:
+            given_up = _Present(scene, archived=True)
+            spots = [spot for spot in spots if not self._is_given_up(spot, given_up)]
+        return tuple(spot.seen for spot in spots[: self.config.told])
 
-    def _given_up(self, spot: _Spot, scene: SceneMirror) -> bool:
+    def _is_given_up(self, spot: _Spot, archived: _Present) -> bool:
         """Tell whether the scene gave the thing up after it was last seen there."""
-        entity = scene.get(spot.seen.thing.entity_id) if spot.seen.stamp is not None else None
-        return (
-            entity is not None
-            and entity.state is EntityState.ARCHIVED
-            and same_kind(kind_of(entity.label), spot.kind)
-            and entity.last_seen >= float(spot.seen.stamp or 0.0) - self.config.same_time
-        )
+        if spot.seen.stamp is None:
+            return False
+        near = archived.distances(spot.kind, spot.seen.box) <= self.config.same_place
+        since = archived.last_seen(spot.kind) >= spot.seen.stamp - self.config.same_time
+        return bool((near & since).any())
 
     def move(self, jump: np.ndarray) -> None:
         """Move everything by (4, 4), in map: the map was corrected."""
@@ -255,6 +247,35 @@ class LastSeenPlaces:
         self._of_entity.clear()
         self._last_look = -math.inf
         self.revision += 1
+
+
+class _Present:
+    """Boxes of the scene's entities by kind. archived: of those that it has given up instead of the present ones."""
+
+    def __init__(self, scene: SceneMirror, *, archived: bool = False) -> None:
+        self._of_label: defaultdict[str, list[Entity]] = defaultdict(list)
+        for entity in scene.entities.values():
+            if (entity.state is EntityState.ARCHIVED) == archived:
+                self._of_label[entity.label].append(entity)
+        self._of_kind: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def distances(self, kind: str, box: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
+        """Return the metres (N,) from a box to those of its kind."""
+        low, high, _ = self._arrays(kind)
+        return np.asarray(box_distance(low, high, *box))
+
+    def last_seen(self, kind: str) -> np.ndarray:
+        """Return when those of a kind were last seen, (N,) seconds."""
+        return self._arrays(kind)[2]
+
+    def _arrays(self, kind: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if kind not in self._of_kind:
+            alike = [label for label in self._of_label if same_kind(kind_of(label), kind)]
+            found: Sequence[Entity] = [entity for label in alike for entity in self._of_label[label]]
+            low = np.array([entity.box_min for entity in found], float).reshape(-1, 3)
+            high = np.array([entity.box_max for entity in found], float).reshape(-1, 3)
+            self._of_kind[kind] = low, high, np.array([entity.last_seen for entity in found], float)
+        return self._of_kind[kind]
 
 
 def _is_usable(thing: Primitive) -> bool:

@@ -113,7 +113,8 @@ class MemoryChain:
         self.last_seen.clear()
         self.last_seen.recall(hit.memory for hit in hits)
         for memory in self._waiting:  # of this session, and not in the store yet
-            self.last_seen.take(memory)
+            if memory.map == self.map:
+                self.last_seen.take(memory)
 
     def _keep(self, memory: Memory) -> int:
         """Return the id of the memory; 0 where it waits or was refused."""

@@ -1,4 +1,4 @@
-"""Semantic-map expert: the remembered entity that fits and a pose that faces it (RoboAtlas IV-E)."""
+"""Semantic-map expert: the entity that fits and a pose that faces it (RoboAtlas IV-E), else where it was last seen."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from lodestar.experts.config import SemanticMapConfig
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
 from lodestar.experts.facing_places import FacingPlace, place_to_face
+from lodestar.experts.last_seen_goals import LastSeenGoals, PlaceMemory
 from lodestar.experts.likely_places import LikelyPlaces, unknown_share
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach
@@ -46,25 +47,36 @@ class _Choice:
 
 
 class SemanticMapExpert:
-    """Proposes a viewpoint of the remembered entity that fits the step best, else of where it is likely.
+    """Proposes a viewpoint of the entity that fits the step best, else of where the memory last saw such a thing, else
+    of where it is likely.
 
-    reasoner: ranks the candidates (eq. 19); offline by default.
+    reasoner: ranks the candidates (eq. 19); offline by default. memory: None = no places of the past.
     """
 
     name = "semantic_map"
 
     def __init__(
-        self, config: SemanticMapConfig, phrases: PhraseBook, reasoner: Reasoner | None = None
+        self,
+        config: SemanticMapConfig,
+        phrases: PhraseBook,
+        reasoner: Reasoner | None = None,
+        memory: PlaceMemory | None = None,
     ) -> None:
         self.config = config
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
-        self._task = TaskWatch(self._reasoner.begin_task)
+        self._task = TaskWatch(self._begin_task)
+        self._memory = memory
+        self._last_seen = LastSeenGoals(config.last_seen, phrases)
         self._likely = LikelyPlaces(config.likely, phrases, config.reach)
         self._descriptions = DescriptionMemory()
         self._cache: tuple[object, list[Candidate]] | None = None
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
+
+    def _begin_task(self) -> None:
+        self._reasoner.begin_task()
+        self._last_seen.begin_task()
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
@@ -90,12 +102,17 @@ class SemanticMapExpert:
         entities = {i: e for i, e in self._mirror.entities.items() if e.state is not EntityState.ARCHIVED}
         try:
             ranked = self._ranked(request, entities)
+            choices = [c for c in ranked if c.entity_id not in request.excluded_entities]
+            answer = self._best(request, choices, entities)
+            if isinstance(answer, Proposal) or answer.reason is RejectionReason.NO_VIEWPOINT:
+                return answer
+            remembered = None if self._memory is None else self._memory.remembered()
+            if remembered is not None:
+                place = self._last_seen.propose(self.name, request, self._grid, self._mirror, remembered)
+                if place is not None:
+                    return place
         except MissingPhrases as missing:
             return self._reject(request, RejectionReason.NO_DATA, str(missing))
-        choices = [c for c in ranked if c.entity_id not in request.excluded_entities]
-        answer = self._best(request, choices, entities)
-        if isinstance(answer, Proposal) or answer.reason is RejectionReason.NO_VIEWPOINT:
-            return answer
         return self._likely.propose(self.name, request, self._grid, self._mirror) or answer
 
     def _ranked(self, request: ProposalRequest, entities: Mapping[int, Entity]) -> list[_Choice]:

@@ -279,9 +279,9 @@ class MemoryChain:
         """Return where things were last seen that the scene does not have there now."""
         state = (self.last_seen.revision, self.scene.revision)
         if self._remembered is None or self._remembered[0] != state:
-            revision = 1 if self._remembered is None else self._remembered[1].revision + 1
-            places = self.last_seen.places(self.scene)
-            self._remembered = state, RememberedPlaces(self.map, revision, places)
+            before = RememberedPlaces(self.map, 0) if self._remembered is None else self._remembered[1]
+            now = RememberedPlaces(self.map, before.revision + 1, self.last_seen.places(self.scene))
+            self._remembered = state, before if before.revision and now.is_as(before) else now
         return self._remembered[1]
 
     # --- memories -----------------------------------------------------------------------------------------------

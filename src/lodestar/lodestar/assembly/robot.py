@@ -71,11 +71,9 @@ class HeadlessRobot:
         self._turn = Periodic(config.memory.tick_period)
         self.frontier = parts.frontier_expert(config.frontier_expert, phrases)
         self.semantic_map = parts.semantic_map_expert(
-            config.semantic_map_expert,
-            phrases,
-            self._mind(config.semantic_map_expert.reasoner),
-            self.memory,
+            config.semantic_map_expert, phrases, self._mind(config.semantic_map_expert.reasoner)
         )
+        self.semantic_map.use_memory(self.memory)
         self.egocentric = parts.ego_vlm_expert(
             config.ego_vlm_expert, phrases, self._mind(config.ego_vlm_expert.reasoner)
         )

@@ -50,23 +50,19 @@ class SemanticMapExpert:
     """Proposes a viewpoint of the entity that fits the step best, else of where the memory last saw such a thing, else
     of where it is likely.
 
-    reasoner: ranks the candidates (eq. 19); offline by default. memory: None = no places of the past.
+    reasoner: ranks the candidates (eq. 19); offline by default.
     """
 
     name = "semantic_map"
 
     def __init__(
-        self,
-        config: SemanticMapConfig,
-        phrases: PhraseBook,
-        reasoner: Reasoner | None = None,
-        memory: PlaceMemory | None = None,
+        self, config: SemanticMapConfig, phrases: PhraseBook, reasoner: Reasoner | None = None
     ) -> None:
         self.config = config
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
         self._task = TaskWatch(self._begin_task)
-        self._memory = memory
+        self._memory: PlaceMemory | None = None
         self._last_seen = LastSeenGoals(config.last_seen, phrases)
         self._likely = LikelyPlaces(config.likely, phrases, config.reach)
         self._descriptions = DescriptionMemory()
@@ -85,6 +81,10 @@ class SemanticMapExpert:
     def set_scene(self, mirror: SceneMirror) -> None:
         """Use the entities of this copy, which may change in place."""
         self._mirror = mirror
+
+    def use_memory(self, memory: PlaceMemory | None) -> None:
+        """Ask this memory where things were last seen; None = none."""
+        self._memory = memory
 
     def hear(self, description: SceneDescription) -> None:
         """Store the egocentric expert's description of a view as context for the reasoner (D_scene)."""

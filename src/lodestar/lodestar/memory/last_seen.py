@@ -51,6 +51,11 @@ class RememberedPlaces:
     revision: int
     places: tuple[LastSeen, ...] = ()
 
+    def is_as(self, other: RememberedPlaces) -> bool:
+        """Tell whether both tell of the same sights."""
+        same = self.map == other.map and len(self.places) == len(other.places)
+        return same and all(one is two for one, two in zip(self.places, other.places))
+
 
 @dataclass
 class _Spot:

@@ -26,11 +26,11 @@ class LastSeenPublisher:
         """Publish what has changed. On the feed's worker."""
         if time.monotonic() < self._next:
             return
+        self._next = time.monotonic() + self._period
         remembered = self._chain.remembered()
-        if remembered.revision == self._told:
-            return
-        self._told, self._next = remembered.revision, time.monotonic() + self._period
-        self._publisher.publish(last_seen_to_msg(remembered, self._node.now))
+        if remembered.revision != self._told:
+            self._told = remembered.revision
+            self._publisher.publish(last_seen_to_msg(remembered, self._node.now))
 
 
 class LastSeenInput:

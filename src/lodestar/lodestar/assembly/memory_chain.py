@@ -81,6 +81,7 @@ class MemoryChain:
         self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
         self._store: Keeper | None = None
         self._waiting: deque[Memory] = deque()
+        self._own: list[range] = []  # ids of the memories of this process
         self._decision = (0, 0)  # epoch and memory of the last decision
         self._newest_keyframe = 0
         if store is not None:
@@ -110,9 +111,18 @@ class MemoryChain:
             return
         if len(self.looks) == 0:
             self.looks.take(hit.memory for hit in hits)
+        self._recall_places([hit.memory for hit in hits])
+
+    def recall_places(self) -> None:
+        """Take the places of things from the store anew, after memories were forgotten or imported."""
+        if self._store is not None:
+            self._recall_places([hit.memory for hit in self._store.search(Request(limit=MAX_LIMIT))])
+
+    def _recall_places(self, memories: list[Memory]) -> None:
         self.last_seen.clear()
-        self.last_seen.recall(hit.memory for hit in hits)
-        for memory in self._waiting:  # of this session, and not in the store yet
+        for memory in sorted(memories, key=lambda each: each.id):
+            self.last_seen.take(memory, former=not any(memory.id in span for span in self._own))
+        for memory in self._waiting:  # not in the store yet
             if memory.map == self.map:
                 self.last_seen.take(memory)
 
@@ -130,6 +140,7 @@ class MemoryChain:
         while self._waiting and self._store is not None:
             try:
                 identity = self._store.add(self._waiting[0])
+                self._note_own(identity)
                 self.counts["kept"] += 1
             except (BadMemory, NoSuchMemory):
                 identity = 0
@@ -141,6 +152,13 @@ class MemoryChain:
         if not self._waiting:
             self.problem = ""
         return identity
+
+    def _note_own(self, identity: int) -> None:
+        """Note the id of a memory of this process; an import takes ids between."""
+        if self._own and identity == self._own[-1].stop:
+            self._own[-1] = range(self._own[-1].start, identity + 1)
+        else:
+            self._own.append(range(identity, identity + 1))
 
     # --- what is seen -------------------------------------------------------------------------------------------
 

@@ -103,11 +103,6 @@ class LastSeenPlaces:
             for thing in memory.primitives:
                 self._vacate(thing, thing.centre)
 
-    def recall(self, memories: Iterable[Memory]) -> None:
-        """Note memories of former sessions, in any order."""
-        for memory in sorted(memories, key=lambda each: each.id):
-            self.take(memory, former=True)
-
     def _see(self, thing: Primitive, stamp: float | None, eye: np.ndarray, former: bool) -> None:
         kind = kind_of(thing.label)
         if not kind or kind in load_lexicon().structure or not _is_usable(thing):

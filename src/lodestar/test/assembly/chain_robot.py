@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from lodestar.assembly.config import MemoryConfig
@@ -33,7 +35,8 @@ class Shelf:
         self.maps.append(name)
 
     def search(self, request):
-        return [Hit(memory) for memory in self.kept if memory.map == self.maps[-1]]
+        kept = [replace(memory, id=number) for number, memory in enumerate(self.kept, start=1)]
+        return [Hit(memory) for memory in reversed(kept) if memory.map == self.maps[-1]]
 
 
 def thing(identity=1, label="mug", place=(1.0, 0.0, 0.8), seen=0.0):

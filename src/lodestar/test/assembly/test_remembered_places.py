@@ -27,7 +27,6 @@ def captions(chain):
 
 def session(shelf):
     """A robot that has just been started, with the store of the sessions before."""
-    shelf.kept = [replace(memory, id=number) for number, memory in enumerate(shelf.kept, start=1)]
     robot = Robot(MemoryChain(CONFIG, SceneMirror(), shelf))
     robot.chain.take_grid(floor())
     return robot
@@ -114,6 +113,19 @@ def test_a_store_that_cannot_be_searched_leaves_the_places_of_this_session(forme
     former.delta(removed=(1,))
     former.chain.use_store(Broken())
     assert captions(former.chain) == ["red mug"]
+
+
+def test_what_is_forgotten_is_no_place_any_more_and_what_is_imported_is_one_of_the_past(shelf, former):
+    former.delta(removed=(1,))
+    assert former.chain.remembered().places[0].stamp is not None
+    former.chain.recall_places()
+    assert former.chain.remembered().places[0].stamp is not None, "it is of this session still"
+    kept, shelf.kept = shelf.kept, []
+    former.chain.recall_places()
+    assert captions(former.chain) == []
+    shelf.kept = [replace(memory, text="filler", primitives=()) for memory in kept] + kept  # with other ids
+    former.chain.recall_places()
+    assert former.chain.remembered().places[0].stamp is None
 
 
 def test_a_clock_that_is_set_back_leaves_the_places(shelf, former):

@@ -32,6 +32,12 @@ def change(kind, thing, stamp, **fields):
     return remember_change(SceneChange(kind, stamp, thing, thing.caption, **fields), Place(np.zeros(3)))
 
 
+def recall(places, *memories):
+    """Take the memories of a former session."""
+    for one in memories:
+        places.take(one, former=True)
+
+
 def scene(*entities):
     mirror = SceneMirror()
     mirror.apply(SceneDelta(0.0, 1, 0, entities))
@@ -86,7 +92,7 @@ def test_a_thing_of_this_session_is_at_one_place_only(places):
 
 
 def test_ids_of_former_sessions_are_no_names(places):
-    places.recall([memory(mug()), memory(mug((-2.0, 0.0, 0.4)), identity=2)])
+    recall(places, memory(mug()), memory(mug((-2.0, 0.0, 0.4)), identity=2))
     assert len(places.places(EMPTY)) == 2
     places.take(memory(replace(mug((0.0, 3.0, 0.4)), label="plant", caption="plant")))
     assert len(places.places(EMPTY)) == 3, "the id 7 is a plant's now, and the mugs stay where they were"
@@ -109,7 +115,7 @@ def test_what_the_scene_gave_up_after_the_sight_is_not_told(places):
 
 
 def test_a_place_that_was_looked_at_for_a_while_without_the_thing_is_empty_and_told_once(places):
-    places.recall([memory(mug())])
+    recall(places, memory(mug()))
     assert look(places, 2) == []
     (gone,) = look(places, 4, start=102.0)
     assert gone.thing.caption == "red mug"
@@ -126,7 +132,7 @@ def test_a_place_that_was_looked_at_for_a_while_without_the_thing_is_empty_and_t
     ],
 )
 def test_a_look_elsewhere_shows_nothing(places, pose, why):
-    places.recall([memory(mug())])
+    recall(places, memory(mug()))
     look(places, 5, pose)
     assert len(places.places(EMPTY)) == 1, why
 
@@ -134,13 +140,13 @@ def test_a_look_elsewhere_shows_nothing(places, pose, why):
 def test_a_look_through_a_wall_shows_nothing(places):
     cells = np.zeros((100, 100), np.int8)
     cells[:, 60] = 100
-    places.recall([memory(mug())])
+    recall(places, memory(mug()))
     look(places, 5, grid=replace(GRID, cells=cells))
     assert len(places.places(EMPTY)) == 1
 
 
 def test_looks_within_a_second_are_one_and_a_clock_that_is_set_back_goes_on(places):
-    places.recall([memory(mug())])
+    recall(places, memory(mug()))
     for i in range(20):
         places.look(100.0 + 0.05 * i, camera(), GRID, EMPTY)
     assert len(places.places(EMPTY)) == 1
@@ -149,13 +155,13 @@ def test_looks_within_a_second_are_one_and_a_clock_that_is_set_back_goes_on(plac
 
 
 def test_a_thing_that_is_there_makes_no_place_empty(places):
-    places.recall([memory(mug())])
+    recall(places, memory(mug()))
     assert look(places, 6, mirror=scene(entity(mug()))) == []
     assert len(places.places(EMPTY)) == 1
 
 
 def test_a_thing_that_is_seen_again_at_an_empty_place_is_there_again(places):
-    places.recall([memory(mug())])
+    recall(places, memory(mug()))
     look(places)
     places.take(memory(mug(), end=200.0))
     assert [place.stamp for place in places.places(EMPTY)] == [200.0]
@@ -164,12 +170,12 @@ def test_a_thing_that_is_seen_again_at_an_empty_place_is_there_again(places):
 def test_events_empty_places_also_where_clocks_of_sessions_disagree(places):
     first = memory(mug(), identity=1, end=5000.0)
     gone = replace(change(EventKind.VANISHED, mug(), 20.0), id=2)
-    places.recall([gone, first])
+    recall(places, first, gone)
     assert places.places(EMPTY) == (), "the later memory counts, though its clock says less"
 
 
 def test_a_move_empties_the_place_before_and_makes_one_after(places):
-    places.recall([memory(mug(identity=3))])
+    recall(places, memory(mug(identity=3)))
     there = mug((-2.0, 0.0, 0.4), identity=9)
     places.take(change(EventKind.MOVED, there, 50.0, before=np.array([2.0, 0.0, 0.4])))
     (place,) = places.places(EMPTY)
@@ -177,9 +183,9 @@ def test_a_move_empties_the_place_before_and_makes_one_after(places):
 
 
 def test_the_time_of_a_former_session_counts_only_on_a_wall_clock(places):
-    places.recall([memory(mug(), end=5000.0)])
+    recall(places, memory(mug(), end=5000.0))
     assert places.places(EMPTY)[0].stamp is None
-    places.recall([memory(mug((0.0, 3.0, 0.4)), identity=2, end=WALL_TIME + 5.0)])
+    recall(places, memory(mug((0.0, 3.0, 0.4)), identity=2, end=WALL_TIME + 5.0))
     assert places.places(EMPTY)[0].stamp == WALL_TIME + 5.0
 
 
@@ -198,7 +204,7 @@ def test_walls_and_boxes_that_make_no_sense_are_no_places(places):
 
 
 def test_a_correction_of_the_map_moves_the_places_and_the_next_look_counts_anew(places):
-    places.recall([memory(mug())])
+    recall(places, memory(mug()))
     look(places, 2)
     places.move(planar_transform(0.0, 1.0, np.pi / 2))
     (place,) = places.places(EMPTY)

@@ -12,7 +12,7 @@ from lodestar.memory.records import MapName, Memory
 from lodestar.memory.requests import Hit, Request
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
-from lodestar_eval.episode import EpisodeRunner, phrase_book
+from lodestar_eval.episode import EpisodeRun, EpisodeRunner, phrase_book
 from lodestar_eval.outcomes import EpisodeOutcome
 from lodestar_eval.prior_map import explored
 from lodestar_eval.settings import EpisodeSettings
@@ -167,12 +167,24 @@ def searches(spec: str, seed: int, settings: EpisodeSettings) -> list[SearchOutc
     scenario = scenario_of(spec, seed)
     saved = explored(scenario.without, seed, settings, phrases)
     keeper = former_session(scenario, saved, seed, settings, phrases)
-    found = []
-    for case, world in ((STILL_THERE, scenario.before), (CARRIED_AWAY, scenario.after)):
+    runner, found = EpisodeRunner(phrases, settings), []
+    for case in (STILL_THERE, CARRIED_AWAY):
         for remembers in (True, False):
-            task = Task(scenario.words, (scenario.target_id,), scenario.start)
-            memory = keeper.copy() if remembers else None
-            run = EpisodeRunner(phrases, settings).run(world, task, seed, saved, memory)
+            run = search(scenario, case, saved, seed, runner, keeper.copy() if remembers else None)
             policy = "memory" if remembers else "no_memory"
             found.append(SearchOutcome(case, remembers, run.outcome.under(case, policy, spec)))
     return found
+
+
+def search(
+    scenario: Scenario,
+    case: str,
+    saved: SavedMap,
+    seed: int,
+    runner: EpisodeRunner,
+    memory: ListedMemories | None,
+) -> EpisodeRun:
+    """Run one search on the saved map, with a memory that it adds to, or without."""
+    world = scenario.before if case == STILL_THERE else scenario.after
+    task = Task(scenario.words, (scenario.target_id,), scenario.start)
+    return runner.run(world, task, seed, saved, memory)

@@ -192,7 +192,9 @@ class LastSeenPlaces:
         if not spots:
             return []
         centres = np.array([spot.seen.thing.centre for spot in spots])
-        near = np.linalg.norm(centres[:, :2] - lens[:2], axis=1) <= config.look_range
+        sides = np.array([spot.seen.thing.size.max() for spot in spots])
+        ranges = np.minimum(config.look_range, config.look_sizes * sides)
+        near = np.linalg.norm(centres[:, :2] - lens[:2], axis=1) <= ranges
         spots, centres = [spot for spot, one in zip(spots, near) if one], centres[near]
         camera_from_map = inverse(map_from_camera)
         x, y, z = (centres @ camera_from_map[:3, :3].T + camera_from_map[:3, 3]).T

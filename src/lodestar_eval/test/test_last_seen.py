@@ -77,12 +77,6 @@ def test_a_thing_that_is_still_there_is_gone_to_at_once_and_found_sooner(run):
     said = [d.explanation for d in with_memory.decisions if d.chosen == "semantic_map"]
     assert "the orange suitcase was last seen here some time ago" in said[0]
     assert not any("last seen here" in d.explanation for d in without.decisions)
-    assert with_memory.decisions[0].chosen == "semantic_map"
-    print(
-        [(d.epoch, d.chosen, d.explanation) for d in with_memory.decisions],
-        with_memory.outcome.duration,
-        without.outcome.duration,
-    )
     assert with_memory.outcome.duration < without.outcome.duration
 
 
@@ -90,8 +84,8 @@ def test_a_thing_that_was_carried_away_is_found_elsewhere_and_its_old_place_is_r
     result, memory = run(CARRIED_AWAY, True)
     assert result.outcome.success, result.outcome.failure
     gone = [one for one in memory.memories if one.event is EventKind.VANISHED]
-    visited = any("last seen here" in d.explanation for d in result.decisions)
-    assert not visited or [one.facts["label"] for one in gone] == ["suitcase"]
+    assert any("last seen here" in d.explanation for d in result.decisions), "it went there first"
+    assert [one.facts["label"] for one in gone] == ["suitcase"]
 
 
 def test_a_scenario_is_the_same_for_the_same_seed_and_both_places_are_far_and_out_of_sight():

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from lodestar.assembly.config import MemoryConfig
+from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta
@@ -81,6 +82,7 @@ class MemoryChain:
         self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
         self._store: Keeper | None = None
         self._waiting: deque[Memory] = deque()
+        self._corrections = JumpWatch()
         self._own: list[range] = []  # ids of the memories of this process
         self._decision = (0, 0)  # epoch and memory of the last decision
         self._newest_keyframe = 0
@@ -170,6 +172,21 @@ class MemoryChain:
         heading = math.atan2(map_from_base[1, 0], map_from_base[0, 0])
         self.segmenter.take_pose(stamp, map_from_base[:3, 3], heading)
 
+    def take_correction(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> None:
+        """Note map <- odom, (4, 4), and where the robot is in odom: a loop closure moves all that is known of places.
+
+        Memories that are kept already stay as they were told then.
+        """
+        try:
+            jump = self._corrections.jump(map_from_odom, odom_from_sensor)
+        except ValueError:
+            return
+        if jump is not None:
+            self.counts["corrections"] += 1
+            self.changes.move(jump)
+            self.last_seen.move(jump)
+            self.looks.move(jump)
+
     def take_look(self, stamp: float, map_from_camera: np.ndarray) -> None:
         """Note where the camera looked from, (4, 4), optical; while the robot is lost it does not count."""
         if self.segmenter.here(stamp) is None:
@@ -245,6 +262,7 @@ class MemoryChain:
         self.changes.clear()
         self.looks.clear()
         self.last_seen.clear()
+        self._corrections.restart()
         self.snapshots.restart()
         self.snapshots.apply(delta)
         if self._store is not None:

@@ -128,6 +128,7 @@ class HeadlessRobot:
 
     def _remember(self, frame: RgbdFrame, fused: bool) -> None:
         assert self.memory is not None
+        self.memory.take_correction(frame.map_from_odom, frame.odom_from_camera)
         self.memory.take_look(frame.stamp, frame.map_from_camera)
         if fused and self.map.seen is not None:
             self.memory.take_instances(self.map.seen)

@@ -9,6 +9,7 @@ import pytest
 from chain_robot import CONFIG, Robot, Shelf, floor, thing
 
 from lodestar.assembly.memory_chain import MemoryChain
+from lodestar.geometry.poses import planar_transform
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.config import AnsweringConfig
@@ -126,6 +127,24 @@ def test_what_is_forgotten_is_no_place_any_more_and_what_is_imported_is_one_of_t
     shelf.kept = [replace(memory, text="filler", primitives=()) for memory in kept] + kept  # with other ids
     former.chain.recall_places()
     assert former.chain.remembered().places[0].stamp is None
+
+
+def test_a_loop_closure_moves_the_places_and_is_no_motion_of_things(shelf, former):
+    robot = session(shelf)
+    robot.delta(thing(2, "plate", (-2.0, 0.0, 0.4)))
+    robot.stand(1.0)
+    here = planar_transform(0.0, 0.0, 0.0)
+    jump = planar_transform(0.0, 1.0, 0.0)
+    robot.chain.take_correction(np.eye(4), here)
+    robot.chain.take_correction(jump, here)
+    robot.chain.take_correction(np.full((4, 4), np.nan), here)
+    assert robot.chain.counts["corrections"] == 1
+    (place,) = robot.chain.remembered().places
+    assert place.thing.centre == pytest.approx((2.0, 1.0, 0.4))
+    for _ in range(3):  # the scene has moved with the map
+        robot.delta(thing(2, "plate", (-2.0, 1.0, 0.4)))
+        robot.stand(4.0)
+    assert [memory.text for memory in shelf.kept if memory.event is EventKind.MOVED] == []
 
 
 def test_a_clock_that_is_set_back_leaves_the_places(shelf, former):

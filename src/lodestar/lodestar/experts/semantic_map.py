@@ -102,18 +102,24 @@ class SemanticMapExpert:
         entities = {i: e for i, e in self._mirror.entities.items() if e.state is not EntityState.ARCHIVED}
         try:
             ranked = self._ranked(request, entities)
-            choices = [c for c in ranked if c.entity_id not in request.excluded_entities]
-            answer = self._best(request, choices, entities)
-            if isinstance(answer, Proposal) or answer.reason is RejectionReason.NO_VIEWPOINT:
-                return answer
-            remembered = None if self._memory is None else self._memory.remembered()
-            if remembered is not None:
-                place = self._last_seen.propose(self.name, request, self._grid, self._mirror, remembered)
-                if place is not None:
-                    return place
         except MissingPhrases as missing:
             return self._reject(request, RejectionReason.NO_DATA, str(missing))
-        return self._likely.propose(self.name, request, self._grid, self._mirror) or answer
+        choices = [c for c in ranked if c.entity_id not in request.excluded_entities]
+        answer = self._best(request, choices, entities)
+        if isinstance(answer, Proposal) or answer.reason is RejectionReason.NO_VIEWPOINT:
+            return answer
+        place = self._past(request, self._grid, self._mirror)
+        return place or self._likely.propose(self.name, request, self._grid, self._mirror) or answer
+
+    def _past(self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror) -> Proposal | None:
+        """Return a goal where the memory last saw the target; None also while a phrase has no vector."""
+        remembered = None if self._memory is None else self._memory.remembered()
+        if remembered is None:
+            return None
+        try:
+            return self._last_seen.propose(self.name, request, grid, mirror, remembered)
+        except MissingPhrases:
+            return None  # the search goes on; the next question finds the vectors
 
     def _ranked(self, request: ProposalRequest, entities: Mapping[int, Entity]) -> list[_Choice]:
         """Candidates in the reasoner's order (eq. 19). Raises MissingPhrases."""

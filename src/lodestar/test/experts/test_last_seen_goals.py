@@ -164,6 +164,12 @@ def test_a_hostile_label_is_words_and_no_more(caption, said):
     assert text.isprintable() and len(text) < 120 and "{" not in text and "<" not in text
 
 
+def test_words_without_a_vector_are_left_out_and_the_search_goes_on():
+    known, strange = last_seen(6.0, 3.0, "red chair"), last_seen(3.0, 6.0, "blorp", identity=2)
+    answer = ask(expert_of(Memory(known, strange)))
+    assert answer.reason is RejectionReason.NO_PROPOSAL, "not NO_DATA, which would hold the search up"
+
+
 def test_ids_of_places_and_of_entities_do_not_mix():
     goals = LastSeenGoals(SemanticMapConfig().last_seen, PhraseBook())
     mirror = SceneMirror()

@@ -139,7 +139,7 @@ def _difference(name: str, found: Sequence[SearchOutcome]) -> dict[str, float]:
     pairs: dict[int, dict[bool, SearchOutcome]] = {}
     for one in found:
         pairs.setdefault(one.outcome.seed, {})[one.remembers] = one
-    metrics = {}
+    metrics: dict[str, float] = {}
     for what, of in (("path_m", "path_length"), ("time_s", "duration")):
         apart = [
             getattr(p[True].outcome, of) - getattr(p[False].outcome, of)

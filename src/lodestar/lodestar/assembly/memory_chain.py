@@ -41,6 +41,7 @@ from lodestar.scene.records import SceneDelta
 # In captions. The words of the directive are in its own memory: in every caption of its time, they would make all of
 # them alike what it looks for.
 _DEED = "doing a task"
+_JUMPS = 1000  # corrections of the map that are kept for memories that are read again
 
 
 class Keeper(Protocol):
@@ -82,7 +83,9 @@ class MemoryChain:
         self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
         self._store: Keeper | None = None
         self._waiting: deque[Memory] = deque()
+        self._newest = 0  # id of a memory
         self._corrections = JumpWatch()
+        self._jumps: deque[tuple[int, np.ndarray]] = deque(maxlen=_JUMPS)  # newest memory then, jump in map
         self._own: list[range] = []  # ids of the memories of this process
         self._decision = (0, 0)  # epoch and memory of the last decision
         self._newest_keyframe = 0
@@ -122,8 +125,14 @@ class MemoryChain:
 
     def _recall_places(self, memories: list[Memory]) -> None:
         self.last_seen.clear()
+        jumps = list(self._jumps)
+        self._newest = max([self._newest, *(memory.id for memory in memories)])
         for memory in sorted(memories, key=lambda each: each.id):
+            while jumps and memory.id > jumps[0][0]:  # it was told in the corrected map
+                self.last_seen.move(jumps.pop(0)[1])
             self.last_seen.take(memory, former=not any(memory.id in span for span in self._own))
+        for _, jump in jumps:
+            self.last_seen.move(jump)
         for memory in self._waiting:  # not in the store yet
             if memory.map == self.map:
                 self.last_seen.take(memory)
@@ -161,6 +170,7 @@ class MemoryChain:
             self._own[-1] = range(self._own[-1].start, identity + 1)
         else:
             self._own.append(range(identity, identity + 1))
+        self._newest = max(self._newest, identity)
 
     # --- what is seen -------------------------------------------------------------------------------------------
 
@@ -183,6 +193,7 @@ class MemoryChain:
             return
         if jump is not None:
             self.counts["corrections"] += 1
+            self._jumps.append((self._newest, jump))
             self.changes.move(jump)
             self.last_seen.move(jump)
             self.looks.move(jump)
@@ -263,6 +274,7 @@ class MemoryChain:
         self.looks.clear()
         self.last_seen.clear()
         self._corrections.restart()
+        self._jumps.clear()
         self.snapshots.restart()
         self.snapshots.apply(delta)
         if self._store is not None:

@@ -139,8 +139,10 @@ def test_a_loop_closure_moves_the_places_and_is_no_motion_of_things(shelf, forme
     robot.chain.take_correction(jump, here)
     robot.chain.take_correction(np.full((4, 4), np.nan), here)
     assert robot.chain.counts["corrections"] == 1
-    (place,) = robot.chain.remembered().places
-    assert place.thing.centre == pytest.approx((2.0, 1.0, 0.4))
+    for _ in range(2):
+        (place,) = robot.chain.remembered().places
+        assert place.thing.centre == pytest.approx((2.0, 1.0, 0.4))
+        robot.chain.recall_places()  # as after an import
     for _ in range(3):  # the scene has moved with the map
         robot.delta(thing(2, "plate", (-2.0, 1.0, 0.4)))
         robot.stand(4.0)

@@ -31,15 +31,9 @@ from lodestar.memory.answering.rooms import (
     visits_of,
 )
 from lodestar.memory.answering.things import spans_of
-from lodestar.memory.answering.wording import (
-    WALL_TIME,
-    ago_in_words,
-    clock_in_words,
-    duration_in_words,
-    place_in_words,
-)
-from lodestar.memory.records import EventKind, Memory
-from lodestar.models.english import listed, the
+from lodestar.memory.answering.wording import ago_in_words, clock_in_words, place_in_words
+from lodestar.memory.records import WALL_TIME, EventKind, Memory
+from lodestar.models.english import duration_in_words, listed, the
 
 _DONE = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone", EventKind.APPEARED: "appeared"}
 _NEAR = ("visit", "reach", "stop", "stay", "drive", "cross", "turn", "enter", "leave")

@@ -13,7 +13,7 @@ from lodestar.memory.answering.histories import history_of
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import find_things
 from lodestar.memory.answering.rooms import rooms_meant, segments, visits_around, visits_of
-from lodestar.memory.answering.wording import WALL_TIME
+from lodestar.memory.records import WALL_TIME
 from lodestar.memory.requests import Order, Request
 
 _DAY = 86400.0

@@ -41,12 +41,12 @@ def test_forgotten_content_is_gone_from_every_file(config):
             store.get(identity)
         assert store.flush()
         assert on_disk(config, "XSECRETX") == on_disk(config, vector) == []
-        assert erased == [41, 42]  # the others are still referred to
+        assert erased == [("", 41), ("", 42)]  # the others are still referred to
         assert store.statistics().forgotten == 1
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend) as store:
         assert store.flush()
         assert len(store.search(Request(phrases=("thing 3",)))) == 30
-        assert erased == [41, 42]
+        assert erased == [("", 41), ("", 42)]
         assert store.add(fakes.memory("next")) == identity + 1  # the id is not used again
 
 
@@ -66,7 +66,7 @@ def test_a_replay_of_the_journal_and_an_import_bring_nothing_back(config, milvus
 
 def test_the_owner_that_dies_before_it_erased_erases_later(config, milvus):
     milvus.down = True
-    erased: list[int] = []
+    erased: list[tuple[str, int]] = []
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
         identity = store.add(fakes.memory("secret", keyframe_ids=(3,)))
         store.forget(identity)
@@ -75,11 +75,11 @@ def test_the_owner_that_dies_before_it_erased_erases_later(config, milvus):
     milvus.down = False
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
         assert store.flush()
-    assert erased == [3] and milvus.purges == 1
+    assert erased == [("", 3)] and milvus.purges == 1
 
 
 def test_a_callback_that_fails_is_called_again(config, milvus):
-    calls: list[list[int]] = []
+    calls: list[list[tuple[str, int]]] = []
 
     def flaky(keyframes):
         calls.append(list(keyframes))
@@ -91,7 +91,7 @@ def test_a_callback_that_fails_is_called_again(config, milvus):
         while len(calls) < 2:
             store.flush(5.0)
         assert store.flush()
-    assert calls == [[3], [3]]
+    assert calls == [[("", 3)], [("", 3)]]
 
 
 def test_a_correction_is_forgotten_with_what_it_corrects(store):

@@ -192,11 +192,9 @@ def _proofs(memory: Memory, position: np.ndarray, score: float) -> list[Proof]:
     found = [Proof(ProofKind.CAPTION, memory.id, memory.start, np.asarray(position, float), text, score)]
     ids = memory.keyframe_ids
     if ids:
-        found.append(
-            Proof(
-                ProofKind.KEYFRAME, ids[len(ids) // 2], memory.start, np.asarray(position, float), "", score
-            )
-        )
+        image, place = ids[len(ids) // 2], np.asarray(position, float)
+        session = memory.keyframe_session
+        found.append(Proof(ProofKind.KEYFRAME, image, memory.start, place, "", score, session))
     return found
 
 

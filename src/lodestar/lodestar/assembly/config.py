@@ -179,6 +179,8 @@ class MemoryConfig:
     retry_period: float = 5.0  # s of real time before a store that cannot be opened is tried again; chosen
     patience: float = 5.0  # s of real time that an answer waits for the text embedder; chosen
     max_waiting: int = 2000  # memories that wait for a store that cannot take them; chosen: over an hour
+    max_wanted: int = 2000  # keyframes that are asked to be kept; that of keyframes.store.max_count
+    wanted_period: float = 5.0  # s of real time between two such wishes at least; chosen
     store: StoreConfig = field(default_factory=StoreConfig)
     segments: SegmentConfig = field(default_factory=SegmentConfig)
     events: EventConfig = field(default_factory=EventConfig)
@@ -186,9 +188,17 @@ class MemoryConfig:
     answering: AnsweringConfig = field(default_factory=AnsweringConfig)
 
     def __post_init__(self) -> None:
-        periods = (self.tick_period, self.pose_period, self.look_period, self.retry_period)
-        if min(periods) <= 0.0 or self.max_waiting < 1:
-            raise ValueError("periods must be above 0, and at least one memory must be able to wait")
+        periods = (
+            self.tick_period,
+            self.pose_period,
+            self.look_period,
+            self.retry_period,
+            self.wanted_period,
+        )
+        if min(periods) <= 0.0 or self.max_waiting < 1 or self.max_wanted < 0:
+            raise ValueError(
+                "periods must be above 0, at least one memory must be able to wait, and max_wanted not below 0"
+            )
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta
 from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.deeds import DRIVING, purpose_of
 from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
 from lodestar.memory.events import (
     DecisionNews,
@@ -26,18 +27,13 @@ from lodestar.memory.events import (
     remember_word,
 )
 from lodestar.memory.looked_places import LookedPlaces
-from lodestar.memory.records import MapName, Memory, SnapshotDelta
+from lodestar.memory.records import ImageName, MapName, Memory, SnapshotDelta
 from lodestar.memory.requests import MAX_LIMIT, Hit, Request
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
 from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
-
-# In captions. The words of the directive are in its own memory: in every caption of its time, they would make all of
-# them alike what it looks for.
-_DEED = "doing a task"
-
 
 class Keeper(Protocol):
     """Port of the store: what the chain needs of it."""
@@ -52,6 +48,10 @@ class Keeper(Protocol):
 
     def search(self, request: Request) -> list[Hit]:
         """Return what passes the request's filters."""
+        ...
+
+    def images(self, session: str, limit: int) -> list[int]:
+        """Return the keyframes of a session that memories refer to, the most important first."""
         ...
 
 
@@ -85,6 +85,11 @@ class MemoryChain:
         self._waiting: deque[Memory] = deque()
         self._decision = (0, 0)  # epoch and memory of the last decision
         self._newest_keyframe = 0
+        self.image_session = ""  # of the newest keyframe's record
+        self._erased: set[ImageName] = set()
+        self.lacks_images = True  # the records of the stored keyframes are to be listed
+        self._busy = False  # a directive is under way
+        self._deed_stamp = -math.inf
         if store is not None:
             self.use_store(store)
 
@@ -115,6 +120,7 @@ class MemoryChain:
 
     def _keep(self, memory: Memory) -> int:
         """Return the id of the memory; 0 where it waits or was refused."""
+        memory = self._with_session(memory)
         if len(self._waiting) >= self.config.max_waiting:
             self._waiting.popleft()
             self.counts["overflow"] += 1
@@ -168,10 +174,96 @@ class MemoryChain:
 
     def take_keyframe(self, keyframe: Keyframe) -> None:
         """Note a keyframe, or a newer record of one."""
+        if keyframe.id <= self._newest_keyframe and self._session_of(keyframe.id) != keyframe.session_id:
+            self.begin_images()
         if keyframe.id > self._newest_keyframe:
-            self._newest_keyframe = keyframe.id
+            self._newest_keyframe, self.image_session = keyframe.id, keyframe.session_id
             self.segmenter.take_keyframe(keyframe.stamp, keyframe.id)
-        self.snapshots.put_keyframe(keyframe)
+        if ImageName(keyframe.session_id, keyframe.id) not in self._erased:
+            self.snapshots.put_keyframe(keyframe)
+
+    # --- the images that are stored -----------------------------------------------------------------------------
+
+    def take_listed(self, keyframes: Iterable[Keyframe]) -> None:
+        """Note the records of all keyframes that are stored: some were before this process was there, or come from a
+        saved map.
+        """
+        self.lacks_images = False
+        for keyframe in keyframes:
+            if ImageName(keyframe.session_id, keyframe.id) not in self._erased:
+                self.snapshots.put_keyframe(keyframe)
+            if keyframe.id > self._newest_keyframe:
+                self._newest_keyframe, self.image_session = keyframe.id, keyframe.session_id
+
+    def take_stored(self, ids: Sequence[int], next_id: int) -> None:
+        """Note which keyframes are stored; ids from `next_id` on are newer than this news."""
+        newer = (identity for identity in self.snapshots.keyframe_ids if identity >= next_id)
+        self.snapshots.keep_only([*ids, *newer])
+
+    def take_erased(self, images: Iterable[ImageName]) -> None:
+        """Note keyframes that were erased, because what they show was forgotten."""
+        for image in images:
+            self._erased.add(image)
+            keyframe = self.snapshots.keyframe(image.id)
+            if keyframe is not None and keyframe.session_id == image.session:
+                self.snapshots.drop_keyframe(image.id)
+
+    def wanted_images(self) -> tuple[int, ...]:
+        """Return the keyframes that are to be kept, at most `max_wanted`, the most important first: the snapshots, then
+        those of memories, as the store orders them.
+        """
+        limit = self.config.max_wanted
+        wanted = dict.fromkeys(sorted(self.snapshots.wanted))
+        if self._store is not None:
+            wanted.update(dict.fromkeys(self._store.images(self.image_session, limit)))
+        return tuple(wanted)[:limit]
+
+    def begin_images(self) -> None:
+        """Note that the store of keyframes was begun anew, or a saved map was loaded: its ids mean other images."""
+        self._newest_keyframe, self.lacks_images = 0, True
+        self.segmenter.drop_keyframes()
+        self.snapshots.keep_only(())
+
+    def _with_session(self, memory: Memory) -> Memory:
+        """Return the memory with the session of its keyframes; ids of another session than that of the last are left
+        out.
+        """
+        ids = memory.keyframe_ids
+        if not ids:
+            return memory
+        sessions = [self._session_of(identity) for identity in ids]
+        kept = tuple(identity for identity, session in zip(ids, sessions) if session == sessions[-1])
+        return replace(memory, keyframe_ids=kept, keyframe_session=sessions[-1])
+
+    def _session_of(self, keyframe_id: int) -> str:
+        keyframe = self.snapshots.keyframe(keyframe_id)
+        return self.image_session if keyframe is None else keyframe.session_id
+
+    # --- a successor of this process ----------------------------------------------------------------------------
+
+    def snapshot_state(self) -> dict[str, Any]:
+        """Return what a successor's snapshots go on from, as JSON values."""
+        return {**self.snapshots.state(), "map": [self.map.map_id, self.map.fingerprint]}
+
+    def restore_snapshots(self, state: Mapping[str, Any]) -> None:
+        """Go on from a predecessor's snapshots; they stand until `release_snapshots`. Before anything else is noted.
+
+        Raises ValueError for a state that is none, and then nothing changes.
+        """
+        try:
+            name = MapName(int(state["map"][0]), str(state["map"][1]))
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise ValueError(f"these are no snapshots: {type(error).__name__}: {error}") from error
+        self.snapshots.restore(state)
+        self.map = name
+        self.segmenter.take_map(name)
+
+    def release_snapshots(self) -> None:
+        """Tell changes of the snapshots again, once the stored keyframes were listed and the scene was paged."""
+        if self.snapshots.is_held:
+            self.snapshots.release()
+
+    # --- the plan -----------------------------------------------------------------------------------------------
 
     def take_grid(self, grid: OccupancyGrid2D) -> None:
         """Note the plan."""
@@ -197,6 +289,8 @@ class MemoryChain:
             self._begin_map(delta)
         else:
             self.snapshots.apply(delta)
+            if delta.previous_revision == 0:
+                self.snapshots.keep_entities(self.scene.entities.get)
         self.changes.learn()
 
     def _is_other_map(self, delta: SceneDelta) -> bool:
@@ -209,6 +303,7 @@ class MemoryChain:
         self.changes.clear()
         self.looks.clear()
         self.snapshots.restart()
+        self.lacks_images = True
         self.snapshots.apply(delta)
         if self._store is not None:
             self._store.use_map(self.map)
@@ -218,13 +313,18 @@ class MemoryChain:
 
     def take_directive(self, news: DirectiveNews) -> None:
         """Note a directive that begins or ends."""
-        self.segmenter.take_deed(news.stamp, "" if news.outcome else _DEED)
+        self._busy = not news.outcome
+        self._move_for(news.stamp, DRIVING if self._busy else "")
         place = self._place(news.stamp)
         if place is not None:
             self._keep(remember_directive(news, place))
 
     def take_decision(self, news: DecisionNews) -> None:
         """Note a decision, and again when its outcome is known; the second one replaces the first in answers."""
+        self._busy |= not news.outcome
+        if self._busy:
+            target = self.scene.get(news.target) if news.target else None
+            self._move_for(news.stamp, purpose_of(news, target))
         place = self._place(news.stamp)
         if place is None:
             return
@@ -233,6 +333,13 @@ class MemoryChain:
         epoch, first = self._decision
         identity = self._keep(replace(memory, corrects=first) if first and epoch == news.epoch else memory)
         self._decision = (news.epoch, identity)
+
+    def _move_for(self, stamp: float, purpose: str) -> None:
+        """Note for what purpose the robot moves; a decision may have the stamp of its directive, or an older one."""
+        if self._deed_stamp - self.config.segments.clock_jump <= stamp <= self._deed_stamp:
+            stamp = math.nextafter(self._deed_stamp, math.inf)
+        self._deed_stamp = stamp
+        self.segmenter.take_deed(stamp, purpose)
 
     def take_word(self, stamp: float, text: str) -> int:
         """Note an operator's word; returns the id of the memory, 0 where the robot is lost or the word waits.

@@ -85,6 +85,11 @@ class PoseTrack:
         xy = np.array([pose.position[:2] for pose in self._poses if start <= pose.stamp <= end])
         return float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum()) if len(xy) > 1 else 0.0
 
+    def turned(self, start: float, end: float) -> float:
+        """Return the radians turned from start to end, both ways added up."""
+        headings = [pose.heading for pose in self._poses if start <= pose.stamp <= end]
+        return sum(abs(math.remainder(b - a, 2.0 * math.pi)) for a, b in zip(headings, headings[1:]))
+
     @property
     def last(self) -> Pose | None:
         """Return the newest pose, also one that is not trusted."""

@@ -35,6 +35,7 @@ from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
+
 class Keeper(Protocol):
     """Port of the store: what the chain needs of it."""
 
@@ -88,6 +89,7 @@ class MemoryChain:
         self.image_session = ""  # of the newest keyframe's record
         self._erased: set[ImageName] = set()
         self.lacks_images = True  # the records of the stored keyframes are to be listed
+        self._knows_scene = False
         self._busy = False  # a directive is under way
         self._deed_stamp = -math.inf
         if store is not None:
@@ -197,8 +199,9 @@ class MemoryChain:
 
     def take_stored(self, ids: Sequence[int], next_id: int) -> None:
         """Note which keyframes are stored; ids from `next_id` on are newer than this news."""
-        newer = (identity for identity in self.snapshots.keyframe_ids if identity >= next_id)
-        self.snapshots.keep_only([*ids, *newer])
+        known = self.snapshots.keyframe_ids
+        self.snapshots.keep_only([*ids, *(identity for identity in known if identity >= next_id)])
+        self.lacks_images |= not set(ids) <= {*known, *(image.id for image in self._erased)}
 
     def take_erased(self, images: Iterable[ImageName]) -> None:
         """Note keyframes that were erased, because what they show was forgotten."""
@@ -246,7 +249,8 @@ class MemoryChain:
         return {**self.snapshots.state(), "map": [self.map.map_id, self.map.fingerprint]}
 
     def restore_snapshots(self, state: Mapping[str, Any]) -> None:
-        """Go on from a predecessor's snapshots; they stand until `release_snapshots`. Before anything else is noted.
+        """Go on from a predecessor's snapshots. They stand until the stored keyframes were listed and the scene was
+        paged. Call it before anything else is noted.
 
         Raises ValueError for a state that is none, and then nothing changes.
         """
@@ -257,11 +261,6 @@ class MemoryChain:
         self.snapshots.restore(state)
         self.map = name
         self.segmenter.take_map(name)
-
-    def release_snapshots(self) -> None:
-        """Tell changes of the snapshots again, once the stored keyframes were listed and the scene was paged."""
-        if self.snapshots.is_held:
-            self.snapshots.release()
 
     # --- the plan -----------------------------------------------------------------------------------------------
 
@@ -291,6 +290,7 @@ class MemoryChain:
             self.snapshots.apply(delta)
             if delta.previous_revision == 0:
                 self.snapshots.keep_entities(self.scene.entities.get)
+        self._knows_scene = True
         self.changes.learn()
 
     def _is_other_map(self, delta: SceneDelta) -> bool:
@@ -368,6 +368,8 @@ class MemoryChain:
         for memory in self.segmenter.finished():
             self._keep(memory)
         self._hand_over()
+        if self.snapshots.is_held and self._knows_scene and not self.lacks_images:
+            self.snapshots.release()
         return self.snapshots.commit(stamp)
 
     def close(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -50,6 +51,7 @@ class KeyframeStore:
         self._bytes: dict[int, int] = {}
         self._last_stamp = -math.inf
         self._next_id = 1
+        self._loads = 0
         self._jumps = JumpWatch()
         self._lock = threading.RLock()
         private_folder(self.folder)
@@ -61,8 +63,13 @@ class KeyframeStore:
     @property
     def ids(self) -> tuple[int, ...]:
         """Return the ids of all stored keyframes, ascending."""
+        return self.stored[2]
+
+    @property
+    def stored(self) -> tuple[int, int, tuple[int, ...]]:
+        """Return how often a saved folder replaced the content, the next id that is given, and all stored ids."""
         with self._lock:
-            return tuple(sorted(self._keyframes))
+            return self._loads, self._next_id, tuple(sorted(self._keyframes))
 
     @property
     def disk_bytes(self) -> int:
@@ -103,8 +110,9 @@ class KeyframeStore:
         """Keep these keyframes from now on, the most important first: those that fit into `wanted_share` of the limits
         are never deleted to keep the limits, the rest as any other.
         """
-        with self._lock:
-            self._wanted = tuple(dict.fromkeys(keyframe_ids))
+        self._wanted = tuple(
+            dict.fromkeys(keyframe_ids)
+        )  # without the lock, which is held while the disk is slow
 
     def erase(self, session_id: str, keyframe_ids: Iterable[int]) -> tuple[int, ...]:
         """Delete keyframes of a session with their images; return those that are not stored any more, or never were.
@@ -191,6 +199,7 @@ class KeyframeStore:
                 self._bytes[identity] = self._path(identity, "jpg").stat().st_size
             self._next_id = max(self._next_id, 1 + max(records, default=0))
             self._note_next_id()
+            self._loads += 1
             self._last_stamp = -math.inf
             self._wanted = ()
             self._jumps.restart()
@@ -281,10 +290,8 @@ class KeyframeStore:
             self._keyframes[keyframe.id] = keyframe
             self._bytes[keyframe.id] = size
             self._next_id = max(self._next_id, keyframe.id + 1)
-        try:
+        with contextlib.suppress(OSError, ValueError):  # the newest keyframe was never deleted
             self._next_id = max(self._next_id, int((self.folder / _NEXT).read_text()))
-        except (OSError, ValueError):
-            pass  # none was deleted last
         for image in self.folder.glob("[0-9]*.jpg"):
             if not image.with_suffix(".json").exists():
                 image.unlink(missing_ok=True)

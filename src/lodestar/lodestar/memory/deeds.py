@@ -42,4 +42,3 @@ def deeds_done(
         return (LOOKING if turned >= config.look_turn else STANDING,)
     told = tuple(purpose for purpose in named if purpose != DRIVING)
     return told or (DRIVING,)
-

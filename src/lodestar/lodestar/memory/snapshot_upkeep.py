@@ -38,7 +38,6 @@ class SnapshotUpkeep:
         self.is_held = False
         self.refused = 0  # keyframes with a pose that is not finite
 
-
     # --- facts ----------------------------------------------------------------------------------------------
 
     def put_keyframe(self, keyframe: Keyframe) -> None:
@@ -70,7 +69,9 @@ class SnapshotUpkeep:
             self._table.remove(identity)
 
     def restart(self) -> None:
-        """Forget everything: another map begins, whose ids mean other things. The next commit tells that all are gone."""
+        """Forget everything: another map begins, whose ids mean other things. The next commit tells that all are
+        gone.
+        """
         self._table = SightTable(self.config)
         self._gone = list(self._journal.published)
         self._clusters.clear()

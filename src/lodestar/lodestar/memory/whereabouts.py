@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -88,7 +89,7 @@ class PoseTrack:
     def turned(self, start: float, end: float) -> float:
         """Return the radians turned from start to end, both ways added up."""
         headings = [pose.heading for pose in self._poses if start <= pose.stamp <= end]
-        return sum(abs(math.remainder(b - a, 2.0 * math.pi)) for a, b in zip(headings, headings[1:]))
+        return sum(abs(math.remainder(b - a, 2.0 * math.pi)) for a, b in pairwise(headings))
 
     @property
     def last(self) -> Pose | None:

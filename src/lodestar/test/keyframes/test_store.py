@@ -150,7 +150,9 @@ def test_of_more_wishes_than_fit_the_most_important_hold(tmp_path):
         store.offer(frame(float(number), x=2.0 * number))
     assert {2, 3} <= set(store.ids) and 1 not in store.ids, "99 was never stored"
     size = store.disk_bytes // 4
-    small = KeyframeStore(tmp_path / "small", KeyframeConfig(max_bytes=4 * size + size // 2, wanted_share=0.5))
+    small = KeyframeStore(
+        tmp_path / "small", KeyframeConfig(max_bytes=4 * size + size // 2, wanted_share=0.5)
+    )
     for number in range(4):
         small.offer(frame(float(number), x=2.0 * number))
     small.want((1, 2, 3, 4))
@@ -176,7 +178,10 @@ def test_erased_keyframes_are_gone_with_their_files_and_their_ids_are_not_given_
     for number in range(3):
         store.offer(frame(float(number), x=2.0 * number))
     assert store.erase("now", (3, 2, 77)) == (3, 2, 77), "what never was is not there either"
-    assert store.ids == (1,) and sorted(p.name for p in store.folder.glob("0*")) == ["00000001.jpg", "00000001.json"]
+    assert store.ids == (1,) and sorted(p.name for p in store.folder.glob("0*")) == [
+        "00000001.jpg",
+        "00000001.json",
+    ]
     assert store.was_stored(3) and not store.was_stored(77)
     with pytest.raises(KeyError):
         store.get(3)

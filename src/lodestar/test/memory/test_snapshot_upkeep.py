@@ -259,7 +259,9 @@ def test_another_map_begins_with_nothing():
     made.restart()
     assert made.snapshot_of(1) is None
     change = made.commit(2.0)
-    assert (set(change.removed), change.updated) == (there, ()), "a follower is told that the old ones are gone"
+    assert (set(change.removed), change.updated) == (there, ()), (
+        "a follower is told that the old ones are gone"
+    )
     assert change.revision == revision + 1 and not made.snapshots
     made.apply(delta(*PAIR))
     made.put_keyframe(FIRST)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 
 from lodestar.assembly.config import MemoryConfig
-from lodestar.memory.answering.agent import ModelAnswerer
+from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.agent_tools import Pictures
 from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.tools import Tools
@@ -20,14 +19,8 @@ _log = logging.getLogger(__name__)
 
 
 def answer_chat(config: MemoryConfig) -> OpenAiChat | None:
-    """Return the language model that may answer, None where none is configured. Nothing is connected to yet.
-
-    One request takes no longer than a whole answer may.
-    """
-    agent = config.agent
-    if agent.adapter == "offline":
-        return None
-    return OpenAiChat(replace(agent.chat, patience=min(agent.chat.patience, agent.seconds)))
+    """Return the language model that may answer, None where none is configured. Nothing is connected to yet."""
+    return make_answer_chat(config.agent)
 
 
 def answerer(

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,13 +21,20 @@ from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import place_of, reply
 from lodestar.memory.answering.tools import Shown
-from lodestar.models.chat import ChatModel, ChatUnavailable
+from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import parse_answer
 from lodestar.scene.captions import clean_text
 
 _log = logging.getLogger(__name__)
 
 _EXACT = (AnswerType.NUMBER, AnswerType.DURATION, AnswerType.TIME)
+
+
+def make_answer_chat(config: AgentConfig) -> OpenAiChat | None:
+    """Return the model that the configuration names, None for none. A request takes no longer than an answer may."""
+    if config.adapter == "offline":
+        return None
+    return OpenAiChat(replace(config.chat, patience=min(config.chat.patience, config.seconds)))
 
 
 class ModelAnswerer:

@@ -80,11 +80,8 @@ def street(bed, processes, tmp_path_factory):
             "agent.chat.model": "m", "agent.chat.timeout": 60.0, "agent.chat.rest": 0.0,
             "agent.chat.retries.tries": 0, "agent.chat.spending.tokens": 30_000,
         })  # fmt: skip
-        street.look_until(
-            lambda: street.count("store.records") >= 2 and not street.count("store.unembedded"),
-            "memories",
-            image=True,
-        )
+        embedded = lambda: street.count("store.records") - street.count("store.unembedded")  # noqa: E731
+        street.look_until(lambda: embedded() >= 2, "memories with vectors", image=True)
         yield street
 
 

@@ -21,7 +21,7 @@ pytest.importorskip("openai")
 
 Result = AnswerQuestion.Result
 QUESTION = "where is the gray chair?"
-SECONDS = 6.0  # for all rounds of a question
+SECONDS = 15.0  # for all rounds of a question
 
 
 class Scripts:
@@ -82,6 +82,7 @@ def street(bed, processes, tmp_path_factory):
         })  # fmt: skip
         embedded = lambda: street.count("store.records") - street.count("store.unembedded")  # noqa: E731
         street.look_until(lambda: embedded() >= 2, "memories with vectors", 180.0, image=True)
+        street.ask(QUESTION)  # the first one loads the client, on a busy machine for seconds
         yield street
 
 

@@ -168,6 +168,12 @@ def test_late_answers_are_not_taken(office):
     assert "too long" in warnings[0]
 
 
+def test_notes_of_a_time_are_found(office):
+    model = Model(said([call("search_time", from_ago=100_000.0, to_ago=0.0)]), FIND, GOOD)
+    _, _, warnings = asked(office, model)
+    assert not warnings and "search_time: m" in model.users[1]
+
+
 def test_a_model_that_is_silent_is_cancelled_when_its_seconds_are_over(office):
     gone = threading.Event()
 

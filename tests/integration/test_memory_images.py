@@ -150,7 +150,7 @@ def test_a_killed_memory_has_the_snapshots_that_it_had(street):
     street.look_until(lambda: street.count("scene.revision") > 0, "it knows the scene again")
     assert paged(bed) == before == told(bed)
     street.known = (*street.known, thing(LAMP, "lamp", "white lamp", (2.4, 0.0, 0.9)))
-    street.walk(-0.8)
+    street.walk(0.7)  # where no image was stored before
     street.look_until(
         lambda: any(LAMP in one.entity_ids for one in told(bed).values()), "changes go on", image=True
     )
@@ -208,7 +208,7 @@ def test_images_of_forgotten_memories_are_erased_also_where_the_keyframes_node_i
     processes.kill("keyframes")
     files = images(processes)
     doomed = images_of_memories(street, "red mug", tmp_path) - {kept}
-    assert len(doomed) >= 3 and doomed <= files
+    assert doomed and doomed <= files
     looked = street.manage(Manage.Request.FORGET, text="red mug")
     assert looked.count > 1
     done = street.manage(Manage.Request.FORGET, text="red mug", expected=looked.count)

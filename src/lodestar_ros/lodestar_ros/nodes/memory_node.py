@@ -8,6 +8,7 @@ from lodestar_ros.answer_server import AnswerServer
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.keyframe_client import KeyframeClient
+from lodestar_ros.last_seen import LastSeenPublisher
 from lodestar_ros.memory_desk import MemoryDesk
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
@@ -25,7 +26,7 @@ class MemoryNode(LodestarNode):
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``stored_keyframes``, ``decision``,
     ``directive_report``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots`` (deltas), ``~/markers``,
-    ``~/wanted_keyframes``. Serves: ``~/manage``, ``~/get_snapshots`` (paged). Action: ``~/answer``.
+    ``~/wanted_keyframes``, ``~/last_seen``. Serves: ``~/manage``, ``~/get_snapshots`` (paged). Action: ``~/answer``.
     """
 
     def __init__(self, **kwargs):
@@ -39,6 +40,7 @@ class MemoryNode(LodestarNode):
         self._snapshots = SnapshotServer(
             self, self._feed, declare_config(self, CheckpointConfig, "checkpoint.")
         )
+        self._last_seen = LastSeenPublisher(self, self._feed.chain, config.last_seen.period)
         MemoryDesk(self, self._feed, self._keeper)
         AnswerServer(self, self._feed, self._keeper, config, book, images)
         self.steady_timer(config.tick_period, lambda: self._feed.post(self._tick))
@@ -47,6 +49,7 @@ class MemoryNode(LodestarNode):
         """On the feed's worker."""
         self._keeper.tick()
         self._snapshots.tell(self._feed.chain.tick(self.now))
+        self._last_seen.tell()
 
 
 main = main_of(MemoryNode)

@@ -78,8 +78,8 @@ class KeyframeClient:
     def _take_stored(self, message: msg.StoredKeyframes, replaced: bool) -> None:
         """On the feed's worker."""
         if replaced:
-            self._feed.chain.begin_images()
-        self._feed.chain.take_stored([int(identity) for identity in message.ids], int(message.next_id))
+            self._feed.chain.images.begin_anew()
+        self._feed.chain.images.take_stored([int(identity) for identity in message.ids], int(message.next_id))
 
     def _turn(self) -> None:
         while self._calls:
@@ -88,7 +88,7 @@ class KeyframeClient:
         now = time.monotonic()
         if self._listing is not None and now - self._list_at > PATIENCE:
             self._listing = None
-        due = self._feed.chain.lacks_images and now - self._list_at >= RELIST
+        due = self._feed.chain.images.lacks and now - self._list_at >= RELIST
         if self._listing is None and due and self._lister.service_is_ready():
             self._listed = []
             self._list_after(0)
@@ -110,7 +110,7 @@ class KeyframeClient:
             self._list_after(self._listed[-1].id)
         else:
             listed, self._listed = self._listed, []
-            self._feed.post(lambda: self._feed.chain.take_listed(listed))
+            self._feed.post(lambda: self._feed.chain.images.take_listed(listed))
 
     # --- which are wanted ---------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class KeyframeClient:
 
     def erase(self, images: Sequence[ImageName]) -> None:
         """Have the images of forgotten memories deleted. Raises StoreError unless all are gone; it is tried again."""
-        self._feed.alone(lambda: self._feed.chain.take_erased(images))
+        self._feed.alone(lambda: self._feed.chain.images.take_erased(images))
         for session in sorted({image.session for image in images}):
             ids = [image.id for image in images if image.session == session]
             response = self._call(self._eraser, srv.EraseKeyframes.Request(session_id=session, ids=ids))

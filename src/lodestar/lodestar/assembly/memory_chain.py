@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from lodestar.assembly.config import MemoryConfig
+from lodestar.assembly.memory_images import MemoryImages
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
@@ -31,14 +32,7 @@ from lodestar.memory.events import (
 )
 from lodestar.memory.last_seen import LastSeen, LastSeenPlaces, RememberedPlaces
 from lodestar.memory.looked_places import LookedPlaces
-from lodestar.memory.records import (
-    EventKind,
-    ImageName,
-    MapName,
-    Memory,
-    SnapshotDelta,
-    map_name_of,
-)
+from lodestar.memory.records import EventKind, MapName, Memory, SnapshotDelta, map_name_of
 from lodestar.memory.requests import MAX_LIMIT, Hit, Request
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
@@ -97,10 +91,7 @@ class MemoryChain:
         self._jumps: deque[tuple[int, np.ndarray]] = deque(maxlen=_JUMPS)  # newest memory then, jump in map
         self._own: list[range] = []  # ids of the memories of this process
         self._decision = (0, 0)  # epoch and memory of the last decision
-        self._newest_keyframe = 0
-        self.image_session = ""  # of the newest keyframe's record
-        self._erased: set[ImageName] = set()
-        self.lacks_images = True  # the records of the stored keyframes are to be listed
+        self.images = MemoryImages(self.segmenter, self.snapshots)
         self._knows_scene = False
         self._busy = False  # a directive is under way
         self._deed_stamp = -math.inf
@@ -154,7 +145,7 @@ class MemoryChain:
 
     def _keep(self, memory: Memory) -> int:
         """Return the id of the memory; 0 where it waits or was refused."""
-        memory = self._with_session(memory)
+        memory = self.images.with_session(memory)
         if len(self._waiting) >= self.config.max_waiting:
             self._waiting.popleft()
             self.counts["overflow"] += 1
@@ -248,40 +239,7 @@ class MemoryChain:
 
     def take_keyframe(self, keyframe: Keyframe) -> None:
         """Note a keyframe, or a newer record of one."""
-        if keyframe.id <= self._newest_keyframe and self._session_of(keyframe.id) != keyframe.session_id:
-            self.begin_images()
-        if keyframe.id > self._newest_keyframe:
-            self._newest_keyframe, self.image_session = keyframe.id, keyframe.session_id
-            self.segmenter.take_keyframe(keyframe.stamp, keyframe.id)
-        if ImageName(keyframe.session_id, keyframe.id) not in self._erased:
-            self.snapshots.put_keyframe(keyframe)
-
-    # --- the images that are stored -----------------------------------------------------------------------------
-
-    def take_listed(self, keyframes: Iterable[Keyframe]) -> None:
-        """Note the records of all keyframes that are stored: some were before this process was there, or come from a
-        saved map.
-        """
-        self.lacks_images = False
-        for keyframe in keyframes:
-            if ImageName(keyframe.session_id, keyframe.id) not in self._erased:
-                self.snapshots.put_keyframe(keyframe)
-            if keyframe.id > self._newest_keyframe:
-                self._newest_keyframe, self.image_session = keyframe.id, keyframe.session_id
-
-    def take_stored(self, ids: Sequence[int], next_id: int) -> None:
-        """Note which keyframes are stored; ids from `next_id` on are newer than this news."""
-        known = self.snapshots.keyframe_ids
-        self.snapshots.keep_only([*ids, *(identity for identity in known if identity >= next_id)])
-        self.lacks_images |= not set(ids) <= {*known, *(image.id for image in self._erased)}
-
-    def take_erased(self, images: Iterable[ImageName]) -> None:
-        """Note keyframes that were erased, because what they show was forgotten."""
-        for image in images:
-            self._erased.add(image)
-            keyframe = self.snapshots.keyframe(image.id)
-            if keyframe is not None and keyframe.session_id == image.session:
-                self.snapshots.drop_keyframe(image.id)
+        self.images.take_keyframe(keyframe)
 
     def wanted_images(self) -> tuple[int, ...]:
         """Return the keyframes that are to be kept, at most `max_wanted`, the most important first: the snapshots, then
@@ -290,29 +248,8 @@ class MemoryChain:
         limit = self.config.max_wanted
         wanted = dict.fromkeys(sorted(self.snapshots.wanted))
         if self._store is not None:
-            wanted.update(dict.fromkeys(self._store.images(self.image_session, limit)))
+            wanted.update(dict.fromkeys(self._store.images(self.images.session, limit)))
         return tuple(wanted)[:limit]
-
-    def begin_images(self) -> None:
-        """Note that the store of keyframes was begun anew, or a saved map was loaded: its ids mean other images."""
-        self._newest_keyframe, self.lacks_images = 0, True
-        self.segmenter.drop_keyframes()
-        self.snapshots.keep_only(())
-
-    def _with_session(self, memory: Memory) -> Memory:
-        """Return the memory with the session of its keyframes; ids of another session than that of the last are left
-        out.
-        """
-        ids = memory.keyframe_ids
-        if not ids:
-            return memory
-        sessions = [self._session_of(identity) for identity in ids]
-        kept = tuple(identity for identity, session in zip(ids, sessions) if session == sessions[-1])
-        return replace(memory, keyframe_ids=kept, keyframe_session=sessions[-1])
-
-    def _session_of(self, keyframe_id: int) -> str:
-        keyframe = self.snapshots.keyframe(keyframe_id)
-        return self.image_session if keyframe is None else keyframe.session_id
 
     # --- a successor of this process ----------------------------------------------------------------------------
 
@@ -333,8 +270,6 @@ class MemoryChain:
         self.snapshots.restore(state)
         self.map = name
         self.segmenter.take_map(name)
-
-    # --- the plan -----------------------------------------------------------------------------------------------
 
     def take_grid(self, grid: OccupancyGrid2D) -> None:
         """Note the plan."""
@@ -378,7 +313,7 @@ class MemoryChain:
         self._corrections.restart()
         self._jumps.clear()
         self.snapshots.restart()
-        self.lacks_images = True
+        self.images.lacks = True
         self.snapshots.apply(delta)
         if self._store is not None:
             self._store.use_map(self.map)
@@ -454,7 +389,7 @@ class MemoryChain:
         for memory in self.segmenter.finished():
             self._keep(memory)
         self._hand_over()
-        if self.snapshots.is_held and self._knows_scene and not self.lacks_images:
+        if self.snapshots.is_held and self._knows_scene and not self.images.lacks:
             self.snapshots.release()
         return self.snapshots.commit(stamp)
 

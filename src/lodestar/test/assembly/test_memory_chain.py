@@ -199,7 +199,7 @@ def test_a_keyframe_store_that_begins_anew_is_told_from_the_first_one(robot, she
     robot.chain.take_keyframe(image(7, robot.now))
     assert robot.stand(0.2).updated
     robot.chain.take_keyframe(image(1, robot.now, session="other", instances=()))
-    assert robot.chain.lacks_images
+    assert robot.chain.images.lacks
     change = robot.stand(5.0, {1: 500})
     assert shelf.kept[0].images == (ImageName("other", 1),), "7 is none of the new ones"
     assert robot.chain.snapshots.snapshots == {} and change is not None
@@ -210,12 +210,12 @@ def test_an_erased_image_is_no_snapshot_any_more_also_where_its_record_comes_lat
     robot.stand(1.0, {1: 500})
     robot.chain.take_keyframe(image(7, robot.now))
     (before,) = robot.stand(0.2).updated
-    robot.chain.take_erased([ImageName("another run", 7)])
+    robot.chain.images.take_erased([ImageName("another run", 7)])
     assert robot.stand(0.2).removed == (), "it is the image of another run"
-    robot.chain.take_erased([ImageName("run", 7)])
+    robot.chain.images.take_erased([ImageName("run", 7)])
     assert robot.stand(0.2).removed == (before.id,)
     robot.chain.take_keyframe(image(7, robot.now))
-    robot.chain.take_listed([image(7, robot.now)])
+    robot.chain.images.take_listed([image(7, robot.now)])
     assert robot.stand(0.2).updated == ()
 
 
@@ -225,10 +225,10 @@ def test_an_image_that_the_bounded_store_has_deleted_is_no_snapshot_any_more(rob
     for identity in (7, 8):
         robot.chain.take_keyframe(image(identity, robot.now))
     (one,) = robot.stand(0.2).updated
-    robot.chain.take_stored([1, 2], next_id=8)
+    robot.chain.images.take_stored([1, 2], next_id=8)
     (other,) = robot.stand(0.2).updated
     assert {one.keyframe_id, other.keyframe_id} == {7, 8}, "8 came after the list was made"
-    robot.chain.take_stored([1, 2], next_id=9)
+    robot.chain.images.take_stored([1, 2], next_id=9)
     assert robot.stand(0.2).removed
 
 
@@ -257,7 +257,7 @@ def test_a_successor_goes_on_with_the_snapshots(robot, shelf):
     again.chain.take_page(page)
     change = again.stand(0.2)
     assert (change.updated, change.removed) == ((), ()), "without the images nothing can be said"
-    again.chain.take_listed([image(7, 1.0)])
+    again.chain.images.take_listed([image(7, 1.0)])
     assert again.stand(0.2).updated == () and again.chain.snapshots.snapshots == before
     other = Robot(MemoryChain(CONFIG, SceneMirror(), shelf))
     other.chain.restore_snapshots(state)

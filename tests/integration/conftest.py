@@ -11,6 +11,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 pytest.importorskip("lodestar_interfaces", reason="the workspace is not built")
 
 from integration.bed import Bed, Processes
+from integration.commands import Command
 from lodestar_bringup.domains import free_domain
 
 
@@ -40,3 +41,17 @@ def processes(domain: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     running = Processes(domain, tmp_path_factory.mktemp("logs"))
     yield running
     running.stop()
+
+
+@pytest.fixture
+def ask(domain):
+    """Runs `python -m lodestar_ros.ask` to its end: exit status and what it wrote."""
+    running: list[Command] = []
+
+    def run(*arguments: str) -> tuple[int, str]:
+        running.append(Command("lodestar_ros.ask", *arguments, environment={"ROS_DOMAIN_ID": str(domain)}))
+        return running[-1].ends(), running[-1].text
+
+    yield run
+    for one in running:
+        one.kill()

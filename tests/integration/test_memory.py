@@ -5,99 +5,18 @@ from __future__ import annotations
 import json
 import time
 
-import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import PoseStamped
 
-from integration.commands import Command
-from integration.fakes import FakeRobot
+from integration.street import Manage, Street
 from lodestar.memory.owner import StoreOwner
-from lodestar.scene.records import Entity, SceneDelta
-from lodestar_interfaces import msg, srv
+from lodestar_interfaces import msg
 from lodestar_interfaces.action import AnswerQuestion
-from lodestar_ros import qos
 from lodestar_ros.ask import EXIT_NO, EXIT_USAGE
 from lodestar_ros.conversions import header, stamp_to_msg
-from lodestar_ros.conversions_scene import scene_to_msg
 
 Result = AnswerQuestion.Result
-Manage = srv.ManageMemory
-NODES = ("memory", "text_embedder")
-
-
-def thing(identity, label, caption, place, size=0.3):
-    place, now = np.array(place, float), time.time()
-    return Entity(
-        identity, label, caption, place, np.eye(3) * 0.01, place - size / 2, place + size / 2,
-        attributes=(caption.split()[0],), observation_count=9, first_seen=now, last_seen=now,
-    )  # fmt: skip
-
-
-class Street:
-    """The topics that the memory hears, and the memory as a person uses it."""
-
-    def __init__(self, bed, processes, folder):
-        self.bed, self.processes, self.folder = bed, processes, folder
-        self.robot = bed.on_executor(lambda: FakeRobot(bed))
-        make = bed.node.create_publisher
-        self.entities = bed.on_executor(lambda: make(msg.SceneDelta, "scene_dictionary/entities", qos.EVENT))
-        self.instances = bed.on_executor(
-            lambda: make(msg.InstanceArray, "semantic_voxels/instances", qos.EVENT)
-        )
-        self.reports = bed.on_executor(lambda: make(msg.DirectiveReport, "goal_selector/report", qos.EVENT))
-        bed.on_executor(
-            lambda: bed.node.create_service(srv.GetEntities, "scene_dictionary/get_entities", self.page)
-        )
-        self.revision = 0
-        self.known = (
-            thing(1, "mug", "red mug", (1.0, 0.5, 0.8)),
-            thing(2, "table", "brown table", (1, 1, 0.4), 0.8),
-        )
-
-    def start(self):
-        parameters = {"memory": {"store.folder": str(self.folder), "retry_period": 0.5}}
-        self.processes.start(*NODES, parameters=parameters)
-        self.bed.until(lambda: self.bed.diagnosis("memory"), "the memory's diagnostics")
-
-    def delta(self, since=0):
-        return SceneDelta(time.time(), self.revision, since, self.known, session_id="first.a1")
-
-    def page(self, request, response):
-        response.delta, _ = scene_to_msg(self.delta(int(request.since_revision)))
-        response.page_count = 1
-        return response
-
-    def see(self):
-        """One image with the mug and the table, and the scene with them."""
-        stamp = time.time()
-        self.revision += 1
-        self.entities.publish(scene_to_msg(self.delta(self.revision - 1))[0])
-        seen = [
-            msg.Observation(instance_id=one.id, stamp=stamp_to_msg(stamp), pixel_count=900, label=one.label)
-            for one in self.known
-        ]
-        self.instances.publish(msg.InstanceArray(header=header(stamp, "map"), observations=seen))
-        self.robot.look(parts=("info",))
-
-    def look_until(self, condition, what, timeout=60.0):
-        end = time.monotonic() + timeout
-        while not condition():
-            assert time.monotonic() < end, (
-                f"not within {timeout:.0f} s: {what}\n{self.bed.diagnosis('memory')}"
-            )
-            self.see()
-            time.sleep(0.2)
-
-    def count(self, name):
-        return self.bed.count("memory", name)
-
-    def ask(self, question, timeout=90.0, **fields):
-        goal = AnswerQuestion.Goal(question=question, **fields)
-        return self.bed.action(AnswerQuestion, "memory/answer").result(goal, timeout)
-
-    def manage(self, what, **fields):
-        return self.bed.call(Manage, "memory/manage", Manage.Request(what=what, **fields))
 
 
 @pytest.fixture(scope="module")
@@ -203,20 +122,6 @@ def test_memories_are_exported_and_an_import_adds_none_twice(street, tmp_path):
         street.manage(Manage.Request.IMPORT, path="memories.jsonl").error_code == Manage.Response.BAD_REQUEST
     )
     assert street.manage(Manage.Request.IMPORT, path="/no/such").error_code == Manage.Response.FILE_ERROR
-
-
-@pytest.fixture
-def ask(domain):
-    """Runs `python -m lodestar_ros.ask` to its end: exit status and what it wrote."""
-    running: list[Command] = []
-
-    def run(*arguments: str) -> tuple[int, str]:
-        running.append(Command("lodestar_ros.ask", *arguments, environment={"ROS_DOMAIN_ID": str(domain)}))
-        return running[-1].ends(), running[-1].text
-
-    yield run
-    for one in running:
-        one.kill()
 
 
 def test_the_command_tells_the_answer_with_its_proof(street, ask):

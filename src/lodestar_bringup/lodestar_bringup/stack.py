@@ -105,6 +105,11 @@ WIRING: tuple[tuple[str, str], ...] = (
     ("regions", "scene_dictionary/regions"),
     ("costmap_filter_info", "scene_dictionary/costmap_filter_info"),
     ("get_keyframe", "keyframes/get"),
+    ("list_keyframes", "keyframes/list"),
+    ("erase_keyframes", "keyframes/erase"),
+    ("stored_keyframes", "keyframes/stored"),
+    ("wanted_keyframes", "memory/wanted_keyframes"),
+    ("frontiers", "frontier_expert/frontiers"),
     ("save_voxels", "semantic_voxels/save"),
     ("load_voxels", "semantic_voxels/load"),
     ("export_voxels", "semantic_voxels/export"),
@@ -149,7 +154,7 @@ ISAAC_CAMERA = (
 _NEVER_RESTARTED = ("motion_gate", "sim")
 
 # These keep what they know in the folder of the run, for the process that follows them where they die.
-_KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes")
+_KEEPERS = ("mapping", "semantic_voxels", "scene_dictionary", "keyframes", "memory")
 
 Remaps = tuple[tuple[str, str], ...]
 

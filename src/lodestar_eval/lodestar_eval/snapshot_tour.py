@@ -115,7 +115,7 @@ class SnapshotTour:
         news = self.upkeep.commit(view.stamp)
         self._times.append(time.thread_time() - began)
         self._changes += len(news.updated) + len(news.removed)
-        self._store.want(self.upkeep.wanted)
+        self._store.want(sorted(self.upkeep.wanted))
 
     def _counted(self) -> Toured:
         upkeep, sights = self.upkeep, self.upkeep.sights()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from lodestar.assembly import memory_parts
 from lodestar.assembly.config import MemoryConfig
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
 from lodestar.language.picture_goals import Described, item_of
@@ -12,6 +13,7 @@ from lodestar.language.question import Question
 from lodestar.language.question_reader import load_questions, read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answer import Answer
+from lodestar.memory.answering.agent import ModelAnswerer
 from lodestar.memory.answering.answerer import Answerer, MemoryState, memory_state
 from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.memory.errors import NoQueryVectors, StoreError
@@ -20,6 +22,7 @@ from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces.action import AnswerQuestion
 from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.conversions_memory import answer_to_result
+from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed, Surroundings
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
@@ -32,7 +35,10 @@ _AGAIN = "ask again when the text embedder is up"
 
 
 class AnswerServer:
-    """Serve ``~/answer`` on a worker. It changes nothing, and nothing in a question is carried out."""
+    """Serve ``~/answer`` on a worker. It changes nothing, and nothing in a question is carried out.
+
+    Where a language model is configured (`agent.adapter`), it is asked where the offline answer is not sure.
+    """
 
     def __init__(
         self,
@@ -41,9 +47,17 @@ class AnswerServer:
         keeper: MemoryKeeper,
         config: MemoryConfig,
         book: PhraseBook,
+        images: KeyframeClient,
     ) -> None:
-        self._node, self._feed, self._keeper = node, feed, keeper
-        self._config, self._book = config.answering, book
+        self._node, self._feed, self._keeper, self._images = node, feed, keeper, images
+        self._config, self._book = config, book
+        self._chat = memory_parts.answer_chat(config)
+        self._asked = self._unaided = 0  # questions to the model, and those that it was no help with
+        if self._chat is not None:
+            chat = self._chat
+            node.diagnostics.value("agent.asked", lambda: self._asked)
+            node.diagnostics.value("agent.unaided", lambda: self._unaided)
+            node.diagnostics.value("agent.tokens", lambda: chat.spending.tokens)
         self._read_picture = picture_reader(declare_config(node, PicturesConfig, "pictures."))
         self._loaded = False
         worker = action(
@@ -75,10 +89,10 @@ class AnswerServer:
             shown = self._shown(question, job.request, around)
         except BadPicture as error:
             return _refuse(Result.NOT_UNDERSTOOD, str(error))
-        result = self._from_memory(question, around, shown)
+        result = self._from_memory(question, around, shown, job)
         if job.cancel_requested:
             return _refuse(Result.CANCELLED, "cancelled")
-        result.evidence = result.evidence[: job.request.max_evidence or self._config.proofs]
+        result.evidence = result.evidence[: job.request.max_evidence or self._config.answering.proofs]
         return result
 
     def _shown(self, question: Question, request: Any, around: Surroundings) -> Shown | None:
@@ -93,7 +107,7 @@ class AnswerServer:
                 return Shown(item_of(Described(entity.label, entity.caption)), entity.id)
         return None
 
-    def _from_memory(self, question: Question, around: Surroundings, shown: Shown | None) -> Any:
+    def _from_memory(self, question: Question, around: Surroundings, shown: Shown | None, job: Job) -> Any:
         store = self._keeper.store
         if store is None:
             return _refuse(Result.STORE_UNAVAILABLE, self._keeper.problem)
@@ -103,12 +117,34 @@ class AnswerServer:
                 return _empty(state)
             tools = Tools(store, self._book, around.scene, grid=around.grid, looks=around.looks)
             stamp = self._node.now
-            answer = Answerer(tools, self._config).answer(question, stamp, around.pose, shown)
+            answer = self._answerer(tools, job).answer(question, stamp, around.pose, shown)
         except (MissingPhrases, NoQueryVectors) as error:
             return _refuse(Result.MODEL_ERROR, f"{error}; {_AGAIN}")
         except StoreError as error:
             return _refuse(Result.STORE_UNAVAILABLE, str(error))
         return _told(answer, stamp, state)
+
+    def _answerer(self, tools: Tools, job: Job) -> Answerer | ModelAnswerer:
+        chat = self._chat
+        if chat is not None:
+            job.on_cancel(chat.cancel)
+        return memory_parts.answerer(
+            self._config,
+            tools,
+            chat,
+            pictures=self._images.picture,
+            warn=self._on_unaided,
+            begin=lambda: self._on_asked(job),
+            stopped=lambda: job.cancel_requested,
+        )
+
+    def _on_asked(self, job: Job) -> None:
+        self._asked += 1
+        job.feedback(AnswerQuestion.Feedback(text="asking the language model"))
+
+    def _on_unaided(self, why: str) -> None:
+        self._unaided += 1
+        self._node.get_logger().warning(why)
 
 
 def question_of(request: Any) -> Question:

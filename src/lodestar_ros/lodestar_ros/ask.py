@@ -173,16 +173,18 @@ class _Asker:
         return 0 if result.error_code == AnswerQuestion.Result.NONE else EXIT_NO
 
     def _save(self, result: Any, folder: Path) -> None:
-        ids = [one.id for one in result.evidence if one.kind == one.KIND_KEYFRAME][:_MOST_PICTURES]
+        images = [(one.id, one.session_id) for one in result.evidence if one.kind == one.KIND_KEYFRAME]
+        images = list(dict.fromkeys(images))[:_MOST_PICTURES]
         client = self._node.create_client(GetKeyframe, "keyframes/get")
-        if not ids or not client.wait_for_service(_CANCEL_TIMEOUT):
+        if not images or not client.wait_for_service(_CANCEL_TIMEOUT):
             print(
-                "  no pictures: " + ("the keyframes node does not answer" if ids else "the proof names none")
+                "  no pictures: "
+                + ("the keyframes node does not answer" if images else "the proof names none")
             )
             return
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for identity in dict.fromkeys(ids):
-            future = client.call_async(GetKeyframe.Request(id=int(identity)))
+        for identity, session in images:
+            future = client.call_async(GetKeyframe.Request(id=int(identity), session_id=session))
             _wait(self._node, future, _CANCEL_TIMEOUT)
             found = future.result() if future.done() else None
             if found is None or found.error_code:

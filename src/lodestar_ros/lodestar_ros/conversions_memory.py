@@ -142,6 +142,7 @@ def proof_to_msg(proof: Proof) -> msg.Evidence:
     return msg.Evidence(
         kind=int(proof.kind),
         id=int(proof.id),
+        session_id=proof.session,
         stamp=stamp_to_msg(proof.stamp),
         pose=Pose(position=point_to_msg(proof.position)),
         text=proof.text,
@@ -156,7 +157,8 @@ def proof_from_msg(message: msg.Evidence) -> Proof:
     except ValueError as error:
         raise BadMessage(str(error)) from error
     position = point_from_msg(message.pose.position)
-    return Proof(kind, message.id, stamp_from_msg(message.stamp), position, message.text, message.score)
+    stamp = stamp_from_msg(message.stamp)
+    return Proof(kind, message.id, stamp, position, message.text, message.score, message.session_id)
 
 
 def answer_to_result(answer: Answer, stamp: float) -> action.AnswerQuestion.Result:
@@ -178,6 +180,7 @@ def answer_to_result(answer: Answer, stamp: float) -> action.AnswerQuestion.Resu
         times=[stamp_to_msg(seconds) for span in value.times for seconds in span],
         number=math.nan if value.number is None else float(value.number),
         yes=bool(value.yes),
+        names=[name for name in value.names if name],
         confidence=float(answer.confidence),
         evidence=[proof_to_msg(proof) for proof in answer.proof],
         last_verified=stamp_to_msg(answer.last_verified or 0.0),
@@ -210,6 +213,7 @@ def answer_from_result(result: action.AnswerQuestion.Result) -> Answer:
             tuple(zip(times[::2], times[1::2])),
             None if math.isnan(result.number) else result.number,
             result.yes if known else None,
+            tuple(result.names),
         )
         return Answer(
             question_from_msg(result.understood[0]),

@@ -16,11 +16,21 @@ from lodestar.memory.errors import StoreError
 from lodestar.memory.store import MemoryStore, Statistics
 from lodestar.storage.private import state_home
 from lodestar_ros.embedder_client import RemotePhraseBook
+from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.node import LodestarNode
 
 #: Of the statistics of the store.
-_REPORTED = ("records", "other_maps", "pending", "unembedded", "forgotten", "journal_bytes", "damaged_lines")
+_REPORTED = (
+    "records",
+    "other_maps",
+    "pending",
+    "unembedded",
+    "forgotten",
+    "unerased",
+    "journal_bytes",
+    "damaged_lines",
+)
 
 
 def placed(config: StoreConfig) -> StoreConfig:
@@ -35,8 +45,15 @@ class MemoryKeeper:
     store: None while it cannot be used; problem says why and what to do.
     """
 
-    def __init__(self, node: LodestarNode, feed: MemoryFeed, config: MemoryConfig, book: RemotePhraseBook):
-        self._node, self._feed, self._book = node, feed, book
+    def __init__(
+        self,
+        node: LodestarNode,
+        feed: MemoryFeed,
+        config: MemoryConfig,
+        book: RemotePhraseBook,
+        images: KeyframeClient,
+    ):
+        self._node, self._feed, self._book, self._images = node, feed, book, images
         self._config = placed(config.store)
         self._retry = config.retry_period
         self._next = 0.0
@@ -57,7 +74,7 @@ class MemoryKeeper:
 
     def _open(self) -> None:
         try:
-            self.store = MemoryStore.open(self._config, self._embed)
+            self.store = MemoryStore.open(self._config, self._embed, self._images.erase)
         except (StoreError, OSError) as error:
             self.problem = str(error)
             self._next = time.monotonic() + self._retry
@@ -99,6 +116,7 @@ class MemoryKeeper:
         return 0 if self._statistics is None else int(getattr(self._statistics, name))
 
     def _close(self) -> None:
+        self._images.close()
         self._feed.close()
         if self.store is not None:
             self.store.close()

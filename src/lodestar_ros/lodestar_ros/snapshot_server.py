@@ -8,8 +8,10 @@ from dataclasses import replace
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.memory.records import SnapshotDelta
+from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_interfaces import msg, srv
 from lodestar_ros import qos
+from lodestar_ros.checkpoints import Checkpointer
 from lodestar_ros.conversions_snapshots import snapshots_to_msg
 from lodestar_ros.markers import snapshot_markers
 from lodestar_ros.memory_feed import MemoryFeed
@@ -17,30 +19,53 @@ from lodestar_ros.node import LodestarNode
 from lodestar_ros.workers import ServiceWorker
 
 DEFAULT_PAGE = 256  # snapshots
+KIND, VERSION = "memory", 1  # of the notes for a successor
 
 
 class SnapshotServer:
-    """Publish ``~/snapshots`` (deltas) and ``~/markers``. Serves: ``~/get_snapshots`` (paged)."""
+    """Publish ``~/snapshots`` (deltas) and ``~/markers``. Serves: ``~/get_snapshots`` (paged).
 
-    def __init__(self, node: LodestarNode, feed: MemoryFeed) -> None:
+    A change is noted in the folder of the run before it is told, so that a successor in the same run goes on from it.
+    """
+
+    def __init__(self, node: LodestarNode, feed: MemoryFeed, checkpoints: CheckpointConfig) -> None:
         self._node, self._feed = node, feed
+        self._notes = Checkpointer(node, checkpoints, KIND, VERSION)
+        self._viewers = 0  # subscribers of the markers when they were published last
+        self._restore()
         self._publisher = node.create_publisher(msg.SnapshotArray, "~/snapshots", qos.EVENT)
         self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         self._service = ServiceWorker(node, srv.GetSnapshots, "~/get_snapshots", self._get)
         node.on_close(self._service.close)
 
     def tell(self, delta: SnapshotDelta) -> None:
-        """Publish a change. On the feed's worker."""
-        if not (delta.updated or delta.removed):
-            return
-        self._publisher.publish(snapshots_to_msg(delta))
-        if self._markers.get_subscription_count() > 0:
-            chain = self._feed.chain
-            poses = chain.snapshots.image_poses()
-            shown = snapshot_markers(
-                chain.snapshots.snapshots.values(), poses, chain.scene.entities, delta.stamp
-            )
-            self._markers.publish(shown)
+        """Publish a change, and the markers also for a viewer that has come since. On the feed's worker."""
+        changed = bool(delta.updated or delta.removed)
+        if changed:
+            self._notes.note(snapshots=self._feed.chain.snapshot_state())
+            self._publisher.publish(snapshots_to_msg(delta))
+        viewers = self._markers.get_subscription_count()
+        if viewers > 0 and (changed or viewers > self._viewers):
+            self._show(delta.stamp)
+        self._viewers = viewers
+
+    def _show(self, stamp: float) -> None:
+        chain = self._feed.chain
+        poses = chain.snapshots.image_poses()
+        shown = snapshot_markers(chain.snapshots.snapshots.values(), poses, chain.scene.entities, stamp)
+        self._markers.publish(shown)
+
+    def _restore(self) -> None:
+        """Go on from what a predecessor in this run noted, if there was one."""
+        state = self._notes.notes.get("snapshots")
+        count = 0
+        if isinstance(state, dict):
+            try:
+                self._feed.chain.restore_snapshots(state)
+                count = len(self._feed.chain.snapshots.snapshots)
+            except ValueError as error:
+                self._node.diagnostics.error(error)
+        self._notes.say_back(f"with its {count} snapshots", restored=state is not None)
 
     def _get(
         self, request: srv.GetSnapshots.Request, response: srv.GetSnapshots.Response

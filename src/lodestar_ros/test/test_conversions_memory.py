@@ -100,9 +100,10 @@ ANSWER = Answer(
         (AnswerPlace(np.array([1.0, 2.0, 0.75]), (0.5, 2.0, 1.5)), AnswerPlace(np.array([4.0, 5.0, 0.5]))),
         ((100.25, 101.5), (7.0, 8.0)),
         3.0,
+        names=("red mug", "table"),
     ),
     0.75,
-    (Proof(ProofKind.CAPTION, 5, 100.25, np.array([1.0, 2.0, 0.0]), "a red mug", 0.5),),
+    (Proof(ProofKind.KEYFRAME, 5, 100.25, np.array([1.0, 2.0, 0.0]), "a red mug", 0.5, "run one"),),
     101.5,
     0.5,
     "find the red mug",
@@ -114,6 +115,7 @@ def test_an_answer_there_and_back():
     assert back.sentence == ANSWER.sentence
     assert back.question == ANSWER.question
     assert back.value.times == ANSWER.value.times
+    assert back.value.names == ("red mug", "table")
     assert (back.value.type, back.value.number, back.value.yes) == (AnswerType.TIME, 3.0, None)
     for own, other in zip(back.value.places, ANSWER.value.places, strict=True):
         assert np.array_equal(own.centre, other.centre)
@@ -121,7 +123,8 @@ def test_an_answer_there_and_back():
     assert (back.confidence, back.last_verified, back.coverage) == (0.75, 101.5, 0.5)
     assert back.directive == "find the red mug"
     (proof,) = back.proof
-    assert (proof.kind, proof.id, proof.stamp) == (ProofKind.CAPTION, 5, 100.25)
+    assert (proof.kind, proof.id, proof.stamp) == (ProofKind.KEYFRAME, 5, 100.25)
+    assert proof.session == "run one"
     assert (proof.text, proof.score) == ("a red mug", 0.5)
 
 

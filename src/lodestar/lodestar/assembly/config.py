@@ -14,7 +14,7 @@ from lodestar.experts.config import EgocentricConfig, FrontierConfig, SemanticMa
 from lodestar.keyframes.config import KeyframeConfig, PickConfig
 from lodestar.language.config import ParserConfig, ReasonerConfig
 from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterConfig, VoxelConfig
-from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.config import AgentConfig, AnsweringConfig
 from lodestar.memory.config import EventConfig, LastSeenConfig, SegmentConfig, SnapshotConfig, StoreConfig
 from lodestar.perception.config import CaptionerConfig, GeometricConfig, NoiseConfig, UltralyticsConfig
 from lodestar.query.config import RerankConfig
@@ -179,17 +179,28 @@ class MemoryConfig:
     retry_period: float = 5.0  # s of real time before a store that cannot be opened is tried again; chosen
     patience: float = 5.0  # s of real time that an answer waits for the text embedder; chosen
     max_waiting: int = 2000  # memories that wait for a store that cannot take them; chosen: over an hour
+    max_wanted: int = 2000  # keyframes that are asked to be kept; that of keyframes.store.max_count
+    wanted_period: float = 5.0  # s of real time between two such wishes at least; chosen
     store: StoreConfig = field(default_factory=StoreConfig)
     segments: SegmentConfig = field(default_factory=SegmentConfig)
     events: EventConfig = field(default_factory=EventConfig)
     last_seen: LastSeenConfig = field(default_factory=LastSeenConfig)
     snapshots: SnapshotConfig = field(default_factory=SnapshotConfig)
     answering: AnsweringConfig = field(default_factory=AnsweringConfig)
+    agent: AgentConfig = field(default_factory=AgentConfig)
 
     def __post_init__(self) -> None:
-        periods = (self.tick_period, self.pose_period, self.look_period, self.retry_period)
-        if min(periods) <= 0.0 or self.max_waiting < 1:
-            raise ValueError("periods must be above 0, and at least one memory must be able to wait")
+        periods = (
+            self.tick_period,
+            self.pose_period,
+            self.look_period,
+            self.retry_period,
+            self.wanted_period,
+        )
+        if min(periods) <= 0.0 or self.max_waiting < 1 or self.max_wanted < 0:
+            raise ValueError(
+                "periods must be above 0, at least one memory must be able to wait, and max_wanted not below 0"
+            )
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,19 @@ import math
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from lodestar.assembly.config import MemoryConfig
+from lodestar.assembly.memory_images import MemoryImages
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.things import name_in_words
+from lodestar.memory.deeds import DRIVING, purpose_of
 from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
 from lodestar.memory.events import (
     DecisionNews,
@@ -38,9 +40,6 @@ from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
-# In captions. The words of the directive are in its own memory: in every caption of its time, they would make all of
-# them alike what it looks for.
-_DEED = "doing a task"
 _JUMPS = 1000  # corrections of the map that are kept for memories that are read again
 
 
@@ -57,6 +56,10 @@ class Keeper(Protocol):
 
     def search(self, request: Request) -> list[Hit]:
         """Return what passes the request's filters."""
+        ...
+
+    def images(self, session: str, limit: int) -> list[int]:
+        """Return the keyframes of a session that memories refer to, the most important first."""
         ...
 
 
@@ -88,7 +91,10 @@ class MemoryChain:
         self._jumps: deque[tuple[int, np.ndarray]] = deque(maxlen=_JUMPS)  # newest memory then, jump in map
         self._own: list[range] = []  # ids of the memories of this process
         self._decision = (0, 0)  # epoch and memory of the last decision
-        self._newest_keyframe = 0
+        self.images = MemoryImages(self.segmenter, self.snapshots)
+        self._knows_scene = False
+        self._busy = False  # a directive is under way
+        self._deed_stamp = -math.inf
         if store is not None:
             self.use_store(store)
 
@@ -139,6 +145,7 @@ class MemoryChain:
 
     def _keep(self, memory: Memory) -> int:
         """Return the id of the memory; 0 where it waits or was refused."""
+        memory = self.images.with_session(memory)
         if len(self._waiting) >= self.config.max_waiting:
             self._waiting.popleft()
             self.counts["overflow"] += 1
@@ -232,10 +239,37 @@ class MemoryChain:
 
     def take_keyframe(self, keyframe: Keyframe) -> None:
         """Note a keyframe, or a newer record of one."""
-        if keyframe.id > self._newest_keyframe:
-            self._newest_keyframe = keyframe.id
-            self.segmenter.take_keyframe(keyframe.stamp, keyframe.id)
-        self.snapshots.put_keyframe(keyframe)
+        self.images.take_keyframe(keyframe)
+
+    def wanted_images(self) -> tuple[int, ...]:
+        """Return the keyframes that are to be kept, at most `max_wanted`, the most important first: the snapshots, then
+        those of memories, as the store orders them.
+        """
+        limit = self.config.max_wanted
+        wanted = dict.fromkeys(sorted(self.snapshots.wanted))
+        if self._store is not None:
+            wanted.update(dict.fromkeys(self._store.images(self.images.session, limit)))
+        return tuple(wanted)[:limit]
+
+    # --- a successor of this process ----------------------------------------------------------------------------
+
+    def snapshot_state(self) -> dict[str, Any]:
+        """Return what a successor's snapshots go on from, as JSON values."""
+        return {**self.snapshots.state(), "map": [self.map.map_id, self.map.fingerprint]}
+
+    def restore_snapshots(self, state: Mapping[str, Any]) -> None:
+        """Go on from a predecessor's snapshots. They stand until the stored keyframes were listed and the scene was
+        paged. Call it before anything else is noted.
+
+        Raises ValueError for a state that is none, and then nothing changes.
+        """
+        try:
+            name = MapName(int(state["map"][0]), str(state["map"][1]))
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise ValueError(f"these are no snapshots: {type(error).__name__}: {error}") from error
+        self.snapshots.restore(state)
+        self.map = name
+        self.segmenter.take_map(name)
 
     def take_grid(self, grid: OccupancyGrid2D) -> None:
         """Note the plan."""
@@ -261,6 +295,9 @@ class MemoryChain:
             self._begin_map(delta)
         else:
             self.snapshots.apply(delta)
+            if delta.previous_revision == 0:
+                self.snapshots.keep_entities(self.scene.entities.get)
+        self._knows_scene = True
         self.changes.learn()
 
     def _is_other_map(self, delta: SceneDelta) -> bool:
@@ -276,6 +313,7 @@ class MemoryChain:
         self._corrections.restart()
         self._jumps.clear()
         self.snapshots.restart()
+        self.images.lacks = True
         self.snapshots.apply(delta)
         if self._store is not None:
             self._store.use_map(self.map)
@@ -285,13 +323,18 @@ class MemoryChain:
 
     def take_directive(self, news: DirectiveNews) -> None:
         """Note a directive that begins or ends."""
-        self.segmenter.take_deed(news.stamp, "" if news.outcome else _DEED)
+        self._busy = not news.outcome
+        self._move_for(news.stamp, DRIVING if self._busy else "")
         place = self._place(news.stamp)
         if place is not None:
             self._keep(remember_directive(news, place))
 
     def take_decision(self, news: DecisionNews) -> None:
         """Note a decision, and again when its outcome is known; the second one replaces the first in answers."""
+        self._busy |= not news.outcome
+        if self._busy:
+            target = self.scene.get(news.target) if news.target else None
+            self._move_for(news.stamp, purpose_of(news, target))
         place = self._place(news.stamp)
         if place is None:
             return
@@ -300,6 +343,13 @@ class MemoryChain:
         epoch, first = self._decision
         identity = self._keep(replace(memory, corrects=first) if first and epoch == news.epoch else memory)
         self._decision = (news.epoch, identity)
+
+    def _move_for(self, stamp: float, purpose: str) -> None:
+        """Note for what purpose the robot moves; a decision may have the stamp of its directive, or an older one."""
+        if self._deed_stamp - self.config.segments.clock_jump <= stamp <= self._deed_stamp:
+            stamp = math.nextafter(self._deed_stamp, math.inf)
+        self._deed_stamp = stamp
+        self.segmenter.take_deed(stamp, purpose)
 
     def take_word(self, stamp: float, text: str) -> int:
         """Note an operator's word; returns the id of the memory, 0 where the robot is lost or the word waits.
@@ -339,6 +389,8 @@ class MemoryChain:
         for memory in self.segmenter.finished():
             self._keep(memory)
         self._hand_over()
+        if self.snapshots.is_held and self._knows_scene and not self.images.lacks:
+            self.snapshots.release()
         return self.snapshots.commit(stamp)
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from lodestar.agent.commands import DirectiveResult
 from lodestar.agent.errors import ErrorCode
+from lodestar.experts.protocol import ActionKind
 from lodestar.memory.events import DecisionNews, DirectiveNews
 from lodestar.selection.decision_log import Decision, Outcome
 
@@ -23,6 +24,8 @@ def decision_news(decision: Decision) -> DecisionNews:
         decision.evidence_entities,
         decision.evidence_keyframes,
         "" if decision.outcome is Outcome.PENDING else decision.outcome.name.lower(),
+        0 if chosen is None else chosen.entity_id,
+        chosen is not None and chosen.action is not ActionKind.GO,
     )
 
 

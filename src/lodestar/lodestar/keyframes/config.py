@@ -19,9 +19,16 @@ class KeyframeConfig:
     interval: float = 0.2  # seconds, the least between keyframes; chosen: bounds encoding to 5 Hz
     max_count: int = 2000  # images on disk; chosen
     max_bytes: int = 256 * 2**20  # of images on disk; chosen: 128 KiB per image
+    # share of max_count and of max_bytes up to which wanted images are never deleted, 0..1; chosen: the rest is for new
+    # images, so that a full store still takes in what the robot sees now
+    wanted_share: float = 0.75
     jpeg_quality: int = 88  # 1 to 100; chosen
     # seconds between stamps of an image and its instances; chosen
     link_tolerance: float = 0.02
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.wanted_share < 1.0:
+            raise ValueError("wanted_share must be at least 0 and below 1: new images need some room")
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from lodestar.keyframes.records import Keyframe
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.archive import ForeignFile
 from lodestar.storage.private import FILE_MODE, FOLDER_MODE, private_folder, write_private
+
+_NEXT = "next_id"  # file with the id after the largest that was ever given
 
 
 class KeyframeStore:
@@ -44,10 +47,11 @@ class KeyframeStore:
         self.session_id = session_id
         self.rejected = 0  # images without colour, with a non-finite pose or a stamp that is not newer
         self._keyframes: dict[int, Keyframe] = {}
-        self._wanted: frozenset[int] = frozenset()
+        self._wanted: tuple[int, ...] = ()
         self._bytes: dict[int, int] = {}
         self._last_stamp = -math.inf
         self._next_id = 1
+        self._loads = 0
         self._jumps = JumpWatch()
         self._lock = threading.RLock()
         private_folder(self.folder)
@@ -55,6 +59,17 @@ class KeyframeStore:
 
     def __len__(self) -> int:
         return len(self._keyframes)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """Return the ids of all stored keyframes, ascending."""
+        return self.stored[2]
+
+    @property
+    def stored(self) -> tuple[int, int, tuple[int, ...]]:
+        """Return how often a saved folder replaced the content, the next id that is given, and all stored ids."""
+        with self._lock:
+            return self._loads, self._next_id, tuple(sorted(self._keyframes))
 
     @property
     def disk_bytes(self) -> int:
@@ -91,10 +106,27 @@ class KeyframeStore:
             self._bound(keyframe.id)
             return keyframe
 
-    def want(self, keyframe_ids: Iterable[int]) -> None:
-        """Keep these keyframes longest from now on: they are deleted only where no other one is left to delete."""
+    def want(self, keyframe_ids: Sequence[int]) -> None:
+        """Keep these keyframes from now on, the most important first: those that fit into `wanted_share` of the limits
+        are never deleted to keep the limits, the rest as any other.
+        """
+        self._wanted = tuple(
+            dict.fromkeys(keyframe_ids)
+        )  # without the lock, which is held while the disk is slow
+
+    def erase(self, session_id: str, keyframe_ids: Iterable[int]) -> tuple[int, ...]:
+        """Delete keyframes of a session with their images; return those that are not stored any more, or never were.
+
+        Keyframes of other sessions with the same ids stay. Raises OSError where a file cannot be deleted; what was
+        deleted before stays deleted.
+        """
         with self._lock:
-            self._wanted = frozenset(keyframe_ids)
+            asked = tuple(dict.fromkeys(keyframe_ids))
+            for identity in asked:
+                keyframe = self._keyframes.get(identity)
+                if keyframe is not None and keyframe.session_id == session_id:
+                    self._drop(identity)
+            return asked
 
     def _move(self, jump: np.ndarray) -> None:
         """Move every pose by `jump` (4, 4), in map."""
@@ -114,6 +146,10 @@ class KeyframeStore:
                     self._keyframes[identity] = linked
                     return linked
             return None
+
+    def was_stored(self, keyframe_id: int) -> bool:
+        """Return whether a keyframe of this id has ever been stored here."""
+        return 0 < keyframe_id < self._next_id
 
     def get(self, keyframe_id: int) -> tuple[Keyframe, bytes]:
         """Return record and JPEG of a keyframe. Raises KeyError if it is not stored."""
@@ -162,8 +198,10 @@ class KeyframeStore:
                 self._keyframes[identity] = keyframe
                 self._bytes[identity] = self._path(identity, "jpg").stat().st_size
             self._next_id = max(self._next_id, 1 + max(records, default=0))
+            self._note_next_id()
+            self._loads += 1
             self._last_stamp = -math.inf
-            self._wanted = frozenset()
+            self._wanted = ()
             self._jumps.restart()
             return len(records)
 
@@ -187,12 +225,13 @@ class KeyframeStore:
         return buffer.tobytes()
 
     def _bound(self, newest: int) -> None:
-        """Delete keyframes until the limits hold: of the two most similar views, the older one; wanted ones last."""
+        """Delete keyframes until the limits hold: of the two most similar views that are not kept, the older one."""
         while len(self._keyframes) > 1 and (
             len(self._keyframes) > self.config.max_count or self.disk_bytes > self.config.max_bytes
         ):
+            kept = self._kept()
             old = sorted(i for i in self._keyframes if i != newest)
-            ids = [i for i in old if i not in self._wanted] or old
+            ids = [i for i in old if i not in kept] or old
             if len(ids) == 1:
                 self._drop(ids[0])
                 continue
@@ -204,10 +243,32 @@ class KeyframeStore:
             first = int(gaps[:, 1].argmin())
             self._drop(ids[min(first, int(others[first].max()))])
 
+    def _kept(self) -> set[int]:
+        """Return the wanted keyframes that fit into their share of the limits, the most important first."""
+        count = int(self.config.max_count * self.config.wanted_share)
+        room = self.config.max_bytes * self.config.wanted_share
+        kept: set[int] = set()
+        for identity in self._wanted:
+            size = self._bytes.get(identity)
+            if size is None:
+                continue
+            if len(kept) >= count or size > room:
+                break
+            kept.add(identity)
+            room -= size
+        return kept
+
     def _drop(self, identity: int) -> None:
-        del self._keyframes[identity], self._bytes[identity]
-        for kind in ("json", "jpg"):
+        """Delete a keyframe's files, the image first. Raises OSError, and then the keyframe is still there."""
+        if identity == self._next_id - 1:
+            self._note_next_id()
+        for kind in ("jpg", "json"):
             self._path(identity, kind).unlink(missing_ok=True)
+        del self._keyframes[identity], self._bytes[identity]
+
+    def _note_next_id(self) -> None:
+        """Have a successor give no id again, also where the newest keyframe is gone."""
+        write_private(self.folder / _NEXT, str(self._next_id).encode())
 
     def _path(self, identity: int, kind: str) -> Path:
         return self.folder / f"{identity:08d}.{kind}"
@@ -229,6 +290,8 @@ class KeyframeStore:
             self._keyframes[keyframe.id] = keyframe
             self._bytes[keyframe.id] = size
             self._next_id = max(self._next_id, keyframe.id + 1)
+        with contextlib.suppress(OSError, ValueError):  # the newest keyframe was never deleted
+            self._next_id = max(self._next_id, int((self.folder / _NEXT).read_text()))
         for image in self.folder.glob("[0-9]*.jpg"):
             if not image.with_suffix(".json").exists():
                 image.unlink(missing_ok=True)

@@ -24,7 +24,8 @@ class ProofKind(IntEnum):
 class Proof:
     """One remembered thing that an answer rests on. text: untrusted. score: relevance, [0, 1].
 
-    stamp: seconds in the clock of the stamps. position: (3,) in `map`, metres.
+    stamp: seconds in the clock of the stamps. position: (3,) in `map`, metres. session: that of a keyframe's record,
+    because each run numbers its keyframes anew; "" = not known, or no keyframe.
     """
 
     kind: ProofKind
@@ -33,6 +34,7 @@ class Proof:
     position: np.ndarray
     text: str = ""
     score: float = 1.0
+    session: str = ""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from lodestar.scene.captions import clean_text
 
 _SHOWN = 6  # pieces of proof
 _TEXT = 100  # characters of each
+_NAMES_SHOWN = 12
 _NAMES = {
     ProofKind.CAPTION: "memory",
     ProofKind.KEYFRAME: "image",
@@ -27,6 +28,10 @@ def answer_lines(answer: Answer, now: float | None, shown: int = _SHOWN) -> list
     if answer.coverage is not None:
         facts.append(f"{answer.coverage:.0%} of the floor looked at")
     lines.append(f"  ({', '.join(facts)})")
+    names = [clean_text(name) for name in answer.value.names if name.strip()]
+    if names:
+        more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+        lines.append(f"  names: {', '.join(names[:_NAMES_SHOWN])}{more}")
     lines += [f"  place: {_place(place)}" for place in answer.value.places[:shown]]
     images = {proof.stamp: proof.id for proof in answer.proof if proof.kind is ProofKind.KEYFRAME}
     told = {proof.stamp for proof in answer.proof if proof.kind is ProofKind.CAPTION}

@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 
-from lodestar.memory.records import EventKind, MapName, Memory, Source
+from lodestar.memory.records import EventKind, ImageName, MapName, Memory, Source
 from lodestar.memory.requests import Order, Request
 from lodestar.memory.write_journal import Place
 
@@ -42,8 +42,8 @@ class Catalogue:
         self._regions: dict[str, int] = {"": 0}
         self._maps: dict[tuple[int, str, str], int] = {}
         self._map_names: list[MapName] = []  # by number
-        self._keyframes: dict[int, tuple[int, ...]] = {}  # by row
-        self._references: Counter[int] = Counter()  # memories that refer to a keyframe
+        self._images: dict[int, tuple[ImageName, ...]] = {}  # by row
+        self._references: Counter[ImageName] = Counter()  # memories that refer to a keyframe
         self.corrected_by: dict[int, int] = {}  # id -> id of its correction
 
     @property
@@ -86,8 +86,8 @@ class Catalogue:
         for identity in set(memory.entity_ids):
             self._by_entity.setdefault(identity, array("i")).append(row)
         if memory.keyframe_ids:
-            self._keyframes[row] = tuple(sorted(set(memory.keyframe_ids)))
-            self._references.update(self._keyframes[row])
+            self._images[row] = tuple(sorted(set(memory.images)))
+            self._references.update(self._images[row])
         if memory.corrects:
             self.corrected_by[memory.corrects] = memory.id
             old = self._row_of.get(memory.corrects)
@@ -125,14 +125,34 @@ class Catalogue:
         self._rows[row]["there"] = self._rows[row]["shown"] = False
         self.alive -= 1
         del self._row_of[identity]
-        for keyframe in self._keyframes.pop(row, ()):
-            self._references[keyframe] -= 1
-            if self._references[keyframe] <= 0:
-                del self._references[keyframe]
+        for image in self._images.pop(row, ()):
+            self._references[image] -= 1
+            if self._references[image] <= 0:
+                del self._references[image]
 
-    def own_keyframes(self, row: int) -> list[int]:
+    def own_images(self, row: int) -> list[ImageName]:
         """Return the keyframes that no other memory refers to."""
-        return [keyframe for keyframe in self._keyframes.get(row, ()) if self._references[keyframe] == 1]
+        return [image for image in self._images.get(row, ()) if self._references[image] == 1]
+
+    def refers_to(self, image: ImageName) -> bool:
+        """Return whether a memory that is there refers to a keyframe."""
+        return image in self._references
+
+    def images(self, session: str, limit: int) -> list[int]:
+        """Return the keyframes of a session that memories refer to, at most `limit`, the most important first: those of
+        pinned memories, then of operator's words and events, then of the others; the newest first.
+        """
+        rows = self.rows
+        held = np.array([row for row, names in self._images.items() if names[0].session == session], np.int64)
+        if not len(held):
+            return []
+        order = np.lexsort((-held, ~self.lasting()[held], ~rows["pinned"][held]))
+        found: dict[int, None] = {}
+        for row in held[order]:
+            found.update(dict.fromkeys(image.id for image in self._images[int(row)]))
+            if len(found) >= limit:
+                break
+        return list(found)[:limit]
 
     def pin(self, row: int, pinned: bool) -> None:
         """Pin a memory or release it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from lodestar.memory.config import SnapshotConfig
+from lodestar.memory.records import Snapshot
 from lodestar.memory.snapshots import cover_clusters
 
 
@@ -20,7 +21,21 @@ class ClusterUpkeep:
         self.of_keyframe: dict[int, int] = {}  # keyframe id -> snapshot id
         self.keyframes: dict[int, int] = {}  # snapshot id -> keyframe id
         self.entities: dict[int, set[int]] = {}  # snapshot id -> entity ids
-        self._next_id = 1
+        self.next_id = 1
+
+    def clear(self) -> None:
+        """Forget all clusters; their ids are not given again."""
+        for held in (self.home, self.of_keyframe, self.keyframes, self.entities):
+            held.clear()
+
+    def restore(self, snapshots: Collection[Snapshot], next_id: int) -> None:
+        """Go on from a predecessor's clusters."""
+        self.clear()
+        for one in snapshots:
+            self.of_keyframe[one.keyframe_id], self.keyframes[one.id] = one.id, one.keyframe_id
+            self.entities[one.id] = set(one.entity_ids)
+            self.home.update(dict.fromkeys(one.entity_ids, one.id))
+        self.next_id = max([next_id, *(one.id + 1 for one in snapshots)])
 
     def update(
         self, changed: set[int], images_of: Callable[[int], Mapping[int, float]]
@@ -55,7 +70,7 @@ class ClusterUpkeep:
         """Return the snapshot of a keyframe, a new one where it has none."""
         identity = self.of_keyframe.get(keyframe)
         if identity is None:
-            identity, self._next_id = self._next_id, self._next_id + 1
+            identity, self.next_id = self.next_id, self.next_id + 1
             self.of_keyframe[keyframe], self.keyframes[identity] = identity, keyframe
             self.entities[identity] = set()
         return identity

@@ -98,6 +98,10 @@ class SegmentConfig:
     min_relation: float = 0.5  # score from which a relation is told, half true (FARM D.2)
     max_characters: int = 480  # of a caption; the text model reads 512 (models.embedder)
     drive: float = 0.5  # metres in a segment from which driving alone is worth a caption; chosen
+    stand: float = 0.15  # metres in a segment below which the robot was not driving; chosen: 5 cm/s
+    look_turn: float = math.radians(
+        30.0
+    )  # radians in such a segment from which it was looking around; chosen
 
 
 @dataclass(frozen=True)

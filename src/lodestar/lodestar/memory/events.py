@@ -67,7 +67,10 @@ class DirectiveNews:
 
 @dataclass(frozen=True)
 class DecisionNews:
-    """A decision with its explanation. goal: (2+,) in map, metres. outcome: "" while it is pending."""
+    """A decision with its explanation. goal: (2+,) in map, metres. outcome: "" while it is pending.
+
+    target: entity that it drives to, 0 = a place. turns: it turns the robot where it stands.
+    """
 
     stamp: float
     epoch: int
@@ -78,6 +81,8 @@ class DecisionNews:
     entity_ids: tuple[int, ...] = ()
     keyframe_ids: tuple[int, ...] = ()
     outcome: str = ""
+    target: int = 0
+    turns: bool = False
 
 
 def remember_change(change: SceneChange, place: Place) -> Memory:

@@ -14,6 +14,7 @@ from lodestar.memory.errors import BadMemory, StoreError
 from lodestar.memory.index_upkeep import IndexUpkeep
 from lodestar.memory.ledger import Ledger
 from lodestar.memory.record_json import checked_vector
+from lodestar.memory.records import ImageName
 from lodestar.memory.retention import Candidates, protected, thinned
 
 Embed = Callable[[Sequence[str]], np.ndarray]
@@ -25,7 +26,7 @@ _REWRITE_SHARE = (
 class FlushWorker:
     """A thread that works off `Ledger.work`. What fails is told in `problems` and tried again; nothing is lost by it.
 
-    embed: phrases -> (N, D) unit rows; None = vectors are only given. on_erased: gets the ids of keyframes that only
+    embed: phrases -> (N, D) unit rows; None = vectors are only given. on_erased: gets the names of keyframes that only
     forgotten memories referred to.
     """
 
@@ -35,7 +36,7 @@ class FlushWorker:
         lock: threading.RLock,
         upkeep: IndexUpkeep,
         embed: Embed | None,
-        on_erased: Callable[[Sequence[int]], None] | None,
+        on_erased: Callable[[Sequence[ImageName]], None] | None,
     ) -> None:
         self._ledger, self._lock, self._upkeep = ledger, lock, upkeep
         self._embed, self._on_erased = embed, on_erased
@@ -179,9 +180,14 @@ class FlushWorker:
             waits = self._ledger.work.unpurged
         if not left or waits:
             return
-        keyframes = sorted({keyframe for tombstone in left.values() for keyframe in tombstone.keyframes})
-        if keyframes and self._on_erased is not None:
-            self._on_erased(keyframes)
+        with self._lock:  # a memory that was added meanwhile may refer to one of them
+            images = sorted(
+                image
+                for image in {image for tombstone in left.values() for image in tombstone.images}
+                if not self._ledger.catalogue.refers_to(image)
+            )
+        if images and self._on_erased is not None:
+            self._on_erased(images)
         with self._lock:
             for identity in left:
                 self._ledger.erased(identity)

@@ -46,6 +46,17 @@ def draw_contours(
     return picture
 
 
+def annotated_jpeg(image: bytes, boxes: Mapping[int, ImageBox], quality: int = 88) -> bytes | None:
+    """Return a keyframe's JPEG with a contour and the id of every entity; None where it cannot be decoded."""
+    pixels = cv2.imdecode(np.frombuffer(image, np.uint8), cv2.IMREAD_COLOR) if image else None
+    if pixels is None:
+        return None
+    drawn = draw_contours(cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB), boxes)
+    options = [cv2.IMWRITE_JPEG_QUALITY, quality]
+    done, encoded = cv2.imencode(".jpg", cv2.cvtColor(drawn, cv2.COLOR_RGB2BGR), options)
+    return encoded.tobytes() if done else None
+
+
 def _outline(box: ImageBox | None, mask: np.ndarray | None, shape: tuple[int, ...]) -> list[np.ndarray]:
     """Return closed contours (N, 1, 2) int32, pixels; none for what is not in the image."""
     height, width = shape[:2]

@@ -13,7 +13,7 @@ from lodestar.memory.catalogue import Catalogue
 from lodestar.memory.config import StoreConfig
 from lodestar.memory.errors import BadMemory, ForeignStore, NoSuchMemory
 from lodestar.memory.record_json import from_json, to_json, vector_from_text, vector_to_text
-from lodestar.memory.records import MapName, Memory
+from lodestar.memory.records import ImageName, MapName, Memory
 from lodestar.memory.vector_matrix import VectorMatrix
 from lodestar.memory.write_journal import Line, Place, WriteJournal
 
@@ -29,10 +29,10 @@ class Counts:
 
 @dataclass
 class Tombstone:
-    """A forgotten memory: nothing of its content. keyframes: its images. erased: they and Milvus' rows are gone."""
+    """A forgotten memory: nothing of its content. images: its keyframes. erased: they and Milvus' rows are gone."""
 
     origin: str
-    keyframes: tuple[int, ...] = ()
+    images: tuple[ImageName, ...] = ()
     erased: bool = False
 
 
@@ -113,8 +113,8 @@ class Ledger:
             row = self.catalogue.row(identity)
             if row is None:
                 continue
-            loose = self.catalogue.own_keyframes(row)
-            self._do({"op": "forget", "id": identity, "origin": self.origin_of(identity), "keyframes": loose})
+            loose = [list(image) for image in self.catalogue.own_images(row)]
+            self._do({"op": "forget", "id": identity, "origin": self.origin_of(identity), "images": loose})
         return identities
 
     def erased(self, identity: int) -> None:
@@ -221,7 +221,8 @@ class Ledger:
                 self.catalogue.pin(row, bool(line["pinned"]))
                 self._rewrite(row)
         elif op == "forget":
-            self._forgotten(int(line["id"]), Tombstone(str(line["origin"]), tuple(line.get("keyframes", ()))))
+            images = tuple(ImageName(str(session), int(i)) for session, i in line.get("images", ()))
+            self._forgotten(int(line["id"]), Tombstone(str(line["origin"]), images))
         elif op == "erased":
             if int(line["id"]) in self.tombstones:
                 self.tombstones[int(line["id"])].erased = True

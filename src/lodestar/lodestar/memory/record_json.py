@@ -46,6 +46,7 @@ def to_json(memory: Memory) -> dict[str, Any]:
         "map": [int(memory.map.map_id), memory.map.fingerprint],
         "pinned": bool(memory.pinned),
         "corrects": int(memory.corrects),
+        "keyframe_session": memory.keyframe_session,
     }
 
 
@@ -78,6 +79,7 @@ def from_json(values: Mapping[str, Any]) -> Memory:
             map=MapName(int(values["map"][0]), str(values["map"][1])),
             pinned=bool(values["pinned"]),
             corrects=int(values["corrects"]),
+            keyframe_session=str(values.get("keyframe_session", "")),
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise BadMemory(f"this is no memory: {type(error).__name__}: {error}") from error
@@ -103,6 +105,7 @@ def cleaned(memory: Memory, max_text: int, max_primitives: int) -> tuple[Memory,
         primitives=primitives,
         facts={_words(key): _words(value) for key, value in list(memory.facts.items())[:64]},
         session=_words(memory.session),
+        keyframe_session=_words(memory.keyframe_session),
     )
     return changed, cut
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,6 +35,13 @@ class EventKind(str, Enum):
 
 #: Events of the scene.
 CHANGES = frozenset({EventKind.APPEARED, EventKind.MOVED, EventKind.VANISHED})
+
+
+class ImageName(NamedTuple):
+    """Name of a keyframe that no other run gives again: ids begin anew with each session of the keyframe store."""
+
+    session: str
+    id: int
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,8 @@ class Memory:
     """A segment of the robot's life: some seconds with one caption, or one event (DESIGN section 3). Immutable.
 
     start, end: seconds in the clock of the stamps. position: (3,) of base_link in `map`, metres; heading: radians.
-    text is untrusted. corrects: id of the memory that this one replaces in answers, 0 = none.
+    text is untrusted. corrects: id of the memory that this one replaces in answers, 0 = none. keyframe_session: that of
+    the keyframes' records; "" = not known.
     Raises ValueError for a text without letters, times that are not finite or end before they start.
     """
 
@@ -102,6 +111,7 @@ class Memory:
     map: MapName = MapName(1)
     pinned: bool = False
     corrects: int = 0
+    keyframe_session: str = ""
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -115,6 +125,11 @@ class Memory:
     def entity_ids(self) -> tuple[int, ...]:
         """Ids of the entities in it."""
         return tuple(primitive.entity_id for primitive in self.primitives)
+
+    @property
+    def images(self) -> tuple[ImageName, ...]:
+        """Names of its keyframes."""
+        return tuple(ImageName(self.keyframe_session, identity) for identity in self.keyframe_ids)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from lodestar.mapping.records import InstanceDelta
 from lodestar.memory.config import SegmentConfig
+from lodestar.memory.deeds import STANDING, deeds_done
 from lodestar.memory.records import MapName, Memory, Primitive
 from lodestar.memory.segment_captions import Compose, SeenThing, SegmentContent, compose_caption
 from lodestar.memory.whereabouts import Pose, PoseTrack
@@ -101,7 +102,7 @@ class Segmenter:
             window.keyframes[stamp] = keyframe_id
 
     def take_deed(self, stamp: float, text: str) -> None:
-        """Note what the robot does from now on, as "looking for a red mug"; "" = nothing."""
+        """Note for what purpose the robot moves from now on, as "driving to the red mug"; "" = none."""
         window = self._window("deed", stamp)
         text = clean_text(text)
         if window is None or text == self._deed:
@@ -119,6 +120,11 @@ class Segmenter:
             self.counts["other_map"] += sum(bool(window.seen) for window in self._windows.values())
             self._begin_anew()
         self.map, self.floor = map_name, floor
+
+    def drop_keyframes(self) -> None:
+        """Forget the keyframes that were noted: their store begins anew, and their ids mean others."""
+        for window in self._windows.values():
+            window.keyframes.clear()
 
     # --- memories ---------------------------------------------------------------------------------------------
 
@@ -210,8 +216,10 @@ class Segmenter:
         things = self._things(window, [stamp for stamp, _ in placed])
         region_id, region = self.region_at(pose.position)
         labels = {identity: found.label for identity, found in self._scene.regions.items()}
-        deeds = tuple(text for _, text in sorted(window.deeds) if text)
-        driven = self.track.driven(start, end)
+        driven, turned = self.track.driven(start, end), self.track.turned(start, end)
+        deeds = deeds_done([text for _, text in sorted(window.deeds)], driven, turned, self.config)
+        if not things and deeds == (STANDING,):
+            return None
         text = self._compose(SegmentContent(things, labels, deeds, driven, region), self.config)
         if not text.strip():
             return None

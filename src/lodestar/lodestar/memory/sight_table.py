@@ -51,6 +51,11 @@ class SightTable:
         """Return whether any image shows an entity now."""
         return identity in self._counting
 
+    @property
+    def shown(self) -> set[int]:
+        """Return the entities that any image shows now."""
+        return set(self._counting)
+
     def images_of(self, identity: int) -> dict[int, float]:
         """Return the images that show an entity now, with their scores."""
         return self._counting.get(identity, {})

@@ -40,6 +40,13 @@ class SnapshotJournal:
             self._complete_since = self._removed.pop(oldest)
         return SnapshotDelta(stamp, self.revision, previous, news, gone)
 
+    def restore(self, revision: int, published: Collection[Snapshot]) -> None:
+        """Go on from what a predecessor had published; what it removed before is not known any more."""
+        self.revision = self._complete_since = revision
+        self.published = {snapshot.id: snapshot for snapshot in published}
+        self._revisions = dict.fromkeys(self.published, revision)
+        self._removed = {}
+
     def since(self, stamp: float, revision: int) -> SnapshotDelta:
         """Return all changes after a revision; everything, with previous_revision 0, where that is too long ago or
         unknown.

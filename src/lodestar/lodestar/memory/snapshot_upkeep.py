@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -29,12 +30,12 @@ class SnapshotUpkeep:
 
     def __init__(self, config: SnapshotConfig) -> None:
         self.config = config
-        self._clear()
-
-    def _clear(self) -> None:
-        self._table = SightTable(self.config)
-        self._journal = SnapshotJournal(self.config.history)
-        self._clusters = ClusterUpkeep(self.config)
+        self._table = SightTable(config)
+        self._journal = SnapshotJournal(config.history)
+        self._clusters = ClusterUpkeep(config)
+        self._gone: list[int] = []  # snapshots that ended with their map and were not told yet
+        self._unsure: set[int] = set()  # entities to be clustered anew after a restart
+        self.is_held = False
         self.refused = 0  # keyframes with a pose that is not finite
 
     # --- facts ----------------------------------------------------------------------------------------------
@@ -62,9 +63,58 @@ class SnapshotUpkeep:
         for entity in delta.updated:
             self._table.put_entity(entity)
 
+    def keep_entities(self, known: Callable[[int], object | None]) -> None:
+        """Forget the entities that the scene does not know any more; `known` returns None for them."""
+        for identity in [i for i in self._table.entities if known(i) is None]:
+            self._table.remove(identity)
+
     def restart(self) -> None:
-        """Forget everything: another map or session begins, whose ids mean other things."""
-        self._clear()
+        """Forget everything: another map begins, whose ids mean other things. The next commit tells that all are
+        gone.
+        """
+        self._table = SightTable(self.config)
+        self._gone = list(self._journal.published)
+        self._clusters.clear()
+        self._unsure.clear()
+        self.is_held = False
+
+    # --- a successor of this process ------------------------------------------------------------------------
+
+    def state(self) -> dict[str, Any]:
+        """Return what a successor goes on from, as JSON values."""
+        listed = [
+            [one.id, one.keyframe_id, sorted(one.entity_ids), one.region_id, one.caption]
+            for one in self._journal.published.values()
+        ]
+        return {"revision": self.revision, "next_id": self._clusters.next_id, "snapshots": listed}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a predecessor's snapshots. They stand, and nothing is told, until `release`.
+
+        Raises ValueError for a state that is none, and then nothing changes.
+        """
+        try:
+            snapshots = [
+                Snapshot(int(i), int(keyframe), frozenset(map(int, entities)), int(region), str(caption))
+                for i, keyframe, entities, region, caption in state["snapshots"]
+            ]
+            revision, next_id = int(state["revision"]), int(state["next_id"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"these are no snapshots: {type(error).__name__}: {error}") from error
+        self._journal.restore(revision, snapshots)
+        self._clusters.restore(snapshots, next_id)
+        self.is_held = True
+
+    def release(self) -> None:
+        """Tell changes again: all keyframes and entities are known once more. What still holds stays as it is."""
+        self.is_held = False
+        self._table.take_changes()
+        clusters, shown = self._clusters, self._table.shown
+        self._unsure = {
+            entity
+            for entity in shown | clusters.home.keys()
+            if clusters.keyframes.get(clusters.home.get(entity, 0)) not in self._table.images_of(entity)
+        }
 
     # --- what holds -----------------------------------------------------------------------------------------
 
@@ -82,6 +132,15 @@ class SnapshotUpkeep:
     def wanted(self) -> frozenset[int]:
         """Return the keyframes that are snapshots; a bounded store deletes them last."""
         return frozenset(self._clusters.of_keyframe)
+
+    def keyframe(self, keyframe_id: int) -> Keyframe | None:
+        """Return the record of an image that is known."""
+        return self._table.keyframes.get(keyframe_id)
+
+    @property
+    def keyframe_ids(self) -> tuple[int, ...]:
+        """Return the images that are known."""
+        return tuple(self._table.keyframes)
 
     def image_poses(self) -> dict[int, np.ndarray]:
         """Return the pose (4, 4) map <- camera of every image that is known, by keyframe."""
@@ -107,11 +166,16 @@ class SnapshotUpkeep:
     # --- upkeep ---------------------------------------------------------------------------------------------
 
     def commit(self, stamp: float) -> SnapshotDelta:
-        """Return the change of the snapshots by all that was told since the last commit."""
+        """Return the change of the snapshots by all that was told since the last commit; none while it is held."""
+        if self.is_held:
+            return SnapshotDelta(stamp, self.revision, self.revision)
         changed, images = self._table.take_changes()
-        stale, gone = self._clusters.update(changed, self._table.images_of)
+        stale, gone = self._clusters.update(changed | self._unsure, self._table.images_of)
         of_keyframe = self._clusters.of_keyframe
         stale |= {of_keyframe[image] for image in images & of_keyframe.keys()}
+        if self._unsure:  # what the images show may have changed while nobody looked
+            stale |= set(of_keyframe.values())
+        gone, self._gone, self._unsure = [*self._gone, *gone], [], set()
         return self._journal.publish(stamp, [self._snapshot(identity) for identity in sorted(stale)], gone)
 
     def _snapshot(self, identity: int) -> Snapshot:

@@ -19,7 +19,7 @@ from lodestar.memory.ledger import Ledger
 from lodestar.memory.milvus_index import MilvusIndex
 from lodestar.memory.owner import StoreOwner
 from lodestar.memory.record_json import checked_vector, cleaned
-from lodestar.memory.records import EventKind, MapName, Memory, Source
+from lodestar.memory.records import EventKind, ImageName, MapName, Memory, Source
 from lodestar.memory.requests import EVERY_ROBOT, Hit, Request
 from lodestar.memory.retrieval import Retrieval
 from lodestar.storage.private import state_home
@@ -38,6 +38,7 @@ class Statistics:
     unembedded: int  # records without a vector
     cached: int  # vectors in the owner's memory
     forgotten: int  # tombstones
+    unerased: int  # of these, memories whose images or rows in Milvus are still to be erased
     clock_steps: int  # records that start before the one accepted before them
     texts_cut: int  # since the store was opened
     damaged_lines: int  # of the journal that do not match their checksum or make no sense
@@ -73,14 +74,15 @@ class MemoryStore:
         cls,
         config: StoreConfig,
         embed: Embed | None = None,
-        on_erased: Callable[[Sequence[int]], None] | None = None,
+        on_erased: Callable[[Sequence[ImageName]], None] | None = None,
         index: MilvusIndex | None = None,
     ) -> MemoryStore:
         """Open or create the store. Reading the journal takes about 4 s for 100,000 memories.
 
         embed: phrases -> (N, D) unit rows, called by the worker, and by `search` for words without vectors; None =
-        vectors are given with each memory and request. on_erased: gets the ids of keyframes that only forgotten
-        memories referred to, so that their images are erased; called by the worker, and again if it raises.
+        vectors are given with each memory and request. on_erased: gets the names of keyframes that only forgotten
+        memories referred to, so that their images are erased; called by the worker, and again if it raises. None =
+        nobody has images any more.
         """
         folder = Path(config.folder).expanduser().absolute() if config.folder else state_home() / _FOLDER
         owner = StoreOwner(folder)
@@ -215,6 +217,13 @@ class MemoryStore:
                 rows = [self._ledger.row(selector)]
             return self._ledger.forget(rows)
 
+    def images(self, session: str, limit: int) -> list[int]:
+        """Return the keyframes of a session that memories refer to, at most `limit`, the most important first: those of
+        pinned memories, then of operator's words and events, then of the others; the newest first.
+        """
+        with self._lock:
+            return self._ledger.catalogue.images(session, limit)
+
     def identities(self) -> list[int]:
         """Return the ids of everything that is there, oldest first."""
         with self._lock:
@@ -261,6 +270,7 @@ class MemoryStore:
                 unembedded=len(ledger.work.unembedded),
                 cached=len(ledger.matrix),
                 forgotten=len(ledger.tombstones),
+                unerased=len(ledger.unfinished()),
                 clock_steps=ledger.counts.clock_steps,
                 texts_cut=ledger.counts.texts_cut,
                 damaged_lines=ledger.journal.damaged + ledger.counts.unreadable,

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections import deque
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -84,6 +85,11 @@ class PoseTrack:
         """Return the metres driven from start to end, in plan."""
         xy = np.array([pose.position[:2] for pose in self._poses if start <= pose.stamp <= end])
         return float(np.linalg.norm(np.diff(xy, axis=0), axis=1).sum()) if len(xy) > 1 else 0.0
+
+    def turned(self, start: float, end: float) -> float:
+        """Return the radians turned from start to end, both ways added up."""
+        headings = [pose.heading for pose in self._poses if start <= pose.stamp <= end]
+        return sum(abs(math.remainder(b - a, 2.0 * math.pi)) for a, b in pairwise(headings))
 
     @property
     def last(self) -> Pose | None:

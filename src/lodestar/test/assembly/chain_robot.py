@@ -34,6 +34,10 @@ class Shelf:
     def use_map(self, name, session=""):
         self.maps.append(name)
 
+    def images(self, session, limit):
+        found = [k for m in reversed(self.kept) if m.keyframe_session == session for k in m.keyframe_ids]
+        return found[:limit]
+
     def search(self, request):
         kept = [replace(memory, id=number) for number, memory in enumerate(self.kept, start=1)]
         return [Hit(memory) for memory in reversed(kept) if memory.map == self.maps[-1]]
@@ -60,10 +64,11 @@ class Robot:
         assert self.chain.scene.apply(delta)
         self.chain.take_delta(delta)
 
-    def stand(self, seconds, seen=None, lost=False):
+    def stand(self, seconds, seen=None, lost=False, speed=0.0, turn=0.0):
         for _ in range(round(seconds * 5)):
             self.now += 0.2
-            self.chain.take_pose(self.now, None if lost else np.eye(4))
+            pose = planar_transform(speed * self.now, 0.0, turn * self.now)
+            self.chain.take_pose(self.now, None if lost else pose)
             self.chain.take_look(self.now, planar_transform(0.0, 0.0, 0.0, z=0.4) @ BODY_FROM_OPTICAL)
             if seen is not None:
                 self.chain.take_view(self.now, seen)

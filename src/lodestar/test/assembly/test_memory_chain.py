@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from chain_robot import CONFIG, Robot, Shelf, floor, thing
 
 from lodestar.assembly.config import MemoryConfig, RobotConfig, changed
 from lodestar.assembly.memory_chain import MemoryChain
+from lodestar.assembly.memory_news import decision_news
+from lodestar.experts.protocol import ActionKind, Proposal
+from lodestar.geometry.camera import PinholeCamera
+from lodestar.geometry.poses import BODY_FROM_OPTICAL, planar_transform
+from lodestar.keyframes.records import Keyframe
 from lodestar.memory.events import DecisionNews, DirectiveNews
-from lodestar.memory.records import EventKind, MapName, Source, map_name_of
+from lodestar.memory.records import EventKind, ImageName, MapName, Source, map_name_of
+from lodestar.perception.frames import ImageBox
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
+from lodestar.selection.decision_log import ArmRecord, Decision, Outcome
 
 
 @pytest.fixture
@@ -103,8 +111,160 @@ def test_a_directive_gives_the_deed_and_its_outcome(robot, shelf):
     events = [memory for memory in shelf.kept if memory.event is EventKind.DIRECTIVE]
     assert [memory.facts["phase"] for memory in events] == ["begun", "ended"]
     segments = [memory.text for memory in shelf.kept if memory.event is None]
-    assert any("doing a task" in text for text in segments)
+    assert any(text.endswith("The robot was standing.") for text in segments)
     assert not any("Find" in text for text in segments), "what is looked for is no caption of what is seen"
+
+
+def decided(stamp, entity=0, action=ActionKind.GO, outcome=Outcome.PENDING, epoch=1):
+    expert = "semantic_map" if entity else "frontier"
+    proposal = Proposal(expert, epoch, np.array([3.0, 0.0, 0.0]), 0.9, "", entity, action)
+    arms = (ArmRecord(expert, True, proposal=proposal),)
+    return decision_news(Decision(epoch, stamp, "find the mug", 0, {}, arms, expert, outcome=outcome))
+
+
+def said(shelf, robot, **moving):
+    """Return the sentences about the robot in the next nine seconds' captions."""
+    robot.stand(3.0 - robot.now % 3.0, {1: 500}, **moving)
+    start = robot.now
+    robot.stand(9.0, {1: 500}, **moving)
+    texts = [m.text for m in shelf.kept if m.event is None and start - 0.01 <= m.start < robot.now - 4.0]
+    assert texts
+    return {text.partition("The robot ")[2] for text in texts}
+
+
+@pytest.mark.parametrize(
+    ("news", "moving", "told"),
+    [
+        ({"entity": 1}, {"speed": 0.3}, "was driving to the red mug."),
+        ({"entity": 99}, {"speed": 0.3}, "was exploring."),
+        ({}, {"speed": 0.3}, "was exploring."),
+        ({"action": ActionKind.TURN_LEFT}, {"turn": 0.5}, "was looking around."),
+        ({"entity": 1}, {"turn": 0.5}, "was looking around."),
+        ({"entity": 1}, {}, "was standing."),
+        (None, {"speed": 0.3}, "was driving."),
+    ],
+    ids=(
+        "to a thing",
+        "to a thing that is gone",
+        "frontier",
+        "turns",
+        "turns on the way",
+        "stuck",
+        "no decision",
+    ),
+)
+def test_captions_say_what_the_robot_really_does(robot, shelf, news, moving, told):
+    robot.delta(thing())
+    robot.stand(0.4, {1: 500}, **moving)
+    robot.chain.take_directive(DirectiveNews(robot.now, "find the mug", "Find a mug."))
+    if news is not None:
+        robot.chain.take_decision(decided(robot.now, **news))  # with the stamp of the directive itself
+    assert said(shelf, robot, **moving) == {told}
+
+
+def test_after_a_decision_and_after_the_directive_its_purpose_is_not_told(robot, shelf):
+    robot.delta(thing())
+    robot.stand(0.4, {1: 500}, speed=0.3)
+    robot.chain.take_directive(DirectiveNews(robot.now, "find the mug"))
+    robot.chain.take_decision(decided(robot.now, entity=1))
+    robot.chain.take_decision(decided(robot.now, entity=1, outcome=Outcome.REACHED))
+    assert said(shelf, robot, speed=0.3) == {"was driving."}
+    robot.chain.take_directive(DirectiveNews(robot.now, "find the mug", outcome="succeeded"))
+    robot.chain.take_decision(decided(robot.now - 1.0, entity=1, outcome=Outcome.REACHED))
+    assert said(shelf, robot, speed=0.3) == {""}
+
+
+CAMERA = PinholeCamera(320, 240, 190.0, 190.0, 159.5, 119.5)
+
+
+def image(identity, stamp, session="run", instances=(1,)):
+    boxes = {i: ImageBox(100, 60, 120, 120) for i in instances}
+    pose = planar_transform(0.0, 0.0, 0.0, z=0.8) @ BODY_FROM_OPTICAL
+    return Keyframe(identity, stamp, pose, CAMERA, boxes, session_id=session)
+
+
+def test_memories_name_their_images_with_the_run_of_the_keyframes(robot, shelf):
+    robot.delta(thing())
+    robot.stand(1.0, {1: 500})
+    robot.chain.take_keyframe(image(7, robot.now))
+    robot.stand(5.0, {1: 500})
+    assert shelf.kept[0].images == (ImageName("run", 7),)
+    robot.chain.take_decision(decided(robot.now))
+    assert shelf.kept[-1].images == ()
+
+
+def test_a_keyframe_store_that_begins_anew_is_told_from_the_first_one(robot, shelf):
+    robot.delta(thing())
+    robot.stand(1.0, {1: 500})
+    robot.chain.take_keyframe(image(7, robot.now))
+    assert robot.stand(0.2).updated
+    robot.chain.take_keyframe(image(1, robot.now, session="other", instances=()))
+    assert robot.chain.images.lacks
+    change = robot.stand(5.0, {1: 500})
+    assert shelf.kept[0].images == (ImageName("other", 1),), "7 is none of the new ones"
+    assert robot.chain.snapshots.snapshots == {} and change is not None
+
+
+def test_an_erased_image_is_no_snapshot_any_more_also_where_its_record_comes_late(robot):
+    robot.delta(thing())
+    robot.stand(1.0, {1: 500})
+    robot.chain.take_keyframe(image(7, robot.now))
+    (before,) = robot.stand(0.2).updated
+    robot.chain.images.take_erased([ImageName("another run", 7)])
+    assert robot.stand(0.2).removed == (), "it is the image of another run"
+    robot.chain.images.take_erased([ImageName("run", 7)])
+    assert robot.stand(0.2).removed == (before.id,)
+    robot.chain.take_keyframe(image(7, robot.now))
+    robot.chain.images.take_listed([image(7, robot.now)])
+    assert robot.stand(0.2).updated == ()
+
+
+def test_an_image_that_the_bounded_store_has_deleted_is_no_snapshot_any_more(robot):
+    robot.delta(thing())
+    robot.stand(1.0, {1: 500})
+    for identity in (7, 8):
+        robot.chain.take_keyframe(image(identity, robot.now))
+    (one,) = robot.stand(0.2).updated
+    robot.chain.images.take_stored([1, 2], next_id=8)
+    (other,) = robot.stand(0.2).updated
+    assert {one.keyframe_id, other.keyframe_id} == {7, 8}, "8 came after the list was made"
+    robot.chain.images.take_stored([1, 2], next_id=9)
+    assert robot.stand(0.2).removed
+
+
+def test_images_of_snapshots_and_memories_are_wanted_up_to_a_bound(shelf):
+    robot = Robot(MemoryChain(changed(CONFIG, max_wanted=3), SceneMirror(), shelf))
+    robot.delta(thing())
+    robot.stand(1.0)
+    for identity in range(1, 6):
+        robot.stand(3.0, {1: 500})
+        robot.chain.take_keyframe(image(identity, robot.now, instances=(1,) if identity == 2 else ()))
+    robot.stand(5.0, {1: 500})
+    assert robot.chain.wanted_images() == (2, 5, 4), "the snapshot first, then the newest memories"
+
+
+def test_a_successor_goes_on_with_the_snapshots(robot, shelf):
+    robot.delta(thing(), session="one.a")
+    robot.stand(1.0, {1: 500})
+    robot.chain.take_keyframe(image(7, robot.now))
+    robot.stand(0.2)
+    state, before = robot.chain.snapshot_state(), dict(robot.chain.snapshots.snapshots)
+    assert before
+    again = Robot(MemoryChain(CONFIG, SceneMirror(), shelf))
+    again.chain.restore_snapshots(state)
+    page = SceneDelta(0.0, 5, 0, (thing(),), session_id="one.a")
+    again.chain.scene.fill([page])
+    again.chain.take_page(page)
+    change = again.stand(0.2)
+    assert (change.updated, change.removed) == ((), ()), "without the images nothing can be said"
+    again.chain.images.take_listed([image(7, 1.0)])
+    assert again.stand(0.2).updated == () and again.chain.snapshots.snapshots == before
+    other = Robot(MemoryChain(CONFIG, SceneMirror(), shelf))
+    other.chain.restore_snapshots(state)
+    other.delta(thing(3), session="two.b")
+    assert other.stand(0.2).removed == tuple(before), "on another map they are gone, and that is told"
+    with pytest.raises(ValueError, match="no snapshots"):
+        other.chain.restore_snapshots({"map": [1]})
 
 
 def test_the_outcome_of_a_decision_replaces_the_decision(robot, shelf):

@@ -1,6 +1,7 @@
 """Keyframes on disk."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -129,13 +130,87 @@ def test_poses_move_with_jumps_of_the_map_and_the_gate_with_them(tmp_path):
     np.testing.assert_allclose(again.get(first.id)[0].map_from_camera, moved.map_from_camera)
 
 
-def test_wanted_keyframes_are_deleted_last(tmp_path):
-    store = KeyframeStore(tmp_path / "images", KeyframeConfig(max_count=3))
+def test_wanted_keyframes_are_not_deleted(tmp_path):
+    store = KeyframeStore(tmp_path / "images", KeyframeConfig(max_count=4, wanted_share=0.5))
+    for number in range(4):
+        store.offer(frame(float(number), x=2.0 * number))
+    store.want((1, 2))
+    for number in range(4, 30):
+        store.offer(frame(float(number), x=0.6 + 3.0 * (number % 7)))
+    assert store.ids[:2] == (1, 2) and len(store) == 4, "whatever comes, and the bound holds"
+    assert store.ids[-1] == 30, "there is room for what the robot sees now"
+
+
+def test_of_more_wishes_than_fit_the_most_important_hold(tmp_path):
+    store = KeyframeStore(tmp_path / "images", KeyframeConfig(max_count=4, wanted_share=0.5))
+    for number in range(4):
+        store.offer(frame(float(number), x=2.0 * number))
+    store.want((99, 3, 2, 1, 4))
+    for number in range(4, 8):
+        store.offer(frame(float(number), x=2.0 * number))
+    assert {2, 3} <= set(store.ids) and 1 not in store.ids, "99 was never stored"
+    size = store.disk_bytes // 4
+    small = KeyframeStore(
+        tmp_path / "small", KeyframeConfig(max_bytes=4 * size + size // 2, wanted_share=0.5)
+    )
+    for number in range(4):
+        small.offer(frame(float(number), x=2.0 * number))
+    small.want((1, 2, 3, 4))
+    for number in range(4, 8):
+        small.offer(frame(float(number), x=2.0 * number))
+    assert {1, 2} <= set(small.ids) and small.disk_bytes <= 4.5 * size, "bytes count as well"
+
+
+def test_what_is_not_wanted_any_more_is_deleted(tmp_path):
+    store = KeyframeStore(tmp_path / "images", KeyframeConfig(max_count=2, wanted_share=0.5))
+    store.offer(frame(0.0))
+    store.want((1,))
+    for number in range(1, 4):
+        store.offer(frame(float(number), x=2.0 * number))
+    assert store.ids == (1, 4)
+    store.want(())
+    store.offer(frame(4.0, x=0.6))
+    assert store.ids == (4, 5)
+
+
+def test_erased_keyframes_are_gone_with_their_files_and_their_ids_are_not_given_again(tmp_path):
+    store = KeyframeStore(tmp_path / "images", session_id="now")
     for number in range(3):
         store.offer(frame(float(number), x=2.0 * number))
-    store.want({1, 2})
-    store.offer(frame(3.0, x=0.6))
-    assert [k.id for k in store.keyframes()] == [1, 2, 4], "the two most similar are 1 and 4, but 1 is wanted"
-    store.want({1, 2, 4, 99})
-    store.offer(frame(4.0, x=12.0))
-    assert len(store) == 3 and store.keyframes()[-1].id == 5, "all are wanted: the bound holds all the same"
+    assert store.erase("now", (3, 2, 77)) == (3, 2, 77), "what never was is not there either"
+    assert store.ids == (1,) and sorted(p.name for p in store.folder.glob("0*")) == [
+        "00000001.jpg",
+        "00000001.json",
+    ]
+    assert store.was_stored(3) and not store.was_stored(77)
+    with pytest.raises(KeyError):
+        store.get(3)
+    again = KeyframeStore(tmp_path / "images", session_id="now")
+    assert again.offer(frame(9.0, x=9.0)).id == 4, "also after a restart"
+
+
+def test_keyframes_of_another_session_with_the_same_ids_stay(tmp_path):
+    store = KeyframeStore(tmp_path / "images", session_id="now")
+    store.offer(frame(0.0))
+    assert store.erase("before", (1,)) == (1,)
+    assert store.get(1)
+
+
+def test_a_file_that_cannot_be_deleted_is_told_and_the_keyframe_stays(tmp_path, monkeypatch):
+    store = KeyframeStore(tmp_path / "images", session_id="now")
+    store.offer(frame(0.0))
+
+    def refuse(self, missing_ok=False):
+        raise PermissionError("read-only file system")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", refuse)
+        with pytest.raises(OSError, match="read-only"):
+            store.erase("now", (1,))
+    assert store.get(1)
+    assert store.erase("now", (1,)) == (1,) and len(store) == 0
+
+
+def test_a_share_that_leaves_no_room_is_refused():
+    with pytest.raises(ValueError, match="wanted_share"):
+        KeyframeConfig(wanted_share=1.0)

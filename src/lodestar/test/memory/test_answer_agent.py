@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 
 import answer_world
@@ -12,7 +13,7 @@ from chat_server import chat_server
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.agent import ModelAnswerer
 from lodestar.memory.answering.config import AgentConfig
-from lodestar.models.chat import ChatUnavailable, OpenAiChat
+from lodestar.models.chat import ChatCancelled, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_key import KEY_VARIABLE
 from lodestar.models.config import ChatConfig, RetryConfig
 
@@ -165,6 +166,44 @@ def test_late_answers_are_not_taken(office):
     )
     assert answer.sentence == offline.sentence
     assert "too long" in warnings[0]
+
+
+def test_notes_of_a_time_are_found(office):
+    model = Model(said([call("search_time", from_ago=100_000.0, to_ago=0.0)]), FIND, GOOD)
+    _, _, warnings = asked(office, model)
+    assert not warnings and "search_time: m" in model.users[1]
+
+
+def test_a_model_that_is_silent_is_cancelled_when_its_seconds_are_over(office):
+    gone = threading.Event()
+
+    class Silent(Model):
+        def complete(self, *asked, **more):
+            assert gone.wait(20.0), "the request is ended from outside"
+            raise ChatCancelled("cancelled")
+
+    answer, offline, warnings = asked(office, Silent(), config=AgentConfig(seconds=0.2), cancel=gone.set)
+    assert answer.sentence == offline.sentence and "cancelled" in warnings[0]
+    gone.clear()
+    asked(office, Model(GOOD), config=AgentConfig(seconds=0.2), cancel=gone.set)
+    assert not gone.wait(0.5), "an answer in time ends the clock"
+
+
+def test_no_round_is_begun_for_nobody(office):
+    model = Model(FIND, FIND, GOOD)
+    answer, offline, warnings = asked(office, model, stopped=lambda: len(model.users) == 1)
+    assert answer.sentence == offline.sentence and len(model.users) == 1
+    assert "nobody waits" in warnings[0]
+
+
+def test_an_answer_of_the_model_names_the_things(office):
+    answer, _, _ = asked(office, Model(FIND, GOOD))
+    assert answer.value.names == ("gray chair",)
+
+
+def test_an_adapter_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="one of offline, model"):
+        AgentConfig(adapter="gpt")
 
 
 def test_keyframes_are_shown_only_of_notes_that_were_shown(office):

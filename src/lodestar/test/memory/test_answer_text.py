@@ -34,6 +34,16 @@ def test_sentence_place_and_proof_are_told():
     assert not any("\n" in line for line in lines), "an untrusted text stays on its line"
 
 
+def test_the_names_of_an_answer_are_told_and_a_long_list_is_cut():
+    value = AnswerValue(AnswerType.TEXT, names=("red mug", "", "desk\x1b[31m\nx"))
+    lines = answer_lines(Answer(QUESTION, "A mug and a desk.", value, 0.9), 100.0)
+    (told,) = (line for line in lines if line.startswith("  names: "))
+    assert told.startswith("  names: red mug, desk") and "\x1b" not in told and "\n" not in told
+    many = AnswerValue(AnswerType.TEXT, names=tuple(f"thing {i}" for i in range(30)))
+    assert "thing 11 and 18 more" in "\n".join(answer_lines(Answer(QUESTION, "Many.", many, 0.9), 100.0))
+    assert not any("names" in line for line in answer_lines(answer(), 100.0))
+
+
 @pytest.mark.parametrize(
     ("stamp", "now", "words"),
     [

@@ -41,12 +41,12 @@ def test_forgotten_content_is_gone_from_every_file(config):
             store.get(identity)
         assert store.flush()
         assert on_disk(config, "XSECRETX") == on_disk(config, vector) == []
-        assert erased == [41, 42]  # the others are still referred to
+        assert erased == [("", 41), ("", 42)]  # the others are still referred to
         assert store.statistics().forgotten == 1
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend) as store:
         assert store.flush()
         assert len(store.search(Request(phrases=("thing 3",)))) == 30
-        assert erased == [41, 42]
+        assert erased == [("", 41), ("", 42)]
         assert store.add(fakes.memory("next")) == identity + 1  # the id is not used again
 
 
@@ -66,7 +66,7 @@ def test_a_replay_of_the_journal_and_an_import_bring_nothing_back(config, milvus
 
 def test_the_owner_that_dies_before_it_erased_erases_later(config, milvus):
     milvus.down = True
-    erased: list[int] = []
+    erased: list[tuple[str, int]] = []
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
         identity = store.add(fakes.memory("secret", keyframe_ids=(3,)))
         store.forget(identity)
@@ -75,11 +75,11 @@ def test_the_owner_that_dies_before_it_erased_erases_later(config, milvus):
     milvus.down = False
     with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
         assert store.flush()
-    assert erased == [3] and milvus.purges == 1
+    assert erased == [("", 3)] and milvus.purges == 1
 
 
 def test_a_callback_that_fails_is_called_again(config, milvus):
-    calls: list[list[int]] = []
+    calls: list[list[tuple[str, int]]] = []
 
     def flaky(keyframes):
         calls.append(list(keyframes))
@@ -91,7 +91,46 @@ def test_a_callback_that_fails_is_called_again(config, milvus):
         while len(calls) < 2:
             store.flush(5.0)
         assert store.flush()
-    assert calls == [[3], [3]]
+    assert calls == [[("", 3)], [("", 3)]]
+
+
+def test_images_of_another_run_with_the_same_numbers_stay(config, milvus):
+    erased: list[tuple[str, int]] = []
+    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
+        old = store.add(fakes.memory("secret", keyframe_ids=(1, 2), keyframe_session="before"))
+        store.add(fakes.memory("now", 5.0, keyframe_ids=(1, 3), keyframe_session="now"))
+        assert store.get(old).images == (("before", 1), ("before", 2))
+        store.forget(old)
+        assert store.flush()
+        assert store.statistics().unerased == 0
+        assert store.images("now", 9) == [1, 3] and store.images("before", 9) == []
+    assert erased == [("before", 1), ("before", 2)]
+
+
+def test_an_image_that_a_new_memory_refers_to_before_it_is_erased_stays(config, milvus):
+    erased: list[tuple[str, int]] = []
+    milvus.down = True
+    with MemoryStore.open(config, fakes.embed, on_erased=erased.extend, index=milvus) as store:
+        store.forget(store.add(fakes.memory("secret", keyframe_ids=(3, 4))))
+        assert not store.flush(2.0) and store.statistics().unerased == 1
+        store.add(fakes.memory("a decision", 9.0, keyframe_ids=(4,)))
+        milvus.down = False
+        while not store.flush(5.0):
+            pass
+    assert erased == [("", 3)]
+
+
+def test_images_that_are_worth_most_come_first(config, milvus):
+    with MemoryStore.open(config, fakes.embed, index=milvus) as store:
+        pinned = store.add(fakes.memory("old", 0.0, keyframe_ids=(1,)))
+        store.add(fakes.memory("told", 5.0, keyframe_ids=(2,), source=Source.OPERATOR))
+        store.add(fakes.memory("event", 9.0, keyframe_ids=(3,), event=EventKind.DECISION))
+        for i in range(4, 9):
+            store.add(fakes.memory(f"seen {i}", 10.0 * i, keyframe_ids=(i, 3)))
+        store.pin(pinned)
+        assert store.images("", 99) == [1, 3, 2, 8, 7, 6, 5, 4]
+        assert store.images("", 3) == [1, 3, 2]
+        assert store.images("another run", 99) == []
 
 
 def test_a_correction_is_forgotten_with_what_it_corrects(store):

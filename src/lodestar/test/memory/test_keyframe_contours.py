@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 
+import cv2
 import numpy as np
 import pytest
 
-from lodestar.memory.keyframe_contours import color_of, draw_contours
+from lodestar.memory.keyframe_contours import annotated_jpeg, color_of, draw_contours
 from lodestar.perception.frames import ImageBox
 
 GRAY = np.full((240, 320, 3), 128, np.uint8)
@@ -52,6 +53,19 @@ def test_what_is_not_in_the_image_is_left_out(box):
 def test_ids_stay_within_the_image():
     picture = draw_contours(GRAY, {123456: ImageBox(300, 225, 100, 100), 2: ImageBox(-20, -20, 60, 60)})
     assert changed(picture).any()
+
+
+def test_a_jpeg_comes_back_as_one_with_contours():
+    done, plain = cv2.imencode(".jpg", GRAY)
+    assert done
+    drawn = annotated_jpeg(plain.tobytes(), {7: ImageBox(100, 60, 80, 90)})
+    picture = cv2.cvtColor(cv2.imdecode(np.frombuffer(drawn, np.uint8), cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+    assert picture.shape == GRAY.shape and np.abs(picture.astype(int) - GRAY).max() > 60
+
+
+@pytest.mark.parametrize("data", [b"", b"no image"])
+def test_what_is_no_image_gives_none(data):
+    assert annotated_jpeg(data, {}) is None
 
 
 def test_an_empty_mask_draws_nothing():

@@ -88,18 +88,34 @@ def test_nothing_seen_and_nothing_done_is_no_memory(segmenter):
 def test_what_is_only_driven_or_done_is_a_memory(segmenter):
     walk(segmenter, 0.0, 3.0, seen={})
     assert segmenter.flush()[0].text == "The robot drove 0.5 m, with nothing in view that it knows."
-    segmenter.take_deed(3.0, "looking for a red mug")
-    walk(segmenter, 3.5, 6.0, seen={}, speed=0.0)
-    walk(segmenter, 6.0, 9.0, seen={}, speed=0.0)
+    segmenter.take_deed(3.0, "driving to the red mug")
+    walk(segmenter, 3.5, 9.0, seen={})
     texts = [m.text for m in segmenter.flush()]
-    assert texts == ["The robot was looking for a red mug."] * 2
+    assert texts == ["The robot was driving to the red mug."] * 2
+
+
+def test_a_robot_that_does_not_drive_was_standing_or_looking_around(segmenter):
+    segmenter.take_deed(0.0, "driving to the red mug")
+    walk(segmenter, 0.0, 3.0, speed=0.0)
+    for stamp in np.arange(3.0, 6.0, 0.2):
+        segmenter.take_pose(float(stamp), np.zeros(3), 0.3 * float(stamp - 3.0))
+        segmenter.take_view(float(stamp), {1: 300})
+    standing, turning = (memory.text for memory in segmenter.flush())
+    assert standing.endswith("The robot was standing.")
+    assert turning.endswith("The robot was looking around.")
+
+
+def test_standing_with_nothing_in_view_is_no_memory(segmenter):
+    segmenter.take_deed(0.0, "exploring")
+    walk(segmenter, 0.0, 9.0, seen={}, speed=0.0)
+    assert segmenter.flush() == []
 
 
 def test_a_deed_ends(segmenter):
-    segmenter.take_deed(0.5, "looking for a red mug")
+    segmenter.take_deed(0.5, "exploring")
     segmenter.take_deed(4.0, "")
     walk(segmenter, 1.0, 9.0)
-    assert ["looking" in m.text for m in segmenter.flush()] == [True, True, False]
+    assert ["exploring" in m.text for m in segmenter.flush()] == [True, True, False]
 
 
 def test_the_region_is_the_one_the_robot_is_in(segmenter, scene):

@@ -20,7 +20,6 @@ from lodestar.language.question import Question
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answer import Answer
 from lodestar.memory.answer_text import answer_lines
-from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.tools import Tools
 from lodestar.memory.errors import StoreError
 from lodestar.memory.records import Memory
@@ -74,7 +73,7 @@ def answered(question: Question, folder: Path) -> tuple[Answer, float]:
         store.use_map(last.map)
         tools = Tools(store, book, parts.scene_mirror(), use_scene=False)
         pose = np.array([*last.position[:2], last.heading])
-        return Answerer(tools, config.answering).answer(question, last.end, pose), last.end
+        return parts.answerer(config, tools).answer(question, last.end, pose), last.end
 
 
 def _last(store: MemoryStore) -> Memory:

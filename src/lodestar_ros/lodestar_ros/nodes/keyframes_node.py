@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from sensor_msgs.msg import CompressedImage, Image
+from sensor_msgs.msg import Image
 
 from lodestar.assembly import keyframe_parts
 from lodestar.assembly.config import KeyframesConfig
@@ -13,24 +13,26 @@ from lodestar.keyframes.image_picker import SAME, ImagePicker
 from lodestar.keyframes.records import Keyframe
 from lodestar.perception.frames import ImageBox, RgbdFrame
 from lodestar.storage.checkpoint import CheckpointConfig
-from lodestar_interfaces import msg, srv
+from lodestar_interfaces import msg
 from lodestar_ros import qos
-from lodestar_ros.conversions import BadMessage, box_from_msg, header, rgb_from_msg, stamp_from_msg
+from lodestar_ros.conversions import BadMessage, box_from_msg, rgb_from_msg, stamp_from_msg
 from lodestar_ros.conversions_scene import keyframe_to_msg
 from lodestar_ros.executors import main_of
+from lodestar_ros.keyframe_desk import KeyframeDesk
 from lodestar_ros.keyframe_files import KeyframeFiles
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
 from lodestar_ros.rgbd import CameraPoses
 from lodestar_ros.sync import PoseQueue
-from lodestar_ros.workers import LatestWorker, QueueWorker, ServiceWorker
+from lodestar_ros.workers import LatestWorker, QueueWorker
 
 
 class KeyframesNode(LodestarNode):
     """Store an image when the camera sees something new, with the instances in it.
 
-    Subscribes: ``image``, ``camera_info``, ``instances``, TF. Publishes: ``~/keyframes`` (again when instances are
-    linked). Serves: ``~/get``, on a thread of its own, because it reads the disk. Actions: ``~/save``, ``~/load``.
+    Subscribes: ``image``, ``camera_info``, ``instances``, ``wanted_keyframes``, ``frontiers``, TF. Publishes:
+    ``~/keyframes`` (again when instances are linked), ``~/stored``. Serves: ``~/get``, ``~/list``, ``~/erase``.
+    Actions: ``~/save``, ``~/load``.
     """
 
     def __init__(self, **kwargs):
@@ -53,8 +55,7 @@ class KeyframesNode(LodestarNode):
         self._poses = CameraPoses(self, self.transforms(self._queue.retry).buffer, frames)
         self.listen(Image, "image", self._on_image, qos.SENSOR, stamped=True)
         self.listen(msg.InstanceArray, "instances", self._on_instances, qos.EVENT, stamped=True)
-        self._service = ServiceWorker(self, srv.GetKeyframe, "~/get", self._get)
-        self.on_close(self._service.close)
+        KeyframeDesk(self, self._store)
         self.diagnostics.value("kept", lambda: len(self._store))
         self.diagnostics.value("offer.latency_s", lambda: self._offers.latency)
 
@@ -103,21 +104,6 @@ class KeyframesNode(LodestarNode):
 
     def _publish(self, keyframe: Keyframe) -> None:
         self._publisher.publish(keyframe_to_msg(keyframe))
-
-    def _get(
-        self, request: srv.GetKeyframe.Request, response: srv.GetKeyframe.Response
-    ) -> srv.GetKeyframe.Response:
-        try:
-            keyframe, image = self._store.get(request.id)
-        except KeyError as error:
-            gone = "gone" in str(error)
-            codes = srv.GetKeyframe.Response
-            response.error_code = codes.IMAGE_GONE if gone else codes.UNKNOWN_KEYFRAME
-            response.error_msg = str(error.args[0]) if gone else f"there is no keyframe {request.id}"
-            return response
-        response.keyframe = keyframe_to_msg(keyframe)
-        response.image = CompressedImage(header=header(keyframe.stamp, "map"), format="jpeg", data=image)
-        return response
 
     def _on_error(self, error: Exception) -> None:
         if isinstance(error, BadMessage):

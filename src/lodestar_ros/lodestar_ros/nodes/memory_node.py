@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from lodestar.assembly.config import MemoryConfig
+from lodestar.storage.checkpoint import CheckpointConfig
 from lodestar_ros.answer_server import AnswerServer
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
+from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.last_seen import LastSeenPublisher
 from lodestar_ros.memory_desk import MemoryDesk
 from lodestar_ros.memory_feed import MemoryFeed
@@ -22,9 +24,9 @@ class MemoryNode(LodestarNode):
 
     A store that cannot be used never ends the node: memories wait, the diagnostics say why, and it is tried again.
 
-    Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``decision``, ``directive_report``, ``grid``,
-    ``camera_info``, TF. Publishes: ``~/snapshots`` (deltas), ``~/markers``, ``~/last_seen``. Serves: ``~/manage``,
-    ``~/get_snapshots`` (paged). Action: ``~/answer``.
+    Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``stored_keyframes``, ``decision``,
+    ``directive_report``, ``grid``, ``camera_info``, TF. Publishes: ``~/snapshots`` (deltas), ``~/markers``,
+    ``~/wanted_keyframes``, ``~/last_seen``. Serves: ``~/manage``, ``~/get_snapshots`` (paged). Action: ``~/answer``.
     """
 
     def __init__(self, **kwargs):
@@ -33,11 +35,14 @@ class MemoryNode(LodestarNode):
         book = RemotePhraseBook(config.patience, CACHED)
         book.connect(self)
         self._feed = MemoryFeed(self, config, declare_config(self, FrameNames, "frames."))
-        self._keeper = MemoryKeeper(self, self._feed, config, book)
-        self._snapshots = SnapshotServer(self, self._feed)
+        images = KeyframeClient(self, self._feed, config)
+        self._keeper = MemoryKeeper(self, self._feed, config, book, images)
+        self._snapshots = SnapshotServer(
+            self, self._feed, declare_config(self, CheckpointConfig, "checkpoint.")
+        )
         self._last_seen = LastSeenPublisher(self, self._feed.chain, config.last_seen.period)
         MemoryDesk(self, self._feed, self._keeper)
-        AnswerServer(self, self._feed, self._keeper, config, book)
+        AnswerServer(self, self._feed, self._keeper, config, book, images)
         self.steady_timer(config.tick_period, lambda: self._feed.post(self._tick))
 
     def _tick(self) -> None:

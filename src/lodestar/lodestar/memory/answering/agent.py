@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import place_of, reply
 from lodestar.memory.answering.tools import Shown
-from lodestar.models.chat import ChatModel, ChatUnavailable
+from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import parse_answer
 from lodestar.scene.captions import clean_text
 
@@ -28,11 +30,20 @@ _log = logging.getLogger(__name__)
 _EXACT = (AnswerType.NUMBER, AnswerType.DURATION, AnswerType.TIME)
 
 
+def make_answer_chat(config: AgentConfig) -> OpenAiChat | None:
+    """Return the model that the configuration names, None for none. A request takes no longer than an answer may."""
+    if config.adapter == "offline":
+        return None
+    return OpenAiChat(replace(config.chat, patience=min(config.chat.patience, config.seconds)))
+
+
 class ModelAnswerer:
     """Asks a language model where the offline answer is not sure. Where a claim does not hold, that one stands.
 
     Numbers and times that the store knows exactly are the store's: an offline answer of that kind always stands.
     warn is called with why the offline answer was given. begin: called before every question (`OpenAiChat.begin_task`).
+    cancel: ends the request under way, called when the seconds are over. stopped: asked before every round whether
+    nobody waits for the answer any more.
     """
 
     def __init__(
@@ -44,11 +55,14 @@ class ModelAnswerer:
         pictures: Pictures | None = None,
         warn: Callable[[str], None] = _log.warning,
         begin: Callable[[], None] = lambda: None,
+        cancel: Callable[[], None] = lambda: None,
+        stopped: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model, self._offline = model, offline
         self._config = config or AgentConfig()
         self._pictures, self._warn, self._begin, self._clock = pictures, warn, begin, clock
+        self._cancel, self._stopped = cancel, stopped
 
     def answer(
         self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
@@ -59,12 +73,17 @@ class ModelAnswerer:
         if exact or offline.confidence >= self._config.sure:
             return offline
         inquiry = self._offline.inquiry(question, now, pose, shown)
+        ends = threading.Timer(self._config.seconds, self._cancel)
+        ends.daemon = True
+        ends.start()
         try:
             self._begin()
             return self._ask(inquiry, offline)
         except (ChatUnavailable, ValueError) as problem:
             self._warn(f"the offline answer stands: {problem}")
             return offline
+        finally:
+            ends.cancel()
 
     def _ask(self, inquiry: Inquiry, offline: Answer) -> Answer:
         tools = AgentTools(inquiry, self._pictures)
@@ -72,6 +91,8 @@ class ModelAnswerer:
         asked = clean_text(inquiry.question.text)
         notes, images = f"Notes:\n{tools.first_notes()}", list[bytes]()
         for left in reversed(range(self._config.rounds)):
+            if self._stopped():
+                raise ValueError("nobody waits for the answer any more")
             rounds = "This is the last round: give claims." if not left else f"{left} more rounds are left."
             user = f'Question: "{asked}"\n{notes}\n{rounds}'
             found = parse_answer(self._model.complete(SYSTEM, user, SCHEMA, images), SCHEMA)
@@ -108,6 +129,7 @@ class ModelAnswerer:
         return reply(
             inquiry, " ".join(_sentence(claim.text) for claim in claims), self._config.confidence,
             places=places, times=times, number=number, yes=found["yes"],
+            names=list(dict.fromkeys(thing.name for claim in claims for thing in claim.things)),
             proof=[proof for claim in claims for proof in claim.proofs(inquiry)], verified=verified,
         )  # fmt: skip
 

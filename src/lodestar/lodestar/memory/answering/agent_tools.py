@@ -15,12 +15,12 @@ from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import find_things
 from lodestar.memory.answering.things import Thing, name_in_words
 from lodestar.memory.answering.wording import ago_in_words, place_in_words
-from lodestar.memory.records import Memory
+from lodestar.memory.records import ImageName, Memory
 from lodestar.memory.requests import Order, Request
 from lodestar.scene.captions import clean_text
 
-#: Returns a keyframe's image as a JPEG file; None where there is none any more.
-Pictures = Callable[[int], "bytes | None"]
+#: Returns a keyframe's image as a JPEG or PNG file; None where there is none any more.
+Pictures = Callable[[ImageName], "bytes | None"]
 
 _NOTES = 6  # of one call: STaR's K
 _LETTERS = 400  # of a note's text
@@ -115,10 +115,10 @@ class AgentTools:
         return min(first, last), max(first, last)
 
     def _images(self, ids: Sequence[int]) -> list[bytes]:
-        known = {k for memory in self.shown.memories.values() for k in memory.keyframe_ids}
+        known = {image.id: image for memory in self.shown.memories.values() for image in memory.images}
         if self._pictures is None:
             return []
-        found = [self._pictures(int(i)) for i in ids if int(i) in known]
+        found = [self._pictures(known[int(i)]) for i in ids if int(i) in known]
         return [image for image in found if image]
 
     def _notes(self, memories: Sequence[Memory]) -> str:

@@ -16,7 +16,7 @@ from lodestar.memory.answering.item_search import Search, find_things
 from lodestar.memory.answering.replies import (
     not_seen,
     place_of,
-    proofs_of_sightings,
+    proofs_of_newest,
     proofs_of_things,
     reply,
     thing_confidence,
@@ -89,7 +89,7 @@ def _first_place(inquiry: Inquiry, search: Search) -> Answer | None:
     )
     sure = thing_confidence(inquiry, search, search.best)
     sure *= inquiry.config.confidence.inferred if history.inferred else 1.0
-    proof = proofs_of_sightings(first.sightings[-1:]) + proofs_of_things(inquiry, (search.best,))
+    proof = proofs_of_newest(first.sightings) + proofs_of_things(inquiry, (search.best,))
     return reply(
         inquiry, sentence, sure,
         places=[place_of(inquiry, first.box)],

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from lodestar.memory.config import BottleneckConfig
+from lodestar.models.config import ChatConfig, SpendingConfig
 from lodestar.query.config import QueryConfig
 
 
@@ -71,15 +72,26 @@ class AnsweringConfig:
     coverage: CoverageConfig = field(default_factory=CoverageConfig)
 
 
+ADAPTERS = ("offline", "model")
+
+
+def _chat() -> ChatConfig:
+    return ChatConfig(spending=SpendingConfig(tokens=40_000))  # chosen: three rounds with pictures take half
+
+
 @dataclass(frozen=True)
 class AgentConfig:
-    """Limits of the conversation about one question; tokens are limited by the chat's own spending."""
+    """The language model that may answer, and limits of the conversation about one question."""
 
+    adapter: str = "offline"  # offline: no model is asked; model: the one behind `chat`
     rounds: int = 3  # STaR VI: at most three
     seconds: float = 30.0  # of real time for all rounds; STaR VI: 30 s on average
     sure: float = 0.85  # confidence of the offline answer from which the model is not asked; chosen
     confidence: float = 0.7  # of an answer of the model whose claims hold; chosen
+    chat: ChatConfig = field(default_factory=_chat)  # its spending is that of one question
 
     def __post_init__(self) -> None:
+        if self.adapter not in ADAPTERS:
+            raise ValueError(f"adapter is {self.adapter!r}; it is one of {', '.join(ADAPTERS)}")
         if self.rounds < 1 or self.seconds <= 0.0:
             raise ValueError("an answer needs at least one round and some seconds")

@@ -20,7 +20,7 @@ from lodestar.memory.answering.replies import (
     not_seen,
     place_of,
     proofs_of_memories,
-    proofs_of_sightings,
+    proofs_of_newest,
     proofs_of_things,
     region_proof,
     reply,
@@ -101,7 +101,7 @@ def _of_search(inquiry: Inquiry, search: Search, item: Item, factor: float = 1.0
     rooms = [inquiry.room_name(inquiry.region_at(stay.box.centre))]
     boxes = [(stay.box, search.best), *((other.box, other) for other in others)]
     proof = proofs_of_things(inquiry, (search.best, *others))
-    proof += proofs_of_sightings(stay.sightings[-1:]) + proofs_of_memories(inquiry, history.changes[-1:])
+    proof += proofs_of_newest(stay.sightings) + proofs_of_memories(inquiry, history.changes[-1:])
     return reply(
         inquiry, sentence, sure,
         places=[place_of(inquiry, box, thing) for box, thing in boxes[: inquiry.config.places]],

@@ -157,7 +157,7 @@ def freshness(inquiry: Inquiry, last: float) -> float:
 
 
 def proofs_of_things(inquiry: Inquiry, things: Iterable[Thing]) -> list[Proof]:
-    """Return entities, their last memories and those memories' images."""
+    """Return entities, their last memories and an image of each: a view, or that of the newest memory with one."""
     found: list[Proof] = []
     for thing in things:
         if thing.entity is not None:
@@ -169,7 +169,18 @@ def proofs_of_things(inquiry: Inquiry, things: Iterable[Thing]) -> list[Proof]:
                 for view in sorted(thing.entity.views, key=lambda v: -v.quality)[:1]
                 if view.keyframe_id
             ]
-        found += proofs_of_sightings(thing.sightings[-1:], thing.score)
+        found += proofs_of_newest(thing.sightings, thing.score)
+    return found
+
+
+def proofs_of_newest(sightings: Sequence[Sighting], score: float = 1.0) -> list[Proof]:
+    """Return the memory of the newest sighting, with its image or else the newest image of the others: a robot that
+    stands stores a keyframe only now and then.
+    """
+    found = proofs_of_sightings(sightings[-1:], score)
+    if sightings and not sightings[-1].memory.keyframe_ids:
+        pictured = [one for one in sightings if one.memory.keyframe_ids][-1:]
+        found += [one for one in proofs_of_sightings(pictured, score) if one.kind is ProofKind.KEYFRAME]
     return found
 
 
@@ -191,11 +202,9 @@ def _proofs(memory: Memory, position: np.ndarray, score: float) -> list[Proof]:
     found = [Proof(ProofKind.CAPTION, memory.id, memory.start, np.asarray(position, float), text, score)]
     ids = memory.keyframe_ids
     if ids:
-        found.append(
-            Proof(
-                ProofKind.KEYFRAME, ids[len(ids) // 2], memory.start, np.asarray(position, float), "", score
-            )
-        )
+        image, place = ids[len(ids) // 2], np.asarray(position, float)
+        session = memory.keyframe_session
+        found.append(Proof(ProofKind.KEYFRAME, image, memory.start, place, "", score, session))
     return found
 
 

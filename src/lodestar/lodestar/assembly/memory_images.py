@@ -1,0 +1,80 @@
+"""Images of the memory: which are stored, which run numbered them, and which were erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from lodestar.keyframes.records import Keyframe
+from lodestar.memory.records import ImageName, Memory
+from lodestar.memory.segments import Segmenter
+from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+
+
+class MemoryImages:
+    """Tells segments and snapshots of the keyframes that there are. Not safe for threads.
+
+    session: of the newest keyframe's record. lacks: the records of the stored keyframes are to be listed.
+    """
+
+    def __init__(self, segmenter: Segmenter, snapshots: SnapshotUpkeep) -> None:
+        self._segmenter, self._snapshots = segmenter, snapshots
+        self.session, self.lacks = "", True
+        self._newest = 0
+        self._erased: set[ImageName] = set()
+
+    def take_keyframe(self, keyframe: Keyframe) -> None:
+        """Note a keyframe, or a newer record of one."""
+        if keyframe.id <= self._newest and self._session_of(keyframe.id) != keyframe.session_id:
+            self.begin_anew()
+        if keyframe.id > self._newest:
+            self._newest, self.session = keyframe.id, keyframe.session_id
+            self._segmenter.take_keyframe(keyframe.stamp, keyframe.id)
+        if ImageName(keyframe.session_id, keyframe.id) not in self._erased:
+            self._snapshots.put_keyframe(keyframe)
+
+    def take_listed(self, keyframes: Iterable[Keyframe]) -> None:
+        """Note the records of all keyframes that are stored: some were before this process was there, or come from a
+        saved map.
+        """
+        self.lacks = False
+        for keyframe in keyframes:
+            if ImageName(keyframe.session_id, keyframe.id) not in self._erased:
+                self._snapshots.put_keyframe(keyframe)
+            if keyframe.id > self._newest:
+                self._newest, self.session = keyframe.id, keyframe.session_id
+
+    def take_stored(self, ids: Sequence[int], next_id: int) -> None:
+        """Note which keyframes are stored; ids from `next_id` on are newer than this news."""
+        known = self._snapshots.keyframe_ids
+        self._snapshots.keep_only([*ids, *(identity for identity in known if identity >= next_id)])
+        self.lacks |= not set(ids) <= {*known, *(image.id for image in self._erased)}
+
+    def take_erased(self, images: Iterable[ImageName]) -> None:
+        """Note keyframes that were erased, because what they show was forgotten."""
+        for image in images:
+            self._erased.add(image)
+            keyframe = self._snapshots.keyframe(image.id)
+            if keyframe is not None and keyframe.session_id == image.session:
+                self._snapshots.drop_keyframe(image.id)
+
+    def begin_anew(self) -> None:
+        """Note that the store of keyframes was begun anew, or a saved map was loaded: its ids mean other images."""
+        self._newest, self.lacks = 0, True
+        self._segmenter.drop_keyframes()
+        self._snapshots.keep_only(())
+
+    def with_session(self, memory: Memory) -> Memory:
+        """Return the memory with the session of its keyframes; ids of another session than that of the last are left
+        out.
+        """
+        ids = memory.keyframe_ids
+        if not ids:
+            return memory
+        sessions = [self._session_of(identity) for identity in ids]
+        kept = tuple(identity for identity, session in zip(ids, sessions) if session == sessions[-1])
+        return replace(memory, keyframe_ids=kept, keyframe_session=sessions[-1])
+
+    def _session_of(self, keyframe_id: int) -> str:
+        keyframe = self._snapshots.keyframe(keyframe_id)
+        return self.session if keyframe is None else keyframe.session_id

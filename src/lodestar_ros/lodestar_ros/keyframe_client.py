@@ -1,0 +1,169 @@
+"""The memory's side of the keyframes: what is stored, what it wants to be kept, what is to be erased, and images."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from lodestar.assembly.config import MemoryConfig
+from lodestar.keyframes.records import Keyframe
+from lodestar.memory.errors import StoreError
+from lodestar.memory.keyframe_contours import annotated_jpeg
+from lodestar.memory.records import ImageName
+from lodestar_interfaces import msg, srv
+from lodestar_ros import qos
+from lodestar_ros.conversions import stamp_to_msg
+from lodestar_ros.conversions_scene import keyframe_from_msg
+from lodestar_ros.memory_feed import MemoryFeed
+from lodestar_ros.node import LodestarNode
+
+TURN = 0.1  # s of real time between two turns on the executor
+PATIENCE = 5.0  # s of real time that a worker waits for an answer
+RELIST = 5.0  # s of real time between two lists at least
+PAGE = 256  # records
+
+
+class _Call:
+    """A request of a worker, which waits until it is answered or the node ends."""
+
+    def __init__(self, client: Any, request: Any) -> None:
+        self.client, self.request = client, request
+        self.response: Any = None
+        self.done = threading.Event()
+
+    def answered(self, future: Any) -> None:
+        """On the executor."""
+        self.response = future.result() if future.exception() is None else None
+        self.done.set()
+
+
+class KeyframeClient:
+    """Tell a `MemoryChain` which keyframes are stored, and the keyframes node which ones are wanted.
+
+    Subscribes: ``stored_keyframes``. Publishes: ``~/wanted_keyframes``. Calls: ``list_keyframes``,
+    ``erase_keyframes``, ``get_keyframe``; requests are sent by the executor alone.
+    """
+
+    def __init__(self, node: LodestarNode, feed: MemoryFeed, config: MemoryConfig) -> None:
+        self._node, self._feed = node, feed
+        self._lister = node.create_client(srv.ListKeyframes, "list_keyframes")
+        self._eraser = node.create_client(srv.EraseKeyframes, "erase_keyframes")
+        self._getter = node.create_client(srv.GetKeyframe, "get_keyframe")
+        self._calls: deque[_Call] = deque()
+        self._open: set[_Call] = set()
+        self._closed = False
+        self._loads = -1  # before the first word of the keyframes node
+        self._listing: Any = None
+        self._listed: list[Keyframe] = []
+        self._list_at = 0.0
+        self._wanted: tuple[int, ...] | None = None
+        self._wishes = node.create_publisher(msg.WantedKeyframes, "~/wanted_keyframes", qos.LATCHED)
+        node.listen(msg.StoredKeyframes, "stored_keyframes", self._on_stored, qos.LATCHED)
+        node.steady_timer(TURN, self._turn)
+        node.steady_timer(config.wanted_period, lambda: feed.post(self._wish))
+        node.diagnostics.value("images.known", lambda: len(feed.chain.snapshots.keyframe_ids))
+        node.diagnostics.value("images.wanted", lambda: len(self._wanted or ()))
+
+    # --- which are stored ---------------------------------------------------------------------------------------
+
+    def _on_stored(self, message: msg.StoredKeyframes) -> None:
+        replaced = self._loads not in (-1, message.loads)
+        self._loads = message.loads
+        self._feed.post(partial(self._take_stored, message, replaced))
+
+    def _take_stored(self, message: msg.StoredKeyframes, replaced: bool) -> None:
+        """On the feed's worker."""
+        if replaced:
+            self._feed.chain.images.begin_anew()
+        self._feed.chain.images.take_stored([int(identity) for identity in message.ids], int(message.next_id))
+
+    def _turn(self) -> None:
+        while self._calls:
+            call = self._calls.popleft()
+            call.client.call_async(call.request).add_done_callback(call.answered)
+        now = time.monotonic()
+        if self._listing is not None and now - self._list_at > PATIENCE:
+            self._listing = None
+        due = self._feed.chain.images.lacks and now - self._list_at >= RELIST
+        if self._listing is None and due and self._lister.service_is_ready():
+            self._listed = []
+            self._list_after(0)
+
+    def _list_after(self, identity: int) -> None:
+        self._list_at = time.monotonic()
+        self._listing = self._lister.call_async(srv.ListKeyframes.Request(after=identity, page_size=PAGE))
+        self._listing.add_done_callback(self._on_page)
+
+    def _on_page(self, future: Any) -> None:
+        if future is not self._listing:
+            return
+        self._listing = None
+        response = future.result() if future.exception() is None else None
+        if response is None:
+            return  # it is tried again
+        self._listed += [keyframe_from_msg(message) for message in response.keyframes]
+        if response.more and self._listed:
+            self._list_after(self._listed[-1].id)
+        else:
+            listed, self._listed = self._listed, []
+            self._feed.post(lambda: self._feed.chain.images.take_listed(listed))
+
+    # --- which are wanted ---------------------------------------------------------------------------------------
+
+    def _wish(self) -> None:
+        """On the feed's worker."""
+        wanted = self._feed.chain.wanted_images()
+        if wanted == self._wanted:
+            return
+        message = msg.WantedKeyframes(ids=wanted)
+        message.header.stamp = stamp_to_msg(self._node.now)
+        self._wishes.publish(message)
+        self._wanted = wanted
+
+    # --- for workers --------------------------------------------------------------------------------------------
+
+    def erase(self, images: Sequence[ImageName]) -> None:
+        """Have the images of forgotten memories deleted. Raises StoreError unless all are gone; it is tried again."""
+        self._feed.alone(lambda: self._feed.chain.images.take_erased(images))
+        for session in sorted({image.session for image in images}):
+            ids = [image.id for image in images if image.session == session]
+            response = self._call(self._eraser, srv.EraseKeyframes.Request(session_id=session, ids=ids))
+            if response is None:
+                raise StoreError(
+                    f"{len(images)} images of forgotten memories are not erased yet: the keyframes node does not "
+                    "answer; they are erased when it is up"
+                )
+            if response.error_code or not set(ids) <= set(response.gone):
+                raise StoreError(f"images of forgotten memories are not erased yet: {response.error_msg}")
+
+    def picture(self, image: ImageName) -> bytes | None:
+        """Return the image as a JPEG with contours and ids of the entities in it; None where there is none any more."""
+        request = srv.GetKeyframe.Request(id=image.id, session_id=image.session)
+        response = self._call(self._getter, request)
+        if response is None or response.error_code:
+            return None
+        keyframe = keyframe_from_msg(response.keyframe)
+        scene = self._feed.surroundings().scene
+        boxes = {scene.resolve(identity): box for identity, box in keyframe.instances.items()}
+        return annotated_jpeg(bytes(response.image.data), boxes)
+
+    def close(self) -> None:
+        """End all waiting; call it before the workers that wait are closed."""
+        self._closed = True
+        for call in list(self._open):
+            call.done.set()
+
+    def _call(self, client: Any, request: Any) -> Any:
+        """Return the response, None where nobody answers. On a worker."""
+        if self._closed or not client.service_is_ready():
+            return None
+        call = _Call(client, request)
+        self._open.add(call)
+        self._calls.append(call)
+        call.done.wait(PATIENCE)
+        self._open.discard(call)
+        return call.response

@@ -1,0 +1,107 @@
+"""Services of the stored keyframes: fetch one, list all, erase some; and what others want to be kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sensor_msgs.msg import CompressedImage
+
+from lodestar.keyframes.store import KeyframeStore
+from lodestar_interfaces import msg, srv
+from lodestar_ros import qos
+from lodestar_ros.conversions import header, stamp_to_msg
+from lodestar_ros.conversions_scene import keyframe_to_msg
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.workers import LatestWorker, ServiceWorker
+
+TELL_PERIOD = 0.5  # s of real time between two looks at which keyframes are stored
+PAGE = 256  # records
+
+
+class KeyframeDesk:
+    """Serves: ``~/get``, ``~/list`` (paged), ``~/erase``, each on a thread, because they read and write the disk.
+
+    Publishes: ``~/stored``. Subscribes: ``wanted_keyframes``, ``frontiers``, whose images are kept.
+    """
+
+    def __init__(self, node: LodestarNode, store: KeyframeStore) -> None:
+        self._node, self._store = node, store
+        self._wanted: dict[str, tuple[int, ...]] = {"frontiers": (), "memory": ()}  # the most important first
+        self._told: tuple[int, int, tuple[int, ...]] | None = None
+        self._stored = node.create_publisher(msg.StoredKeyframes, "~/stored", qos.LATCHED)
+        self._teller: LatestWorker = LatestWorker("stored", self._tell, node.diagnostics.error)
+        node.on_close(self._teller.close)
+        services = (
+            (srv.GetKeyframe, "~/get", self._get),
+            (srv.ListKeyframes, "~/list", self._list),
+            (srv.EraseKeyframes, "~/erase", self._erase),
+        )
+        for service_type, name, answer in services:
+            node.on_close(ServiceWorker(node, service_type, name, answer).close)
+        node.listen(msg.WantedKeyframes, "wanted_keyframes", self._on_wanted, qos.LATCHED)
+        node.listen(msg.FrontierArray, "frontiers", self._on_frontiers, qos.LATCHED)
+        node.steady_timer(TELL_PERIOD, lambda: self._teller.submit(None))
+        node.diagnostics.value("wanted", lambda: sum(map(len, self._wanted.values())))
+
+    # --- what is to be kept -------------------------------------------------------------------------------------
+
+    def _on_wanted(self, message: msg.WantedKeyframes) -> None:
+        self._want("memory", tuple(int(identity) for identity in message.ids))
+
+    def _on_frontiers(self, message: msg.FrontierArray) -> None:
+        self._want("frontiers", tuple(int(one.keyframe_id) for one in message.frontiers if one.keyframe_id))
+
+    def _want(self, who: str, ids: tuple[int, ...]) -> None:
+        self._wanted[who] = ids
+        self._store.want([identity for wish in self._wanted.values() for identity in wish])
+
+    def _tell(self, _: object) -> None:
+        """On a worker: publish what is stored, if it has changed."""
+        loads, next_id, ids = now = self._store.stored
+        if now == self._told:
+            return
+        stamp = stamp_to_msg(self._node.now)
+        told = msg.StoredKeyframes(loads=loads, next_id=next_id, ids=ids)
+        told.header.stamp = stamp
+        self._stored.publish(told)
+        self._told = now
+
+    # --- services -----------------------------------------------------------------------------------------------
+
+    def _get(self, request: srv.GetKeyframe.Request, response: srv.GetKeyframe.Response) -> Any:
+        codes = srv.GetKeyframe.Response
+        try:
+            keyframe, image = self._store.get(request.id)
+        except KeyError:
+            gone = self._store.was_stored(request.id)
+            response.error_code = codes.IMAGE_GONE if gone else codes.UNKNOWN_KEYFRAME
+            response.error_msg = (
+                f"the image of keyframe {request.id} is gone: it was erased, or the bounded store has dropped it"
+                if gone
+                else f"there is no keyframe {request.id}"
+            )
+            return response
+        if request.session_id and request.session_id != keyframe.session_id:
+            response.error_code = codes.IMAGE_GONE
+            response.error_msg = (
+                f"keyframe {request.id} was of an earlier run, whose images are not stored any more"
+            )
+            return response
+        response.keyframe = keyframe_to_msg(keyframe)
+        response.image = CompressedImage(header=header(keyframe.stamp, "map"), format="jpeg", data=image)
+        return response
+
+    def _list(self, request: srv.ListKeyframes.Request, response: srv.ListKeyframes.Response) -> Any:
+        later = [keyframe for keyframe in self._store.keyframes() if keyframe.id > request.after]
+        size = request.page_size or PAGE
+        response.keyframes = [keyframe_to_msg(keyframe) for keyframe in later[:size]]
+        response.more = len(later) > size
+        return response
+
+    def _erase(self, request: srv.EraseKeyframes.Request, response: srv.EraseKeyframes.Response) -> Any:
+        try:
+            response.gone = list(self._store.erase(request.session_id, map(int, request.ids)))
+        except OSError as error:
+            response.error_code = srv.EraseKeyframes.Response.NOT_ERASED
+            response.error_msg = f"the images cannot be deleted: {error}; free or unlock the disk"
+        return response

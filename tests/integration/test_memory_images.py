@@ -1,0 +1,252 @@
+"""Images of the memory: kept while they matter, erased with what is forgotten, shown as snapshots also after a kill."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from visualization_msgs.msg import Marker, MarkerArray
+
+from integration.street import Manage, Street, thing
+from lodestar.mapping.records import Merge
+from lodestar.perception.frames import ImageBox
+from lodestar.scene.records import View
+from lodestar_interfaces import msg, srv
+from lodestar_ros import qos
+from lodestar_ros.conversions import header
+from lodestar_ros.conversions_snapshots import snapshots_from_msg
+
+SNAPSHOTS, KEYFRAMES = "memory/snapshots", "keyframes/keyframes"
+MUG, TABLE, LAMP = 1, 2, 3
+
+
+@pytest.fixture(scope="module")
+def street(bed, processes, tmp_path_factory):
+    street = Street(bed, processes, tmp_path_factory.mktemp("home") / "memory")
+    street.known = (
+        thing(MUG, "mug", "red mug", (2.0, 0.3, 0.5)),
+        thing(TABLE, "table", "brown table", (2.2, -0.4, 0.4), 0.5),
+    )
+    street.robot.pose = (-2.0, 0.0, 0.0)
+    make = bed.node.create_publisher
+    street.frontiers = bed.on_executor(
+        lambda: make(msg.FrontierArray, "frontier_expert/frontiers", qos.LATCHED)
+    )
+    for kind, topic in ((msg.SnapshotArray, SNAPSHOTS), (msg.Keyframe, KEYFRAMES)):
+        bed.hear(kind, topic, qos.EVENT)
+    bed.hear(msg.WantedKeyframes, "memory/wanted_keyframes", qos.LATCHED)
+    bed.hear(msg.StoredKeyframes, "keyframes/stored", qos.LATCHED)
+    street.start("keyframes", wanted_period=0.5)
+    bed.until(lambda: bed.diagnosis("keyframes"), "the keyframes' diagnostics")
+    street.look_until(lambda: street.count("store.records") > 0, "memories", image=True)
+    street.walk(0.0)
+    street.look_until(lambda: len(told(bed)) > 0, "a snapshot", image=True)
+    return street
+
+
+def told(bed):
+    """The snapshots as a follower of ``~/snapshots`` has them."""
+    known = {}
+    for _, message in bed.heard[SNAPSHOTS]:
+        delta = snapshots_from_msg(message)
+        if delta.previous_revision == 0:
+            known = {}
+        for identity in delta.removed:
+            known.pop(identity, None)
+        known |= {one.id: one for one in delta.updated}
+    return known
+
+
+def paged(bed):
+    """The snapshots as whoever comes late gets them."""
+    found, page, pages = {}, 0, 1
+    while page < pages:
+        request = srv.GetSnapshots.Request(page=page, page_size=1)
+        response = bed.call(srv.GetSnapshots, "memory/get_snapshots", request)
+        assert response.error_code == 0
+        found |= {one.id: one for one in snapshots_from_msg(response.snapshots).updated}
+        page, pages = page + 1, response.page_count
+    return found
+
+
+def stored(bed):
+    return set(bed.last("keyframes/stored").ids)
+
+
+def images(processes):
+    """The files of images in the folder of the run."""
+    line = Path(f"/proc/{processes.starter.pid('memory')}/cmdline").read_text().split("\0")
+    folder = next(word.split(":=", 1)[1] for word in line if word.startswith("checkpoint.folder:="))
+    return {int(path.stem) for path in (Path(json.loads(folder)) / "images").glob("*.jpg")}
+
+
+def dies_and_comes_back(street, name):
+    street.processes.kill(name)
+    street.bed.forget("/diagnostics")
+    street.processes.starter.start_one(name)
+    street.bed.until(lambda: street.bed.diagnosis(name), f"{name} again", 60.0)
+
+
+def test_followers_and_late_comers_know_the_same_snapshots(street):
+    bed = street.bed
+    assert told(bed) == paged(bed)
+    entities = {identity for one in told(bed).values() for identity in one.entity_ids}
+    assert entities == {MUG, TABLE}
+    bed.until(
+        lambda: {one.keyframe_id for one in told(bed).values()} <= stored(bed), "their images are stored"
+    )
+
+
+def test_whoever_opens_rviz_late_sees_the_snapshots(street):
+    street.bed.hear(MarkerArray, "memory/markers", qos.LATCHED)
+    shown = street.bed.until(lambda: street.bed.last("memory/markers"), "markers, though nothing has changed")
+    assert shown.markers[0].action == Marker.DELETEALL
+    arrows = {marker.id for marker in shown.markers if marker.ns == "snapshots"}
+    assert arrows == set(told(street.bed))
+
+
+def test_images_of_snapshots_memories_and_frontiers_are_wanted(street):
+    bed = street.bed
+    images = {one.keyframe_id for one in told(bed).values()}
+    bed.until(lambda: images <= set(getattr(bed.last("memory/wanted_keyframes"), "ids", ())), "wishes")
+    before = bed.count("keyframes", "wanted")
+    first = min(stored(bed))
+    frontier = msg.Frontier(id=1, keyframe_id=first)
+    street.frontiers.publish(msg.FrontierArray(header=header(time.time(), "map"), frontiers=[frontier]))
+    bed.until(lambda: bed.count("keyframes", "wanted") > before, "the frontier's image is wanted too")
+
+
+def test_pictures_of_the_proof_are_saved(street, ask, tmp_path):
+    street.look_until(lambda: not street.count("store.unembedded"), "every memory has its vector")
+    result = street.ask("where is the red mug?")
+    shown = [one for one in result.evidence if one.kind == one.KIND_KEYFRAME]
+    assert shown and all(one.session_id for one in shown)
+    # the picture of a frontier is a keyframe as any other
+    frontier = msg.Frontier(id=1, keyframe_id=int(shown[0].id))
+    street.frontiers.publish(msg.FrontierArray(header=header(time.time(), "map"), frontiers=[frontier]))
+    code, text = ask("where is the red mug?", "--save-pictures", str(tmp_path / "proof"))
+    assert code == 0 and "picture: " in text, text
+    saved = list((tmp_path / "proof").iterdir())
+    assert saved and all(path.read_bytes().startswith(b"\xff\xd8") for path in saved)
+
+
+def test_a_picture_of_an_earlier_run_is_not_taken_for_one_of_this(street):
+    request = srv.GetKeyframe.Request(id=min(stored(street.bed)), session_id="another run")
+    response = street.bed.call(srv.GetKeyframe, "keyframes/get", request)
+    assert response.error_code == srv.GetKeyframe.Response.IMAGE_GONE
+    assert "earlier run" in response.error_msg
+
+
+def test_a_killed_memory_has_the_snapshots_that_it_had(street):
+    bed = street.bed
+    before, revision = told(bed), bed.last(SNAPSHOTS).revision
+    dies_and_comes_back(street, "memory")
+    assert paged(bed) == before, "at once, before it has heard of anything"
+    street.look_until(lambda: street.count("images.known") >= len(stored(bed)), "it knows the images again")
+    street.look_until(lambda: street.count("scene.revision") > 0, "it knows the scene again")
+    assert paged(bed) == before == told(bed)
+    street.known = (*street.known, thing(LAMP, "lamp", "white lamp", (2.4, 0.0, 0.9)))
+    street.walk(0.7)  # where no image was stored before
+    street.look_until(
+        lambda: any(LAMP in one.entity_ids for one in told(bed).values()), "changes go on", image=True
+    )
+    assert bed.last(SNAPSHOTS).revision > revision
+    assert told(bed) == paged(bed)
+
+
+def test_merged_moved_and_archived_things_are_told(street):
+    bed = street.bed
+    street.known = street.known[:2]
+    street.see(merges=(Merge(LAMP, MUG),))
+    bed.until(lambda: not any(LAMP in one.entity_ids for one in told(bed).values()), "the lamp was the mug")
+    table = street.known[1]
+    away = thing(TABLE, "table", "brown table", (-6.0, 3.0, 0.4), 0.5)
+    street.known = (street.known[0], away)
+    street.look_until(
+        lambda: not any(TABLE in one.entity_ids for one in told(bed).values()),
+        "no image shows the table there",
+    )
+    street.known = (street.known[0], table)
+    street.look_until(lambda: any(TABLE in one.entity_ids for one in told(bed).values()), "it is back")
+    assert told(bed) == paged(bed)
+
+
+def pictures_of(result):
+    """The keyframes that prove an answer."""
+    return {one.id for one in result.evidence if one.kind == one.KIND_KEYFRAME}
+
+
+def images_of_memories(street, words, folder):
+    """The images of memories with these words, as an export names them."""
+    path = folder / "memories.jsonl"
+    assert street.manage(Manage.Request.EXPORT, path=str(path)).error_code == 0
+    memories = [json.loads(line)["memory"] for line in path.read_text().splitlines()[1:]]
+    return {image for memory in memories if words in memory["text"] for image in memory["keyframes"]}
+
+
+def test_images_of_forgotten_memories_are_erased_also_where_the_keyframes_node_is_away(street, ask, tmp_path):
+    bed, processes = street.bed, street.processes
+    kept = max(stored(bed))
+    decision = bed.on_executor(
+        lambda: bed.node.create_publisher(msg.Decision, "goal_selector/decision", qos.EVENT)
+    )
+    bed.until(lambda: decision.get_subscription_count() > 0, "the memory listens")
+    now = time.time()
+    decision.publish(
+        msg.Decision(
+            header=header(now, "map"), epoch=1, map_id=1, directive="find the mug", chosen="",
+            evidence_keyframes=[kept], explanation="the unicorn hall is near",
+        )
+    )  # fmt: skip
+    street.look_until(
+        lambda: street.manage(Manage.Request.FORGET, text="unicorn hall").count == 1, "the decision is kept"
+    )
+    processes.kill("keyframes")
+    files = images(processes)
+    doomed = images_of_memories(street, "red mug", tmp_path) - {kept}
+    assert doomed and doomed <= files
+    looked = street.manage(Manage.Request.FORGET, text="red mug")
+    assert looked.count > 1
+    done = street.manage(Manage.Request.FORGET, text="red mug", expected=looked.count)
+    assert done.error_code == 0 and done.count == looked.count
+    bed.until(lambda: street.count("store.unerased") > 0, "images wait to be erased")
+    bed.until(
+        lambda: "keyframes node does not answer" in bed.diagnosis("memory")["message"], "it says why", 60.0
+    )
+    assert images(processes) == files
+    pictures = lambda: {one.keyframe_id for one in told(bed).values()}  # noqa: E731
+    bed.until(
+        lambda: doomed.isdisjoint(pictures()), "the pictures of what was forgotten are snapshots no more"
+    )
+    dies_and_comes_back(street, "memory")  # and it does not forget that it has to erase them
+    bed.until(lambda: street.count("store.unerased") > 0, "still to be erased")
+    processes.starter.start_one("keyframes")
+    bed.until(
+        lambda: street.count("store.records") > 0 and not street.count("store.unerased"),
+        "all is erased",
+        90.0,
+    )
+    left = images(processes)
+    assert kept in left, "a decision that was not forgotten refers to it"
+    assert doomed.isdisjoint(left)
+    gone = bed.call(srv.GetKeyframe, "keyframes/get", srv.GetKeyframe.Request(id=min(doomed)))
+    assert gone.error_code == srv.GetKeyframe.Response.IMAGE_GONE
+    assert pictures() <= left
+
+
+def test_a_picture_that_was_erased_is_told_by_the_command(street, ask, tmp_path):
+    bed = street.bed
+    gone = min(set(range(1, max(stored(bed)))) - stored(bed))
+    view = View(time.time(), np.eye(4), ImageBox(10, 10, 40, 40), gone, 1.0)
+    street.known = (replace(street.known[0], views=(view,)),)
+    street.look_until(lambda: street.count("scene.entities") >= 1, "the scene")
+    street.look_until(
+        lambda: gone in pictures_of(street.ask("where is the red mug?")), "it is named as proof"
+    )
+    code, text = ask("where is the red mug?", "--save-pictures", str(tmp_path / "proof"))
+    assert code == 0 and f"picture {gone}: the image of keyframe {gone} is gone" in text, text
+    street.processes.assert_alive(besides=("memory", "keyframes"))

@@ -98,9 +98,16 @@ def test_slow_to_start():
 
 @pytest.mark.parametrize(
     ("mark", "needed", "passes", "tries"),
-    [("ros", 2, True, 2), ("timed", 2, True, 2), ("ros", 3, False, 2), ("skipif(False, reason='')", 2, False, 1)],
+    [
+        ("ros", 2, True, 2),
+        ("timed", 2, True, 2),
+        ("ros", 3, False, 2),
+        ("skipif(False, reason='')", 2, False, 1),
+    ],
 )
-def test_what_fails_beside_others_is_tried_once_more_and_named(tmp_path: Path, mark, needed, passes, tries) -> None:
+def test_what_fails_beside_others_is_tried_once_more_and_named(
+    tmp_path: Path, mark, needed, passes, tries
+) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    ros\n    timed\n    alone\n")
     (tmp_path / "test_flaky.py").write_text(FLAKY.format(mark=mark, needed=needed))
     bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

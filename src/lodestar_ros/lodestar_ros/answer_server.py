@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from lodestar.assembly import memory_parts
 from lodestar.assembly.config import MemoryConfig
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.question import Question
 from lodestar.language.question_reader import load_questions, read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
-from lodestar.memory.answer import Answer
-from lodestar.memory.answering.answerer import Answerer, MemoryState, memory_state
-from lodestar.memory.answering.tools import Shown, Tools
-from lodestar.memory.errors import NoQueryVectors, StoreError
-from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.memory.answer import AnswerCode, AnswerOutcome
+from lodestar.memory.answering.answerer import memory_state
+from lodestar.memory.answering.outcomes import outcome_of
+from lodestar.memory.answering.tools import Shown
+from lodestar.memory.errors import StoreError
+from lodestar.models.phrases import PhraseBook
 from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces.action import AnswerQuestion
 from lodestar_ros.conversions import stamp_from_msg
-from lodestar_ros.conversions_memory import answer_to_result
+from lodestar_ros.conversions_memory import outcome_to_result
 from lodestar_ros.memory_feed import MemoryFeed, Surroundings
 from lodestar_ros.memory_keeper import MemoryKeeper
 from lodestar_ros.node import LodestarNode
@@ -28,7 +30,6 @@ from lodestar_ros.pictures import PicturesConfig, picture_reader
 from lodestar_ros.workers import Job, action
 
 Result = AnswerQuestion.Result
-_AGAIN = "ask again when the text embedder is up"
 
 
 class AnswerServer:
@@ -75,9 +76,7 @@ class AnswerServer:
             shown = self._shown(question, job.request, around)
         except BadPicture as error:
             return _refuse(Result.NOT_UNDERSTOOD, str(error))
-        result = self._from_memory(question, around, shown)
-        if job.cancel_requested:
-            return _refuse(Result.CANCELLED, "cancelled")
+        result = self._from_memory(job, question, around, shown)
         result.evidence = result.evidence[: job.request.max_evidence or self._config.proofs]
         return result
 
@@ -93,22 +92,25 @@ class AnswerServer:
                 return Shown(item_of(Described(entity.label, entity.caption)), entity.id)
         return None
 
-    def _from_memory(self, question: Question, around: Surroundings, shown: Shown | None) -> Any:
+    def _from_memory(self, job: Job, question: Question, around: Surroundings, shown: Shown | None) -> Any:
         store = self._keeper.store
         if store is None:
             return _refuse(Result.STORE_UNAVAILABLE, self._keeper.problem)
+        answerer = memory_parts.answerer(
+            store,
+            self._book,
+            around.scene,
+            self._config,
+            grid=around.grid,
+            looks=around.looks,
+            cancelled=lambda: job.cancel_requested,
+        )
         try:
             state = memory_state(store.statistics())
-            if state is not MemoryState.READY and not around.scene.entities:
-                return _empty(state)
-            tools = Tools(store, self._book, around.scene, grid=around.grid, looks=around.looks)
-            stamp = self._node.now
-            answer = Answerer(tools, self._config).answer(question, stamp, around.pose, shown)
-        except (MissingPhrases, NoQueryVectors) as error:
-            return _refuse(Result.MODEL_ERROR, f"{error}; {_AGAIN}")
         except StoreError as error:
             return _refuse(Result.STORE_UNAVAILABLE, str(error))
-        return _told(answer, stamp, state)
+        outcome = outcome_of(answerer, state, question, self._node.now, around.pose, shown)
+        return outcome_to_result(outcome)
 
 
 def question_of(request: Any) -> Question:
@@ -123,25 +125,5 @@ def question_of(request: Any) -> Question:
     return replace(question, window=TimeWindow(point(begin), point(end)))
 
 
-def _told(answer: Answer, stamp: float, state: MemoryState) -> Any:
-    result = answer_to_result(answer, stamp)
-    if not answer.is_known:
-        wrong = state is MemoryState.OTHER_MAP
-        result.error_code = Result.WRONG_MAP if wrong else Result.NO_EVIDENCE
-        result.error_msg = answer.sentence
-    return result
-
-
-def _empty(state: MemoryState) -> Any:
-    if state is MemoryState.OTHER_MAP:
-        return _refuse(
-            Result.WRONG_MAP,
-            "what I remember was on another map: load that map, or let the robot look around on this one",
-        )
-    return _refuse(Result.NO_MEMORY, "I remember nothing yet: let the robot look around first")
-
-
 def _refuse(code: int, message: str) -> Any:
-    return Result(
-        error_code=code, error_msg=message, answer=message, number=float("nan"), coverage=float("nan")
-    )
+    return outcome_to_result(AnswerOutcome(AnswerCode(code), why=message))

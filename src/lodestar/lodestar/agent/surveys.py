@@ -6,15 +6,20 @@ import numpy as np
 
 from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.admission import Admission
-from lodestar.agent.endings import explored_in_words
+from lodestar.agent.asking import asked_in_words, question_of, told
+from lodestar.agent.endings import explored_in_words, has_open_edge
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.memory_line import Freshness
 from lodestar.agent.proposers import EXPLORER, PLACE
 from lodestar.agent.room_search import RoomSearch
 from lodestar.agent.run import Run
 from lodestar.agent.targets import TargetView
-from lodestar.agent.words import counted, inventory
+from lodestar.agent.words import counted, inventory, name_of
+from lodestar.experts.rooms import rooms_mask
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
+from lodestar.models.english import listed
+from lodestar.scene.records import Entity
 
 
 class Exploration(Activity):
@@ -35,8 +40,12 @@ class Exploration(Activity):
         return run.unscoped
 
     def act(self, run: Run) -> bool:
-        """Go into the room first, where one is named and known."""
+        """Go into the room first, where one is named and known. A CHECK's survey ends with the first sight."""
         scope = run.step.scope
+        seen = self._sighted(run)
+        if seen:
+            self._tools.steps.succeed(run, f"I see {listed(name_of(entity) for entity in seen)}.")
+            return True
         if self._inside or not scope.rooms:
             return False
         regions = self._rooms.called(scope.labels)
@@ -50,7 +59,9 @@ class Exploration(Activity):
         return True
 
     def news(self, run: Run) -> str:
-        """The room has become known."""
+        """The room has become known, or what a CHECK asks for was seen."""
+        if self._sighted(run):
+            return "I see what is asked for."
         labels = run.step.scope.labels
         return self._rooms.found(run, labels) if labels and not self._inside else ""
 
@@ -75,6 +86,10 @@ class Exploration(Activity):
             why = "The text model did not say what the words mean."
             self._tools.transitions.finish(run, ErrorCode.NO_EXPERT, why)
 
+    def _sighted(self, run: Run) -> list[Entity]:
+        """Return what a CHECK asks for, where it was seen since the check began."""
+        return [] if run.check is None else self._tools.search.seen_since(run, run.check.begun)
+
     def _account(self, run: Run, admission: Admission) -> str:
         facts = self._tools.context.facts
         assert facts.grid is not None and facts.pose is not None
@@ -84,6 +99,48 @@ class Exploration(Activity):
         reached = np.isfinite(path_lengths(facts.grid, facts.pose[:2]))
         left = next((arm.reason.partition(": ")[2] for arm in admission.arms if arm.expert == EXPLORER), "")
         return explored_in_words(facts.grid, reached, left)
+
+
+class Count(Exploration):
+    """Counted from memory where nothing of the scope is unknown and its floor was looked at of late; else explored."""
+
+    def __init__(self, tools: Tools, rooms: RoomSearch, answer: StockTaking) -> None:
+        super().__init__(tools, rooms, answer)
+        self._has_asked = False
+
+    def act(self, run: Run) -> bool:
+        """Ask the memory first; then as every survey."""
+        if self._has_asked or run.step.item is None or run.step.scope.around is not None:
+            return super().act(run)
+        self._has_asked = True
+        if not self._is_known(run):
+            return super().act(run)
+        self._tools.memory.ask(run, question_of(run.step), self._tools.context.config.count_age)
+        run.text = f"Asking my memory: {asked_in_words(run.step)}"
+        self._tools.transitions.wait(run)
+        return True
+
+    def waited(self, run: Run) -> None:
+        """Tell the number, or go and count."""
+        outcome, config = self._tools.memory.outcome(run), self._tools.context.config
+        if outcome is None:
+            return
+        answer = outcome.answer if outcome.is_known else None
+        bounds = Freshness(config.count_age, config.covered)
+        if answer is None or answer.coverage is None or not self._tools.memory.is_fresh(answer, bounds):
+            run.text = "I have not looked at enough of the floor of late: counting anew."
+            self._tools.transitions.redecide(run)
+            return
+        self._tools.steps.answer(run, told(answer, self._tools.context), answer)
+
+    def _is_known(self, run: Run) -> bool:
+        """Whether no floor within reach borders on unknown space, in the rooms of the scope or anywhere."""
+        facts = self._tools.context.facts
+        assert facts.grid is not None and facts.pose is not None
+        inside = rooms_mask(run.step.scope, facts.grid, facts.mirror)
+        if inside is not None and not inside.any():
+            return False
+        return not has_open_edge(facts.grid, facts.pose, inside)
 
 
 class StockTaking:

@@ -9,6 +9,7 @@ from lodestar.assembly.ego_vlm_parts import ego_vlm_expert
 from lodestar.assembly.frontier_parts import frontier_expert
 from lodestar.assembly.keyframe_parts import image_picker, keyframe_store
 from lodestar.assembly.mapping_parts import plan_mapper, plan_mapper_from, turn_filter
+from lodestar.assembly.memory_parts import answerer
 from lodestar.assembly.mirror_parts import scene_mirror
 from lodestar.assembly.perception_parts import (
     geometric_segmenter,
@@ -37,6 +38,7 @@ from lodestar.assembly.semantic_map_parts import semantic_map_expert
 from lodestar.assembly.voxel_parts import voxel_map
 
 __all__ = [
+    "answerer",
     "decision_loop",
     "directive_fields",
     "directive_model",

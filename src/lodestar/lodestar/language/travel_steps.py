@@ -44,7 +44,9 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         ends += places(draft, draft.things(meaning["legs"]["before"]))
     for at in ((meaning.get("legs") or {}).get("at_all") or {}).get("all", []):
         ends += spots(draft, [at])
-    home = meaning["kind"] == "return" and not any(key in leg for leg in legs for key in ("to", "at", "via", "seen"))
+    home = meaning["kind"] == "return" and not any(
+        key in leg for leg in legs for key in ("to", "at", "via", "seen")
+    )
     for leg in legs:
         if leg.get("to") is not None:
             back = meaning["kind"] == "return"

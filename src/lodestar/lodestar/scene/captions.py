@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from lodestar.mapping.records import CaptionVote
@@ -24,6 +24,16 @@ def clean_text(text: str) -> str:
 def attributes_of(caption: str) -> tuple[str, ...]:
     """Return the canonical attributes that a caption names."""
     return load_lexicon().attributes_in(caption)
+
+
+def shows(attributes: Sequence[str], value: str) -> bool:
+    """Return whether it can be told by looks whether a thing is `value`.
+
+    Colours, materials and sizes show. Of anything else, such as off or locked, only what its attributes name is known.
+    """
+    lexicon = load_lexicon()
+    canonical = lexicon.attribute(value) or value
+    return canonical in attributes or lexicon.attribute_group.get(canonical, "others") != "others"
 
 
 def says_more(caption: str, label: str) -> bool:

@@ -18,7 +18,7 @@ from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import place_of, reply
-from lodestar.memory.answering.tools import Shown
+from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.models.chat import ChatModel, ChatUnavailable
 from lodestar.models.chat_answers import parse_answer
 from lodestar.scene.captions import clean_text
@@ -33,6 +33,7 @@ class ModelAnswerer:
 
     Numbers and times that the store knows exactly are the store's: an offline answer of that kind always stands.
     warn is called with why the offline answer was given. begin: called before every question (`OpenAiChat.begin_task`).
+    stop: ends the request under way (`OpenAiChat.cancel`).
     """
 
     def __init__(
@@ -44,11 +45,22 @@ class ModelAnswerer:
         pictures: Pictures | None = None,
         warn: Callable[[str], None] = _log.warning,
         begin: Callable[[], None] = lambda: None,
+        stop: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model, self._offline = model, offline
         self._config = config or AgentConfig()
         self._pictures, self._warn, self._begin, self._clock = pictures, warn, begin, clock
+        self._stop = stop
+
+    @property
+    def tools(self) -> Tools:
+        """Return what the answers are made of."""
+        return self._offline.tools
+
+    def cancel(self) -> None:
+        """End the model's request under way; from another thread, once `Tools.cancelled` is true."""
+        self._stop()
 
     def answer(
         self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
@@ -63,6 +75,7 @@ class ModelAnswerer:
             self._begin()
             return self._ask(inquiry, offline)
         except (ChatUnavailable, ValueError) as problem:
+            self.tools.check()  # a cancelled request is no reason to give the offline answer
             self._warn(f"the offline answer stands: {problem}")
             return offline
 
@@ -72,6 +85,7 @@ class ModelAnswerer:
         asked = clean_text(inquiry.question.text)
         notes, images = f"Notes:\n{tools.first_notes()}", list[bytes]()
         for left in reversed(range(self._config.rounds)):
+            self.tools.check()
             rounds = "This is the last round: give claims." if not left else f"{left} more rounds are left."
             user = f'Question: "{asked}"\n{notes}\n{rounds}'
             found = parse_answer(self._model.complete(SYSTEM, user, SCHEMA, images), SCHEMA)

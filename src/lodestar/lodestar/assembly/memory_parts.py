@@ -1,0 +1,34 @@
+"""Makes what answers questions from memory.
+
+The configuration has its shared values filled in already (`RobotConfig` and the nodes' parameters do so).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.memory.answering.answerer import Answerer
+from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.answering.tools import Memories, Tools, never
+from lodestar.memory.evidence import Selection, bottleneck_evidence
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.mirror import SceneMirror
+
+
+def answerer(
+    memories: Memories,
+    phrases: PhraseBook,
+    scene: SceneMirror,
+    config: AnsweringConfig | None = None,
+    *,
+    grid: OccupancyGrid2D | None = None,
+    looks: FloorLooks | None = None,
+    use_scene: bool = True,
+    select: Selection = bottleneck_evidence,
+    cancelled: Callable[[], bool] = never,
+) -> Answerer:
+    """Return what answers over a store, a scene that does not change meanwhile, and the floor; see `Tools`."""
+    tools = Tools(memories, phrases, scene, select, use_scene, grid, looks, cancelled)
+    return Answerer(tools, config)

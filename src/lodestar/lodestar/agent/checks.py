@@ -56,7 +56,7 @@ class Check(Activity):
             )
 
     def _errand(self, step: Step) -> Step | None:
-        """Return what shows whether it is so: coming to the thing or the room, or looking over the room of the scope."""
+        """Return what shows whether it is so: coming to the thing or room, or looking over the scope's room."""
         if step.item is None or not step.item.alternatives:
             return Step(StepKind.GO, scope=step.scope) if step.scope.rooms else None
         item = replace(plain_item(step.item, step.asked), count=1)

@@ -24,7 +24,7 @@ _LOOK = 1.0  # s (stamps) before the arrival that count as seen on arrival
 
 
 class RememberedPlace(Activity):
-    """Asks the memory once. What it does not know moves nothing; what it knows is gone to, whatever stands there now."""
+    """Asks the memory once. What it does not know moves nothing; what it knows is gone to."""
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)

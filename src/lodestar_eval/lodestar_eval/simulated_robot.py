@@ -23,7 +23,9 @@ from lodestar_sim.simulator import Simulator
 
 
 class SimulatedRobot:
-    """Feed a HeadlessRobot from a simulator. rng: of the detector's noise."""
+    """Feed a HeadlessRobot from a simulator. rng: of the detector's noise. remembers: it carries a memory, whose store
+    its owner gives it; questions in directives are then answered in process.
+    """
 
     def __init__(
         self,
@@ -33,13 +35,20 @@ class SimulatedRobot:
         rng: np.random.Generator,
         clock: StageClock | None = None,
         policy: Policy | None = None,
+        *,
+        remembers: bool = False,
     ) -> None:
         self.simulator, self.settings = simulator, settings
         self._stages = unmeasured if clock is None else clock.stage
         self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
         self.detector = parts.ground_truth_detector(settings.robot.perception, rng)
         self.headless = HeadlessRobot(
-            settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages
+            settings.robot,
+            phrases,
+            policy,
+            reasoner=self._reasoner,
+            stages=self._stages,
+            remembers=remembers,
         )
 
     def _reasoner(self) -> Reasoner:

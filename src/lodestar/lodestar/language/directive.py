@@ -94,7 +94,7 @@ class Step:
     @property
     def is_remembered(self) -> bool:
         """Whether it goes to a place that the memory tells: "go to where you last saw the forklift"."""
-        return self.kind is StepKind.GO and bool(self.question)
+        return self.kind is StepKind.GO and (bool(self.question) or self.wanted is not None)
 
     @property
     def item_in_scope(self) -> Item | None:

@@ -205,7 +205,7 @@ def outcome_to_result(outcome: AnswerOutcome) -> action.AnswerQuestion.Result:
 
 
 def outcome_from_result(result: action.AnswerQuestion.Result, stamp: float = 0.0) -> AnswerOutcome:
-    """What came of a question. stamp: of its end, seconds. Raises BadMessage."""
+    """The outcome of a question. stamp: of its end, seconds. Raises BadMessage."""
     try:
         code = AnswerCode(result.error_code)
     except ValueError as error:

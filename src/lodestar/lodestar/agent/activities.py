@@ -7,6 +7,7 @@ from collections.abc import Callable
 from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.asking import Asking
 from lodestar.agent.checks import Check
+from lodestar.agent.count_recall import CountRecall
 from lodestar.agent.itinerary import is_spot
 from lodestar.agent.pauses import Stop, Wait
 from lodestar.agent.places import Destination, Numbers, RoomPatrol, RoomVisit, SpotVisit, Start
@@ -15,7 +16,7 @@ from lodestar.agent.room_search import RoomSearch
 from lodestar.agent.run import Run
 from lodestar.agent.searches import Search
 from lodestar.agent.spot_search import SpotSearch
-from lodestar.agent.surveys import Count, Exploration, StockTaking
+from lodestar.agent.surveys import Exploration, StockTaking
 from lodestar.language.directive import Step, StepKind
 
 
@@ -28,7 +29,7 @@ class Activities:
             StepKind.FIND: lambda step: Search(tools),
             StepKind.EXPLORE: lambda step: Exploration(tools, rooms),
             StepKind.LIST: lambda step: Exploration(tools, rooms, StockTaking(tools)),
-            StepKind.COUNT: lambda step: Count(tools, rooms, StockTaking(tools)),
+            StepKind.COUNT: lambda step: Exploration(tools, rooms, StockTaking(tools), CountRecall(tools)),
             StepKind.RETURN: lambda step: Destination(tools, Start(tools.context)),
             StepKind.GO: lambda step: self._visit(tools, rooms, spots, step),
             StepKind.WAIT: lambda step: Wait(tools),

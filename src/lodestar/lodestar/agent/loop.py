@@ -217,7 +217,7 @@ class DecisionLoop:
             self._context.run.questions.hear(answer, self._context.now)
 
     def on_memory(self, ticket: int, outcome: AnswerOutcome) -> None:
-        """What came of a question to the memory; one that is not waited for any more is dropped."""
+        """Take the outcome of a question to the memory; one that is not waited for any more is dropped."""
         query = None if self._context.run is None else self._context.run.query
         if query is not None and query.ticket == ticket:
             query.outcome = outcome

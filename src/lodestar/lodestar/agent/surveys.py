@@ -6,16 +6,14 @@ import numpy as np
 
 from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.admission import Admission
-from lodestar.agent.asking import asked_in_words, question_of, told
-from lodestar.agent.endings import explored_in_words, has_open_edge
+from lodestar.agent.count_recall import CountRecall
+from lodestar.agent.endings import explored_in_words
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.memory_line import Freshness
 from lodestar.agent.proposers import EXPLORER, PLACE
 from lodestar.agent.room_search import RoomSearch
 from lodestar.agent.run import Run
 from lodestar.agent.targets import TargetView
 from lodestar.agent.words import counted, inventory, name_of
-from lodestar.experts.rooms import rooms_mask
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
 from lodestar.models.english import listed
@@ -28,9 +26,15 @@ class Exploration(Activity):
     A scope that names rooms is looked for first: what is explored is the room that the robot comes to.
     """
 
-    def __init__(self, tools: Tools, rooms: RoomSearch, answer: StockTaking | None = None) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        rooms: RoomSearch,
+        answer: StockTaking | None = None,
+        recall: CountRecall | None = None,
+    ) -> None:
         super().__init__(tools)
-        self._rooms, self._answer = rooms, answer
+        self._rooms, self._answer, self._recall = rooms, answer, recall
         self._inside = False
 
     def asked(self, run: Run) -> Step:
@@ -40,7 +44,12 @@ class Exploration(Activity):
         return run.unscoped
 
     def act(self, run: Run) -> bool:
-        """Go into the room first, where one is named and known. A CHECK's survey ends with the first sight."""
+        """Go into the room first, where one is named and known.
+
+        A CHECK's survey ends with the first sight; a count may be the memory's.
+        """
+        if self._recall is not None and self._recall.begins(run):
+            return True
         scope = run.step.scope
         seen = self._sighted(run)
         if seen:
@@ -57,6 +66,11 @@ class Exploration(Activity):
             return False
         self.send(run, PLACE, goal, f"Going into the {' or '.join(scope.labels)}.")
         return True
+
+    def waited(self, run: Run) -> None:
+        """Count from memory, or go and look."""
+        if self._recall is not None:
+            self._recall.hear(run)
 
     def news(self, run: Run) -> str:
         """The room has become known, or what a CHECK asks for was seen."""
@@ -99,48 +113,6 @@ class Exploration(Activity):
         reached = np.isfinite(path_lengths(facts.grid, facts.pose[:2]))
         left = next((arm.reason.partition(": ")[2] for arm in admission.arms if arm.expert == EXPLORER), "")
         return explored_in_words(facts.grid, reached, left)
-
-
-class Count(Exploration):
-    """Counted from memory where nothing of the scope is unknown and its floor was looked at of late; else explored."""
-
-    def __init__(self, tools: Tools, rooms: RoomSearch, answer: StockTaking) -> None:
-        super().__init__(tools, rooms, answer)
-        self._has_asked = False
-
-    def act(self, run: Run) -> bool:
-        """Ask the memory first; then as every survey."""
-        if self._has_asked or run.step.item is None or run.step.scope.around is not None:
-            return super().act(run)
-        self._has_asked = True
-        if not self._is_known(run):
-            return super().act(run)
-        self._tools.memory.ask(run, question_of(run.step), self._tools.context.config.count_age)
-        run.text = f"Asking my memory: {asked_in_words(run.step)}"
-        self._tools.transitions.wait(run)
-        return True
-
-    def waited(self, run: Run) -> None:
-        """Tell the number, or go and count."""
-        outcome, config = self._tools.memory.outcome(run), self._tools.context.config
-        if outcome is None:
-            return
-        answer = outcome.answer if outcome.is_known else None
-        bounds = Freshness(config.count_age, config.covered)
-        if answer is None or answer.coverage is None or not self._tools.memory.is_fresh(answer, bounds):
-            run.text = "I have not looked at enough of the floor of late: counting anew."
-            self._tools.transitions.redecide(run)
-            return
-        self._tools.steps.answer(run, told(answer, self._tools.context), answer)
-
-    def _is_known(self, run: Run) -> bool:
-        """Whether no floor within reach borders on unknown space, in the rooms of the scope or anywhere."""
-        facts = self._tools.context.facts
-        assert facts.grid is not None and facts.pose is not None
-        inside = rooms_mask(run.step.scope, facts.grid, facts.mirror)
-        if inside is not None and not inside.any():
-            return False
-        return not has_open_edge(facts.grid, facts.pose, inside)
 
 
 class StockTaking:

@@ -139,7 +139,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class AnswerOutcome:
-    """What came of a question. answer: also where it does not know (NO_EVIDENCE, WRONG_MAP). why: what to do.
+    """Outcome of a question. answer: also where it does not know (NO_EVIDENCE, WRONG_MAP). why: what to do.
 
     stamp: the time that the answer counts from, seconds in the clock of the stamps.
     """

@@ -74,7 +74,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 @dataclass(frozen=True)
 class _Around:
-    """What is known beside the memories. grid: None = no plan was saved."""
+    """Knowledge beside the memories. grid: None = no plan was saved."""
 
     scene: SceneMirror
     grid: OccupancyGrid2D | None = None

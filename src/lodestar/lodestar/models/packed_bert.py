@@ -1,91 +1,226 @@
-"""A fast BERT sentence encoder for few phrases: the library's result without padding and overhead."""
+"""A BERT sentence encoder in NumPy: the vectors of SentenceTransformers, without loading PyTorch.
+
+ADR 0040 says why. The weights are mapped from the model's file, so that processes share them and clean pages can be
+given back. Texts of equal length run together, so nothing is padded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import erf
 
-_PROBE = ("chair", "a red office chair next to the door")
-_SAME = 1e-4  # largest difference per component of unit vectors from the library's result
+_TOKENS = 4096  # word pieces per run; chosen: 25 MB of intermediate values at a width of 384
+_TYPES = ("Transformer", "Pooling", "Normalize")
+
+
+class OtherModel(ValueError):
+    """The folder has a model that this module does not run; the message says why."""
 
 
 class PackedBert:
-    """The encoder of a BERT SentenceTransformer: mean of token states, normalised to a unit vector."""
+    """The encoder of a BERT model: mean of token states, normalised to a unit vector. Safe to use from one thread."""
 
-    def __init__(self, transformer: Any) -> None:
-        """Raises AttributeError, TypeError or ValueError if the model has another structure."""
-        import torch
-
-        module, pooling = transformer[0], transformer[1]
-        bert = module.auto_model
-        config = bert.config
-        if config.model_type != "bert" or config.hidden_act != "gelu" or len(transformer) > 3:
-            raise ValueError(f"a {config.model_type} of {len(transformer)} parts cannot be packed")
-        if not all(str(p.device) == "cpu" and p.dtype is torch.float32 for p in bert.parameters()):
-            raise ValueError("the model is not float32 on the CPU")
-        mode = getattr(pooling, "pooling_mode", None) or pooling.get_pooling_mode_str()
-        if mode != "mean":
-            raise ValueError(f"the model pools by {mode}")
-        self._tokenizer, self._longest = transformer.tokenizer, int(transformer.max_seq_length)
-        self._embeddings, self._heads = bert.embeddings, int(config.num_attention_heads)
-        self._epsilon = float(config.layer_norm_eps)
-        self._layers = []
-        for layer in bert.encoder.layer:
-            own = layer.attention.self
-            parts = (own.query, own.key, own.value)
-            weight = torch.cat([part.weight for part in parts]).detach().contiguous()
-            bias = torch.cat([part.bias for part in parts]).detach().contiguous()
-            self._layers.append(
-                (weight, bias, layer.attention.output, layer.intermediate.dense, layer.output)
-            )
-
-    @staticmethod
-    def of(transformer: Any) -> PackedBert | None:
-        """Return the packed encoder, or None if the model is of another kind or its packed results differ."""
+    def __init__(self, folder: Path) -> None:
+        """Map the model of a SentenceTransformers folder. Raises OtherModel if it is no plain float32 BERT."""
         try:
-            packed = PackedBert(transformer)
-            expected = transformer.encode(list(_PROBE), normalize_embeddings=True, show_progress_bar=False)
-            same = np.abs(packed.embed(_PROBE) - expected).max() < _SAME
-        except (AttributeError, TypeError, ValueError, KeyError, IndexError, RuntimeError):
-            return None
-        return packed if same else None
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise OtherModel(f"tokenizers cannot be imported ({error})") from error
+        settings = _settings(folder)
+        self._heads, self._epsilon = settings.heads, settings.epsilon
+        weights = _mapped(folder / "model.safetensors")
+        try:
+            self._words, self._positions, kinds = (
+                weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
+            )
+            self._kind = kinds[0]
+            self._first = _norm_of(weights, "embeddings.LayerNorm")
+            self._layers = [_Layer.of(weights, f"encoder.layer.{k}") for k in range(settings.layers)]
+        except KeyError as error:
+            raise OtherModel(f"the weights lack {error}") from error
+        try:
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the library raises nothing more precise
+            raise OtherModel(f"the tokenizer cannot be read: {error}") from error
+        self._tokenizer.enable_truncation(settings.longest)
+        self._tokenizer.no_padding()
+
+    @property
+    def dimension(self) -> int:
+        """Return the length of a vector."""
+        return int(self._words.shape[1])
 
     def embed(self, texts: Sequence[str]) -> np.ndarray:
         """Return unit vectors (N, D) float32 of N texts."""
-        import torch
+        tokens = [one.ids for one in self._tokenizer.encode_batch(list(texts))]
+        vectors = np.empty((len(tokens), self.dimension), np.float32)
+        for rows in _runs(tokens):
+            vectors[rows] = self._run([tokens[row] for row in rows])
+        return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
 
-        with torch.inference_mode():
-            encoded = self._tokenizer(
-                list(texts), padding=True, truncation=True, max_length=self._longest, return_tensors="pt"
+    def _run(self, tokens: Sequence[Sequence[int]]) -> np.ndarray:
+        """Return mean token states (N, D). tokens: ids of N texts, sorted by length."""
+        shapes = [(len(list(same)), length) for length, same in groupby(map(len, tokens))]
+        ids = np.concatenate(tokens)
+        places = np.concatenate([np.arange(len(one)) for one in tokens])
+        states = self._normalised(self._words[ids] + self._positions[places] + self._kind, self._first)
+        for layer in self._layers:
+            mixed = self._attended(states, layer, shapes)
+            states = self._normalised(_linear(mixed, layer.attended) + states, layer.attended_norm)
+            inner = _linear(states, layer.inner)
+            inner *= 0.5 * (1.0 + erf(inner * np.float32(0.5**0.5)))  # GELU
+            states = self._normalised(_linear(inner, layer.outer) + states, layer.outer_norm)
+        means, begin = [], 0
+        for count, length in shapes:
+            end = begin + count * length
+            means.append(states[begin:end].reshape(count, length, -1).mean(axis=1))
+            begin = end
+        return np.concatenate(means)
+
+    def _attended(self, states: np.ndarray, layer: _Layer, shapes: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Return the values (T, D) that each token draws from the tokens of its own text."""
+        query, key, value = (_linear(states, part) for part in (layer.query, layer.key, layer.value))
+        width = states.shape[1] // self._heads
+        query *= np.float32(width**-0.5)
+        mixed, begin = np.empty_like(states), 0
+        for count, length in shapes:
+            part = slice(begin, begin + count * length)
+            one, other, content = (
+                values[part].reshape(count, length, self._heads, width).transpose(0, 2, 1, 3)
+                for values in (query, key, value)
             )
-            states, keep = self._states(encoded["input_ids"], encoded["attention_mask"].bool())
-            total = (states * keep[..., None]).sum(dim=1) / keep.sum(dim=1, keepdim=True)
-            return np.asarray(torch.nn.functional.normalize(total, dim=1).numpy(), np.float32)
+            scores = one @ other.transpose(0, 1, 3, 2)
+            scores -= scores.max(axis=-1, keepdims=True)
+            np.exp(scores, out=scores)
+            scores /= scores.sum(axis=-1, keepdims=True)
+            mixed[part] = (scores @ content).transpose(0, 2, 1, 3).reshape(count * length, -1)
+            begin = part.stop
+        return mixed
 
-    def _states(self, ids: Any, keep: Any) -> tuple[Any, Any]:
-        """Return last hidden states (N, T, D), 0 where there is no token, and the token mask (N, T)."""
-        import torch
-        from torch.nn import functional
+    def _normalised(self, values: np.ndarray, norm: _Pair) -> np.ndarray:
+        values = values - values.mean(axis=1, keepdims=True)
+        values /= np.sqrt(np.mean(values * values, axis=1, keepdims=True) + self._epsilon)
+        return values * norm.weight + norm.bias
 
-        def norm(values: Any, module: Any) -> Any:
-            return functional.layer_norm(values, (width,), module.weight, module.bias, self._epsilon)
 
-        count, length = ids.shape
-        words = self._embeddings
-        position, kind = words.position_embeddings.weight[:length], words.token_type_embeddings.weight[0]
-        width = position.shape[1]
-        tokens = norm((words.word_embeddings.weight[ids] + position + kind)[keep], words.LayerNorm)
-        for weight, bias, attended, inner, outer in self._layers:
-            wide = torch.zeros(count, length, 3 * width)
-            wide[keep] = functional.linear(tokens, weight, bias)
-            query, key, value = wide.view(count, length, 3, self._heads, -1).permute(2, 0, 3, 1, 4)
-            mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=keep[:, None, None])
-            mixed = mixed.transpose(1, 2).reshape(count, length, width)[keep]
-            tokens = norm(attended.dense(mixed) + tokens, attended.LayerNorm)
-            hidden = functional.gelu(inner(tokens))
-            tokens = norm(outer.dense(hidden) + tokens, outer.LayerNorm)
-        states = torch.zeros(count, length, width)
-        states[keep] = tokens
-        return states, keep
+@dataclass(frozen=True)
+class _Pair:
+    """Weight (O, I) and bias (O,) of a linear map, or both (D,) of a layer norm; float32."""
+
+    weight: np.ndarray
+    bias: np.ndarray
+
+
+@dataclass(frozen=True)
+class _Layer:
+    query: _Pair
+    key: _Pair
+    value: _Pair
+    attended: _Pair
+    attended_norm: _Pair
+    inner: _Pair
+    outer: _Pair
+    outer_norm: _Pair
+
+    @staticmethod
+    def of(weights: dict[str, np.ndarray], name: str) -> _Layer:
+        names = [f"attention.self.{part}" for part in ("query", "key", "value")]
+        names += ["attention.output.dense", "attention.output.LayerNorm"]
+        names += ["intermediate.dense", "output.dense", "output.LayerNorm"]
+        return _Layer(*(_norm_of(weights, f"{name}.{part}") for part in names))
+
+
+def _norm_of(weights: dict[str, np.ndarray], name: str) -> _Pair:
+    return _Pair(weights[f"{name}.weight"], weights[f"{name}.bias"])
+
+
+def _linear(values: np.ndarray, pair: _Pair) -> np.ndarray:
+    return values @ pair.weight.T + pair.bias
+
+
+def _runs(tokens: Sequence[Sequence[int]]) -> Iterator[list[int]]:
+    """Yield rows of the texts sorted by length, as many at a time as have `_TOKENS` word pieces."""
+    rows: list[int] = []
+    total = 0
+    for row in sorted(range(len(tokens)), key=lambda k: len(tokens[k])):
+        if rows and total + len(tokens[row]) > _TOKENS:
+            yield rows
+            rows, total = [], 0
+        rows.append(row)
+        total += len(tokens[row])
+    if rows:
+        yield rows
+
+
+@dataclass(frozen=True)
+class _Settings:
+    heads: int
+    layers: int
+    longest: int  # word pieces of a text that are read
+    epsilon: float
+
+
+def _settings(folder: Path) -> _Settings:
+    """Return what the folder says of its model. Raises OtherModel where that is not what is computed here."""
+    parts = _json(folder / "modules.json")
+    kinds = tuple(str(part["type"]).rpartition(".")[2] for part in parts)
+    if kinds not in (_TYPES[:2], _TYPES) or parts[0]["path"]:
+        raise OtherModel(f"its parts are {', '.join(kinds)}")
+    pooling = _json(folder / parts[1]["path"] / "config.json")
+    modes = {name for name, value in pooling.items() if name.startswith("pooling_mode") and value}
+    if modes != {"pooling_mode_mean_tokens"}:
+        raise OtherModel(f"it pools by {', '.join(sorted(modes)) or 'an unknown rule'}")
+    config, sentences = _json(folder / "config.json"), _json(folder / "sentence_bert_config.json")
+    expected = {"model_type": "bert", "hidden_act": "gelu"}
+    expected_or_absent = {"position_embedding_type": "absolute", "is_decoder": False}
+    other = {name: config.get(name) for name, value in expected.items() if config.get(name) != value}
+    other |= {n: config[n] for n, value in expected_or_absent.items() if config.get(n, value) != value}
+    if other or sentences.get("do_lower_case"):
+        raise OtherModel(f"its configuration has {other or 'do_lower_case'}")
+    own = _json(folder / "config_sentence_transformers.json", needed=False)
+    if own.get("default_prompt_name") or own.get("truncate_dim"):
+        raise OtherModel("it adds a prompt or cuts its vectors")
+    try:
+        longest = min(int(sentences["max_seq_length"]), int(config["max_position_embeddings"]))
+        heads, layers = int(config["num_attention_heads"]), int(config["num_hidden_layers"])
+        return _Settings(heads, layers, longest, float(config["layer_norm_eps"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise OtherModel(f"its configuration lacks or has a bad {error}") from error
+
+
+def _json(path: Path, needed: bool = True) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        if not needed:
+            return {}
+        raise OtherModel(f"{path.name} cannot be read: {error}") from error
+
+
+def _mapped(path: Path) -> dict[str, np.ndarray]:
+    """Return the float32 tensors of a safetensors file by name, mapped from it. Raises OtherModel."""
+    try:
+        with path.open("rb") as file:
+            size = int.from_bytes(file.read(8), "little")
+            if not 0 < size < 100_000_000:  # the format's own limit
+                raise ValueError("it has no header")
+            header = json.loads(file.read(size))
+        header.pop("__metadata__", None)
+        data = np.memmap(path, np.uint8, "r", offset=8 + size)
+        found = {}
+        for name, entry in header.items():
+            if entry["dtype"] == "F32":
+                begin, end = entry["data_offsets"]
+                found[name] = data[begin:end].view(np.float32).reshape(entry["shape"])
+            elif entry["dtype"] != "I64":  # positions' numbers, which some files have
+                raise ValueError(f"it has values of type {entry['dtype']}")
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise OtherModel(f"{path.name} cannot be mapped: {error}") from error
+    return {name.removeprefix("bert."): np.asarray(tensor) for name, tensor in found.items()}

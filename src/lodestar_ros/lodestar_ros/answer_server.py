@@ -14,7 +14,7 @@ from lodestar.language.question_reader import load_questions, read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
 from lodestar.memory.answer import AnswerCode, AnswerOutcome
 from lodestar.memory.answering.answerer import memory_state
-from lodestar.memory.answering.outcomes import outcome_of
+from lodestar.memory.answering.outcomes import Answers, outcome_of
 from lodestar.memory.answering.tools import Shown
 from lodestar.memory.errors import StoreError
 from lodestar.models.phrases import PhraseBook
@@ -45,6 +45,7 @@ class AnswerServer:
     ) -> None:
         self._node, self._feed, self._keeper = node, feed, keeper
         self._config, self._book = config.answering, book
+        self._model = memory_parts.answer_model(config.model, node.get_logger().warning)
         self._read_picture = picture_reader(declare_config(node, PicturesConfig, "pictures."))
         self._loaded = False
         worker = action(
@@ -109,7 +110,11 @@ class AnswerServer:
             state = memory_state(store.statistics())
         except StoreError as error:
             return _refuse(Result.STORE_UNAVAILABLE, str(error))
-        outcome = outcome_of(answerer, state, question, self._node.now, around.pose, shown)
+        used: Answers = answerer
+        if self._model is not None:
+            used = self._model.over(answerer)
+            job.when_cancelled(self._model.cancel)
+        outcome = outcome_of(used, state, question, self._node.now, around.pose, shown)
         return outcome_to_result(outcome)
 
 

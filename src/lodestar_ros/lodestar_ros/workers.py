@@ -131,6 +131,7 @@ class Job:
         self._goal_handle = goal_handle
         self._mailbox = mailbox
         self._canceled = threading.Event()
+        self._when_cancelled: Callable[[], None] | None = None
         self._said: Any = None  # the last feedback
 
     @property
@@ -143,8 +144,16 @@ class Job:
         """Return the seconds of real time since the acceptance."""
         return time.monotonic() - self.accepted_at
 
+    def when_cancelled(self, function: Callable[[], None]) -> None:
+        """Have this called once the client cancels, on the executor, to end what the work waits for. From the work."""
+        self._when_cancelled = function
+        if self.cancel_requested:
+            function()
+
     def request_cancel(self) -> None:
         self._canceled.set()
+        if self._when_cancelled is not None:
+            self._when_cancelled()
 
     def post(self, function: Callable[[], None]) -> None:
         """Call a function on the node's executor soon; from any thread, until the job is finished."""

@@ -14,7 +14,7 @@ from lodestar.experts.config import EgocentricConfig, FrontierConfig, SemanticMa
 from lodestar.keyframes.config import KeyframeConfig, PickConfig
 from lodestar.language.config import ParserConfig, ReasonerConfig
 from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterConfig, VoxelConfig
-from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.config import AnsweringConfig, AnswerModelConfig
 from lodestar.memory.config import EventConfig, SegmentConfig, SnapshotConfig, StoreConfig
 from lodestar.perception.config import CaptionerConfig, GeometricConfig, NoiseConfig, UltralyticsConfig
 from lodestar.query.config import RerankConfig
@@ -184,6 +184,7 @@ class MemoryConfig:
     events: EventConfig = field(default_factory=EventConfig)
     snapshots: SnapshotConfig = field(default_factory=SnapshotConfig)
     answering: AnsweringConfig = field(default_factory=AnsweringConfig)
+    model: AnswerModelConfig = field(default_factory=AnswerModelConfig)
 
     def __post_init__(self) -> None:
         periods = (self.tick_period, self.pose_period, self.look_period, self.retry_period)

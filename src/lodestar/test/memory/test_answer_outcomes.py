@@ -9,17 +9,17 @@ import answer_world
 import pytest
 from chat_server import chat_server
 
+from lodestar.assembly import memory_parts
 from lodestar.language.directive import StepKind
 from lodestar.language.grammar import parse_directive
 from lodestar.language.question_reader import read_question
 from lodestar.language.sentences import sentence
 from lodestar.memory.answer import AnswerCode
-from lodestar.memory.answering.agent import ModelAnswerer
 from lodestar.memory.answering.answerer import MemoryState
+from lodestar.memory.answering.config import AnswerModelConfig
 from lodestar.memory.answering.outcomes import outcome_of
 from lodestar.memory.answering.tools import AnswerCancelled
 from lodestar.memory.errors import StoreFull
-from lodestar.models.chat import OpenAiChat
 from lodestar.models.chat_key import KEY_VARIABLE
 from lodestar.models.config import ChatConfig
 from lodestar.models.phrases import MissingPhrases
@@ -121,12 +121,12 @@ def test_a_cancel_ends_the_models_request_and_its_rounds(office, monkeypatch):
     monkeypatch.setenv(KEY_VARIABLE, "secret")
     cancelled, found = threading.Event(), []
     with chat_server(("do", "silent")) as server:  # a model that thinks until the end of the test
-        chat = OpenAiChat(ChatConfig(base_url=server.url, timeout=20.0, patience=30.0))
-        offline = office.answerer(cancelled=cancelled.is_set)
-        model = ModelAnswerer(chat, offline, begin=chat.begin_task, stop=chat.cancel)
+        chat = ChatConfig(base_url=server.url, timeout=20.0, patience=30.0)
+        model = memory_parts.answer_model(AnswerModelConfig("model", chat))
+        answerer = model.over(office.answerer(cancelled=cancelled.is_set))
 
         def work():
-            found.append(outcome(office, "where is the gray chair?", answerer=model))
+            found.append(outcome(office, "where is the gray chair?", answerer=answerer))
 
         worker = threading.Thread(target=work)
         worker.start()
@@ -139,6 +139,12 @@ def test_a_cancel_ends_the_models_request_and_its_rounds(office, monkeypatch):
         worker.join(10.0)
         assert len(server.requests) == 1
     assert [one.code for one in found] == [AnswerCode.CANCELLED]
+
+
+def test_without_a_model_nothing_is_asked_and_a_choice_that_is_none_is_refused():
+    assert memory_parts.answer_model(AnswerModelConfig()) is None
+    with pytest.raises(ValueError, match="offline"):
+        AnswerModelConfig("gpt")
 
 
 # --- what would find out ---------------------------------------------------------------------------------------------

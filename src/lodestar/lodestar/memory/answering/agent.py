@@ -15,11 +15,11 @@ from lodestar.memory.answering.agent_claims import BadClaim, Checked, checked_cl
 from lodestar.memory.answering.agent_schema import SCHEMA, SYSTEM
 from lodestar.memory.answering.agent_tools import AgentTools, Pictures
 from lodestar.memory.answering.answerer import Answerer
-from lodestar.memory.answering.config import AgentConfig
+from lodestar.memory.answering.config import AgentConfig, AnswerModelConfig
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import place_of, reply
 from lodestar.memory.answering.tools import Shown, Tools
-from lodestar.models.chat import ChatModel, ChatUnavailable
+from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import parse_answer
 from lodestar.scene.captions import clean_text
 
@@ -33,7 +33,6 @@ class ModelAnswerer:
 
     Numbers and times that the store knows exactly are the store's: an offline answer of that kind always stands.
     warn is called with why the offline answer was given. begin: called before every question (`OpenAiChat.begin_task`).
-    stop: ends the request under way (`OpenAiChat.cancel`).
     """
 
     def __init__(
@@ -45,22 +44,16 @@ class ModelAnswerer:
         pictures: Pictures | None = None,
         warn: Callable[[str], None] = _log.warning,
         begin: Callable[[], None] = lambda: None,
-        stop: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model, self._offline = model, offline
         self._config = config or AgentConfig()
         self._pictures, self._warn, self._begin, self._clock = pictures, warn, begin, clock
-        self._stop = stop
 
     @property
     def tools(self) -> Tools:
         """Return what the answers are made of."""
         return self._offline.tools
-
-    def cancel(self) -> None:
-        """End the model's request under way; from another thread, once `Tools.cancelled` is true."""
-        self._stop()
 
     def answer(
         self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
@@ -132,3 +125,20 @@ def _sentence(text: str) -> str:
 
 def _last(claim: Checked) -> float:
     return max([*(m.end for m in claim.memories), *(t.last for t in claim.things)])
+
+
+class AnswerModel:
+    """A language model that answers over what the memory has at hand. cancel() ends its request under way."""
+
+    def __init__(self, config: AnswerModelConfig, warn: Callable[[str], None] = _log.warning) -> None:
+        self._config, self._warn = config, warn
+        self._chat = OpenAiChat(config.chat)
+
+    def over(self, offline: Answerer) -> ModelAnswerer:
+        """Return what asks the model where this answerer is not sure."""
+        begin = self._chat.begin_task
+        return ModelAnswerer(self._chat, offline, self._config.limits, warn=self._warn, begin=begin)
+
+    def cancel(self) -> None:
+        """End the request under way; from any thread, once `Tools.cancelled` is true."""
+        self._chat.cancel()

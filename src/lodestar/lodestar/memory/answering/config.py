@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass, field
 
 from lodestar.memory.config import BottleneckConfig
+from lodestar.models.config import ChatConfig
 from lodestar.query.config import QueryConfig
 
 
@@ -83,3 +84,20 @@ class AgentConfig:
     def __post_init__(self) -> None:
         if self.rounds < 1 or self.seconds <= 0.0:
             raise ValueError("an answer needs at least one round and some seconds")
+
+
+@dataclass(frozen=True)
+class AnswerModelConfig:
+    """Choice of what answers where the offline answer is not sure.
+
+    adapter: "offline" = nothing else; "model" = a language model over the same tools. chat: its endpoint, and what it
+    may cost. limits: of one question.
+    """
+
+    adapter: str = "offline"
+    chat: ChatConfig = field(default_factory=ChatConfig)
+    limits: AgentConfig = field(default_factory=AgentConfig)
+
+    def __post_init__(self) -> None:
+        if self.adapter not in ("offline", "model"):
+            raise ValueError(f'adapter is {self.adapter!r}; it is "offline" or "model"')

@@ -72,7 +72,8 @@ class Check(Activity):
         assert check.came is not None
         code, words = check.came
         entity = self._tools.context.facts.entity(check.entity_id)
-        if code is ErrorCode.TARGET_NOT_FOUND and not run.step.asked:
+        is_room_missing = check.errand is StepKind.LIST
+        if code is ErrorCode.TARGET_NOT_FOUND and not (run.step.asked or is_room_missing):
             self._end(run, f"No. {words}")
         elif code is not ErrorCode.NONE:
             self._leave(run, words)

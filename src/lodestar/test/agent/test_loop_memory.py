@@ -222,6 +222,12 @@ def test_a_check_in_a_room_ends_with_the_first_sight():
     assert result.entity_ids == (5,) and world.pose[1] < 5.0, "the rest of the room is not explored"
 
 
+def test_a_room_that_is_nowhere_answers_nothing_about_who_is_in_it():
+    step = Step(StepKind.CHECK, thing("person"), scope=KITCHEN, question="is there a person in the kitchen")
+    result = ended(World(answers={"frontier": exploring((2.0, 4.0, 0.0))}), do(step))
+    assert result.error_code is ErrorCode.CANNOT_ANSWER and "no kitchen was found" in result.error_msg
+
+
 # --- COUNT -----------------------------------------------------------------------------------------------------------
 
 COUNT = Step(StepKind.COUNT, thing("red chair"))

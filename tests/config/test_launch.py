@@ -15,7 +15,6 @@ from lodestar_bringup.stack import (
     ISAAC_CAMERA,
     REALSENSE_CAMERA,
     SIM_CAMERA,
-    UNEVEN,
     USES,
     WIRING,
     StackError,
@@ -237,23 +236,3 @@ def test_a_death_is_answered_by_the_starters_rule() -> None:
         react = node(specs[name], supervision)._ExecuteLocal__on_exit
         actions = react(SimpleNamespace(returncode=code), LaunchContext())
         assert [isinstance(action, Shutdown) for action in actions] == [True] * ends
-
-
-@pytest.mark.parametrize(
-    ("world", "on"),
-    [
-        ("apartment", None),
-        ("apartment?stairs=1", True),
-        ("office?hole=1", True),
-        ("ramp", True),
-        ("office?nonsense=1", None),
-    ],
-)
-def test_a_simulated_building_with_uneven_ground_switches_the_floor_layer_on(world, on):
-    mapping = next(spec for spec in stack("sim", StackOptions(world=world)) if spec.name == "mapping")
-    assert mapping.parameters.get("octomap.floor.enabled") is on
-
-
-def test_the_options_for_uneven_ground_are_those_of_the_simulator():
-    sources = pytest.importorskip("lodestar_sim.worlds.sources")
-    assert sources.GROUND == UNEVEN

@@ -222,3 +222,9 @@ def test_slam_toolbox_follows_into_a_namespace() -> None:
     assert (spaced["scan_topic"], spaced["map_name"]) == ("/robot1/scan", "/robot1/map")
     absolute = {name for name, value in spaced.items() if isinstance(value, str) and value.startswith("/")}
     assert absolute == {"scan_topic", "map_name"}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_the_map_of_a_3d_sensor_shows_where_the_floor_ends(use: str) -> None:
+    mapping = read_profiles([CONFIG / f"{use}.yaml"]).mapping
+    assert mapping.source != "scan" and mapping.octomap.floor.enabled

@@ -338,11 +338,11 @@ class FakeRobot:
         return value
 
     def scan(self, stamp: float | None = None) -> None:
-        """A LiDAR turn in a round room of 3 m."""
+        """A LiDAR turn in a round room of 3 m: five rings on the wall, and the floor 0.5 m under the sensor."""
         angles = np.linspace(-math.pi, math.pi, 720, endpoint=False)
-        heights = np.linspace(-0.3, 0.1, 5)
-        ring = np.stack([3 * np.cos(angles), 3 * np.sin(angles)], axis=1)
-        points = np.concatenate([np.column_stack([ring, np.full(len(ring), z)]) for z in heights])
+        circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        rings = [(3.0, z) for z in np.linspace(-0.3, 0.1, 5)] + [(r, -0.5) for r in np.arange(0.5, 3.0, 0.3)]
+        points = np.concatenate([np.column_stack([r * circle, np.full(len(circle), z)]) for r, z in rings])
         stamp = time.time() if stamp is None else stamp
         self._points.publish(cloud_to_msg(points.astype(np.float32), stamp, "lidar_link"))
 

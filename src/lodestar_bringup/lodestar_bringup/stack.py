@@ -144,9 +144,6 @@ ISAAC_CAMERA = (
     ("label_table", "camera/semantic_segmentation/labels"),
 )
 
-# Options of a simulated building whose ground is not level.
-UNEVEN = ("stairs", "hole", "sills")
-
 # Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
 _NEVER_RESTARTED = ("motion_gate", "sim")
 
@@ -162,14 +159,9 @@ def _ros(*names: str, remappings: Remaps) -> list[ProcessSpec]:
     return [ProcessSpec("lodestar_ros", name, name, remappings=WIRING + remappings) for name in names]
 
 
-def mapping_stack(camera: Remaps, slam: str, *, floor: bool = False) -> list[ProcessSpec]:
-    """Return the processes of grid, keyframes, semantic map and memory; under SLAM its map is the grid's source.
-
-    floor: the grid shows where the floor ends (ADR 0028).
-    """
+def mapping_stack(camera: Remaps, slam: str) -> list[ProcessSpec]:
+    """Return the processes of grid, keyframes, semantic map and memory; under SLAM its map is the grid's source."""
     parameters: dict[str, object] = {"source": "slam"} if slam == "slam_toolbox" else {}
-    if floor:
-        parameters["octomap.floor.enabled"] = True
     mapping = ProcessSpec(
         "lodestar_ros", "mapping", "mapping", parameters=parameters, remappings=WIRING + camera
     )
@@ -208,13 +200,10 @@ def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
 
 
 def _sim(options: StackOptions) -> list[ProcessSpec]:
-    """A building with stairs, a hole, sills or a ramp switches the floor layer on: they are not seen without it."""
     camera = SIM_CAMERA
-    name, _, asked = options.world.partition("?")
-    floor = name == "ramp" or any(option.partition("=")[0] in UNEVEN for option in asked.split("&"))
     return (
         simulator_stack(options)
-        + mapping_stack(camera, options.slam, floor=floor)
+        + mapping_stack(camera, options.slam)
         + decision_stack(camera)
         + motion_stack()
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
 from lodestar.assembly.plan_chain import PlanChain
+from lodestar.assembly.range_turns import LidarTurn, RangeTurn, ScannerTurn
 from lodestar.geometry.poses import planar_transform
 from lodestar_sim.simulator import Simulator
 
@@ -25,12 +26,11 @@ class RangeSensors:
         if not chain.wants_turn(now, simulator.map_from_base @ self._base_from_sensor):
             return
         where = simulator.odom_from_base @ self._base_from_sensor, simulator.map_from_odom
-        if self._planar:
-            with self._stages("ranges"):
+        with self._stages("ranges"):
+            if self._planar:
                 scan = simulator.scan()
-            angles = scan.angle_min, scan.angle_increment
-            chain.take_scan(now, scan.ranges, angles, scan.range_max, *where)
-        else:
-            with self._stages("ranges"):
-                points = simulator.lidar()
-            chain.take_points(now, points, *where, simulator.odom_from_base)
+                angles = scan.angle_min, scan.angle_increment
+                turn: RangeTurn = ScannerTurn(now, scan.ranges, angles, scan.range_max, *where)
+            else:
+                turn = LidarTurn(now, simulator.lidar(), *where, simulator.odom_from_base)
+        chain.take_turn(turn)

@@ -19,7 +19,7 @@ from lodestar_ros.conversions import stamp_from_msg
 from lodestar_ros.diagnostics import InputMonitor
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.rgbd import MAP_HOLDS
-from lodestar_ros.transforms import Transforms
+from lodestar_ros.transforms import TransformBuffer
 
 DROP_OFFS_SEEN = "seen: stairs that lead down and holes are obstacles, floor that was not seen is unknown"
 _NOT_SEEN = (
@@ -58,7 +58,7 @@ class PosedMessage:
         return None if self.odom_from_base is None else self.map_from_odom @ self.odom_from_base
 
 
-def posed(message: Any, buffer: Transforms, frames: FrameNames, config: MappingConfig) -> PosedMessage:
+def posed(message: Any, buffer: TransformBuffer, frames: FrameNames, config: MappingConfig) -> PosedMessage:
     """Return the message with the poses that its mapper needs. Raises TransformUnavailable."""
     stamp = stamp_from_msg(message.header.stamp)
     sensor = buffer.lookup(frames.odom, message.header.frame_id, stamp)
@@ -70,16 +70,20 @@ def posed(message: Any, buffer: Transforms, frames: FrameNames, config: MappingC
 
 
 def drop_offs(config: MappingConfig, mapper: OctoMapper | ScanGridMapper) -> str:
-    """Return for the diagnostics whether the map detects drop-offs."""
+    """Return for the diagnostics whether the map detects drop-offs, and whether the feet stand on its floor."""
     if not isinstance(mapper, OctoMapper):
-        return (
-            _NOT_SEEN
-            + "A planar scan passes over them: set source to lidar or depth, with octomap.floor.enabled"
-        )
+        return _NOT_SEEN + "A planar scan passes over them: set source to lidar or depth"
     if not config.octomap.floor.enabled:
-        return _NOT_SEEN + "octomap.floor.enabled is off: see docs/measurements/drop-offs.md"
+        return _NOT_SEEN + "octomap.floor.enabled is off: set it to true"
+    if not mapper.sees_drop_offs:
+        return _NOT_SEEN + "No points or depth images have come in yet"
+    floor, error = config.octomap.floor, mapper.feet_error
+    if abs(error) <= floor.step:
+        return DROP_OFFS_SEEN
+    side, height = "over" if error > 0.0 else "under", floor.base_height - error
     return (
-        DROP_OFFS_SEEN if mapper.sees_drop_offs else _NOT_SEEN + "No points or depth images have come in yet"
+        f"WRONG HEIGHT: the floor that is seen lies {abs(error):.2f} m {side} the feet, so that nothing is free; set "
+        f"octomap.floor.base_height to {height:.2f}, or mend the sensor's pose"
     )
 
 

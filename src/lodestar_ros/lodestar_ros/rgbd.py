@@ -21,7 +21,7 @@ from lodestar_ros.conversions_scene import segmented_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.sync import Companions, PoseQueue, StampPairer
-from lodestar_ros.transforms import Transforms
+from lodestar_ros.transforms import TransformBuffer
 
 #: Seconds for which the last map <- odom is valid: SLAM corrects it in steps, at its own rate.
 MAP_HOLDS = 1.0
@@ -30,7 +30,7 @@ MAP_HOLDS = 1.0
 class CameraPoses:
     """Poses of the camera in odom and in map, and its intrinsics."""
 
-    def __init__(self, node: LodestarNode, buffer: Transforms, frames: FrameNames) -> None:
+    def __init__(self, node: LodestarNode, buffer: TransformBuffer, frames: FrameNames) -> None:
         self._buffer = buffer
         self._frames = frames
         self._camera: PinholeCamera | None = None

@@ -1,12 +1,11 @@
-"""Transforms by stamp from /tf and /tf_static, behind one port: tf2_ros' buffer if installed, else our own."""
+"""Transforms by stamp from /tf and /tf_static, kept by tf2_ros if installed, else by our own store."""
 
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left, insort
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 from rclpy.clock import JumpThreshold
@@ -15,88 +14,12 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from tf2_msgs.msg import TFMessage
 
-from lodestar.geometry.poses import inverse, make_transform, rotation_from_quaternion
 from lodestar_ros import qos
 from lodestar_ros.conversions import MAX_COORDINATE, stamp_from_msg
-from lodestar_ros.frame_tree import Admission, Cause, FrameTree, TransformUnavailable
+from lodestar_ros.frame_tree import Admission, FrameTree
+from lodestar_ros.transform_store import Sample, SampleStore, TransformStore
 
 _MAX_REFUSED = 100  # rejected static transforms that are retried when conflicting ones disappear
-
-
-@dataclass
-class _Samples:
-    """The samples of one child frame. stamps ascend; poses: translation (3,) and quaternion (4,) each."""
-
-    parent: str
-    static: bool
-    stamps: list[float] = field(default_factory=list)
-    poses: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
-
-    def insert(self, stamp: float, translation: np.ndarray, quaternion: np.ndarray, history: float) -> None:
-        if self.static:
-            self.stamps, self.poses = [stamp], [(translation, quaternion)]
-            return
-        index = bisect_left(self.stamps, stamp)
-        if index < len(self.stamps) and self.stamps[index] == stamp:
-            self.poses[index] = (translation, quaternion)
-            return
-        insort(self.stamps, stamp)
-        self.poses.insert(index, (translation, quaternion))
-        expired = bisect_left(self.stamps, self.stamps[-1] - history)
-        if expired > 64:  # in batches, so that an insertion stays cheap
-            del self.stamps[:expired]
-            del self.poses[:expired]
-
-    def matrix(self, stamp: float | None, extrapolate: float, child: str) -> np.ndarray:
-        """parent_from_child, (4, 4), interpolated at the stamp (None = newest)."""
-        if self.static or stamp is None or stamp == self.stamps[-1]:
-            return _matrix(*self.poses[-1])
-        index = bisect_left(self.stamps, stamp)
-        if index == len(self.stamps):
-            behind = stamp - self.stamps[-1]
-            if behind <= extrapolate:
-                return _matrix(*self.poses[-1])
-            raise TransformUnavailable(
-                Cause.FUTURE,
-                f"{self.parent} -> {child} is known up to {self.stamps[-1]:.3f} s, "
-                f"{behind:.3f} s before the requested stamp {stamp:.3f} s",
-            )
-        if self.stamps[index] == stamp:
-            return _matrix(*self.poses[index])
-        if index == 0:
-            raise TransformUnavailable(
-                Cause.PAST,
-                f"{self.parent} -> {child} is stored from {self.stamps[0]:.3f} s on, "
-                f"{self.stamps[0] - stamp:.3f} s after the requested stamp {stamp:.3f} s",
-            )
-        before, after = self.stamps[index - 1], self.stamps[index]
-        share = (stamp - before) / (after - before)
-        (t0, q0), (t1, q1) = self.poses[index - 1], self.poses[index]
-        return _matrix(t0 + share * (t1 - t0), _slerp(q0, q1, share))
-
-
-def _matrix(translation: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
-    return make_transform(rotation_from_quaternion(quaternion), translation)
-
-
-def _slerp(q0: np.ndarray, q1: np.ndarray, share: float) -> np.ndarray:
-    """Quaternion between two unit quaternions along the shorter arc."""
-    cosine = float(q0 @ q1)
-    if cosine < 0.0:
-        q1, cosine = -q1, -cosine
-    if cosine > 0.9995:
-        return q0 + share * (q1 - q0)
-    angle = np.arccos(cosine)
-    return (np.sin((1.0 - share) * angle) * q0 + np.sin(share * angle) * q1) / np.sin(angle)
-
-
-class Sample(NamedTuple):
-    """A valid transform. translation: (3,). quaternion: (4,), of unit length."""
-
-    parent: str
-    child: str
-    translation: np.ndarray
-    quaternion: np.ndarray
 
 
 class TransformIntake:
@@ -130,19 +53,36 @@ class TransformIntake:
         return admission, Sample(parent, child, translation, quaternion / norm)
 
 
-class Transforms(Protocol):
-    """Port of a bounded history of transforms; safe for threads. Frames may begin with a slash."""
+class TransformBuffer:
+    """A bounded history of a tree of frames; safe for threads. Frames may begin with a slash.
 
-    intake: TransformIntake
+    history: seconds kept per moving frame. tree: decides the parent of each frame. store: makes the store.
+    """
+
+    def __init__(
+        self,
+        history: float = 30.0,
+        tree: FrameTree | None = None,
+        store: Callable[[FrameTree, float], TransformStore] = SampleStore,
+    ) -> None:
+        self.intake = TransformIntake(tree)
+        self.store = store(self.intake.tree, history)
+        self._lock = threading.Lock()
 
     def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
                static: bool = False) -> Admission:  # fmt: skip
-        """Store one sample, or reject it."""
-        ...
+        """Store one sample; one that is not finite, has no rotation or joins a frame to itself is rejected."""
+        with self._lock:
+            admission, sample = self.intake.admit(parent, child, stamp, translation, quaternion, static)
+            if sample is not None:
+                self.store.keep(sample, stamp, static, admission)
+        return admission
 
     def clear(self) -> None:
         """Forget all moving transforms; static ones stay."""
-        ...
+        with self._lock:
+            self.intake.tree.forget_moving()
+            self.store.forget_moving()
 
     def lookup(
         self, target: str, source: str, stamp: float | None = None, extrapolate: float = 0.0
@@ -151,84 +91,27 @@ class Transforms(Protocol):
 
         extrapolate: seconds for which the last sample stays valid. Raises TransformUnavailable.
         """
-        ...
+        target, source = target.lstrip("/"), source.lstrip("/")
+        with self._lock:
+            return self.store.matrix(target, source, stamp, extrapolate)
 
     def lookup_fresh(self, target: str, source: str, now: float, max_age: float) -> np.ndarray:
         """Return the newest target_from_source, (4, 4); see `FrameTree.check_fresh`. Raises TransformUnavailable."""
-        ...
-
-
-class TransformBuffer:
-    """Our own history of a tree of frames, used without tf2_ros. See `Transforms`.
-
-    history: seconds kept per moving frame. tree: decides the parent of each frame.
-    """
-
-    def __init__(self, history: float = 30.0, tree: FrameTree | None = None) -> None:
-        self.intake = TransformIntake(tree)
-        self._history = history
-        self._samples: dict[str, _Samples] = {}
-        self._lock = threading.Lock()
-
-    def insert(self, parent: str, child: str, stamp: float, translation: Any, quaternion: Any, *,
-               static: bool = False) -> Admission:  # fmt: skip
-        """See `Transforms`; a sample that is not finite, has no rotation or joins a frame to itself is rejected."""
-        with self._lock:
-            admission, sample = self.intake.admit(parent, child, stamp, translation, quaternion, static)
-            if sample is None:
-                return admission
-            if admission is Admission.RESTARTED:
-                self._forget_moving()
-            samples = self._samples.get(sample.child)
-            if samples is None or samples.parent != sample.parent or samples.static != static:
-                samples = self._samples[sample.child] = _Samples(sample.parent, static)
-            samples.insert(stamp, sample.translation, sample.quaternion, self._history)
-        return admission
-
-    def clear(self) -> None:
-        """See `Transforms`."""
-        with self._lock:
-            self.intake.tree.forget_moving()
-            self._forget_moving()
-
-    def _forget_moving(self) -> None:
-        self._samples = {child: kept for child, kept in self._samples.items() if kept.static}
-
-    def lookup(
-        self, target: str, source: str, stamp: float | None = None, extrapolate: float = 0.0
-    ) -> np.ndarray:
-        """See `Transforms`; without a stamp the newest sample of each frame."""
-        target, source = target.lstrip("/"), source.lstrip("/")
-        with self._lock:
-            common = self.intake.tree.common(target, source)
-            common_from_source = self._compose(source, common, stamp, extrapolate)
-            common_from_target = self._compose(target, common, stamp, extrapolate)
-        return inverse(common_from_target) @ common_from_source
-
-    def lookup_fresh(self, target: str, source: str, now: float, max_age: float) -> np.ndarray:
-        """See `Transforms`."""
         matrix = self.lookup(target, source)
         with self._lock:
             self.intake.tree.check_fresh(target.lstrip("/"), source.lstrip("/"), now, max_age)
         return matrix
 
-    def _compose(self, frame: str, common: str, stamp: float | None, extrapolate: float) -> np.ndarray:
-        """common_from_frame, (4, 4)."""
-        matrix, chain = np.eye(4), self.intake.tree.chain(frame)
-        for child in chain[: chain.index(common)]:
-            matrix = self._samples[child].matrix(stamp, extrapolate, child) @ matrix
-        return matrix
 
-
-def make_buffer() -> Transforms:
-    """Return tf2_ros' buffer if it is installed, else our own."""
+def make_buffer() -> TransformBuffer:
+    """Return a buffer over tf2_ros' if it is installed, else over our own store."""
     try:
         import tf2_ros
     except ImportError:
         return TransformBuffer()
-    from lodestar_ros.tf2_buffer import Tf2Buffer
+    from lodestar_ros.tf2_store import Tf2Store
 
-    return Tf2Buffer(tf2_ros)
+    return TransformBuffer(store=partial(Tf2Store, tf2_ros))
 
 
 class TransformListener:
@@ -244,7 +127,7 @@ class TransformListener:
         on_change: Callable[[], None] | None = None,
         profile: QoSProfile = qos.TF,
         on_refused: Callable[[str], None] | None = None,
-        buffer: Transforms | None = None,
+        buffer: TransformBuffer | None = None,
     ) -> None:
         self.buffer = buffer or make_buffer()
         self._on_change, self._on_refused = on_change, on_refused

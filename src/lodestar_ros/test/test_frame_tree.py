@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +16,8 @@ from rclpy.node import Node
 
 from lodestar.geometry.poses import planar_transform, quaternion_from_rotation
 from lodestar_ros.frame_tree import Admission, Cause, FrameTree, TransformUnavailable
-from lodestar_ros.tf2_buffer import Tf2Buffer
+from lodestar_ros.tf2_store import Tf2Store
+from lodestar_ros.transform_store import SampleStore
 from lodestar_ros.transforms import TransformBuffer, make_buffer
 
 
@@ -49,7 +51,7 @@ class Bench:
 def bench(request):
     make = {
         "own": lambda tree: TransformBuffer(tree=tree),
-        "tf2": lambda tree: Tf2Buffer(fake_tf2(), tree=tree),
+        "tf2": lambda tree: TransformBuffer(tree=tree, store=partial(Tf2Store, fake_tf2())),
     }
     return Bench(make[request.param])
 
@@ -169,9 +171,9 @@ def test_broken_samples_are_counted(bench):
 
 def test_tf2s_buffer_is_used_where_it_is_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "tf2_ros", None)
-    assert isinstance(make_buffer(), TransformBuffer)
+    assert isinstance(make_buffer().store, SampleStore)
     monkeypatch.setitem(sys.modules, "tf2_ros", fake_tf2())
-    assert isinstance(make_buffer(), Tf2Buffer)
+    assert isinstance(make_buffer().store, Tf2Store)
 
 
 def listening(bench, monkeypatch):

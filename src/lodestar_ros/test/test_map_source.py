@@ -39,6 +39,20 @@ def test_without_the_floor_layer_they_are_not_seen_and_the_parameter_is_named():
     assert text.startswith("NOT SEEN") and "octomap.floor.enabled" in text
 
 
+@pytest.mark.parametrize("base_height", [0.0, 0.32, 0.7])
+def test_a_wrong_height_of_the_base_is_named_with_the_right_one(base_height):
+    wrong = changed(config(floor=True), octomap__floor__base_height=base_height)
+    mapper = parts.plan_mapper(wrong)
+    base, sensor = planar_transform(0.0, 0.0, 0.0, 0.32), planar_transform(0.0, 0.0, 0.0, 0.5)
+    for _ in range(60):
+        mapper.insert_points(POINTS, sensor, base)
+    text = drop_offs(wrong, mapper)
+    if base_height == 0.32:
+        assert text.startswith("seen")
+    else:
+        assert text.startswith("WRONG HEIGHT") and "set octomap.floor.base_height to 0.32" in text
+
+
 def test_of_a_planar_scan_they_are_not_seen():
     scan = config("scan", floor=True)
     assert drop_offs(scan, parts.plan_mapper(scan)).startswith("NOT SEEN")

@@ -98,7 +98,7 @@ def test_memory_is_bounded():
     buffer = TransformBuffer(history=1.0)
     for tick in range(5000):
         put(buffer, "odom", "base_link", tick * 0.02, (tick, 0, 0))
-    assert len(buffer._samples["base_link"].stamps) < 130
+    assert len(buffer.store._samples["base_link"].stamps) < 130
     with pytest.raises(TransformUnavailable):
         buffer.lookup("odom", "base_link", 50.0)
 

@@ -15,7 +15,7 @@ from lodestar_sim.worlds import world_from_spec
 
 
 def mapped(sim, poses, base_height=0.0) -> OctoMapper:
-    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(enabled=True, base_height=base_height)))
+    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(base_height=base_height)))
     for pose in poses:
         sim.robot.pose = np.array(pose, float)
         sim.robot.step(0.02, sim._raster, [])

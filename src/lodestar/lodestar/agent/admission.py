@@ -12,7 +12,7 @@ from lodestar.experts.protocol import ActionKind, Proposal, Rejection, Rejection
 from lodestar.geometry.boxes import box_distance
 from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.grid.success_pose import is_facing
+from lodestar.grid.success_pose import faced
 from lodestar.scene.records import Entity
 
 _SILENT = {
@@ -59,9 +59,10 @@ def heads_for(proposal: Proposal, entities: Sequence[Entity]) -> bool:
     """Whether the proposal's goal is a pose that faces one of the entities, or is made for it."""
     if any(proposal.entity_id == entity.id for entity in entities):
         return True
-    if proposal.action is not ActionKind.GO:
+    if proposal.action is not ActionKind.GO or not entities:
         return False
-    return any(is_facing(proposal.goal, entity.box_min, entity.box_max) for entity in entities)
+    low, high = np.array([e.box_min for e in entities]), np.array([e.box_max for e in entities])
+    return bool(faced(proposal.goal, low, high).any())
 
 
 def admit(

@@ -13,7 +13,7 @@ from lodestar.agent.run import Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
-from lodestar.agent.words import going
+from lodestar.agent.words import going, name_of
 from lodestar.experts.facing_places import place_to_face
 from lodestar.experts.protocol import Proposal
 from lodestar.experts.reach import Reach
@@ -50,7 +50,9 @@ class KnownTarget:
         assert run.questions.request is not None
         epoch = run.questions.request.epoch
         run.questions.close()
-        rationale = f"{length:.1f} m away; the experts have not answered, so I go by the map"
+        rationale = (
+            f"going to {name_of(entity)}, {length:.1f} m away, by the map: the experts have not answered"
+        )
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
         run.text = going(proposal, entity, bool(accepted))
         run.decided(self._context.now, view)

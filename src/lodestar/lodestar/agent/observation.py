@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -30,22 +31,27 @@ def perceive(
     """
     matches = None
     if view is not None:
-        wanted = _words_wanted(step)
-        matches = tuple(
-            _match(entities[candidate.entity_id], candidate.semantic_score, pose, wanted)
-            for candidate in view.candidates
-            if candidate.entity_id in entities
+        known = [c for c in view.candidates if c.entity_id in entities]
+        matches = _matches(
+            [entities[c.entity_id] for c in known], [c.semantic_score for c in known], pose, step
         )
     present = sum(entity.state is not EntityState.ARCHIVED for entity in entities.values())
     return Perceived(stamp, area, pose, present, matches, view.neighbor if view is not None else 0.0, grid)
 
 
-def _match(entity: Entity, similarity: float, pose: np.ndarray | None, wanted: frozenset[str]) -> Match:
-    distance = math.inf
-    if pose is not None:
+def _matches(
+    entities: Sequence[Entity], similarities: Sequence[float], pose: np.ndarray | None, step: Step
+) -> tuple[Match, ...]:
+    distances = np.full(len(entities), math.inf)
+    if pose is not None and len(entities):
         here = np.asarray(pose[:2], np.float64)
-        distance = float(box_distance(here, here, entity.box_min[:2], entity.box_max[:2]))
-    return Match(float(similarity), distance, bool(wanted & _kinds(f"{entity.label} {entity.caption}")))
+        low, high = np.array([e.box_min for e in entities]), np.array([e.box_max for e in entities])
+        distances = box_distance(here, here, low[:, :2], high[:, :2])
+    wanted = _words_wanted(step)
+    return tuple(
+        Match(float(similarity), float(distance), bool(wanted & _kinds(f"{entity.label} {entity.caption}")))
+        for entity, similarity, distance in zip(entities, similarities, distances)
+    )
 
 
 def _words_wanted(step: Step) -> frozenset[str]:
@@ -56,6 +62,7 @@ def _words_wanted(step: Step) -> frozenset[str]:
     return frozenset().union(*(_kinds(category) for category in categories))
 
 
+@lru_cache(maxsize=16384)
 def _kinds(text: str) -> frozenset[str]:
     """Every word of a text in the singular, and the lexicon's names of its words."""
     known = load_lexicon()

@@ -20,7 +20,7 @@ from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.agent.words import counted
 from lodestar.geometry.poses import wrap_angle
-from lodestar.language.directive import Step
+from lodestar.language.directive import ROBOT_FRAME, Step
 from lodestar.scene.records import Region
 
 _TRIES = 3  # arrivals that are short of the place, after which it is given up
@@ -97,25 +97,32 @@ class Start:
 
 
 class Numbers:
-    """The pose that the step names."""
+    """The pose that the step names. One that is said from where the robot stands is so from where the step begins."""
 
     proposer = PLACE
 
     def __init__(self, context: LoopContext) -> None:
         self._context = context
+        self._start: np.ndarray | None = None  # (3,) of the robot in map, as the step began
 
     def goal(self, run: Run) -> np.ndarray:
         """(3,) the pose, with the direction of the way where any heading will do."""
         pose, here = run.step.pose, self._context.facts.pose
         assert pose is not None and here is not None
-        heading = math.atan2(pose.y - here[1], pose.x - here[0]) if pose.heading is None else pose.heading
-        return np.array([pose.x, pose.y, float(wrap_angle(heading))])
+        if self._start is None:
+            self._start = np.array(here, float)
+        x, y, turned = pose.x, pose.y, 0.0
+        if pose.frame == ROBOT_FRAME:
+            turned = float(self._start[2])
+            x = float(self._start[0]) + pose.x * math.cos(turned) - pose.y * math.sin(turned)
+            y = float(self._start[1]) + pose.x * math.sin(turned) + pose.y * math.cos(turned)
+        heading = math.atan2(y - here[1], x - here[0]) if pose.heading is None else turned + pose.heading
+        return np.array([x, y, float(wrap_angle(heading))])
 
     def words(self, run: Run) -> tuple[str, str, str]:
         """Of the numbers."""
-        pose = run.step.pose
-        assert pose is not None
-        place = f"({pose.x:.1f}, {pose.y:.1f})"
+        x, y, _ = self.goal(run)
+        place = f"({x:.1f}, {y:.1f})"
         return f"Going to {place}.", f"I stand at {place}.", place
 
 
@@ -210,6 +217,8 @@ class SpotVisit(Activity):
 class RoomPatrol(Activity):
     """PATROL without stops: go once into every room, the nearest first, and explore where no room is left to go to.
 
+    Of a step whose scope names rooms, only those that go by these names are visited.
+
     Rooms are split and merged while the map grows, so what is kept is where the robot was, not which regions.
     """
 
@@ -228,7 +237,7 @@ class RoomPatrol(Activity):
         assert pose is not None
         if self._rooms.is_inside(self._rooms.all()):
             self._been.append(np.array(pose[:2]))
-        left = self._left()
+        left = self._left(run)
         goal = self._rooms.way_in(run, left)
         if goal is not None:
             self.send(run, PLACE, goal, f"On patrol: {counted(len(left), 'room')} to go, of those I know.")
@@ -243,11 +252,12 @@ class RoomPatrol(Activity):
 
     def explored(self, run: Run, admission: Admission, view: TargetView) -> None:
         """Every room is known; the step has succeeded if the robot was in all of them."""
-        left = self._left()
-        seen = [_called(region) for region in self._rooms.all() if region not in left]
+        left, labels = self._left(run), run.step.scope.labels
+        seen = [_called(region) for region in self._wanted(run) if region not in left]
         told = f"I was in {', '.join(seen)}." if seen else "I was in no room."
-        if not self._rooms.all():
-            message = "Everything reachable is explored, and I made out no rooms in it."
+        if not self._wanted(run):
+            none = f"found no {' or '.join(labels)}" if labels else "made out no rooms in it"
+            message = f"Everything reachable is explored, and I {none}."
             self._tools.steps.fail(run, ErrorCode.TARGET_NOT_FOUND, message)
         elif left:
             missed = ", ".join(_called(region) for region in left)
@@ -255,10 +265,14 @@ class RoomPatrol(Activity):
         else:
             self._tools.steps.succeed(run, told)
 
-    def _left(self) -> list[Region]:
+    def _wanted(self, run: Run) -> list[Region]:
+        labels = run.step.scope.labels
+        return self._rooms.called(labels) if labels else self._rooms.all()
+
+    def _left(self, run: Run) -> list[Region]:
         mirror = self._tools.context.facts.mirror
         been = set() if mirror is None else {mirror.region_at(place) for place in self._been}
-        return [region for region in self._rooms.all() if region.id not in been]
+        return [region for region in self._wanted(run) if region.id not in been]
 
 
 def _names(run: Run) -> tuple[str, ...]:

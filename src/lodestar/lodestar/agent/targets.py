@@ -9,9 +9,9 @@ from typing import Protocol
 from lodestar.language.directive import DEFAULT_KEEP_AWAY, Constraint, ConstraintKind, Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.models.phrases import MissingPhrases, PhraseBook
-from lodestar.query.verdict import Candidate, QueryConfig, score_query
+from lodestar.query.verdict import Candidate, PoolCache, QueryConfig, score_pool, score_query
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.records import Entity
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,14 @@ class Targets(Protocol):
 
 
 class SceneTargets:
-    """Scores steps with `query.scoring`, once per revision of the scene."""
+    """Scores steps with `query.verdict`, once per revision of the scene."""
 
     def __init__(
         self, phrases: PhraseBook, config: QueryConfig | None = None, keep_away: float = DEFAULT_KEEP_AWAY
     ) -> None:
         self._phrases, self._keep_away = phrases, keep_away
         self._config = config or QueryConfig()
+        self._pools = PoolCache()
         self._cache: dict[tuple[int, int, str], tuple[Step, TargetView]] = {}
 
     def look(self, mirror: SceneMirror, step: Step) -> TargetView:
@@ -121,11 +122,11 @@ class SceneTargets:
         return tuple((mirror.entities[i], metres) for i, metres in found.items())
 
     def _score(self, graphs: tuple[QueryGraph, ...], mirror: SceneMirror) -> TargetView:
-        present = {i: e for i, e in mirror.entities.items() if e.state is not EntityState.ARCHIVED}
-        if not graphs or not present:
+        if not graphs:
             return TargetView()
+        pool = self._pools.of(mirror.entities, self._phrases, self._config, mirror.regions)
         try:
-            candidates = score_query(graphs, present, self._phrases, self._config, mirror.regions)
+            candidates = score_pool(graphs, pool)
         except MissingPhrases as missing:
             return TargetView(missing=tuple(missing.phrases))
         accepted = tuple(c for c in candidates if c.score >= self._config.accept)

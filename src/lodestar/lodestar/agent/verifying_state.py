@@ -17,9 +17,10 @@ from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.verification import Arrival, Evidence, faced_entity, inspect
-from lodestar.agent.words import name_of, nothing_here, place_of
+from lodestar.agent.words import name_of, nothing_here, place_of, why_not
 from lodestar.grid.success_pose import is_facing
 from lodestar.language.directive import EVERY
+from lodestar.models.english import listed
 from lodestar.query.ambiguity import choices_in_words
 from lodestar.scene.captions import clean_text
 from lodestar.scene.floor_height import foot_height
@@ -106,8 +107,7 @@ class VerifyingState:
             self._leave(run, view, f"{name_of(entity)} is not in front of me; trying another place")
         else:
             run.excluded[entity.id] = BELOW_ACCEPT
-            why = view.explanation(entity.id)
-            self._leave(run, view, f"{name_of(entity)} is not it{': ' + why if why else ''}")
+            self._leave(run, view, why_not(entity, view.explanation(entity.id)))
 
     def _leave(self, run: Run, view: TargetView, text: str) -> None:
         run.arrival = None
@@ -142,7 +142,7 @@ class VerifyingState:
         rest = run.directive.from_step(run.step_index)
         every = frozenset(c.entity_id for c in run.doubt.rivals)
         choices = tuple(Choice(said, rest, every - {e.id}) for said, e in zip(words, entities))
-        text = f"Which {clean_text(run.step.target)}: {', or '.join(words)}?"
+        text = f"Which {clean_text(run.step.target)}: {listed(words, 'or')}?"
         return context.questions.ask(text, choices, context.now)
 
     def _claim(self, run: Run, entity: Entity, view: TargetView) -> None:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from lodestar.experts.protocol import Proposal
-from lodestar.language.directive import EVERY, Directive, Step, StepKind
-from lodestar.language.sentences import sentence
+from lodestar.language.directive import EVERY, ROBOT_FRAME, Directive, Step, StepKind
+from lodestar.language.sentences import pose_words, sentence
 from lodestar.models.english import with_article
 from lodestar.query.verdict import Candidate
 from lodestar.scene.captions import clean_text
@@ -52,7 +52,7 @@ def step_in_words(step: Step) -> str:
         ),
         StepKind.CHECK: lambda: clean_text(step.question) or f"check {target}",
         StepKind.ASK: lambda: clean_text(step.question) or "answer",
-        StepKind.PATROL: lambda: "visit every room",
+        StepKind.PATROL: lambda: f"visit every {' and '.join(step.scope.labels) or 'room'}",
         StepKind.STOP: lambda: "stop",
     }
     return words[step.kind]()
@@ -65,6 +65,8 @@ def _search_in_words(target: str, count: int) -> str:
 
 
 def _place_in_words(step: Step, target: str) -> str:
+    if step.pose is not None and step.pose.frame == ROBOT_FRAME:
+        return pose_words(step.pose).replace("your", "my").replace("you", "me")
     if step.pose is not None:
         return f"({step.pose.x:.1f}, {step.pose.y:.1f})"
     return f"where I last saw the {target}" if step.is_remembered else f"the {target}"
@@ -91,14 +93,22 @@ def nothing_here(step: Step) -> str:
 
 
 def going(proposal: Proposal, entity: Entity | None, accepted: bool) -> str:
-    """Return what the robot is about to do, and why."""
+    """Return what the robot is about to do, and why. accepted: the proposal's entity meets the query."""
     why = clean_text(proposal.rationale).rstrip(".")
-    if entity is None:
-        return f"{why}."
-    name = name_of(entity)
-    if accepted:
-        return f"This may be it: going to {name} to make sure. {why[:1].upper()}{why[1:]}."
-    return f"{name[:1].upper()}{name[1:]} could be it; going closer to see: {why}."
+    if entity is not None and f"(entity {entity.id})" not in why:
+        why = f"going to {name_of(entity)}: {why}"
+    return f"This may be it: {why}." if entity is not None and accepted else f"{why[:1].upper()}{why[1:]}."
+
+
+def why_not(entity: Entity, explanation: str) -> str:
+    """Return that an entity is not what is looked for, and why. explanation: of its candidate, may be empty."""
+    return f"{name_of(entity)} is not it{_with_it(entity, explanation)}"
+
+
+def _with_it(entity: Entity, explanation: str) -> str:
+    """Return the explanation of a candidate as ": it is a chair, not red", without the name that it begins with."""
+    why = clean_text(explanation.removeprefix(f"{entity.caption or entity.label}: "))
+    return f": it {why}" if why else ""
 
 
 def nearest_in_words(candidates: Sequence[Candidate], entities: Mapping[int, Entity], limit: int) -> str:
@@ -107,7 +117,7 @@ def nearest_in_words(candidates: Sequence[Candidate], entities: Mapping[int, Ent
     for candidate in candidates[:limit]:
         entity = entities.get(candidate.entity_id)
         if entity is not None:
-            why = f": {clean_text(candidate.explanation)}" if candidate.explanation else ""
+            why = _with_it(entity, candidate.explanation)
             parts.append(f"{name_of(entity)}, score {candidate.score:.2f}{why}")
     return "; ".join(parts)
 

@@ -13,6 +13,7 @@ from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
 from lodestar.assembly.periods import Periodic
 from lodestar.assembly.plan_chain import PlanChain
+from lodestar.assembly.range_turns import RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.overlay import with_keep_out
 from lodestar.language.directive import Directive
@@ -80,37 +81,10 @@ class MapChain:
         """See `PlanChain.wants_turn`."""
         return self.plan.wants_turn(stamp, map_from_sensor)
 
-    def take_points(
-        self,
-        stamp: float,
-        points: np.ndarray,
-        odom_from_sensor: np.ndarray,
-        map_from_odom: np.ndarray,
-        odom_from_base: np.ndarray | None = None,
-    ) -> None:
-        """Integrate returns (N, 3) of a LiDAR, metres in its frame; `wants_turn` selects the turns.
-
-        odom_from_base: (4, 4), where a floor layer begins.
-        """
+    def take_turn(self, turn: RangeTurn) -> None:
+        """See `PlanChain.take_turn`."""
         with self._stages("grid"):
-            self._planned(
-                self.plan.take_points(stamp, points, odom_from_sensor, map_from_odom, odom_from_base)
-            )
-
-    def take_scan(
-        self,
-        stamp: float,
-        ranges: np.ndarray,
-        angles: tuple[float, float],
-        range_max: float,
-        odom_from_sensor: np.ndarray,
-        map_from_odom: np.ndarray,
-    ) -> None:
-        """Integrate a planar scan: ranges (N,), metres; angles: the first and the step, rad."""
-        with self._stages("grid"):
-            self._planned(
-                self.plan.take_scan(stamp, ranges, angles, range_max, odom_from_sensor, map_from_odom)
-            )
+            self._planned(self.plan.take_turn(turn))
 
     def _planned(self, jumped: bool) -> None:
         """Update `grid` after the plan may have changed."""

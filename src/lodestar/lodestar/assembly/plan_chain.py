@@ -7,6 +7,7 @@ import numpy as np
 from lodestar.assembly.config import MappingConfig
 from lodestar.assembly.mapping_parts import plan_mapper, turn_filter
 from lodestar.assembly.periods import Periodic
+from lodestar.assembly.range_turns import LidarTurn, RangeTurn
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.mapping.octomap import OctoMapper
 from lodestar.mapping.scan_grid import ScanGridMapper
@@ -38,36 +39,19 @@ class PlanChain:
             return False
         return self._turns.due(stamp) and self._turns.takes(stamp, map_from_sensor[:3, 3])
 
-    def take_points(
-        self,
-        stamp: float,
-        points: np.ndarray,
-        odom_from_sensor: np.ndarray,
-        map_from_odom: np.ndarray,
-        odom_from_base: np.ndarray | None = None,
-    ) -> bool:
-        """Integrate LiDAR returns (N, 3), metres in its frame; a floor layer starts from the base's place."""
-        assert isinstance(self.mapper, OctoMapper)
-        jumped = self.mapper.follow(map_from_odom, odom_from_sensor)
-        base = None if odom_from_base is None else map_from_odom @ odom_from_base
-        self.mapper.insert_points(points, map_from_odom @ odom_from_sensor, base)
-        self._project(stamp, jumped)
-        return jumped
-
-    def take_scan(
-        self,
-        stamp: float,
-        ranges: np.ndarray,
-        angles: tuple[float, float],
-        range_max: float,
-        odom_from_sensor: np.ndarray,
-        map_from_odom: np.ndarray,
-    ) -> bool:
-        """Integrate a planar scan: ranges (N,), metres; angles: the first and the step, rad."""
-        assert isinstance(self.mapper, ScanGridMapper)
-        jumped = self.mapper.follow(map_from_odom, odom_from_sensor)
-        self.mapper.insert_scan(ranges, *angles, range_max, map_from_odom @ odom_from_sensor)
-        self._project(stamp, jumped)
+    def take_turn(self, turn: RangeTurn) -> bool:
+        """Integrate a turn of the configured sensor; `wants_turn` selects the turns."""
+        map_from_odom, mapper = turn.map_from_odom, self.mapper
+        jumped = mapper.follow(map_from_odom, turn.odom_from_sensor)
+        map_from_sensor = map_from_odom @ turn.odom_from_sensor
+        if isinstance(turn, LidarTurn):
+            assert isinstance(mapper, OctoMapper)
+            base = None if turn.odom_from_base is None else map_from_odom @ turn.odom_from_base
+            mapper.insert_points(turn.points, map_from_sensor, base)
+        else:
+            assert isinstance(mapper, ScanGridMapper)
+            mapper.insert_scan(turn.ranges, *turn.angles, turn.range_max, map_from_sensor)
+        self._project(turn.stamp, jumped)
         return jumped
 
     def take_depth(self, frame: RgbdFrame, odom_from_base: np.ndarray | None = None) -> bool:

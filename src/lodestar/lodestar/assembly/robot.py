@@ -36,7 +36,7 @@ from lodestar.selection.policy import Policy
 class HeadlessRobot:
     """All parts that the nodes run, made of the same configuration and fed at the same rates.
 
-    The records of one moment come in any order: `take_points` or `take_scan`, `take_view`, `take_pose`; then `tick`.
+    The records of one moment come in any order: `map.take_turn`, `take_view`, `take_pose`; then `tick`.
     Whoever owns it carries out the commands; `propose` answers those that ask an expert.
 
     reasoner(): makes a reasoner for each expert that asks one; by default the configured one. remembers: it carries a

@@ -26,6 +26,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.viewpoints import NoViewpoint, NoViewpointReason
 from lodestar.language.reasoner import OfflineReasoner, Reasoner
 from lodestar.language.views import GO, ViewAnswer, ViewPoint, ViewQuestion
+from lodestar.models.english import with_article
 from lodestar.models.kinship import same_kind
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -193,7 +194,7 @@ class EgocentricExpert:
             confidence = answer.scores[mark.number]
             goal, problem = self._goal(request, reach, mark, view)
             if goal is None:
-                blocked = blocked or f"{mark.what or 'a place'} is in view, but {problem}"
+                blocked = blocked or f"{with_article(mark.what or 'place')} is in view, but {problem}"
                 continue
             if problem:
                 confidence *= self.config.afar_share
@@ -231,7 +232,8 @@ class EgocentricExpert:
         known: int,
     ) -> Proposal:  # fmt: skip
         assert self._frame is not None
-        what = f"I see {mark.what}" if mark.what else "I see a place worth a look"
+        what = f"I see {with_article(mark.what)}" if mark.what else "I see a place worth a look"
+        what += f" (entity {known})" if known else ""
         why = f" ({answer.rationale})" if answer.rationale else ""
         return Proposal(
             expert=self.name,
@@ -288,7 +290,7 @@ class EgocentricExpert:
             epoch=request.epoch,
             goal=np.array([x, y, heading]),
             confidence=self.config.turn_confidence * (1.0 + openness),
-            rationale=f"Nothing in view fits; {action.name.lower().replace('_', ' ')} to look there{why}",
+            rationale=f"Nothing in view fits; turning {action.name.lower().removeprefix('turn_')} to look there{why}",
             action=action,
             stamp=self._frame.stamp,
         )

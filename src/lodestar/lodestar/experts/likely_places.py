@@ -12,6 +12,7 @@ from lodestar.experts.protocol import Proposal, ProposalRequest
 from lodestar.experts.reach import Reach
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.priors import CoOccurrence
+from lodestar.models.english import the
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.categories import category_scores
@@ -87,13 +88,13 @@ class LikelyPlaces:
     def _proposal(
         self, expert: str, request: ProposalRequest, thing: Entity, score: float, pose: np.ndarray
     ) -> Proposal:
-        name = thing.caption or thing.label
+        name = the(thing.caption or thing.label or "thing")
         return Proposal(
             expert=expert,
             epoch=request.epoch,
             goal=np.asarray(pose, np.float64),
             confidence=self._config.confidence * score,
-            rationale=f"not seen yet, but likely near {name} ({score:.2f}), around which not all was looked at",
+            rationale=f"going to look around {name}: it is likely to be there ({score:.2f}), and not all was looked at",
             evidence_entities=(thing.id,),
             evidence_keyframes=tuple(view.keyframe_id for view in thing.views if view.keyframe_id)[:3],
             stamp=thing.last_seen,

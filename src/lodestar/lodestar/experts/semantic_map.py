@@ -20,9 +20,11 @@ from lodestar.grid.viewpoints import NoViewpoint
 from lodestar.language.directive import Step
 from lodestar.language.query_graph import QueryGraph
 from lodestar.language.reasoner import Judgement, OfflineReasoner, Reasoner
+from lodestar.models.english import listed, the
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
-from lodestar.query.verdict import Candidate, score_query
+from lodestar.query.explanations import reasons
+from lodestar.query.verdict import Candidate, PoolCache, score_pool
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
@@ -62,6 +64,7 @@ class SemanticMapExpert:
         self._task = TaskWatch(self._reasoner.begin_task)
         self._likely = LikelyPlaces(config.likely, phrases, config.reach)
         self._descriptions = DescriptionMemory()
+        self._pools = PoolCache()
         self._cache: tuple[object, list[Candidate]] | None = None
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
@@ -113,8 +116,8 @@ class SemanticMapExpert:
         key = (step.graphs, mirror.session_id, mirror.map_id, mirror.revision, regions)
         if self._cache is None or self._cache[0] != key:
             thinned = self._prefilter(step.graphs, entities)
-            scored = score_query(step.graphs, thinned, self._phrases, self.config.query, mirror.regions)
-            self._cache = (key, scored)
+            pool = self._pools.of(thinned, self._phrases, self.config.query, mirror.regions)
+            self._cache = (key, score_pool(step.graphs, pool))
         return self._cache[1]
 
     def _is_accepted(self, choice: _Choice) -> bool:
@@ -216,23 +219,29 @@ class SemanticMapExpert:
     ) -> Proposal:
         candidate, judgement = choice.candidate, choice.judgement
         entity = entities[candidate.entity_id]
-        name = entity.caption or entity.label
         score = choice.score if accepted else self.config.promising_confidence * candidate.semantic_score
-        what = "fits" if accepted else "may fit, seen from nearer"
-        reason = judgement.rationale if judgement.by != OfflineReasoner.name else candidate.explanation
-        why = f" ({reason})" if reason else ""
+        by_model = judgement.rationale if judgement.by != OfflineReasoner.name else ""
+        why = by_model or self._why(candidate, accepted)
         others = tuple(i for i in _bound(candidate) if i != entity.id)
         return Proposal(
             expert=self.name,
             epoch=request.epoch,
             goal=np.asarray(viewpoint.pose, np.float64),
             confidence=float(min(max(score, 0.0), 1.0)),
-            rationale=f"{name} {what}{why}, {viewpoint.path_length:.1f} m away",
+            rationale=_going(entity, viewpoint.path_length, accepted) + (f": {why}" if why else ""),
             entity_id=entity.id,
             evidence_entities=(entity.id, *others),
             evidence_keyframes=tuple(view.keyframe_id for view in entity.views if view.keyframe_id)[:3],
             stamp=entity.last_seen,
         )
+
+    def _why(self, candidate: Candidate, accepted: bool) -> str:
+        """Return what of the query holds of a candidate and what does not, as far as the map shows."""
+        met, unmet = reasons(candidate.predicate_scores, self.config.query)
+        if accepted:
+            return f"it is {listed([*met, *unmet])}" if met or unmet else ""
+        fits = f"it is {listed(met)} and may be the one" if met else "it may be the one"
+        return f"{fits}, but as far as the map shows it is {listed(unmet)}" if unmet else fits
 
     def _nearest(self, choices: Sequence[_Choice], entities: Mapping[int, Entity]) -> str:
         if not choices:
@@ -243,6 +252,11 @@ class SemanticMapExpert:
 
     def _reject(self, request: ProposalRequest, reason: RejectionReason, message: str) -> Rejection:
         return Rejection(self.name, request.epoch, reason, message)
+
+
+def _going(entity: Entity, length: float, accepted: bool) -> str:
+    name = the(entity.caption or entity.label or "thing")
+    return f"going {'' if accepted else 'closer '}to {name} (entity {entity.id}), {length:.1f} m away"
 
 
 def _bound(candidate: Candidate) -> list[int]:

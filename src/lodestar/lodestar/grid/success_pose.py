@@ -6,6 +6,8 @@ point is within 30 degrees. The caller checks line of sight, on the grid or on t
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,6 +16,7 @@ from lodestar.grid.config import Footprint, SuccessConfig
 from lodestar.grid.footprint import GO2
 
 MAX_DISTANCE, MAX_BEARING = SuccessConfig.distance, SuccessConfig.bearing  # the benchmarks' limits
+_ROUNDING = 1e-6  # m
 
 
 def _outside(points: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -78,3 +81,15 @@ def is_facing(
         footprint_distance(pose, footprint, box_min, box_max) <= max_distance
         and abs(bearing_to_box(pose, box_min, box_max)) <= max_bearing
     )
+
+
+def faced(
+    pose: ArrayLike, box_mins: np.ndarray, box_maxs: np.ndarray, footprint: Footprint = GO2
+) -> np.ndarray:
+    """Return (N,) bool: `is_facing` of boxes (N, 2+), read closely only where a box is near enough."""
+    place = np.asarray(pose, np.float64)[:2]
+    reach = MAX_DISTANCE + math.hypot(footprint.length, footprint.width) / 2.0
+    found = _outside(place, box_mins[:, :2], box_maxs[:, :2]) <= reach + _ROUNDING
+    for row in np.flatnonzero(found):
+        found[row] = is_facing(pose, box_mins[row], box_maxs[row], footprint)
+    return found

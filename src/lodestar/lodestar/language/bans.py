@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lodestar.language.clause_words import plain_verb
@@ -25,6 +26,7 @@ _TOUCHING = frozenset({"touch", "hit", "bump", "run", "knock", "push", "move", "
 
 
 def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
+    """Add the constraints of a clause that forbids something. Raises NotUnderstood, CannotObey."""
     metres = meaning.get("metres")
     verb = str(meaning.get("verb", "")).split(" ")[0]
     if meaning.get("between"):
@@ -38,9 +40,12 @@ def forbid(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
             kind, things, _ = draft.constraints[-1]
             draft.constraints[-1] = (kind, things, metres)
             return
-        raise NotUnderstood(f'"{clause.text}" from what? say what to keep away from')
+        raise NotUnderstood(f'"{clause.text}" does not say from what; name the thing to keep away from')
     named, draft.named = draft.named, draft.barred or draft.named
     things = draft.things(meaning["thing"])
+    if named is not None and named.is_place:  # "the red room, avoiding blue and green"
+        rooms = (p.with_noun(named.noun) if p.adjectives_only and p.noun.words else p for p in things.phrases)
+        things = replace(things, phrases=tuple(rooms))
     draft.barred, draft.named = draft.named, named or draft.named
     if verb in ("leave", "leaving", "exit", "exiting"):
         scope = scope_of(generic().with_relations([Relation("Inside", things.phrases)]))

@@ -25,13 +25,15 @@ def check_directive(directive: Directive) -> None:
         raise NotUnderstood('the directive has no step; say what to do, such as "find the red chair"')
     for manner in directive.manners:
         raise CannotObey(
-            f'"{manner.said}" cannot be obeyed: nothing here changes how the robot moves; leave it out'
+            f'"{manner.said}" cannot be obeyed: words do not change how the robot moves; leave it out'
         )
     for constraint in directive.constraints:
         _check_constraint(constraint)
     for step in directive.steps:
         if step.kind is StepKind.FIND and step.item is not None and is_open(step.item):
-            raise NotUnderstood("any thing at all would do; say what kind of thing, or send a picture of it")
+            raise NotUnderstood(
+                "it does not say what kind of thing to look for; name it, or send a picture of it"
+            )
     both = contradiction(directive.steps, directive.constraints)
     if both:
         raise NotUnderstood(why_contradictory(both))

@@ -13,9 +13,20 @@ from lodestar.language.directive import (
     StepKind,
 )
 from lodestar.language.directive_draft import Draft
+from lodestar.language.phrase_items import level_of
 from lodestar.language.report_steps import asked, checked, explored, told, what_step, where_step
 from lodestar.language.search_steps import found_steps, fragment, looked_at
+from lodestar.language.sentence_tokens import shown
 from lodestar.language.travel_steps import places, spots, unable_of_last, went
+from lodestar.language.vocabulary import load_vocabulary
+
+_ASKS = (
+    "ask",
+    "check",
+    "where",
+    "what",
+)  # kinds that are answered, as far as is known, from where the robot is
+_FLOORS = ("upstairs", "downstairs", "floor")
 
 
 def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
@@ -36,7 +47,7 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
         return
     elif kind == "override":
         raise NotUnderstood(
-            f'"{clause.words[0]}": what is to be kept away from cannot be lifted, only left out'
+            f'"{shown(clause.text)}" changes nothing: each directive stands alone, and no words lift what is forbidden'
         )
     elif kind in ("statement", "leave"):
         draft.remember(meaning)
@@ -48,9 +59,19 @@ def add_clause(draft: Draft, clause: Clause, meaning: dict[str, Any]) -> None:
     elif kind in ("refuse", "follow"):
         draft.unable.append(meaning["unable"])
     else:
+        draft.unable += [way for way in _other_floors(kind, clause) if way not in draft.unable]
         steps = _steps_of(draft, kind, clause, meaning)
         times = int(meaning.get("times", 1))
         draft.insert([replace(step, times=times) if times != 1 else step for step in steps], clause)
+
+
+def _other_floors(kind: str, clause: Clause) -> list[str]:
+    """Ways to floors above or below, which the robot cannot go: "go upstairs" of "find the mug upstairs"."""
+    if kind in _ASKS:
+        return []
+    matches = (load_vocabulary().match("LEVEL", clause.words, i) for i in range(len(clause.words)))
+    said = [str(match[1]) for match in matches if match is not None]
+    return [f"go {text}" for text in said if text.split()[-1] in _FLOORS and level_of(text) is None]
 
 
 def _steps_of(draft: Draft, kind: str, clause: Clause, meaning: dict[str, Any]) -> list[Step]:

@@ -45,7 +45,7 @@ def without_asides(words: Sequence[str]) -> list[str]:
 def without_fillers(words: Sequence[str]) -> list[str]:
     """The words without fillers at their end."""
     words, vocabulary = list(words), load_vocabulary()
-    moved = True
+    moved = not _ends_ahead(words)
     while moved and words:
         moved = False
         for start in range(max(1, len(words) - 6), len(words)):
@@ -56,6 +56,16 @@ def without_fillers(words: Sequence[str]) -> list[str]:
         while words and words[-1] in JOINS:
             words, moved = words[:-1], True
     return words
+
+
+def _ends_ahead(words: Sequence[str]) -> bool:
+    """Whether they end with "2 m ahead" or "1 m to the right", which say where to go."""
+    vocabulary = load_vocabulary()
+    for i in range(len(words) - 1):
+        side = vocabulary.match("AHEAD", words, i + 1)
+        if side is not None and i + 1 + side[0] == len(words) and vocabulary.is_in("METRES", words[i]):
+            return True
+    return False
 
 
 def plain_verb(word: str) -> str:

@@ -148,7 +148,7 @@ def _cut_at(tokens: list[str], i: int, start: int) -> tuple[int, str, bool] | No
     order = _order_at(tokens, i)
     if order is not None:
         return order[0], order[1], False
-    if token == "to" and _purpose_verb(tokens, i + 1):
+    if token == "to" and _purpose_verb(tokens, i + 1) and vocabulary.match("TO_DO", tokens, i) is None:
         return 1, "", False
     cannot = vocabulary.match("CANNOT", tokens, i)
     if cannot is not None and i + cannot[0] < len(tokens):

@@ -19,15 +19,32 @@ from lodestar.language.directive_errors import (
     OutOfBounds,
     StopRequested,
 )
-from lodestar.language.items import ANYWHERE, EVERY, Item, Pose, Scope
+from lodestar.language.items import ANYWHERE, EVERY, ROBOT_FRAME, Item, Pose, Scope
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.question import Question
 
 #: Read from here by all who make or take directives.
 __all__ = [
-    "EVERY", "AmbiguousDirective", "CannotObey", "Constraint", "ConstraintKind", "Directive", "DirectiveError",
-    "EmptyDirective", "Item", "Manner", "NotUnderstood", "OutOfBounds", "Pose", "Scope", "Step", "StepKind",
-    "StopRequested", "Task", "main_kind",
+    "EVERY",
+    "ROBOT_FRAME",
+    "AmbiguousDirective",
+    "CannotObey",
+    "Constraint",
+    "ConstraintKind",
+    "Directive",
+    "DirectiveError",
+    "EmptyDirective",
+    "Item",
+    "Manner",
+    "NotUnderstood",
+    "OutOfBounds",
+    "Pose",
+    "Scope",
+    "Step",
+    "StepKind",
+    "StopRequested",
+    "Task",
+    "main_kind",
 ]  # fmt: skip
 MAX_COUNT = 100  # of one thing: more than a building holds of what is gone to one by one
 MAX_SECONDS = 86400.0  # s of one wait: a day

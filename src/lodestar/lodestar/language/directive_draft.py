@@ -63,6 +63,7 @@ class Draft:
         return len(self.constraints) + negated + excluded + (self.scope is not None)
 
     def insert(self, steps: list[Step], clause: Clause) -> None:
+        """Add the steps of a clause where its link puts them: after or before those of the clause before it."""
         if not steps:
             return
         group = Group(steps, clause.link)
@@ -101,7 +102,9 @@ class Draft:
         if phrase.pronoun in (HERE, "me", "us", "you"):
             return phrase
         if self.named is None:
-            raise NotUnderstood(f'"{phrase.pronoun or "one"}" of what? name the thing')
+            raise NotUnderstood(
+                f'it is not clear what "{phrase.pronoun or "one"}" stands for; name the thing'
+            )
         if phrase.pronoun:
             meant = self.named.with_relations(phrase.relations)
             return (
@@ -112,7 +115,7 @@ class Draft:
         return phrase.with_noun(self.named.noun)
 
     def remember(self, meaning: dict[str, Any]) -> None:
-        """Return the thing of a statement, and where it is said to be: "my phone is in the kitchen"."""
+        """Keep the thing of a statement, with where it is said to be: "my phone is in the kitchen"."""
         if meaning.get("thing") is None:
             return
         try:

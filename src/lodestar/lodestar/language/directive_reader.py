@@ -11,6 +11,7 @@ from lodestar.language.chart import Reading, load_chart
 from lodestar.language.clause_steps import add_clause
 from lodestar.language.clauses import Clause, clauses_of
 from lodestar.language.directive import (
+    ROBOT_FRAME,
     Constraint,
     ConstraintKind,
     Directive,
@@ -32,7 +33,9 @@ from lodestar.language.noun_words import NounWords
 from lodestar.language.phrase_graphs import TOO_MANY
 from lodestar.language.phrase_items import item_of
 from lodestar.language.phrases import Things
+from lodestar.language.question_words import with_clock_words
 from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
+from lodestar.language.refusal_reasons import HALT_ALONE, why_no_steps, why_unread
 from lodestar.language.sentence_tokens import shown, tokens_of
 from lodestar.language.spelling import is_known
 from lodestar.language.step_questions import with_questions
@@ -98,11 +101,12 @@ def read_directive(text: str, most: int = 1) -> tuple[RankedDirective, ...]:
 
 def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     if is_halt(text):
-        raise StopRequested("a halt and nothing else was asked for")
+        raise StopRequested(HALT_ALONE)
     tokens, manners = without_limits(words_of_text(text))
     clauses = clauses_of(tokens)
     choices = [_choice(clause) for clause in clauses]
     best = _put_together(clauses, choices, manners, text)
+    _check_begins_now(best.directive)
     others = []
     for i, clause in enumerate(clauses[:MAX_CLAUSES_TWICE] if most > 1 else ()):
         for reading in load_chart().readings(lattice_of(clause.words))[1:MAX_OTHERS]:
@@ -117,6 +121,13 @@ def _readings(text: str, most: int) -> tuple[RankedDirective, ...]:
     return tuple(found[:most])
 
 
+def _check_begins_now(directive: Directive) -> None:
+    """Raises NotUnderstood for a time of day, which only a question may name."""
+    asks = any(step.kind in (StepKind.ASK, StepKind.CHECK) for step in directive.steps)
+    if not asks and with_clock_words(directive.text) != directive.text:
+        raise NotUnderstood("a time of day cannot be obeyed, as the robot begins at once; leave the time out")
+
+
 def _put_together(
     clauses: Sequence[Clause], choices: Sequence[Reading], manners: tuple[Manner, ...], text: str
 ) -> RankedDirective:
@@ -128,7 +139,8 @@ def _put_together(
         forbids = meaning["kind"] not in _TAKES_IN and not _FORBIDS.isdisjoint(clause.words)
         if forbids and draft.denials == before:
             raise NotUnderstood(
-                f'what "{shown(clause.text)}" forbids is not known; say it in a sentence of its own'
+                f'it is not clear what "{shown(clause.text)}" forbids; say that in a sentence of its own, such as '
+                '"do not enter the kitchen"'
             )
     directive = with_questions(replace(_assembled(draft, text), manners=manners))
     why = tuple(reason for reading in choices for reason in reading.why)
@@ -174,7 +186,7 @@ def _choice(clause: Clause) -> Reading:
     prefix = _prefix(clause)
     if prefix is not None:
         return prefix
-    raise NotUnderstood(f'what to make of "{shown(clause.text)}" is not known')
+    raise NotUnderstood(why_unread(clause))
 
 
 def _check_named(clause: Clause, reading: Reading) -> None:
@@ -182,16 +194,20 @@ def _check_named(clause: Clause, reading: Reading) -> None:
     words = [word for word in clause.words if word.isalpha()]
     known = sum(is_known(word) for word in words)
     if not known or (len(words) > 2 and 2 * known <= len(words)) or clause.words[-1] == "the":
-        raise NotUnderstood(f'"{shown(clause.text)}" names nothing that is known, and only English is read')
+        raise NotUnderstood(
+            f'"{shown(clause.text)}" is not understood: most of its words are unknown, and only English is read'
+        )
     thing = reading.meaning["thing"]
     if (
         isinstance(thing, NounWords)
         and len(thing.words) > _MOST_OF_A_NAME
         and not load_wordnet().is_noun(thing.head)
     ):
-        raise NotUnderstood(f'"{shown(clause.text)}" names no thing; if it is one, say "find" before it')
+        raise NotUnderstood(
+            f'"{shown(clause.text)}" is not understood; if it is the name of a thing, say "find" before it'
+        )
     if isinstance(thing, NounWords) and not thing.head and thing.determiner:
-        raise NotUnderstood(f'"{shown(clause.text)}" names no thing')
+        raise NotUnderstood(f'"{shown(clause.text)}" does not name a thing')
 
 
 def _best(words: Sequence[str]) -> Reading | None:
@@ -272,7 +288,7 @@ def _assembled(draft: Draft, text: str) -> Directive:
     """The directive of a draft. Raises StopRequested, NotUnderstood."""
     steps = _placed(draft)
     if not steps or _is_route(draft, steps):
-        raise _no_steps(draft, text)
+        raise StopRequested(HALT_ALONE) if draft.halts else NotUnderstood(why_no_steps(draft, text))
     if draft.unable:
         steps[-1] = replace(steps[-1], unable=(*steps[-1].unable, *draft.unable))
     try:
@@ -299,21 +315,6 @@ def _is_route(draft: Draft, steps: Sequence[Step]) -> bool:
     return True
 
 
-def _no_steps(draft: Draft, text: str) -> Exception:
-    if draft.halts:
-        return StopRequested("a halt and nothing else was asked for")
-    said = f'"{shown(text)}" was not understood'
-    if draft.constraints:
-        return NotUnderstood(f"{said}: it says what to keep away from, but not what to do")
-    if draft.unable:
-        return NotUnderstood(f'{said}: "{shown(draft.unable[0])}" is nothing that this robot can do')
-    if draft.route:  # the clause that says turns
-        return NotUnderstood(
-            f'{said}: "{shown(draft.route[0])}" says turns and ways, but not where to go; name the place'
-        )
-    return NotUnderstood(f"{said}: no task was found in it")
-
-
 def _end(draft: Draft, index: int) -> int | None:
     """The step with which constraint `index` ends."""
     if index in draft.until_step:
@@ -333,6 +334,8 @@ def _placed(draft: Draft) -> list[Step]:
     steps: list[Step] = []
     room: Scope | None = None
     said = draft.steps
+    if draft.turns:  # where "3 m forward" leads after a turn is not known
+        said = [step for step in said if not _is_way(step)]
     if any(step.kind in (StepKind.FIND, StepKind.LIST) for step in said):  # they explore as far as they must
         said = [step for step in said if step.kind is not StepKind.EXPLORE or step.scope]
     for step in said:
@@ -350,6 +353,11 @@ def _placed(draft: Draft) -> list[Step]:
         if not repeated:
             steps.append(step)
     return steps
+
+
+def _is_way(step: Step) -> bool:
+    """Whether a step is a length from where the robot stands: "go 3 m forward"."""
+    return step.pose is not None and step.pose.frame == ROBOT_FRAME
 
 
 def _room_of(step: Step) -> Scope | None:

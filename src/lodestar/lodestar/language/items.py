@@ -9,6 +9,7 @@ from functools import cached_property
 from lodestar.language.directive_errors import OutOfBounds
 from lodestar.language.query_graph import QueryGraph
 
+ROBOT_FRAME = "base_link"  # of a Pose that is said from where the robot stands: x ahead, y to its left
 _MAX_NUMBER = 2**32 - 1  # of a message
 EVERY = 0  # of Item.count: all there are
 
@@ -75,7 +76,10 @@ class Item:
 
 @dataclass(frozen=True)
 class Pose:
-    """A place as numbers: x, y in metres, heading in radians (None = any), in the frame that `frame` names."""
+    """A place as numbers: x, y in metres, heading in radians (None = any), in the frame that `frame` names.
+
+    In ROBOT_FRAME it is said from where the robot stands when its step begins.
+    """
 
     x: float
     y: float
@@ -85,7 +89,7 @@ class Pose:
     def __post_init__(self) -> None:
         numbers = (self.x, self.y, self.heading or 0.0)
         if not all(math.isfinite(number) and abs(number) < 1e6 for number in numbers):
-            raise OutOfBounds("a place needs finite coordinates in metres")
+            raise OutOfBounds("a place needs finite coordinates in metres, each less than 1,000,000")
 
 
 @dataclass(frozen=True)

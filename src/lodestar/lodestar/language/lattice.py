@@ -25,6 +25,9 @@ VERBS = (
     "WHERE_LEFT", "WHERE_CAN", "RETURN", "WAIT", "STAND", "HALT", "WHERE_THING",
     "ASK_OF", "TALK", "SPEAK", "LOOK", "TURN", "REPEAT", "KEEP",
 )  # fmt: skip
+_DIGITS = 6  # of a length or a time: "3 ft" is 0.9144 m
+_WORDS_OF_LIST = 2  # from more words on, a table's phrase can mean nothing else
+_ARTICLES = frozenset({"the", "a", "an"})
 _MARKS = frozenset({",", ".", "?", "="})
 _HEADINGS = ("heading", "yaw", "theta", "facing", "angle", "orientation")
 _PARTICLES = frozenset({"up", "off", "out", "down", "away", "back", "on", "over", "in"})
@@ -60,6 +63,8 @@ def lattice_of(words: Sequence[str]) -> Lattice:
         pose = _pose_at(words, i)
         if pose is not None:
             found["POSE"] = pose
+        if i == 0 and found.get("LIST", Lexeme(0, "")).length > _WORDS_OF_LIST:
+            found = {"LIST": found["LIST"]}  # "give me a list of" fetches nothing
         if i == 0 and found.get("AVOID", Lexeme(0, "")).length > 1:
             found = {t: lexeme for t, lexeme in found.items() if t not in ("WAIT", "STAND")}
         noun = _noun_at(words, i)
@@ -111,7 +116,8 @@ def is_open(words: Sequence[str], i: int) -> bool:
     if known_at(words, i) > 1:
         return True
     matches = load_vocabulary().matches(words, i)
-    if any(table in matches for table in CLOSING):
+    named = i > 0 and words[i - 1] in _ARTICLES  # "the list of ingredients"
+    if any(table in matches for table in CLOSING if not (named and table == "PICK")):
         return False
     return not ("STATE" in matches and not _adjective(words, i))
 
@@ -153,7 +159,7 @@ def _add_measures(words: Sequence[str], i: int, found: dict[str, Lexeme]) -> Non
     for table, name in (("METRES", "LENGTH"), ("SECONDS", "TIME")):
         unit = vocabulary.match(table, words, i + length)
         if unit is not None:
-            amount = value * float(unit[1]) * (0.5 if half else 1.0)
+            amount = round(value * float(unit[1]) * (0.5 if half else 1.0), _DIGITS)
             found[name] = Lexeme(i + length + unit[0] - start, amount)
 
 
@@ -213,7 +219,14 @@ def _noun_at(words: Sequence[str], start: int) -> Lexeme | None:
         return None
     if end == i and determiner in ("a", "an", "") and number is not None and not _is_elliptic(words, start):
         return None
-    return Lexeme(end - start, noun_words(words[i:end], determiner, count))
+    found = noun_words(words[i:end], determiner, count)
+    if (
+        count == 2
+        and words[i - 2 : i] == ["pair", "of"]
+        and vocabulary.is_in("PAIRED", *words[end - 1 : end])
+    ):
+        found = noun_words(words[i:end], "a")  # "a pair of scissors" is one thing
+    return Lexeme(end - start, found)
 
 
 def _is_elliptic(words: Sequence[str], start: int) -> bool:

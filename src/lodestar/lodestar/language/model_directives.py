@@ -26,6 +26,7 @@ from lodestar.language.motion_limits import check_manners
 from lodestar.language.sentences import sentence
 from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
+from lodestar.models.english import listed
 
 _log = logging.getLogger(__name__)
 
@@ -160,8 +161,8 @@ def _doubt(why: str, directives: Sequence[Directive]) -> AmbiguousDirective:
             choices.append((sentence(directive), directive))
     if not choices and refusal is not None:
         raise refusal
-    meant = " or ".join(f'"{words}"' for words, _ in choices)
-    said = "" if refusal is None else f" {refusal}."
+    meant = listed((f'"{words}"' for words, _ in choices), "or")
+    said = "" if refusal is None else f" One of them cannot be obeyed: {refusal}."
     return AmbiguousDirective(f"{why}{said} Do you mean {meant}?", choices)
 
 

@@ -25,10 +25,10 @@ _MEANWHILE = frozenset({"while", "whilst", "during", "as"})
 _RELATIVE = frozenset({"that", "which", "who", "whose"})
 _TAILS = 3  # at most, of one phrase: "do not go anywhere from here at all"
 _WHY = {
-    "speed": "nothing here changes how the robot drives, the navigator does; leave it out, or set the speed there",
-    "noise": "nothing here changes how loud the robot is; leave it out",
-    "stand": "every task here drives, and nothing can search, explore, list or come back standing still. Leave it out; "
-    'for the end of the task say ", then stand still"; alone, "stand still" stops the robot',
+    "speed": "words do not change how the robot drives; leave it out, and set the speed in the navigator",
+    "noise": "words do not change how loud the robot is; leave it out",
+    "stand": "every task here drives the robot. Leave it out; to stand at the end, say "
+    '", then stand still", and to stop the robot now, say "stand still" alone',
 }
 
 

@@ -122,4 +122,4 @@ def check_is_thing(phrase: Phrase) -> None:
             check_is_thing(anchor)
     if words and all(vocabulary.is_in("UNITS", w.removesuffix("s")) for w in words) and phrase.noun.head:
         said = " ".join((*((phrase.noun.determiner,) if phrase.noun.determiner else ()), *words))
-        raise NotUnderstood(f'"{said}" is no thing to look for or to stand by')
+        raise NotUnderstood(f'"{said}" is a measure, and nothing to look for; name the thing')

@@ -196,15 +196,16 @@ def _part_of(phrase: Phrase, whole: Phrase) -> Phrase:
     side = (
         phrase.is_spot and (whole.noun.count or 1) < 2
     )  # "the top of the dresser", not "of the two drawers"
-    if vocabulary.is_in("MEASURES", *phrase.head.split()) or (
-        (phrase.adjectives_only and not side) or noun.is_anything
-    ):
+    measure = any(
+        vocabulary.is_in("MEASURES", *head.split()) for head in (phrase.head, phrase.head.removesuffix("s"))
+    )
+    if measure or ((phrase.adjectives_only and not side) or noun.is_anything):
         words = (
             tuple(w for w in noun.words if w not in ("one", "ones") and w != noun.head)
             if noun.head
             else noun.words
         )
-        kept = words if not vocabulary.is_in("MEASURES", *phrase.head.split()) else ()
+        kept = () if measure else words
         merged = noun_words((*kept, *whole.noun.words), whole.noun.determiner, noun.count or 1)
         return replace(whole, noun=merged)
     return replace(phrase, of=whole)

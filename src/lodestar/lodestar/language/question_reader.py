@@ -12,10 +12,10 @@ from lodestar.language.directive_errors import DirectiveError, NotUnderstood
 from lodestar.language.items import Item
 from lodestar.language.lattice import lattice_of
 from lodestar.language.named_things import thing_in, without_subject
-from lodestar.language.question import Question
+from lodestar.language.question import Question, QuestionKind
 from lodestar.language.question_openings import opening_of
 from lodestar.language.question_record import question_of
-from lodestar.language.question_times import split_window
+from lodestar.language.question_times import NamedTime, split_window, time_of_sighting, with_subject
 from lodestar.language.question_words import load_question_words, question_lattice, with_clock_words
 from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, shown
@@ -48,15 +48,15 @@ def read_question(text: str, named: Item | None = None) -> Question:
     said = _sentences(words)
     _check_orders(said)
     said = _up_to_question(said)
-    draft = Draft()
+    draft, times = Draft(), ""
     for sentence in said[:-1]:
-        _remember(draft, sentence.words)
+        times = _remember(draft, sentence.words)
     core = said[-1]
     if len(core.words) > MAX_QUESTION:
         raise NotUnderstood(
             f'"{shown(" ".join(core.words))}" has more than {MAX_QUESTION} words; ask in a shorter sentence'
         )
-    return replace(_read(core, draft, named), text=text)
+    return replace(_read(core, draft, named, times), text=text)
 
 
 def load_questions() -> None:
@@ -64,27 +64,38 @@ def load_questions() -> None:
     read_question("where did you last see the mug in the last hour?")
 
 
-def _read(core: _Core, draft: Draft, named: Item | None) -> Question:
+def _read(core: _Core, draft: Draft, named: Item | None, told_times: str = "") -> Question:
+    """The question of its words. told_times: the occurrence that a sentence before it means."""
     words, times = _without_edges(core.words)
     try:
-        words, window = split_window(words)
+        words, said = split_window(words)
     except ValueError as error:
         raise NotUnderstood(f"{error}; {EXAMPLE}") from None
     words, others = _without_edges(words)
-    times = times or others
+    words, inner = _without_occurrence(words)
+    times = times or said.times or others or inner or told_times
     words, told = _without_clause(words)
+    return _of_words(words, NamedTime(said.window, times), told, core, draft, named)
+
+
+def _of_words(
+    words: Sequence[str], said: NamedTime, told: dict[str, Any], core: _Core, draft: Draft, named: Item | None
+) -> Question:
+    """The question of the words that are left. told: what a clause of them says already."""
+    window, times = said.window, said.times
     draft_before = replace(draft)
     unread: DirectiveError | None = None
     for reading in _readings(words):
         try:
-            return question_of(draft, {**told, **reading.meaning}, words, window, times, named)
+            found = question_of(draft, {**told, **reading.meaning}, words, window, times, named)
+            return _with_subject(found)
         except DirectiveError as error:
             draft, unread = replace(draft_before), unread or error
     if unread is not None:
         raise unread
     meaning = opening_of(words, core.asks)
     if meaning is None or (not meaning["length"] and not _is_english(words)):
-        raise NotUnderstood(f'"{shown(" ".join(core.words))}" asks for nothing that is known; {EXAMPLE}')
+        raise NotUnderstood(f'"{shown(" ".join(core.words))}" is not understood as a question; {EXAMPLE}')
     thing = thing_in(_naming(words[meaning["length"] :], str(meaning["kind"])))
     meaning = {**told, **meaning, **({} if thing is None else {"thing": thing})}
     try:
@@ -92,7 +103,15 @@ def _read(core: _Core, draft: Draft, named: Item | None) -> Question:
     except DirectiveError:
         bare = {key: value for key, value in meaning.items() if key != "thing"}
         found = question_of(draft, bare, words, window, times, named, partial=True)
-    return found
+    return _with_subject(found)
+
+
+def _with_subject(question: Question) -> Question:
+    """The question with its thing, or what it asks next to, in place of "it" in the window."""
+    item = question.item
+    if question.kind is QuestionKind.WHAT_THERE and item is not None and item.neighbor_graphs:
+        item = Item(((item.neighbor_graphs[0],),))
+    return replace(question, window=with_subject(question.window, item)) if question.window else question
 
 
 def _naming(words: Sequence[str], kind: str) -> Sequence[str]:
@@ -167,7 +186,7 @@ def _check_orders(said: Sequence[_Core]) -> None:
             asks = i > 0 and words[i - 1] in ("you", "to") and opening_of(words, False) is not None
             if begins and not asks and vocabulary.match("ORDERS", words, i) is not None:
                 order = shown(" ".join(words[i:]))
-                raise NotUnderstood(f'"{order}" is an order, and a question changes nothing; ask without it')
+                raise NotUnderstood(f'"{order}" is an order, and asking changes nothing; leave the order out')
 
 
 def _without_edges(words: Sequence[str]) -> tuple[list[str], str]:
@@ -206,12 +225,31 @@ def _without_middle(words: Sequence[str]) -> list[str]:
         auxiliary = before == "there" or any(
             vocabulary.is_in(table, before) for table in ("AUXBE", "MODAL", "ROBOT", "BE")
         )
+        after = words[i + match[0]] if match is not None and i + match[0] < len(words) else ""
+        auxiliary = auxiliary or any(vocabulary.is_in(table, after) for table in ("BEEN_V", "HAVE_V"))
         if match is not None and auxiliary:
             i += match[0]
             continue
         kept.append(words[i])
         i += 1
     return kept
+
+
+def _without_occurrence(words: Sequence[str]) -> tuple[list[str], str]:
+    """The words without "last" or "first" before what was done, and which it is: "when did the box first appear"."""
+    vocabulary = load_question_words()
+    for i in range(2, len(words) - 1):
+        meant = vocabulary.match("TIMES_MEANT", words, i)
+        if meant is None:
+            continue
+        after = vocabulary.matches(words, i + meant[0])
+        asked_of_robot = vocabulary.is_in("ROBOT", words[i - 1]) and not after.keys().isdisjoint(
+            ("ACT", "SEE")
+        )
+        where_robot = vocabulary.is_in("ROBOT", words[i - 1]) and vocabulary.is_in("BE", words[i - 2])
+        if asked_of_robot or where_robot or not after.keys().isdisjoint(("HAPPEN", "CHANGED_BY")):
+            return [*words[:i], *words[i + meant[0] :]], str(meant[1])
+    return list(words), ""
 
 
 def _without_clause(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
@@ -241,11 +279,19 @@ def _without_clause(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     return list(words), {}
 
 
-def _remember(draft: Draft, words: Sequence[str]) -> None:
-    """Return the thing that a sentence before the question names, which "it" may stand for."""
+def _remember(draft: Draft, words: Sequence[str]) -> str:
+    """Keep the thing that a sentence before the question names, which "it" may stand for.
+
+    Returns the occurrence that the sentence means ("the last time that you saw the mug, where was it?"), "" = none.
+    """
+    sighting = time_of_sighting(words)
+    if sighting is not None:
+        draft.remember({"thing": sighting["of"]})
+        return str(sighting["times"])
     vocabulary = load_vocabulary()
     starts = [i for i in range(len(words)) if vocabulary.match("DET", words, i) is not None]
     named = (thing_in(_naming(words[i:], "which")) for i in starts)
     thing = next((one for one in named if one is not None), None) or thing_in(without_subject(words))
     if thing is not None:
         draft.remember({"thing": thing})
+    return ""

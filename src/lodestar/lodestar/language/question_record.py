@@ -38,6 +38,7 @@ ANSWERS = {
     QuestionKind.HOW_FAR: AnswerType.NUMBER,
 }  # any other is answered by a text
 _SHOWN = ("this", "these")
+_ANY = ("any", "some", "one")
 _EITHER = ("state_or", "words_or")
 
 
@@ -77,7 +78,7 @@ def question_of(
         attribute,
         _pose(meaning),
         past=meaning.get("tense") == "past",
-        here=bool(meaning.get("here")),
+        here=bool(meaning.get("here")) or _is_of_here(meaning),
         image=shown or bool(meaning.get("image")),
         confidence=PARTIAL if partial else WHOLE,
     )
@@ -99,6 +100,9 @@ def _about(
     if meaning.get("thing") is None:
         return _of_place(draft, kind, meaning)
     raw = things_of(meaning["thing"])
+    holder = None if meaning.get("holder") is None else things_of(meaning["holder"])
+    if holder is not None:
+        meaning, where = _held(meaning, holder)
     shown = any(p.noun.determiner in _SHOWN and not p.is_place and not p.is_whole for p in raw.phrases)
     if named is not None and draft.named is None and any(p.pronoun for p in raw.phrases):
         return named, ANYWHERE, (), False
@@ -108,6 +112,25 @@ def _about(
         item, asked = asked_predicates(phrase, meaning["asked"])
         return item, scope_of(phrase), asked, shown
     return item_of(things), scope_of(phrase), (), shown
+
+
+def _held(meaning: dict[str, Any], holder: Things) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The meaning of "does the kitchen have a fridge" as a thing that is in a room, or as one that has another."""
+    phrase = holder.phrases[0]
+    if phrase.is_place or phrase.is_whole:
+        anywhere = phrase.is_whole or phrase.noun.determiner in (*_ANY, *_SHOWN)
+        said = None if anywhere else {"all": [{"name": "Inside", "to": meaning["holder"]}]}
+        return meaning, said
+    other = {"name": "With", "to": meaning["thing"]}
+    return {**meaning, "thing": {"value": meaning["holder"], "said": [other]}}, None
+
+
+def _is_of_here(meaning: dict[str, Any]) -> bool:
+    """Whether it asks what the place where the robot is has: "does this room have a window"."""
+    if meaning.get("holder") is None:
+        return False
+    phrase = things_of(meaning["holder"]).phrases[0]
+    return phrase.noun.determiner in _SHOWN and (phrase.is_place or phrase.is_whole)
 
 
 def _of_place(

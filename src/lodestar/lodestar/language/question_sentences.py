@@ -32,7 +32,7 @@ _DAYS = {1: "tomorrow", 0: "today", -1: "yesterday", -2: "the day before yesterd
 def question_sentence(question: Question) -> str:
     """The question in one line: "where did you last see the red mug in the kitchen, after you entered the kitchen?"."""
     window = window_words(question.window)
-    return f"{_core(question)}{', ' if window else ''}{window}?"
+    return f"{_core(question)}{_marked(question)}{', ' if window else ''}{window}?"
 
 
 def _core(question: Question) -> str:
@@ -48,6 +48,8 @@ def _core(question: Question) -> str:
         case QuestionKind.HOW_LONG:
             if question.act is not None and question.act.verb == "reach":
                 return f"how long did it take you to reach {_thing(question)}{where}"
+            if question.act is not None and question.act.verb == "vanish":
+                return f"how long was {_thing(question)} gone{where}"
             return f"how long {_done(question)}{where}"
         case QuestionKind.HOW_OFTEN:
             return f"how often {_done(question)}{where}"
@@ -61,6 +63,10 @@ def _core(question: Question) -> str:
             if question.answer is AnswerType.PLACE and question.item is not None:
                 return _which_place(question.item.best[0], be) + where
             done = f" did you {question.act.verb}" if question.act else f" {be} there"
+            if question.attribute and question.item is None:
+                return f"what did you see {question.attribute}{where}"
+            if question.attribute:
+                done = f" did you {question.act.verb if question.act else 'see'} {question.attribute}"
             asked = f" {be} {_asked(question, ' and ')}" if question.asked else done
             return f"which {_bare(question.item)}{asked}{where}"
         case QuestionKind.WHAT_THERE:
@@ -95,8 +101,10 @@ def _core(question: Question) -> str:
 
 def _where(question: Question) -> str:
     opening = "in which room" if question.answer is AnswerType.TEXT else "where"
-    if question.attribute:
+    if question.attribute == "home":
         return f"where does {_thing(question)} belong"
+    if question.attribute:
+        return f"where {_done(question)} {question.attribute}"
     if question.image and question.item == Item() and not question.past:
         return f"{opening} does this go"
     if question.act is not None or (question.past and question.item is not None):
@@ -113,7 +121,7 @@ def _done(question: Question) -> str:
         if question.asked:
             return f"was{about} {_asked(question, ' and ')}"
         return f"did you {_TIMES.get(question.occurrence, '')}see{about}"
-    return _acted(question.act, about) + _marked(question.occurrence)
+    return _acted(question.act, about)
 
 
 def _acted(act: Act, about: str) -> str:
@@ -122,10 +130,23 @@ def _acted(act: Act, about: str) -> str:
     return f"did you {act.verb}{_PLACED.get(act.verb, '') if about and about != ' here' else ''}{about}"
 
 
-def _marked(occurrence: Occurrence) -> str:
-    return {Occurrence.FIRST: " for the first time", Occurrence.LAST: " for the last time"}.get(
-        occurrence, ""
+def _marked(question: Question) -> str:
+    """Return which time is meant, where the verb does not say it: "did you last see"."""
+    act, kind, first = question.act, question.kind, question.occurrence is Occurrence.FIRST
+    says_it = (
+        act is None
+        and not question.asked
+        and not question.attribute
+        and (
+            kind in (QuestionKind.WHERE, QuestionKind.WHEN, QuestionKind.HOW_LONG, QuestionKind.HOW_OFTEN)
+            or kind is QuestionKind.IS_THERE
+        )
     )
+    if says_it or question.occurrence in (Occurrence.ANY, Occurrence.EACH):
+        return ""
+    if act is not None:
+        return " for the first time" if first else " for the last time"
+    return " at first" if first else " last time"
 
 
 def _is_there(question: Question) -> str:
@@ -287,5 +308,7 @@ def _event(event: Event) -> str:
         return f"you saw{about}"
     verb = _DONE.get(event.act.verb, event.act.verb)
     if not event.act.own:
-        return f"{about.strip()} {verb}"
+        return f"{about.strip() or 'it'} {verb}"
+    if event.item is None and event.act.verb == "visit":
+        return "you were here"
     return f"you {verb}{_PLACED.get(event.act.verb, '') if about else ''}{about}"

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from lodestar.language.chart import load_chart
+from lodestar.language.chart import Reading, load_chart
 from lodestar.language.directive_draft import Draft
 from lodestar.language.directive_errors import DirectiveError
+from lodestar.language.items import Item
 from lodestar.language.phrase_items import item_of
-from lodestar.language.phrase_meanings import relation_of
+from lodestar.language.phrase_meanings import relation_of, things_of
 from lodestar.language.phrases import Phrase, Things
 from lodestar.language.question_words import load_question_words, question_lattice
 from lodestar.language.sentence_tokens import COMMA
@@ -36,7 +38,7 @@ NEAR_SPAN = 0.1  # of the time that has gone by since: "an hour ago" is no exact
 LEAST_NEAR = 15.0  # s
 _STARTS = (
     "IN_LAST", "JUST_NOW", "WITHIN_Q", "SPAN", "DAYS", "THIS_PART", "TONIGHT", "LAST_NIGHT", "SINCE", "UNTIL_T",
-    "AFTER", "WHILE", "BETWEEN_T", "FROM_T", "AT_T",
+    "AFTER", "WHILE", "BETWEEN_T", "FROM_T", "AT_T", "TIME_Q",
 )  # fmt: skip
 _OF_EVENTS = (
     "before",
@@ -49,8 +51,19 @@ _OF_EVENTS = (
 )  # words for times and not for places
 
 
-def split_window(words: Sequence[str]) -> tuple[list[str], TimeWindow]:
-    """The words without the time that they name, and that time. Raises ValueError for a time out of bounds."""
+@dataclass(frozen=True)
+class NamedTime:
+    """A time that the words of a question name. times: the occurrence that they mean, "" = not said."""
+
+    window: TimeWindow = ANY_TIME
+    times: str = ""
+
+
+def split_window(words: Sequence[str]) -> tuple[list[str], NamedTime]:
+    """The words without the time that they name, and that time. Raises ValueError for a time out of bounds.
+
+    What is called "it" in the window has no item yet (`with_subject`).
+    """
     words = list(words)
     vocabulary = load_question_words()
     for start in range(len(words)):
@@ -60,10 +73,15 @@ def split_window(words: Sequence[str]) -> tuple[list[str], TimeWindow]:
         ):
             continue
         for end in range(len(words), start, -1):
-            if end - start == len(words):
+            if end - start == len(words) or _is_question(words, start):
                 continue
             meaning = _meaning(words[start:end])
-            if meaning is None or (_is_vague(meaning) and words[start] not in _OF_EVENTS):
+            is_told = (
+                words[start] in _OF_EVENTS
+                or vocabulary.match("TIME_Q", words, start) is not None
+                or vocabulary.match("ROBOT", words, start + 1) is not None
+            )
+            if meaning is None or (_is_vague(meaning) and not is_told):
                 continue
             rest = [*words[:start], *words[end:]]
             while rest and rest[0] == COMMA:
@@ -71,19 +89,55 @@ def split_window(words: Sequence[str]) -> tuple[list[str], TimeWindow]:
             while rest and rest[-1] == COMMA:
                 rest = rest[:-1]
             try:
-                return rest, window_of(meaning)
+                return rest, NamedTime(window_of(meaning), str(meaning.get("times") or ""))
             except DirectiveError:  # "while it rained"
                 continue
-    return words, ANY_TIME
+    return words, NamedTime()
+
+
+def _is_question(words: Sequence[str], start: int) -> bool:
+    """Whether the words from `start` are the question itself: "when did ...", "when was the last time that ..."."""
+    vocabulary = load_question_words()
+    if start == 0:
+        return words[0] == "when" and len(words) > 1 and vocabulary.is_in("AUXBE", words[1])
+    for i in range(max(1, start - 2), start + 1):
+        named = vocabulary.match("TIME_Q", words, i)
+        if named is not None and i + named[0] > start and vocabulary.is_in("BE", words[i - 1]):
+            return vocabulary.match("WHEN", words, 0) is not None
+    return False
+
+
+def with_subject(window: TimeWindow, item: Item | None) -> TimeWindow:
+    """The window with the thing of the question in place of "it": "where was the mug before it was moved"."""
+
+    def named(point: TimePoint | None) -> TimePoint | None:
+        event = None if point is None else point.event
+        if point is None or event is None or event.item is not None:
+            return point
+        if event.act is not None and event.act.own:
+            return point
+        return replace(point, event=replace(event, item=item))
+
+    return TimeWindow(named(window.begin), named(window.end))
 
 
 def _meaning(words: Sequence[str]) -> dict[str, Any] | None:
     """Return the time that a run of words means."""
-    if words[-1] == COMMA:
-        return None
-    chart = load_chart("window_of_time")
-    found = [r for cut in (False, True) for r in chart.readings(question_lattice(words, cut))]
+    found = [reading for reading in _time_readings(words) if "of" not in reading.meaning]
     return min(found, key=lambda reading: reading.cost).meaning if found else None
+
+
+def time_of_sighting(words: Sequence[str]) -> dict[str, Any] | None:
+    """The meaning of "the last time that you saw the mug": `times` and, as `of`, the thing. None for other words."""
+    found = [r.meaning for r in _time_readings(words) if "of" in r.meaning] if words else []
+    return found[0] if found else None
+
+
+def _time_readings(words: Sequence[str]) -> list[Reading]:
+    if words[-1] == COMMA:
+        return []
+    chart = load_chart("window_of_time")
+    return [r for cut in (False, True) for r in chart.readings(question_lattice(words, cut))]
 
 
 def _is_vague(meaning: dict[str, Any]) -> bool:
@@ -94,6 +148,8 @@ def _is_vague(meaning: dict[str, Any]) -> bool:
 
 def window_of(meaning: dict[str, Any]) -> TimeWindow:
     """The window of a `window_of_time` block."""
+    if "times" in meaning:
+        return ANY_TIME
     if "ago" in meaning:
         return TimeWindow(ago(float(meaning["ago"])))
     if "around" in meaning:
@@ -136,6 +192,9 @@ def _event(meaning: dict[str, Any]) -> Event:
     verb = act_of(meaning)
     draft = Draft()
     if meaning.get("thing") is not None:
+        said = things_of(meaning["thing"]).phrases
+        if len(said) == 1 and said[0].pronoun and not said[0].relations and not said[0].rooms:
+            return Event(verb)  # "it"
         things: Things | None = draft.things(meaning["thing"])
     else:
         things = anchors_of(draft, meaning.get("at"))

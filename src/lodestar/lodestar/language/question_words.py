@@ -32,7 +32,9 @@ _VERBS = (
     "CALLED",
     "DOING",
     "LEFT",
+    "CHANGED_BY",
 )
+_ENDS_NOUN = ("AUXBE", "BEEN_V", "USED_TO")
 _OF_MIND = frozenset(  # nobody sees these done
     {"think", "believe", "like", "want", "feel", "love", "prefer", "hate", "need", "guess", "recommend", "suggest",
      "know", "do", "does", "did", "is", "are", "was", "were", "be", "have", "has", "had", "can", "will", "would",
@@ -132,10 +134,8 @@ def _end_of_noun(words: Sequence[str], start: int, length: int, cut: bool) -> in
     """The word before which a noun phrase ends: an auxiliary, "last seen", or with `cut` a verb."""
     vocabulary = load_question_words()
     for j in range(start + 1, start + length):
-        if (
-            vocabulary.match("AUXBE", words, j) is not None
-            or (vocabulary.match("SEE", words, j) or (0,))[0] > 1
-        ):
+        matches = vocabulary.matches(words, j)
+        if not matches.keys().isdisjoint(_ENDS_NOUN) or matches.get("SEE", (0,))[0] > 1:
             return j
     for j in range(start + length - 1, start, -1) if cut else ():
         named = not vocabulary.matches(words, j).keys().isdisjoint(_VERBS)

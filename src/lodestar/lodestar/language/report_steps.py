@@ -25,10 +25,11 @@ from lodestar.language.phrase_items import (
 from lodestar.language.phrase_meanings import phrase_of, relation_of
 from lodestar.language.phrases import Relation, Things
 from lodestar.language.query_graph import Predicate
-from lodestar.language.travel_steps import each_step
+from lodestar.language.travel_steps import each_step, patrol_of
 
 
 def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
+    """The steps of EXPLORE or PATROL clauses: rooms, a place with its surroundings, stops, or the whole building."""
     step = StepKind.PATROL if kind == "patrol" else StepKind.EXPLORE
     if meaning.get("stops"):
         stops = tuple(phrase_of(one) for one in meaning["stops"].get("all", ()))
@@ -45,7 +46,12 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
     for phrase in things.excluded:
         draft.constraints.append((ConstraintKind.STAY_OUT, Things((phrase,)), None))
     if step is StepKind.PATROL:
-        if all(p.is_whole or is_all(p) for p in things.phrases):
+        if all(p.is_whole for p in things.phrases):
+            return [Step(step)]
+        first = things.phrases[0]
+        if len(things.phrases) == 1 and first.is_place and (is_all(first) or first.noun.is_plural):
+            return [patrol_of(first)]
+        if all(is_all(p) for p in things.phrases):
             return [Step(step)]
         return [Step(step, stops=tuple(item_of(Things((p,))) for p in things.phrases))]
     first = things.phrases[0]
@@ -61,6 +67,7 @@ def explored(draft: Draft, kind: str, meaning: dict[str, Any]) -> list[Step]:
 
 
 def told(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """The steps of a COUNT or LIST clause, one for each kind of thing."""
     step = StepKind.COUNT if kind == "count" else StepKind.LIST
     if not meaning.get("thing"):
         if not meaning.get("where") or not meaning["where"].get("all"):
@@ -111,6 +118,7 @@ def _there(draft: Draft, things: Things, clause: Clause) -> Things:
 
 
 def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
+    """The CHECK step of a question with yes or no, or a state, for an answer."""
     things = draft.things(meaning["thing"], meaning.get("where"))
     if meaning.get("inside") is not None:
         container = draft.things(meaning["inside"]).phrases[0]
@@ -127,6 +135,7 @@ def checked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
 
 
 def asked(draft: Draft, meaning: dict[str, Any], clause: Clause) -> Step:
+    """The ASK step of any other question."""
     if not meaning.get("thing"):
         return Step(StepKind.ASK, question=clause.text)
     things = draft.things(meaning["thing"], meaning.get("where"))

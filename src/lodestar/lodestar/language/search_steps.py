@@ -24,6 +24,7 @@ from lodestar.language.vocabulary import load_vocabulary
 
 
 def found_steps(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """The steps of a clause that finds, handles or carries things; what the robot cannot do is kept with them."""
     things = draft.things(meaning["thing"], meaning.get("where"))
     if meaning.get("inside") is not None:
         container = draft.things(meaning["inside"]).phrases[0]
@@ -80,6 +81,7 @@ def _put(draft: Draft, at: Any) -> list[Step]:
 
 
 def fragment(draft: Draft, kind: str, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """The steps of a clause without a verb: a thing, a room, or more of what the last step counts or lists."""
     last = draft.steps[-1] if draft.steps else None
     if kind == "place":
         return spots(draft, [meaning["at"]])

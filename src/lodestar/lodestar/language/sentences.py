@@ -6,6 +6,7 @@ import math
 
 from lodestar.language.directive import (
     EVERY,
+    ROBOT_FRAME,
     UNTIL_CANCELLED,
     Constraint,
     ConstraintKind,
@@ -18,7 +19,7 @@ from lodestar.language.directive import (
 )
 from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.vocabulary import load_vocabulary
-from lodestar.models.english import listed
+from lodestar.models.english import listed, with_article
 from lodestar.models.lexicon import load_lexicon
 
 RELATIONS = {
@@ -83,7 +84,7 @@ def _core(step: Step) -> str:
                 return f"go to where you last saw {item_words(step.item)}{where}"
             return f"go {_place(step.item)}{where}" if step.item is not None else f"go{where}"
         case StepKind.EXPLORE:
-            return f"explore{scope_words(step.scope, ' ')}" if step.scope else "explore the building"
+            return f"explore{scope_words(step.scope, ' ', ' and ')}" if step.scope else "explore the building"
         case StepKind.LIST:
             return f"list {several_words(step.item)}{where}"
         case StepKind.COUNT:
@@ -93,11 +94,10 @@ def _core(step: Step) -> str:
         case StepKind.WAIT:
             return "wait" if step.seconds is None else f"wait {number_words(step.seconds)} seconds"
         case StepKind.PATROL:
-            return (
-                f"patrol {listed(item_words(stop) for stop in step.stops)}"
-                if step.stops
-                else "patrol the building"
-            )
+            if step.stops:
+                return f"patrol {listed(item_words(stop) for stop in step.stops)}"
+            rooms = [graph_words(room, "all the ") for room in step.scope.rooms]
+            return f"patrol {listed(rooms)}" if rooms else "patrol the building"
         case StepKind.STOP:
             return "stop"
     if step.question:
@@ -110,12 +110,14 @@ def _place(item: Item) -> str:
 
 
 def several_words(item: Item | None) -> str:
+    """All things of an item in words: "all the red chairs", "everything"."""
     if item is None or not item.alternatives:
         return "everything"
     return _alternatives(item, "all the ")
 
 
 def item_words(item: Item) -> str:
+    """An item in words with its article or count: "the mug", "2 chairs"."""
     if not item.alternatives:
         return "this thing"
     article = "all the " if item.count == EVERY else f"{item.count} " if item.count > 1 else "the "
@@ -130,10 +132,11 @@ def _alternatives(item: Item, article: str) -> str:
     return said
 
 
-def scope_words(scope: Scope, link: str = " in ") -> str:
+def scope_words(scope: Scope, link: str = " in ", joins: str = " or ") -> str:
+    """A scope in words, "" for an empty one. link: the words before the rooms. joins: those between two rooms."""
     said = ""
     if scope.rooms:
-        said = link + " or ".join(graph_words(room, "the ") for room in scope.rooms)
+        said = link + joins.join(graph_words(room, "the ") for room in scope.rooms)
     if scope.level is not None:
         said += f" on level {scope.level + 1}"
     if scope.around is not None:
@@ -142,8 +145,17 @@ def scope_words(scope: Scope, link: str = " in ") -> str:
 
 
 def pose_words(pose: Pose) -> str:
+    """A pose in words: "x = 1, y = 2", or "the point 2 m in front of you" of one in ROBOT_FRAME."""
+    if pose.frame == ROBOT_FRAME:
+        return f"the point {_ahead_words(pose)}"
     heading = "" if pose.heading is None else f", heading {number_words(math.degrees(pose.heading))} degrees"
     return f"x = {number_words(pose.x)}, y = {number_words(pose.y)}{heading}"
+
+
+def _ahead_words(pose: Pose) -> str:
+    ahead = f"{number_words(abs(pose.x))} m {'in front of' if pose.x >= 0.0 else 'behind'} you"
+    aside = f"{number_words(abs(pose.y))} m to your {'left' if pose.y >= 0.0 else 'right'}"
+    return ahead if not pose.y else aside if not pose.x else f"{ahead} and {aside}"
 
 
 def _constraint(constraint: Constraint) -> str:
@@ -168,7 +180,10 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
     for predicate in own:
         if predicate.name == "HasAttribute":
             if predicate.value not in words.split() and predicate.negated:
-                after.append(f"that is not {predicate.value}")
+                part = not _is_state(predicate.value) and load_lexicon().attribute(predicate.value) is None
+                after.append(
+                    f"without {with_article(predicate.value)}" if part else f"that is not {predicate.value}"
+                )
             elif predicate.value not in words.split():
                 after.append(_attribute(predicate.value))
         elif predicate.name == "InRegion":
@@ -191,6 +206,8 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
             after.append(
                 f"{'without' if predicate.negated else 'with'} {other} {RELATIONS[predicate.name]} it"
             )
+    if article == "the " and words.startswith("something "):
+        article = ""
     several = bool(article) and article not in ("the ", "a ")
     if several and (words in ("object", "thing") or not load_lexicon().is_generic(words)):
         words = plural(words)
@@ -203,9 +220,14 @@ def _variable(graph: QueryGraph, index: int, article: str, named: set[int]) -> s
 
 def _attribute(value: str) -> str:
     """ "that is open" of a state, "with a blue cap" of a thing."""
-    if load_vocabulary().is_in("STATE", *value.split()) or value.split()[0].endswith(("ed", "ing")):
-        return f"that is {value}"
-    return f"with a {value}"
+    return f"that is {value}" if _is_state(value) else f"with {with_article(value)}"
+
+
+def _is_state(value: str) -> bool:
+    """Whether a value says how a thing is: "open", "parked", and no part of it: "armrest", "red shirt"."""
+    first = value.split()[0]
+    participle = first.endswith(("ed", "ing")) and load_lexicon().attribute(first) is None
+    return load_vocabulary().is_in("STATE", *value.split()) or participle
 
 
 def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
@@ -224,6 +246,7 @@ def _singled(predicate: Predicate, words: str) -> tuple[str, str]:
 
 
 def relation_words(graph: QueryGraph, predicate: Predicate, named: set[int]) -> str:
+    """A relation in words as it follows the noun: "next to the desk". named: variables that were named before."""
     others = list(predicate.arguments[1:])
     named.update(others)
     alike = len(others) == 2 and graph.variables[others[0]] == graph.variables[others[1]]

@@ -9,6 +9,7 @@ from typing import Any
 
 from lodestar.language.clauses import Clause
 from lodestar.language.directive import (
+    ROBOT_FRAME,
     Item,
     NotUnderstood,
     Pose,
@@ -33,10 +34,12 @@ from lodestar.language.query_graph import QueryGraph
 from lodestar.language.sentences import item_words, scope_words
 from lodestar.language.vocabulary import load_vocabulary
 
+_AHEAD = {"ahead": (1.0, 0.0), "behind": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}
 _SIDES = {"front": "InFrontOf", "back": "Behind", "rear": "Behind", "left": "LeftOf", "right": "RightOf"}
 
 
 def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
+    """The steps of a clause that goes somewhere: places that it goes through, then places where it ends."""
     legs = (meaning.get("legs") or {}).get("all", [])
     found: list[Step] = []
     ends: list[Step] = []
@@ -54,7 +57,8 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         elif leg.get("seen") is not None:
             ends += remembered_places(draft, draft.things(leg["seen"]))
         elif leg.get("via") is not None:
-            found += [s for s in places(draft, draft.things(leg["via"])) if s.kind is StepKind.GO]
+            passed = places(draft, draft.things(leg["via"]))
+            found += [s for s in passed if s.kind in (StepKind.GO, StepKind.PATROL)]
         elif leg.get("at") is not None:
             ends += spots(draft, [leg["at"]], bool(ends))
         elif leg.get("home"):
@@ -62,6 +66,8 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         elif leg.get("pose"):
             x, y, *heading = leg["pose"]
             ends.append(Step(StepKind.GO, pose=Pose(x, y, math.radians(heading[0]) if heading else None)))
+        elif leg.get("ahead"):
+            ahead(draft, ends, leg["ahead"])
         elif leg.get("turn"):
             draft.turns = True
             draft.route.append(clause.text)
@@ -69,13 +75,8 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
             draft.route.append(clause.text)
     if home:
         ends.append(Step(StepKind.RETURN))
-    if not found and not ends:
+    if not found and not ends and not draft.unable and not any("ahead" in leg for leg in legs):
         draft.route.append(clause.text)
-    levels = [
-        step for step in ends if step.item is not None and step.item.phrase in ("upstairs", "downstairs")
-    ]
-    if len(levels) < len(ends):
-        ends = [step for step in ends if step not in levels]
     steps = [*found, *ends]
     if steps and meaning.get("unable"):
         steps[-1] = replace(steps[-1], unable=(meaning["unable"],))
@@ -106,6 +107,7 @@ def remembered_places(draft: Draft, things: Things) -> list[Step]:
 
 
 def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step:
+    """The step to one place or thing; back: to return there."""
     words = (phrase.noun.determiner, *phrase.noun.words) if phrase.noun.determiner else phrase.noun.words
     if load_vocabulary().is_in("HOME", *words):
         return Step(StepKind.RETURN)
@@ -123,7 +125,7 @@ def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step
         )
         return Step(StepKind.GO, Item((graphs_of(whole),)), scope=scope)
     if phrase.is_place and is_all(phrase):
-        return Step(StepKind.PATROL)
+        return patrol_of(phrase)
     if phrase.is_place or (phrase.adjectives_only and not phrase.noun.head):
         if back:
             return Step(StepKind.RETURN, Item((graphs_of(replace(phrase, rooms=())),)))
@@ -131,6 +133,29 @@ def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step
     if back:
         return Step(StepKind.RETURN, Item((graphs_of(phrase),)), scope=scope_of(phrase))
     return find_step(draft, Things((phrase,), excluded=things.excluded))
+
+
+def patrol_of(phrase: Phrase) -> Step:
+    """A patrol of every room of a kind ("all the labs"), of the building where the rooms have none."""
+    kind = () if phrase.is_whole else (graphs_of(replace(phrase, rooms=()))[0],)
+    return Step(StepKind.PATROL, scope=Scope(kind))
+
+
+def ahead(draft: Draft, ends: list[Step], said: dict[str, Any]) -> None:
+    """Add to `ends` the place that is said by a length from where the robot stands: x ahead of it, y to its left.
+
+    A length to another side is added to that of the step before: "2 m in front of you and 1 m to your left".
+    """
+    metres, (x, y) = float(said["metres"]), _AHEAD[str(said["side"])]
+    last = next(iter([*draft.steps, *ends][::-1]), None)
+    if ends and (last is None or last.pose is None or last.pose.frame != ROBOT_FRAME):
+        return  # "the chair 3 m in front of you" is gone to anyway
+    steps = ends or (draft.groups[-1].steps if draft.groups else ends)
+    if last is not None and last.pose is not None and last.pose.frame == ROBOT_FRAME:
+        x, y = last.pose.x + x * metres, last.pose.y + y * metres
+        steps[-1] = Step(StepKind.GO, pose=Pose(x, y, frame=ROBOT_FRAME))
+    else:
+        ends.append(Step(StepKind.GO, pose=Pose(x * metres, y * metres, frame=ROBOT_FRAME)))
 
 
 def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[Step]:
@@ -141,11 +166,7 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
         anchors = tuple(draft.resolved(a) for a in relation.anchors)
         relation = replace(relation, anchors=anchors, name="On" if relation.name == "From" else relation.name)
         if not anchors and relation.name == "Level":
-            words = (relation.text.split()[-1],)
-            place = Phrase(NounWords(words, words[0], ()))
-            steps.append(
-                Step(StepKind.GO, Item((graphs_of(place),)), scope=Scope((), level_of(relation.text)))
-            )
+            steps += _level(relation.text)
         elif not anchors:
             draft.route.append(str(relation.name))
         elif any(a.pronoun for a in anchors):
@@ -168,6 +189,16 @@ def spots(draft: Draft, relations: Sequence[Any], later: bool = False) -> list[S
     return steps
 
 
+def _level(text: str) -> list[Step]:
+    """The step to a level with a number; none to one that is only above or below (`clause_steps`)."""
+    words = (text.split()[-1],)
+    level = level_of(text)
+    if level is None:
+        return []
+    place = Phrase(NounWords(words, words[0], ()))
+    return [Step(StepKind.GO, Item((graphs_of(place),)), scope=Scope((), level))]
+
+
 def _nearer(step: Step, relation: Relation) -> Step:
     """The step to a room that a second relation tells from others."""
     graph = graphs_of(replace(generic(), relations=(relation,)))[0]
@@ -184,17 +215,19 @@ def _nearer(step: Step, relation: Relation) -> Step:
 
 
 def find_step(draft: Draft, things: Things, unable: tuple[str, ...] = ()) -> Step:
+    """The step that finds any of the things, or lists them all. Raises NotUnderstood where no kind is named."""
     for phrase in things.phrases:
         check_is_thing(phrase)
         pointed = phrase.noun.determiner in ("the", "this", "that", "these", "those")
         if phrase.noun.is_anything and not pointed and not says_what(phrase):
-            raise NotUnderstood("any thing at all would do; say what kind of thing")
+            raise NotUnderstood("it does not say what kind of thing to look for; name the kind")
     kind = StepKind.LIST if is_all(things.phrases[0]) and not unable else StepKind.FIND
     item = item_of(things, every=kind is StepKind.LIST)
     return Step(kind, item, scope=scope_of(things.phrases[0]), unable=unable)
 
 
 def each_step(draft: Draft, things: Things, unable: tuple[str, ...]) -> list[Step]:
+    """Steps to find each of the things, or the one step where any of them will do."""
     if things.any_of:
         return [find_step(draft, things, unable)]
     first, *others = things.phrases
@@ -220,6 +253,7 @@ def _done(draft: Draft, phrase: Phrase) -> bool:
 
 
 def unable_of_last(draft: Draft, unable: tuple[str, ...]) -> None:
+    """Keep with the last step what the robot cannot do."""
     group = next((group for group in reversed(draft.groups) if group.steps), None)
     if group is None:
         return

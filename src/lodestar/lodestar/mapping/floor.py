@@ -19,6 +19,9 @@ _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mi
 _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
 _CROSSED = 3.0  # m, within which rays that cross a cell tell of it
 _BUMP = 1.0  # m, within which floor that rises and falls again is a thing on it
+_BESIDE = 1.2  # m from the middle of the robot, within which most of what is seen lowest is floor
+_ENOUGH = 60  # cells of it that tell whether the feet stand on it
+_SMOOTH = 0.05  # least weight of one turn in `feet_error`
 _NEIGHBOURS = np.ones((3, 3), np.uint8)
 _AROUND = np.ones((5, 5), np.uint8)
 _LAYERS = {
@@ -62,6 +65,8 @@ class FloorMap:
         self.closest = np.empty((0, 0), np.float32)  # cells, least distance from which a ray has crossed it
         self._make_scratch((0, 0))
         self._ground: float | None = None  # m, under the robot
+        # m, mean of the last turns: height of the floor that is seen around the robot over that of its feet
+        self.feet_error, self._compared = 0.0, 0
         self._bridges = _bridges(config, resolution)
 
     def _make_scratch(self, shape: tuple[int, int]) -> None:
@@ -111,6 +116,19 @@ class FloorMap:
             y / self._resolution - corner[1], yaw, GO2.length / 2.0, GO2.width / 2.0, self._resolution,
             float(foot[2]), math.tan(pitch), self.config.noise**2, self.config.step,
         )  # fmt: skip
+        self._compare_feet(
+            round(x / self._resolution) - int(corner[0]), round(y / self._resolution) - int(corner[1])
+        )
+
+    def _compare_feet(self, column: int, row: int) -> None:
+        """Follow how far the floor around a cell lies over the feet; a wrong `base_height` shows as that error."""
+        reach = round(_BESIDE / self._resolution)
+        window = np.s_[max(row - reach, 0) : row + reach + 1, max(column - reach, 0) : column + reach + 1]
+        around = self.height[window][(self.hits[window] >= _CONFIRMED) & ~self.trodden[window]]
+        if len(around) >= _ENOUGH and self._ground is not None:
+            self._compared += 1
+            error = float(np.median(around)) - self._ground
+            self.feet_error += max(_SMOOTH, 1.0 / self._compared) * (error - self.feet_error)
 
     def observe(
         self, returns: np.ndarray, origin: np.ndarray, corner: np.ndarray, max_range: float

@@ -55,6 +55,11 @@ class OctoMapper:
         return self._floor is not None and not self.is_empty
 
     @property
+    def feet_error(self) -> float:
+        """Return the metres by which the floor seen around the robot lies over its feet; 0 without a floor layer."""
+        return 0.0 if self._floor is None else self._floor.feet_error
+
+    @property
     def map_from_odom(self) -> np.ndarray | None:
         """Return the last map <- odom that the map has followed, (4, 4); None before the first."""
         return self._jumps.last

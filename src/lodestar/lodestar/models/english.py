@@ -20,7 +20,7 @@ def the(name: str) -> str:
     return f"the {rest}" if first.casefold() in ARTICLES and rest else f"the {name}"
 
 
-def listed(parts: Iterable[str]) -> str:
-    """Return "a, b and c", "" of nothing."""
+def listed(parts: Iterable[str], link: str = "and") -> str:
+    """Return "a, b and c", "" of nothing. link: the word before the last."""
     said = list(parts)
-    return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else "".join(said)
+    return f"{', '.join(said[:-1])} {link} {said[-1]}" if len(said) > 1 else "".join(said)

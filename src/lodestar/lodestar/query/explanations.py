@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lodestar.language.query_graph import QueryGraph
-from lodestar.models.english import with_article
+from lodestar.models.english import the, with_article
+from lodestar.models.lexicon import load_lexicon
 from lodestar.query.config import QueryConfig
 from lodestar.scene.records import Entity, EntityState
 
@@ -21,7 +22,7 @@ _WORDS = {
 def explain(
     entity: Entity, graph: QueryGraph, category: float, predicates: Mapping[str, float], config: QueryConfig
 ) -> str:
-    """Return one line such as "red office chair: a chair, red, not next to the desk"."""
+    """Return one line such as "red office chair: is a chair, red, not next to a desk"."""
     category_name = graph.target.category
     kind = with_article(category_name)
     if category >= config.accept:
@@ -37,6 +38,18 @@ def explain(
     return f"{entity.caption or entity.label or 'unnamed thing'}: {', '.join(parts)}"
 
 
+def reasons(predicates: Mapping[str, float], config: QueryConfig) -> tuple[list[str], list[str]]:
+    """Return what holds of a thing and what does not, as words after "it is": "red", "not next to a sofa".
+
+    predicates: scores in [0, 1] by name, as a candidate has them.
+    """
+    met: list[str] = []
+    unmet: list[str] = []
+    for name, score in predicates.items():
+        (met if score >= _LIKELY else unmet).append(_predicate(name, score, config))
+    return met, unmet
+
+
 def _predicate(name: str, score: float, config: QueryConfig) -> str:
     relation, _, rest = name.partition(" ")
     if relation == "not":
@@ -45,12 +58,14 @@ def _predicate(name: str, score: float, config: QueryConfig) -> str:
     words = _WORDS.get(relation.rstrip("^"))
     if words is None:
         text = f"{relation} {rest}".strip()
-    elif relation.endswith("^"):
-        text = f"with {rest} {words} it"
+    elif relation == "InRegion":
+        text = f"in {the(rest)}"
     elif not rest:
         text = words.removesuffix(" to").removesuffix(" from")
+    elif relation.endswith("^"):
+        text = f"with {_things(rest)} {words} it"
     else:
-        text = f"{words} {rest}"
+        text = f"{words} {_things(rest)}"
     if score >= _CLEAR:
         return text
     if score >= _LIKELY:
@@ -58,3 +73,14 @@ def _predicate(name: str, score: float, config: QueryConfig) -> str:
     if not words and abs(score - config.unknown_attribute) < 1e-6:
         return f"not known to be {text}"
     return f"not {text}"
+
+
+def _things(names: str) -> str:
+    """Return names of things with their articles: "a desk and two chairs" of "desk and two chairs"."""
+    return " and ".join(_thing(name) for name in names.split(" and "))
+
+
+def _thing(name: str) -> str:
+    first, last = name.split(" ", 1)[0], name.rsplit(" ", 1)[-1]
+    is_plural = load_lexicon().singular(last) != last
+    return name if is_plural or first in ("number", "two") else with_article(name)

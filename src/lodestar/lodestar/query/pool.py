@@ -30,7 +30,7 @@ class Pool:
 
     room_low, room_high: (N, 2) bounds in plan of the entities in an entity's region. kind_of: (N,) index into the
     unique pairs of label and caption; look_of: (N,) index into the unique pairs of known attributes and caption.
-    is_described: any entity has a vector of its caption.
+    region_of: (N,) ids. described: (N,) bool, the entity has a vector of its caption.
     """
 
     entities: list[Entity]
@@ -48,9 +48,10 @@ class Pool:
     looks: Looks
     look_of: np.ndarray
     views: list[tuple[View, ...]]
+    region_of: np.ndarray
+    described: np.ndarray
     regions: Mapping[int, Region] | None = None
     observer: np.ndarray | None = None
-    is_described: bool = False
 
     @staticmethod
     def of(
@@ -69,15 +70,54 @@ class Pool:
         own = list(entities) if ordered else sorted(entities, key=lambda e: e.id)
         boxes = _boxes(own)
         presence = np.array([config.uncertain if e.state == EntityState.UNCERTAIN else 1.0 for e in own])
-        kinds, kind_of = _unique([(e.label, e.caption) for e in own])
-        looks, look_of = _unique([(e.attributes, e.caption) for e in own])
-        low, high = _rooms(boxes, np.array([e.region_id for e in own], int))
+        kinds, kind_of = _unique(_kind_pairs(own))
+        looks, look_of = _unique(_look_pairs(own))
+        region_of = np.array([e.region_id for e in own], int)
+        low, high = _rooms(boxes, region_of)
         return Pool(
             own, boxes, presence, phrases, config, table or load_table(),
             _vectors([e.front for e in own]), _vectors([e.color for e in own]),
-            low, high, Kinds(kinds), kind_of, Looks(looks), look_of, [e.views for e in own], regions, observer,
-            any(CHANNEL in e.embeddings for e in own),
+            low, high, Kinds(kinds), kind_of, Looks(looks), look_of, [e.views for e in own], region_of,
+            np.array([CHANNEL in e.embeddings for e in own], bool), regions, observer,
         )  # fmt: skip
+
+    def renewed(self, entities: Sequence[Entity], regions: Mapping[int, Region] | None = None) -> Pool:
+        """Return `Pool.of` these entities; what this pool holds of the same objects is not read again."""
+        own = sorted(entities, key=lambda e: e.id)
+        row_of = {id(entity): row for row, entity in enumerate(self.entities)}
+        before = np.array([row_of.get(id(entity), -1) for entity in own], int)
+        fresh = np.flatnonzero(before < 0)
+        if 2 * len(fresh) > len(own):
+            return Pool.of(own, self.phrases, self.config, regions, self.observer, self.table, ordered=True)
+        part = Pool.of([own[row] for row in fresh], self.phrases, self.config, table=self.table, ordered=True)
+
+        def merged(old: np.ndarray, new: np.ndarray) -> np.ndarray:
+            rows = old[before]
+            rows[fresh] = new
+            return rows
+
+        kinds, looks = self.kinds, self.looks
+        kind_of = merged(self.kind_of, _places(kinds.pairs, part.kinds.pairs)[part.kind_of])
+        if not _is_numbering(kind_of, len(kinds.pairs)):
+            pairs, kind_of = _unique(_kind_pairs(own))
+            kinds = Kinds(pairs)
+        look_of = merged(self.look_of, _places(looks.pairs, part.looks.pairs)[part.look_of])
+        if not _is_numbering(look_of, len(looks.pairs)):
+            known, look_of = _unique(_look_pairs(own))
+            looks = Looks(known)
+        boxes = Boxes(merged(self.boxes.low, part.boxes.low), merged(self.boxes.high, part.boxes.high))
+        region_of = merged(self.region_of, part.region_of)
+        low, high = _rooms(boxes, region_of)
+        return Pool(
+            own, boxes, merged(self.presence, part.presence), self.phrases, self.config, self.table,
+            merged(self.fronts, part.fronts), merged(self.colors, part.colors), low, high, kinds, kind_of, looks,
+            look_of, [e.views for e in own], region_of, merged(self.described, part.described), regions, self.observer,
+        )  # fmt: skip
+
+    @cached_property
+    def is_described(self) -> bool:
+        """Return whether any entity has a vector of its caption."""
+        return bool(self.described.any())
 
     def seen_by(self, observer: np.ndarray | None) -> Pool:
         """Return the same pool for another observer."""
@@ -155,9 +195,28 @@ def _boxes(entities: list[Entity]) -> Boxes:
     return Boxes(low, np.maximum(high, low + _EDGE))
 
 
+def _kind_pairs(entities: list[Entity]) -> list[tuple[str, str]]:
+    return [(e.label, e.caption) for e in entities]
+
+
+def _look_pairs(entities: list[Entity]) -> list[tuple[tuple[str, ...], str]]:
+    return [(e.attributes, e.caption) for e in entities]
+
+
 def _unique(values: list) -> tuple[list, np.ndarray]:
     places = {value: i for i, value in enumerate(dict.fromkeys(values))}
     return list(places), np.array([places[value] for value in values], int)
+
+
+def _places(values: Sequence, others: Sequence) -> np.ndarray:
+    """Return (M,) int: where each of the others stands among the values, -1 where it does not."""
+    index = {value: i for i, value in enumerate(values)}
+    return np.array([index.get(other, -1) for other in others], int)
+
+
+def _is_numbering(places: np.ndarray, count: int) -> bool:
+    """Return whether the indices (N,) mean each of `count` values at least once, and nothing else."""
+    return bool((places >= 0).all() and np.bincount(places, minlength=count).all())
 
 
 def _vectors(values: list[np.ndarray | None]) -> np.ndarray:

@@ -84,12 +84,17 @@ def prepare(
 ) -> Pool:
     """Return entities as arrays, for many queries on an unchanged scene. Archived entities are left out."""
     values = entities.values() if isinstance(entities, Mapping) else entities
-    present = [e for e in values if e.state != EntityState.ARCHIVED]
-    return Pool.of(present, phrases, config or QueryConfig(), regions, None, table)
+    return Pool.of(_present(values), phrases, config or QueryConfig(), regions, None, table)
+
+
+def _present(entities: Iterable[Entity]) -> list[Entity]:
+    return [e for e in entities if e.state != EntityState.ARCHIVED]
 
 
 class PoolCache:
-    """Cache the pool of the last scene while entities and regions are the same objects."""
+    """Keep the pool of the last scene: it is returned again while entities and regions are the same objects, and only
+    what has changed is read anew.
+    """
 
     def __init__(self) -> None:
         self._kept: tuple[list[Entity], list[Region], PhraseBook, Pool] | None = None
@@ -101,13 +106,15 @@ class PoolCache:
         config: QueryConfig | None = None,
         regions: Mapping[int, Region] | None = None,
     ) -> Pool:
-        """Return the pool of these entities; `config` must be the same in every call."""
+        """Return `prepare` of these entities; `config` must be the same in every call."""
         things, rooms = list(entities.values()), list((regions or {}).values())
-        if self._kept is not None:
-            old_things, old_rooms, book, pool = self._kept
-            if book is phrases and _same(things, old_things) and _same(rooms, old_rooms):
+        if self._kept is None or self._kept[2] is not phrases:
+            pool = prepare(things, phrases, config, regions)
+        else:
+            old_things, old_rooms, _, pool = self._kept
+            if _same(things, old_things) and _same(rooms, old_rooms):
                 return pool
-        pool = prepare(things, phrases, config, regions)
+            pool = pool.renewed(_present(things), regions)
         self._kept = (things, rooms, phrases, pool)
         return pool
 

@@ -20,6 +20,7 @@ class Kinds:
 
     def __init__(self, pairs: Sequence[tuple[str, str]]) -> None:
         lexicon = load_lexicon()
+        self.pairs = tuple(pairs)
         self.labels = [label for label, _ in pairs]
         self._said = [frozenset(words_of(f"{label} {caption}")) for label, caption in pairs]
         nouns = [caption_noun(caption) for _, caption in pairs]
@@ -154,7 +155,7 @@ class Looks:
 
     def __init__(self, pairs: Sequence[tuple[tuple[str, ...], str]]) -> None:
         lexicon = load_lexicon()
-        self._count = len(pairs)
+        self.pairs = tuple(pairs)
         self._captions = [f" {' '.join(words_of(caption))} " for _, caption in pairs]
         self._having: dict[str, list[int]] = {}
         self._of_group: dict[str, list[int]] = {}
@@ -172,7 +173,7 @@ class Looks:
         """
         lexicon = load_lexicon()
         wanted = lexicon.attribute(attribute) or attribute
-        scores = np.full(self._count, unknown)
+        scores = np.full(len(self.pairs), unknown)
         group = lexicon.attribute_group.get(wanted)
         if group is None:
             said = [i for i, caption in enumerate(self._captions) if wanted and f" {wanted} " in caption]

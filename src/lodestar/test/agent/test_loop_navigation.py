@@ -106,7 +106,7 @@ def test_feedback_says_what_it_does(known_target):
     known_target.run(until=lambda: known_target.pose[0] > 4.0)
     feedback = loop.feedback()
     assert feedback.phase == "APPROACHING" and feedback.expert == "semantic_map"
-    assert "a red chair (entity 7)" in feedback.text and "to make sure" in feedback.text
+    assert "a red chair (entity 7)" in feedback.text and "may be it" in feedback.text
     assert feedback.distance_remaining > 0.0 and feedback.distance_travelled > 1.0
     assert feedback.coverage == pytest.approx(96.04, abs=0.1)
 

@@ -15,6 +15,7 @@ from lodestar.agent.errors import ErrorCode, OtherFloor
 from lodestar.agent.targets import SceneTargets
 from lodestar.language.directive import (
     EVERY,
+    ROBOT_FRAME,
     Constraint,
     ConstraintKind,
     Directive,
@@ -201,6 +202,18 @@ def test_what_is_excluded_is_not_claimed():
     assert result.error_code is ErrorCode.TARGET_NOT_FOUND and result.entity_ids == ()
 
 
+@pytest.mark.parametrize(("x", "y"), [(1.5, 0.0), (-1.0, 0.0), (0.0, 1.0), (1.0, -1.0)])
+def test_a_point_said_from_the_robot_is_so_from_where_the_step_begins(x, y):
+    world = World()
+    know_rooms(world)
+    world.pose[2] = math.pi / 3
+    start = np.array(world.pose, float)
+    result = ended(world, do(Step(StepKind.GO, pose=Pose(x, y, frame=ROBOT_FRAME))))
+    assert result.success
+    turn = np.array([[math.cos(start[2]), -math.sin(start[2])], [math.sin(start[2]), math.cos(start[2])]])
+    assert np.allclose(world.pose[:2], start[:2] + turn @ [x, y], atol=0.3)
+
+
 def test_a_patrol_goes_round_so_often():
     world = World()
     know_rooms(world)
@@ -227,6 +240,23 @@ def test_a_patrol_without_stops_is_of_every_room():
     know_rooms(world)
     result = ended(world, do(Step(StepKind.PATROL)))
     assert result.success and "the kitchen" in result.report and "the bedroom" in result.report
+
+
+def test_a_patrol_of_rooms_of_a_kind_leaves_the_others_out():
+    world = World()
+    know_rooms(world)
+    rooms = Scope((QueryGraph((QueryVariable("bedroom", "bedroom"),)),))
+    result = ended(world, do(Step(StepKind.PATROL, scope=rooms)))
+    assert result.success and "the bedroom" in result.report and "kitchen" not in result.report
+    assert world.pose[0] > 5.0
+
+
+def test_a_patrol_of_rooms_of_which_there_are_none_says_so():
+    world = World()
+    know_rooms(world)
+    rooms = Scope((QueryGraph((QueryVariable("lab", "lab"),)),))
+    result = ended(world, do(Step(StepKind.PATROL, scope=rooms)))
+    assert result.error_code is ErrorCode.TARGET_NOT_FOUND and "found no lab" in result.error_msg
 
 
 def test_a_patrol_explores_where_no_room_is_known_and_visits_those_that_become_known():

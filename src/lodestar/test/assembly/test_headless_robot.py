@@ -10,6 +10,7 @@ import pytest
 from lodestar.agent.commands import Finish
 from lodestar.assembly.config import MappingConfig, RobotConfig, changed
 from lodestar.assembly.plan_chain import PlanChain
+from lodestar.assembly.range_turns import ScannerTurn
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.poses import planar_transform
 from lodestar.language.directive import (
@@ -36,7 +37,7 @@ def take_turn(chain: PlanChain, stamp: float, x: float = 0.0, distance: float = 
     pose = planar_transform(x, 0.0, 0.0)
     wanted = chain.wants_turn(stamp, pose)
     if wanted:
-        chain.take_scan(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4))
+        chain.take_turn(ScannerTurn(stamp, np.full(BEAMS, distance), ANGLES, 20.0, pose, np.eye(4)))
     return wanted
 
 
@@ -58,9 +59,9 @@ def test_a_jump_of_the_map_is_in_the_plan_at_once() -> None:
     take_turn(chain, 0.0)
     before = chain.grid
     jump = planar_transform(1.0, 0.0, 0.0)
-    assert not chain.take_scan(0.1, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), np.eye(4))
+    assert not chain.take_turn(ScannerTurn(0.1, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), np.eye(4)))
     assert chain.grid is before, "the period is not over"
-    assert chain.take_scan(0.2, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), jump)
+    assert chain.take_turn(ScannerTurn(0.2, np.full(BEAMS, 3.0), ANGLES, 20.0, np.eye(4), jump))
     assert chain.grid is not before and chain.grid.stamp == 0.2
 
 

@@ -51,7 +51,7 @@ def test_it_goes_to_the_match_in_view():
     proposal = expert.propose(request(POSE, red_chair()))
     assert isinstance(proposal, Proposal) and proposal.action is ActionKind.GO
     assert is_facing(proposal.goal, np.array([4.75, 3.75, 0.0]), np.array([5.25, 4.25, 0.5]))
-    assert proposal.confidence >= 0.6 and "I see red chair" in proposal.rationale
+    assert proposal.confidence >= 0.6 and "I see a red chair" in proposal.rationale
     assert proposal.goal[0] < 4.75  # on this side of it
 
 

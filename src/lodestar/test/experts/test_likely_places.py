@@ -60,7 +60,7 @@ def test_a_kettle_is_looked_for_near_the_refrigerator():
     proposal = expert_of(FRIDGE, BED, unknown=AROUND_BOTH).propose(request(START, KETTLE))
     assert isinstance(proposal, Proposal)
     assert proposal.entity_id == 0 and proposal.evidence_entities == (1,)
-    assert proposal.confidence <= 0.25 and "likely near refrigerator" in proposal.rationale
+    assert proposal.confidence <= 0.25 and "look around the refrigerator: it is likely" in proposal.rationale
 
 
 def test_a_far_place_is_left_to_the_frontier_expert():
@@ -77,7 +77,7 @@ def test_a_place_behind_a_wall_is_as_far_as_the_way_to_it():
     expert.set_grid(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
     assert expert.propose(request(START, KETTLE)).reason is RejectionReason.NO_PROPOSAL
     near = expert.propose(request((3.0, 1.0, 0.0), KETTLE))
-    assert isinstance(near, Proposal) and "likely near refrigerator" in near.rationale
+    assert isinstance(near, Proposal) and "look around the refrigerator: it is likely" in near.rationale
 
 
 def test_not_where_all_was_looked_at_and_not_near_anything():

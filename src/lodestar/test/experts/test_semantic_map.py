@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -103,7 +104,11 @@ def test_a_chair_whose_surroundings_are_unknown_is_worth_a_closer_look():
     unknown = OccupancyGrid2D(cells, grid.resolution, grid.origin)
     proposal = expert_of(chair, grid=unknown).propose(request(START, red_chair("NextTo")))
     assert proposal.entity_id == 1 and proposal.confidence < 0.6
-    assert "may fit" in proposal.rationale
+    assert re.fullmatch(
+        r"going closer to the red chair \(entity 1\), \d\.\d m away: it is red and may be the one, "
+        r"but as far as the map shows it is not next to a desk",
+        proposal.rationale,
+    )
     blue = thing(1, *CHAIR, "blue chair")
     assert expert_of(blue, grid=unknown).propose(request(START, red_chair("NextTo"))).reason is (
         RejectionReason.NO_PROPOSAL

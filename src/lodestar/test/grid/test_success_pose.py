@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lodestar.grid.footprint import GO2, footprint_free
 from lodestar.grid.occupancy import OCCUPIED, UNKNOWN, OccupancyGrid2D
-from lodestar.grid.success_pose import bearing_to_box, footprint_distance, is_facing
+from lodestar.grid.success_pose import bearing_to_box, faced, footprint_distance, is_facing
 
 coordinate, size = st.floats(-3, 3), st.floats(0.02, 2)
 
@@ -65,6 +65,16 @@ def test_bearing_is_to_the_nearest_point_of_the_box():
 )
 def test_facing_is_near_and_towards(pose, facing):
     assert is_facing(pose, (1.0, -0.5, 0.0), (2.0, 0.5, 1.0)) is facing
+
+
+@given(coordinate, coordinate, st.floats(-4, 4), st.integers(0, 40), st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_many_boxes_are_faced_as_each_alone_is(x, y, yaw, count, seed):
+    rng = np.random.default_rng(seed)
+    low = rng.uniform(-3, 3, (count, 3))
+    high = low + rng.uniform(0.02, 1, (count, 3))
+    alone = [is_facing((x, y, yaw), *box) for box in zip(low, high)]
+    assert faced((x, y, yaw), low, high).tolist() == alone
 
 
 def test_footprint_is_free_only_where_no_obstacle_lies_under_it():

@@ -95,10 +95,10 @@ def test_at_the_end_of_a_task_it_is_obeyed(text):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("find the mug slowly", '"slowly" cannot be obeyed: nothing here changes how the robot drives'),
+        ("find the mug slowly", '"slowly" cannot be obeyed: words do not change how the robot drives'),
         ("go slowly to the door", '"go slowly" cannot be obeyed'),
         ("do not drive backwards, find the mug", '"backwards" cannot be obeyed'),
-        ("be quiet and find the mug", '"be quiet" cannot be obeyed: nothing here changes how loud'),
+        ("be quiet and find the mug", '"be quiet" cannot be obeyed: words do not change how loud'),
         ("drive slowly", '"drive slowly" cannot be obeyed'),
     ],
 )

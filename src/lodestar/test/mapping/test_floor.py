@@ -12,7 +12,7 @@ from lodestar.mapping.octomap import OctoMapConfig, OctoMapper
 
 LIDAR = 0.5  # m above the ground
 WALL = 5.0  # m, half the side of the square room around everything
-ON = OctoMapConfig(floor=FloorConfig(enabled=True))
+ON, OFF = OctoMapConfig(), OctoMapConfig(floor=FloorConfig(enabled=False))
 
 
 def directions() -> np.ndarray:
@@ -70,7 +70,7 @@ def look(mapper, ground, x, y, base_height=0.0, below=0.0, pitch=0.0, base=True)
 
 def walked(ground, places, **how) -> OctoMapper:
     height = how.get("base_height", 0.0)
-    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(enabled=True, base_height=height)))
+    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(base_height=height)))
     for x, y in places:
         look(mapper, ground, x, y, **how)
         mapper.project(0.0)
@@ -116,7 +116,7 @@ def test_a_sill_of_three_centimetres_is_free():
 @pytest.mark.parametrize(("far_bridge", "within"), [(FloorConfig().far_bridge, 3.0), (0.0, np.inf)])
 def test_stairs_that_lead_down_are_at_no_time_free_and_their_edge_is_an_obstacle(far_bridge, within):
     """By default within 3 m; from any distance where nothing is taken for granted from afar."""
-    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(enabled=True, far_bridge=far_bridge)))
+    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(far_bridge=far_bridge)))
     xs, ys = np.meshgrid(np.arange(2.15, 4.3, 0.1), np.arange(-0.55, 0.6, 0.1))
     for x, y in line(-1.0, 1.3) + line(-1.0, 3.0, y=1.5):
         look(mapper, stairs, x, y)
@@ -188,8 +188,8 @@ def test_layers_of_another_shape_are_refused():
         OctoMapper.from_arrays({**arrays, "floor_height": arrays["floor_height"][:-1]}, ON)
 
 
-def test_off_by_default_the_floor_is_zero_and_nowhere_ends():
-    off, without = OctoMapper(), OctoMapper()
+def test_switched_off_the_floor_is_zero_and_nowhere_ends():
+    off, without = OctoMapper(OFF), OctoMapper(OFF)
     for x, y in line(-1.0, 1.3):
         look(off, stairs, x, y)
         look(without, stairs, x, y, base=False)
@@ -201,12 +201,12 @@ def test_off_by_default_the_floor_is_zero_and_nowhere_ends():
 
 
 def test_a_map_with_a_floor_layer_goes_on_without_it_as_if_it_had_never_had_one():
-    on, off = OctoMapper(ON), OctoMapper()
+    on, off = OctoMapper(ON), OctoMapper(OFF)
     for x, y in line(-1.0, 0.9):
         for mapper in (on, off):
             look(mapper, ramp, x, y)
             mapper.project(0.0)
     assert on.sees_drop_offs
-    loaded = OctoMapper.from_arrays(on.to_arrays())
+    loaded = OctoMapper.from_arrays(on.to_arrays(), OFF)
     assert not loaded.sees_drop_offs
     assert np.array_equal(loaded.project(1.0).cells, off.project(1.0).cells)

@@ -13,7 +13,7 @@ CEILING = 2.6  # m
 
 def level_floor() -> FloorMap:
     """Seen everywhere, often; rays have crossed it from 2.5 m."""
-    floor = FloorMap(FloorConfig(enabled=True), 0.1)
+    floor = FloorMap(FloorConfig(), 0.1)
     floor.grow((SIDE, SIDE), 0, 0)
     floor.height[:], floor.variance[:], floor.hits[:] = 0.0, 0.02**2, 3
     floor.closest[:] = 25.0

@@ -61,7 +61,7 @@ def ground(rng: np.random.Generator, foot: np.ndarray, drop: float) -> np.ndarra
 def test_columns_projected_one_after_another_equal_those_projected_at_once(seed, drop):
     """Only the columns that changed are projected again, and a map that projects all of them says the same."""
     rng = np.random.default_rng(seed)
-    mapper = OctoMapper(OctoMapConfig(floor=FloorConfig(enabled=True)))
+    mapper = OctoMapper(OctoMapConfig())
     for k in range(4):
         base = planar_transform(0.3 * k, 0.1 * k, 0.2 * k)
         mapper.insert_points(
@@ -77,7 +77,7 @@ def test_columns_projected_one_after_another_equal_those_projected_at_once(seed,
 
 @pytest.mark.parametrize("base_height", [0.0, 0.32])
 def test_the_cells_under_the_body_are_floor_at_the_feet(base_height):
-    config = FloorConfig(enabled=True, base_height=base_height)
+    config = FloorConfig(base_height=base_height)
     floor = FloorMap(config, 0.1)
     floor.grow((40, 40), 0, 0)
     floor.tread(planar_transform(2.0, 2.0, 0.7, 3.0 + base_height), np.array([0, 0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, make_transform, planar_transform
 from lodestar.grid.occupancy import FREE, OCCUPIED, UNKNOWN
+from lodestar.mapping.config import FloorConfig
 from lodestar.mapping.octomap import MapExtentError, OctoMapConfig, OctoMapper
 from lodestar.perception.frames import RgbdFrame
 
 pyoctomap = pytest.importorskip("pyoctomap", reason="pyoctomap is not installed (pip install pyoctomap)")
 
+FLAT = OctoMapConfig(floor=FloorConfig(enabled=False))  # the band lies over z = 0
 ROOM_HIGH = np.array([4.03, 3.03, 2.6])
 ROOM_LOW = np.array([-4.03, -3.03, 0.0])
 BOX_LOW, BOX_HIGH = np.array([1.5, -0.5, 0.0]), np.array([2.0, 0.5, 0.4])
@@ -42,7 +45,7 @@ def cast(origin: np.ndarray, rays: np.ndarray) -> np.ndarray:
 
 
 def mapped_room(config: OctoMapConfig | None = None, scans: int = 2) -> OctoMapper:
-    mapper = OctoMapper(config or OctoMapConfig())
+    mapper = OctoMapper(config or FLAT)
     map_from_lidar = planar_transform(0.0, 0.0, 0.7, z=0.5)
     rays_map = directions() @ map_from_lidar[:3, :3].T
     points = cast(map_from_lidar[:3, 3], rays_map)
@@ -107,7 +110,7 @@ def test_incremental_projection_equals_one_from_scratch():
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_projecting_what_changed_equals_projecting_everything(seed, jumps):
     rng = np.random.default_rng(seed)
-    mapper = OctoMapper(OctoMapConfig(max_range=4.0))
+    mapper = OctoMapper(replace(FLAT, max_range=4.0))
     mapper.follow(np.eye(4), np.eye(4))
     correction = np.eye(4)
     for number in range(6):
@@ -244,11 +247,12 @@ def test_the_message_after_a_jump_lies_along_the_axes_of_the_map():
     assert np.asarray(tree.getLabels(inside[None, :3].copy()))[0] == 0
 
 
-def test_what_was_saved_goes_on():
-    mapper, jump = mapped_room(), planar_transform(0.5, 0.2, 0.3)
+@pytest.mark.parametrize("config", [FLAT, OctoMapConfig()])
+def test_what_was_saved_goes_on(config):
+    mapper, jump = mapped_room(config), planar_transform(0.5, 0.2, 0.3)
     mapper.follow(np.eye(4), np.eye(4))
     mapper.follow(jump, np.eye(4))
-    loaded = OctoMapper.from_arrays(mapper.to_arrays())
+    loaded = OctoMapper.from_arrays(mapper.to_arrays(), config)
     assert np.array_equal(loaded.project(2.0).cells, mapper.project(2.0).cells)
     assert loaded.project(2.0).origin == mapper.project(2.0).origin
     for each in (mapper, loaded):

@@ -16,6 +16,7 @@ from lodestar.language.grammar import parse_query
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.perception.frames import ImageBox
+from lodestar.query.explanations import reasons
 from lodestar.query.pool import Pool
 from lodestar.query.verdict import QueryConfig, decide, score_query
 from lodestar.scene.records import EntityState, Region, View
@@ -122,10 +123,31 @@ def test_a_chair_of_unknown_color_ranks_between_right_and_wrong():
 
 def test_the_explanation_says_what_holds_and_what_does_not():
     text = {c.entity_id: c.explanation for c in ask("find the red chair next to the desk")}
-    assert text[1] == "red office chair: is a chair, red, next to desk"
-    assert text[2] == "blue office chair: is a chair, not red, next to desk"
-    assert text[4] == "red wooden chair: is a chair, red, not next to desk"
-    assert text[7] == "chair: is a chair, not known to be red, next to desk"
+    assert text[1] == "red office chair: is a chair, red, next to a desk"
+    assert text[2] == "blue office chair: is a chair, not red, next to a desk"
+    assert text[4] == "red wooden chair: is a chair, red, not next to a desk"
+    assert text[7] == "chair: is a chair, not known to be red, next to a desk"
+
+
+@pytest.mark.parametrize(
+    ("name", "score", "words"),
+    [
+        ("red", 1.0, "red"),
+        ("red", 0.0, "not red"),
+        ("NextTo sofa", 0.9, "next to a sofa"),
+        ("NextTo sofa", 0.6, "probably next to a sofa"),
+        ("not NextTo sofa", 1.0, "not next to a sofa"),  # which was asked for
+        ("On^ old lamp", 1.0, "with an old lamp on it"),
+        ("Near chairs", 0.1, "not near chairs"),
+        ("Between desk and window", 0.9, "between a desk and a window"),
+        ("InRegion kitchen", 0.9, "in the kitchen"),
+        ("LeftOf the others", 0.9, "left of the others"),
+        ("Closest", 0.9, "the closest"),
+    ],
+)
+def test_what_holds_and_what_does_not_in_words(name, score, words):
+    met, unmet = reasons({name: score}, QueryConfig())
+    assert (met or unmet) == [words] and bool(met) == (score >= 0.55)
 
 
 def test_archived_things_are_no_candidates_and_doubtful_ones_rank_lower():
@@ -212,7 +234,7 @@ def test_without_regions_a_room_is_passed_over_unverified():
     entities = {1: thing(1, "mug", "mug", (0, 0, 0), (0.1, 0.1, 0.1))}
     found = ask("the mug in the kitchen", entities)[0]
     assert ACCEPT < found.score < ask("the mug", entities)[0].score
-    assert "probably in kitchen" in found.explanation
+    assert "probably in the kitchen" in found.explanation
 
 
 def test_the_nearest_chair_is_nearest_to_whoever_asks():

@@ -100,6 +100,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
     parser.add_argument(
+        "--floor",
+        choices=("on", "off"),
+        default=None,
+        help="the floor layer of the map (default: as config/sim.yaml)",
+    )
+    parser.add_argument(
         "--think",
         type=positive_seconds,
         default=0.0,
@@ -173,9 +179,12 @@ def _planned(options: argparse.Namespace, folder: Path) -> tuple[Plan, list[Buil
         if not options.think and not options.late:
             raise BadOptions("--against-undelayed compares with a delay: give --think or --late")
         policies = (*policies, *(f"{policy}{UNDELAYED}" for policy in policies if policy != REFERENCE))
+    robot = changed(robot_config(NOISES[options.noise]), goal_selector__selection=selection_of(options))
+    if options.floor is not None:
+        robot = changed(robot, mapping__octomap__floor__enabled=options.floor == "on")
     settings = EpisodeSettings(
         time_limit=options.limit_time,
-        robot=changed(robot_config(NOISES[options.noise]), goal_selector__selection=selection_of(options)),
+        robot=robot,
         thinking=options.answer_time,
         reasoner_delay=options.think,
         answer_delay=options.late,

@@ -8,7 +8,7 @@ from rclpy.action.server import ServerGoalHandle
 
 from lodestar.geometry.poses import yaw_of
 from lodestar_ros.conversions import pose_from_msg
-from lodestar_ros.transforms import Transforms
+from lodestar_ros.transforms import TransformBuffer
 from lodestar_sim.navigator import NavigatorStep
 from lodestar_sim.nodes.navigation_messages import feedback_to_msg, result_to_msg
 
@@ -21,7 +21,7 @@ class ActiveGoal:
         self.path: np.ndarray | None = None
         self._started = started
 
-    def target(self, transforms: Transforms) -> tuple[float, float, float]:
+    def target(self, transforms: TransformBuffer) -> tuple[float, float, float]:
         """Return the target x, y, yaw in map. Raises TransformUnavailable."""
         pose = self.handle.request.pose
         map_from_goal = pose_from_msg(pose.pose)

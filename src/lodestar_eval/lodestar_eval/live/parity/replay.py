@@ -12,6 +12,7 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig, changed
+from lodestar.assembly.range_turns import LidarTurn
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import yaw_of
@@ -118,9 +119,12 @@ class RecordingPlayer:
         buffer = self._recording.transforms
         return buffer.lookup("odom", frame, stamp), buffer.lookup("map", "odom", stamp)
 
+    def _odom_from_base(self, stamp: float) -> np.ndarray:
+        return self._recording.transforms.lookup("odom", "base_link", stamp)
+
     def _climbs(self, stamp: float) -> bool:
         """Whether the robot's height has jumped since the last message; such a message is dropped and counted."""
-        height = float(self._recording.transforms.lookup("odom", "base_link", stamp)[2, 3])
+        height = float(self._odom_from_base(stamp)[2, 3])
         before = self._height
         if before is not None and abs(height - before[1]) > _FASTEST_CLIMB * max(stamp - before[0], 0.2):
             self._run.dropped["height jumped"] += 1
@@ -142,7 +146,8 @@ class RecordingPlayer:
         odom_from_sensor, map_from_odom = self._poses(message.header.frame_id, stamp)
         if self._climbs(stamp) or not self._robot.map.wants_turn(stamp, map_from_odom @ odom_from_sensor):
             return
-        self._robot.map.take_points(stamp, cloud_from_msg(message), odom_from_sensor, map_from_odom)
+        points, base = cloud_from_msg(message), self._odom_from_base(stamp)
+        self._robot.map.take_turn(LidarTurn(stamp, points, odom_from_sensor, map_from_odom, base))
 
     def _on_info(self, message: Any) -> None:
         self._camera = camera_from_msg(message)
@@ -164,7 +169,7 @@ class RecordingPlayer:
         depth, rgb = depth_from_msg(found["depth"]), rgb_from_msg(found["color"])
         frame = RgbdFrame(stamp, self._camera, depth, odom_from_camera, map_from_odom, rgb)
         segmented = self._detector.segment(stamp, image_from_msg(found["labels"]), found["table"])
-        self._robot.take_view(frame, segmented)
+        self._robot.take_view(frame, segmented, self._odom_from_base(stamp))
         self._decisions.on_view()
 
     # --- the live robot -------------------------------------------------------------------------------------

@@ -117,6 +117,7 @@ WIRING: tuple[tuple[str, str], ...] = (
     ("directive", "goal_selector/directive"),
     ("decision", "goal_selector/decision"),
     ("directive_report", "goal_selector/report"),
+    ("last_seen", "memory/last_seen"),
     ("heartbeat", "goal_selector/heartbeat"),
 )
 

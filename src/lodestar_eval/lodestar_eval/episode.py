@@ -28,6 +28,7 @@ from lodestar.agent.commands import (
 from lodestar.agent.errors import ErrorCode
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.memory_chain import Keeper
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.language.priors import everyday_words
@@ -108,13 +109,20 @@ class EpisodeRunner:
         self.policy = policy or selector_of(settings)
         self._observer = observer
 
-    def run(self, world: World, task: Task, seed: int, saved: SavedMap | None = None) -> EpisodeRun:
+    def run(
+        self,
+        world: World,
+        task: Task,
+        seed: int,
+        saved: SavedMap | None = None,
+        memory: Keeper | None = None,
+    ) -> EpisodeRun:
         """Run one task from its start; the same seed gives the same run if `thinking` is set.
 
-        saved: the map that the robot continues; none by default.
+        saved: the map that the robot continues; none by default. memory: what it remembers with; none by default.
         """
         began = time.process_time()
-        episode = Episode(world, task, seed, self.settings, self.phrases, self.policy, saved)
+        episode = Episode(world, task, seed, self.settings, self.phrases, self.policy, saved, memory=memory)
         return self.follow(episode, time.process_time() - began)
 
     def follow(self, episode: Episode, setup: float = 0.0) -> EpisodeRun:
@@ -148,13 +156,14 @@ class Episode:
         policy: PolicyFactory,
         saved: SavedMap | None = None,
         directive: Directive | None = None,
+        memory: Keeper | None = None,
     ) -> None:
         self.world, self.seed, self.settings = world, seed, settings
         noise_rng, policy_rng = (np.random.default_rng(s) for s in np.random.SeedSequence((seed, 1)).spawn(2))
         self.clock = StageClock()
         self.simulator = Simulator(world, settings.simulator, seed, start=task.start)
         self.robot = SimulatedRobot(
-            self.simulator, settings, phrases, noise_rng, self.clock, policy(policy_rng)
+            self.simulator, settings, phrases, noise_rng, self.clock, policy(policy_rng), memory
         )
         self.loop = self.robot.headless.loop
         if saved is not None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import unmeasured
+from lodestar.assembly.memory_chain import Keeper
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -23,8 +24,8 @@ from lodestar_sim.simulator import Simulator
 
 
 class SimulatedRobot:
-    """Feed a HeadlessRobot from a simulator. rng: of the detector's noise. remembers: it carries a memory, whose store
-    its owner gives it; questions in directives are then answered in process.
+    """Feed a HeadlessRobot from a simulator. rng: of the detector's noise. memory: where it keeps what it remembers;
+    None = it remembers nothing.
     """
 
     def __init__(
@@ -35,21 +36,22 @@ class SimulatedRobot:
         rng: np.random.Generator,
         clock: StageClock | None = None,
         policy: Policy | None = None,
-        *,
-        remembers: bool = False,
+        memory: Keeper | None = None,
     ) -> None:
         self.simulator, self.settings = simulator, settings
         self._stages = unmeasured if clock is None else clock.stage
         self._ranges = RangeSensors(simulator, settings.robot.mapping, self._stages)
         self.detector = parts.ground_truth_detector(settings.robot.perception, rng)
+        self._memory = memory
         self.headless = HeadlessRobot(
-            settings.robot,
-            phrases,
-            policy,
-            reasoner=self._reasoner,
-            stages=self._stages,
-            remembers=remembers,
-        )
+            settings.robot, phrases, policy, reasoner=self._reasoner, stages=self._stages,
+            remembers=memory is not None,
+        )  # fmt: skip
+        self._use_memory()
+
+    def _use_memory(self) -> None:
+        if self._memory is not None and self.headless.memory is not None:
+            self.headless.memory.use_store(self._memory)
 
     def _reasoner(self) -> Reasoner:
         """Return an offline reasoner with the settings' delay; one per expert, as each node has its own."""
@@ -60,6 +62,7 @@ class SimulatedRobot:
         """Forget the building and reset the detector's noise."""
         self.detector = parts.ground_truth_detector(self.settings.robot.perception, rng)
         self.headless.forget()
+        self._use_memory()
 
     @property
     def grid(self) -> OccupancyGrid2D:

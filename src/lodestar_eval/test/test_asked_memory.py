@@ -27,13 +27,12 @@ class Home:
 
     def __init__(self, folder):
         simulator = Simulator(world_from_spec("apartment", 1), SETTINGS.simulator, 1)
-        self.robot = SimulatedRobot(
-            simulator, SETTINGS, phrase_book(), np.random.default_rng(1), remembers=True
-        )
-        self.headless, self.folder = self.robot.headless, folder
         config = StoreConfig(folder=str(folder / "memory"), flush_interval=0.05)
         self.store = MemoryStore.open(config, phrase_book().vectors)
-        self.headless.memory.use_store(self.store)
+        self.robot = SimulatedRobot(
+            simulator, SETTINGS, phrase_book(), np.random.default_rng(1), memory=self.store
+        )
+        self.headless, self.folder = self.robot.headless, folder
 
     def turn(self, steps=40):
         simulator = self.robot.simulator

@@ -26,6 +26,7 @@ from small_building import (
 from lodestar.language.grammar import parse_query
 from lodestar.models.english import with_article
 from lodestar.perception.frames import SegmentedFrame
+from lodestar_eval.memory_qa.drafts import Maker
 from lodestar_eval.memory_qa.question_set import TooFewQuestions, questions_of
 from lodestar_eval.memory_qa.questions import KINDS, Picture
 from lodestar_eval.memory_qa.reference_answerers import Guesser, Oracle
@@ -130,6 +131,29 @@ def test_gold_answers_are_those_of_the_world():
     assert moved and all(g.times[0][0] < MOVED < g.times[0][1] for g in moved)
     before = [g for (form, _), g in found.items() if form == "was_before"]
     assert before and all(g.places[0][:2] == pytest.approx((5.0, 3.5), abs=0.1) for g in before)
+
+
+def test_a_room_with_the_name_of_its_building_is_not_asked_for(truth):
+    """ "In the warehouse" may mean the building; a small office in an office is a room."""
+    maker = Maker(truth, np.random.default_rng(0))
+    assert maker.descriptions.unique_room("office")
+    large = replace(
+        truth.world, rooms=tuple(replace(r, polygon=_outline(truth.world)) for r in truth.world.rooms)
+    )
+    whole = Maker(TourTruth(large, truth.glances), np.random.default_rng(0))
+    assert not whole.descriptions.unique_room("office") and whole.descriptions.unique_room("kitchen")
+
+
+def _outline(world):
+    x0, y0, x1, y1 = world.bounds
+    return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+
+
+def test_a_look_of_one_image_is_none_that_the_robot_must_have_noticed(truth):
+    thing = next(i for i in truth.stays if truth.looks(i))
+    assert truth.noticed(thing) == [(a, b) for a, b in truth.looks(thing) if b > a]
+    once = TourTruth(truth.world, [*[g for g in truth.glances if thing in g.things][:1], *truth.glances[-1:]])
+    assert once.looks(thing) and not once.noticed(thing)
 
 
 def test_look_alikes_are_never_asked_for_without_a_relation():

@@ -19,7 +19,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import CompressedImage
 
 from lodestar.memory.answer_text import answer_lines
-from lodestar.memory.answering.wording import WALL_TIME
+from lodestar.memory.records import WALL_TIME
 from lodestar.scene.captions import clean_text
 from lodestar.storage.private import write_private
 from lodestar_interfaces.action import AnswerQuestion

@@ -96,6 +96,7 @@ class MemoryDesk:
             for identity in found:
                 if store.has(identity):  # not gone with one that corrects it
                     store.forget(identity)
+            self._feed.alone(self._feed.chain.recall_places)
         return found
 
     def _correct(self, store: MemoryStore, request: Any) -> dict[int, str]:
@@ -124,6 +125,7 @@ class MemoryDesk:
         if found.bad_lines:
             line, why = found.bad[0]
             self._node.get_logger().warning(f"{found.bad_lines} lines were left out, first {line}: {why}")
+        self._feed.alone(self._feed.chain.recall_places)
         return dict.fromkeys(sorted(set(store.identities()) - before), "")
 
 

@@ -126,6 +126,16 @@ class MemoryFeed:
             self.post(lambda: self.chain.take_pose(stamp, None))
         else:
             self.post(lambda: self.chain.take_pose(stamp, pose))
+            self._find_correction(stamp)
+
+    def _find_correction(self, stamp: float) -> None:
+        frames = self._frames
+        try:
+            map_from_odom = self._buffer.lookup_fresh(frames.map, frames.odom, stamp, POSE_HOLDS)
+            odom_from_base = self._buffer.lookup_fresh(frames.odom, frames.base, stamp, POSE_HOLDS)
+        except TransformUnavailable:
+            return  # a robot without odometry has no corrections
+        self.post(lambda: self.chain.take_correction(map_from_odom, odom_from_base))
 
     def _on_camera_info(self, message: CameraInfo) -> None:
         self._camera_frame = message.header.frame_id

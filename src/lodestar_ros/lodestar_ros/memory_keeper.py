@@ -90,7 +90,7 @@ class MemoryKeeper:
             value(f"store.{name}", partial(self._statistic, name))
         value("waiting", lambda: chain.waiting)
         value("snapshots", lambda: len(chain.snapshots.snapshots))
-        for name in ("kept", "overflow", "refused", "lost"):
+        for name in ("kept", "overflow", "refused", "lost", "corrections"):
             value(f"memories.{name}", partial(chain.counts.__getitem__, name))
         for name in ("late", "duplicate", "out_of_order", "clock_set", "unplaced", "lost", "other_map"):
             value(f"segments.{name}", partial(chain.segmenter.counts.__getitem__, name))

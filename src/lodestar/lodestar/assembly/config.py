@@ -15,7 +15,7 @@ from lodestar.keyframes.config import KeyframeConfig, PickConfig
 from lodestar.language.config import ParserConfig, ReasonerConfig
 from lodestar.mapping.config import OctoMapConfig, ScanGridConfig, TurnFilterConfig, VoxelConfig
 from lodestar.memory.answering.config import AnsweringConfig, AnswerModelConfig
-from lodestar.memory.config import EventConfig, SegmentConfig, SnapshotConfig, StoreConfig
+from lodestar.memory.config import EventConfig, LastSeenConfig, SegmentConfig, SnapshotConfig, StoreConfig
 from lodestar.perception.config import CaptionerConfig, GeometricConfig, NoiseConfig, UltralyticsConfig
 from lodestar.query.config import RerankConfig
 from lodestar.scene.config import SceneConfig
@@ -182,6 +182,7 @@ class MemoryConfig:
     store: StoreConfig = field(default_factory=StoreConfig)
     segments: SegmentConfig = field(default_factory=SegmentConfig)
     events: EventConfig = field(default_factory=EventConfig)
+    last_seen: LastSeenConfig = field(default_factory=LastSeenConfig)
     snapshots: SnapshotConfig = field(default_factory=SnapshotConfig)
     answering: AnsweringConfig = field(default_factory=AnsweringConfig)
     model: AnswerModelConfig = field(default_factory=AnswerModelConfig)

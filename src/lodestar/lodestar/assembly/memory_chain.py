@@ -11,22 +11,26 @@ from typing import Protocol
 import numpy as np
 
 from lodestar.assembly.config import MemoryConfig
+from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta
 from lodestar.memory.answering.coverage import FloorLooks
+from lodestar.memory.answering.things import name_in_words
 from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
 from lodestar.memory.events import (
     DecisionNews,
     DirectiveNews,
     Place,
+    SceneChange,
     remember_change,
     remember_decision,
     remember_directive,
     remember_word,
 )
+from lodestar.memory.last_seen import LastSeen, LastSeenPlaces, RememberedPlaces
 from lodestar.memory.looked_places import LookedPlaces
-from lodestar.memory.records import MapName, Memory, SnapshotDelta
+from lodestar.memory.records import EventKind, MapName, Memory, SnapshotDelta, map_name_of
 from lodestar.memory.requests import MAX_LIMIT, Hit, Request
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
@@ -38,6 +42,7 @@ from lodestar.scene.records import SceneDelta
 # In captions. The words of the directive are in its own memory: in every caption of its time, they would make all of
 # them alike what it looks for.
 _DEED = "doing a task"
+_JUMPS = 1000  # corrections of the map that are kept for memories that are read again
 
 
 class Keeper(Protocol):
@@ -60,13 +65,6 @@ class Keeper(Protocol):
         ...
 
 
-def map_name_of(map_id: int, session_id: str) -> MapName:
-    """Return which map a scene belongs to: its frame is that of the session in which the map was begun, and a saved map
-    keeps that session's name when it is loaded.
-    """
-    return MapName(map_id, session_id.split("+")[0].split(".")[0])
-
-
 class MemoryChain:
     """Makes memories and snapshots of what the robot's parts publish. Not safe for threads.
 
@@ -86,8 +84,14 @@ class MemoryChain:
         self.changes = SceneChanges(scene, self._places, config.events)
         self.snapshots = SnapshotUpkeep(config.snapshots)
         self.looks = FloorLooks(config.answering.coverage)
+        self.last_seen = LastSeenPlaces(config.last_seen)
+        self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
         self._store: Keeper | None = None
         self._waiting: deque[Memory] = deque()
+        self._newest = 0  # id of a memory
+        self._corrections = JumpWatch()
+        self._jumps: deque[tuple[int, np.ndarray]] = deque(maxlen=_JUMPS)  # newest memory then, jump in map
+        self._own: list[range] = []  # ids of the memories of this process
         self._decision = (0, 0)  # epoch and memory of the last decision
         self._newest_keyframe = 0
         if store is not None:
@@ -114,7 +118,7 @@ class MemoryChain:
             self._hand_over()
 
     def _recall(self, store: Keeper) -> None:
-        """Take up where the robot looked on this map before, so that "not seen" counts it."""
+        """Take up where the robot looked on this map before, so that "not seen" counts it, and where things were."""
         try:
             hits = store.search(Request(limit=MAX_LIMIT))
         except StoreError as error:
@@ -122,6 +126,26 @@ class MemoryChain:
             return
         if len(self.looks) == 0:
             self.looks.take(hit.memory for hit in hits)
+        self._recall_places([hit.memory for hit in hits])
+
+    def recall_places(self) -> None:
+        """Take the places of things from the store anew, after memories were forgotten or imported."""
+        if self._store is not None:
+            self._recall_places([hit.memory for hit in self._store.search(Request(limit=MAX_LIMIT))])
+
+    def _recall_places(self, memories: list[Memory]) -> None:
+        self.last_seen.clear()
+        jumps = list(self._jumps)
+        self._newest = max([self._newest, *(memory.id for memory in memories)])
+        for memory in sorted(memories, key=lambda each: each.id):
+            while jumps and memory.id > jumps[0][0]:  # it was told in the corrected map
+                self.last_seen.move(jumps.pop(0)[1])
+            self.last_seen.take(memory, former=not any(memory.id in span for span in self._own))
+        for _, jump in jumps:
+            self.last_seen.move(jump)
+        for memory in self._waiting:  # not in the store yet
+            if memory.map == self.map:
+                self.last_seen.take(memory)
 
     def _keep(self, memory: Memory) -> int:
         """Return the id of the memory; 0 where it waits or was refused."""
@@ -129,6 +153,7 @@ class MemoryChain:
             self._waiting.popleft()
             self.counts["overflow"] += 1
         self._waiting.append(memory)
+        self.last_seen.take(memory)
         return self._hand_over()
 
     def _hand_over(self) -> int:
@@ -136,6 +161,7 @@ class MemoryChain:
         while self._waiting and self._store is not None:
             try:
                 identity = self._store.add(self._waiting[0])
+                self._note_own(identity)
                 self.counts["kept"] += 1
             except (BadMemory, NoSuchMemory):
                 identity = 0
@@ -148,6 +174,14 @@ class MemoryChain:
             self.problem = ""
         return identity
 
+    def _note_own(self, identity: int) -> None:
+        """Note the id of a memory of this process; an import takes ids between."""
+        if self._own and identity == self._own[-1].stop:
+            self._own[-1] = range(self._own[-1].start, identity + 1)
+        else:
+            self._own.append(range(identity, identity + 1))
+        self._newest = max(self._newest, identity)
+
     # --- what is seen -------------------------------------------------------------------------------------------
 
     def take_pose(self, stamp: float, map_from_base: np.ndarray | None) -> None:
@@ -158,6 +192,22 @@ class MemoryChain:
         heading = math.atan2(map_from_base[1, 0], map_from_base[0, 0])
         self.segmenter.take_pose(stamp, map_from_base[:3, 3], heading)
 
+    def take_correction(self, map_from_odom: np.ndarray, odom_from_sensor: np.ndarray) -> None:
+        """Note map <- odom, (4, 4), and where the robot is in odom: a loop closure moves all that is known of places.
+
+        Memories that are kept already stay as they were told then.
+        """
+        try:
+            jump = self._corrections.jump(map_from_odom, odom_from_sensor)
+        except ValueError:
+            return
+        if jump is not None:
+            self.counts["corrections"] += 1
+            self._jumps.append((self._newest, jump))
+            self.changes.move(jump)
+            self.last_seen.move(jump)
+            self.looks.move(jump)
+
     def take_look(self, stamp: float, map_from_camera: np.ndarray) -> None:
         """Note where the camera looked from, (4, 4), optical; while the robot is lost it does not count."""
         if self.segmenter.here(stamp) is None:
@@ -166,6 +216,20 @@ class MemoryChain:
         self.looks.look(stamp, map_from_camera[:2, 3], math.atan2(axis[1], axis[0]))
         if self.grid is not None:
             self._places.look(stamp, map_from_camera, self.grid)
+            for place in self.last_seen.look(stamp, map_from_camera, self.grid, self.scene):
+                self._miss(stamp, place)
+
+    def _miss(self, stamp: float, place: LastSeen) -> None:
+        """Remember that a thing of a former session is not where it was."""
+        thing = replace(place.thing, entity_id=0)  # its id then may be another thing's now
+        region = self.scene.regions.get(self.scene.region_at(thing.centre))
+        change = SceneChange(
+            EventKind.VANISHED, stamp, thing, name_in_words(thing.caption, thing.label),
+            "" if region is None else region.label, last_seen=math.nan if place.stamp is None else place.stamp,
+        )  # fmt: skip
+        here = self._place(stamp)
+        if here is not None:
+            self._keep(remember_change(change, here))
 
     def take_instances(self, delta: InstanceDelta) -> None:
         """Note what images showed."""
@@ -225,6 +289,9 @@ class MemoryChain:
         self.segmenter.take_map(self.map)
         self.changes.clear()
         self.looks.clear()
+        self.last_seen.clear()
+        self._corrections.restart()
+        self._jumps.clear()
         self.snapshots.restart()
         self.snapshots.apply(delta)
         if self._store is not None:
@@ -270,6 +337,17 @@ class MemoryChain:
             here.position, here.heading, self.segmenter.floor, region_id, region,
             robot=self.config.store.robot, map=self.map,
         )  # fmt: skip
+
+    # --- where things were --------------------------------------------------------------------------------------
+
+    def remembered(self) -> RememberedPlaces:
+        """Return where things were last seen that the scene does not have there now."""
+        state = (self.last_seen.revision, self.scene.revision)
+        if self._remembered is None or self._remembered[0] != state:
+            before = RememberedPlaces(self.map, 0) if self._remembered is None else self._remembered[1]
+            now = RememberedPlaces(self.map, before.revision + 1, self.last_seen.places(self.scene))
+            self._remembered = state, before if before.revision and now.is_as(before) else now
+        return self._remembered[1]
 
     # --- memories -----------------------------------------------------------------------------------------------
 

@@ -78,6 +78,7 @@ class HeadlessRobot:
         self.semantic_map = parts.semantic_map_expert(
             config.semantic_map_expert, phrases, self._mind(config.semantic_map_expert.reasoner)
         )
+        self.semantic_map.use_memory(self.memory)
         self.egocentric = parts.ego_vlm_expert(
             config.ego_vlm_expert, phrases, self._mind(config.ego_vlm_expert.reasoner)
         )
@@ -132,6 +133,7 @@ class HeadlessRobot:
 
     def _remember(self, frame: RgbdFrame, fused: bool) -> None:
         assert self.memory is not None
+        self.memory.take_correction(frame.map_from_odom, frame.odom_from_camera)
         self.memory.take_look(frame.stamp, frame.map_from_camera)
         if fused and self.map.seen is not None:
             self.memory.take_instances(self.map.seen)

@@ -276,6 +276,34 @@ class LikelyConfig:
 
 
 @dataclass(frozen=True)
+class LastSeenGoalConfig:
+    """Choice of a place where the memory last saw what is looked for."""
+
+    alike: float = (
+        0.5  # category score, 0..1, from which a remembered thing is scored by the query; RecallConfig
+    )
+    share: float = 0.9  # factor of its score in the confidence; RecallConfig
+    unknown_age: float = (
+        0.5  # chance that it is still there if nobody knows for how long; chosen: one half-life
+    )
+    # confidence below which a place is left to the search; chosen: about three half-lives of a thing that fits
+    least: float = 0.1
+    # semantic score, 0..1, from which a thing whose relations are violated or unknown is gone back to;
+    # SemanticMapConfig.promising
+    promising: float = 0.6
+    promising_confidence: float = 0.55  # factor of the semantic score then; SemanticMapConfig
+    distance_weight: float = 0.01  # confidence per metre of straight distance; SemanticMapConfig
+    top_n: int = 3  # places for which a goal is searched, best first; chosen
+    tried: int = 2  # goals of a place that were given up, after which it is not proposed again; chosen
+    same_goal: float = 0.25  # metres within which two goals are the same; GlimpseConfig
+    clock_error: float = 1.0  # seconds by which a sight may lie ahead of the question; chosen
+    approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
+    reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
+    viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
+    query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
+
+
+@dataclass(frozen=True)
 class SemanticMapConfig:
     """Choice of the remembered entity that fits the task."""
 
@@ -301,6 +329,7 @@ class SemanticMapConfig:
     unsure: float = 0.2
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     likely: LikelyConfig = field(default_factory=LikelyConfig)
+    last_seen: LastSeenGoalConfig = field(default_factory=LastSeenGoalConfig)
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})

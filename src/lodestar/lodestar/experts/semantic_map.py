@@ -1,4 +1,4 @@
-"""Semantic-map expert: the remembered entity that fits and a pose that faces it (RoboAtlas IV-E)."""
+"""Semantic-map expert: the entity that fits and a pose that faces it (RoboAtlas IV-E), else where it was last seen."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from lodestar.experts.config import SemanticMapConfig
 from lodestar.experts.descriptions import DescriptionMemory, SceneDescription
 from lodestar.experts.facing_places import FacingPlace, place_to_face
+from lodestar.experts.last_seen_goals import LastSeenGoals, PlaceMemory
 from lodestar.experts.likely_places import LikelyPlaces, unknown_share
 from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, RejectionReason
 from lodestar.experts.reach import Reach
@@ -48,7 +49,8 @@ class _Choice:
 
 
 class SemanticMapExpert:
-    """Proposes a viewpoint of the remembered entity that fits the step best, else of where it is likely.
+    """Proposes a viewpoint of the entity that fits the step best, else of where the memory last saw such a thing, else
+    of where it is likely.
 
     reasoner: ranks the candidates (eq. 19); offline by default.
     """
@@ -61,13 +63,19 @@ class SemanticMapExpert:
         self.config = config
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
-        self._task = TaskWatch(self._reasoner.begin_task)
+        self._task = TaskWatch(self._begin_task)
+        self._memory: PlaceMemory | None = None
+        self._last_seen = LastSeenGoals(config.last_seen, phrases)
         self._likely = LikelyPlaces(config.likely, phrases, config.reach)
         self._descriptions = DescriptionMemory()
         self._pools = PoolCache()
         self._cache: tuple[object, list[Candidate]] | None = None
         self._grid: OccupancyGrid2D | None = None
         self._mirror: SceneMirror | None = None
+
+    def _begin_task(self) -> None:
+        self._reasoner.begin_task()
+        self._last_seen.begin_task()
 
     def set_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan on this grid."""
@@ -76,6 +84,10 @@ class SemanticMapExpert:
     def set_scene(self, mirror: SceneMirror) -> None:
         """Use the entities of this copy, which may change in place."""
         self._mirror = mirror
+
+    def use_memory(self, memory: PlaceMemory | None) -> None:
+        """Ask this memory where things were last seen; None = none."""
+        self._memory = memory
 
     def hear(self, description: SceneDescription) -> None:
         """Store the egocentric expert's description of a view as context for the reasoner (D_scene)."""
@@ -99,7 +111,18 @@ class SemanticMapExpert:
         answer = self._best(request, choices, entities)
         if isinstance(answer, Proposal) or answer.reason is RejectionReason.NO_VIEWPOINT:
             return answer
-        return self._likely.propose(self.name, request, self._grid, self._mirror) or answer
+        place = self._past(request, self._grid, self._mirror)
+        return place or self._likely.propose(self.name, request, self._grid, self._mirror) or answer
+
+    def _past(self, request: ProposalRequest, grid: OccupancyGrid2D, mirror: SceneMirror) -> Proposal | None:
+        """Return a goal where the memory last saw the target; None also while a phrase has no vector."""
+        remembered = None if self._memory is None else self._memory.remembered()
+        if remembered is None:
+            return None
+        try:
+            return self._last_seen.propose(self.name, request, grid, mirror, remembered)
+        except MissingPhrases:
+            return None  # the search goes on; the next question finds the vectors
 
     def _ranked(self, request: ProposalRequest, entities: Mapping[int, Entity]) -> list[_Choice]:
         """Candidates in the reasoner's order (eq. 19). Raises MissingPhrases."""

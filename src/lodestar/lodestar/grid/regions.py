@@ -19,7 +19,8 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 class RegionConfig:
     """Parameters of the segmentation."""
 
-    # metres from walls of cells that are surely inside a room; chosen: above half a door's width
+    # metres from walls of cells that are surely inside a room that is narrower than `passage`; chosen: above half a
+    # door's width
     core: float = 0.6
     # metres; regions joined by an opening this wide are one; chosen
     passage: float = 1.5
@@ -38,6 +39,23 @@ def _walls(grid: OccupancyGrid2D, furniture: float) -> np.ndarray:
     inner = (left > 0) & (top > 0)
     inner &= (left + stats[:, cv2.CC_STAT_WIDTH] < columns) & (top + stats[:, cv2.CC_STAT_HEIGHT] < rows)
     return (solid > 0) & ~(small & inner)[labels]
+
+
+def _cores(distance: np.ndarray, config: RegionConfig, least: float) -> tuple[int, np.ndarray]:
+    """Return the number of cores, the outside counted, and the core of each cell; 0 = none.
+
+    distance: (rows, columns) from walls, metres. A core is half a passage from walls, so that a narrower opening never
+    joins two rooms through it; a room that is as narrow as that, such as a corridor, has a core of its own of at least
+    `least` cells.
+    """
+    count, wide = cv2.connectedComponents((distance >= config.passage / 2.0).astype(np.uint8), connectivity=8)
+    _, narrow = cv2.connectedComponents((distance >= config.core).astype(np.uint8), connectivity=8)
+    taken = np.isin(np.arange(narrow.max() + 1), narrow[wide > 0]) | (np.bincount(narrow.ravel()) < least)
+    alone = (narrow > 0) & ~taken[narrow]
+    ids, numbers = np.unique(narrow[alone], return_inverse=True)
+    cores = wide.copy()
+    cores[alone] = count + numbers
+    return count + len(ids), cores
 
 
 def _borders(mask: np.ndarray, distance: np.ndarray) -> dict[tuple[int, int], float]:
@@ -121,7 +139,7 @@ def segment_regions(
     walls = _walls(grid, config.furniture)
     distance = distance_to(walls, grid.resolution)
     distance[~np.isfinite(distance)] = max(grid.cells.shape) * grid.resolution
-    count, cores = cv2.connectedComponents((distance >= config.core).astype(np.uint8), connectivity=8)
+    count, cores = _cores(distance, config, config.min_area / grid.resolution**2)
     if count <= 1:
         return np.zeros(grid.cells.shape, np.uint16), []
     mask = watershed(-distance, cores, mask=~walls).astype(np.int64)

@@ -64,8 +64,8 @@ class Question:
     for it. asked: predicates of the item's first variable of which one or all may be true. other: a second thing, of
     HOW_FAR. scope: where. window: when. pose: a place as numbers. act: what was done; None = seen, or just there.
     attribute: of ATTRIBUTE, in the speaker's words; of WHICH and WHERE "most often" or "least often", if of several the
-    one that was seen or visited so often is meant. past: whether it asks how things were. here: at the place where the
-    robot is. image: whether a picture, or what is in view, is needed. confidence: WHOLE or PARTIAL.
+    one seen or visited so often is meant. past: whether it asks how things were. here: at the place where the robot is.
+    image: whether a picture, or what is in view, is needed. confidence: WHOLE or PARTIAL.
     """
 
     kind: QuestionKind

@@ -51,6 +51,8 @@ def read_question(text: str, named: Item | None = None) -> Question:
     draft, times = Draft(), ""
     for sentence in said[:-1]:
         times = _remember(draft, sentence.words)
+        if draft.named is None and named is None and _shows(sentence.words):
+            named = Item()
     core = said[-1]
     if len(core.words) > MAX_QUESTION:
         raise NotUnderstood(
@@ -96,7 +98,8 @@ def _of_words(
     meaning = opening_of(words, core.asks)
     if meaning is None or (not meaning["length"] and not _is_english(words)):
         raise NotUnderstood(f'"{shown(" ".join(core.words))}" is not understood as a question; {EXAMPLE}')
-    thing = thing_in(_naming(words[meaning["length"] :], str(meaning["kind"])))
+    pictured = bool(meaning.get("image"))
+    thing = None if pictured else thing_in(_naming(words[meaning["length"] :], str(meaning["kind"])))
     meaning = {**told, **meaning, **({} if thing is None else {"thing": thing})}
     try:
         found = question_of(draft, meaning, words, window, times, named, partial=True)
@@ -252,10 +255,23 @@ def _without_occurrence(words: Sequence[str]) -> tuple[list[str], str]:
     return list(words), ""
 
 
+def _shows(words: Sequence[str]) -> bool:
+    """Whether a sentence ends with what it shows: "I found this one"."""
+    vocabulary = load_question_words()
+    kept = [word for word in words if word not in _MARKS]
+    return any(
+        (match := vocabulary.match("THIS", kept, i)) is not None and i + match[0] == len(kept)
+        for i in range(1, len(kept))
+    )
+
+
 def _without_clause(words: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
     """The words without a clause that says how a thing is known: "the street (that) you crossed"."""
     vocabulary, function = load_question_words(), load_vocabulary()
     for i in range(3, len(words)):
+        new = vocabulary.match("IS_NEW", words, i)
+        if new is not None and i + new[0] == len(words):
+            return list(words[:i]), {"tense": "past", "act": "appear", "own": False}
         robot = vocabulary.match("ROBOT", words, i)
         if robot is None or any(vocabulary.is_in(t, words[i - 1]) for t in ("AUXBE", "MODAL", "BE", "HAVE")):
             continue

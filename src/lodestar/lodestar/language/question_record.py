@@ -39,6 +39,7 @@ ANSWERS = {
 }  # any other is answered by a text
 _SHOWN = ("this", "these")
 _ANY = ("any", "some", "one")
+_NEAREST = ("Closest", "Farthest")  # things that differ by their place
 _EITHER = ("state_or", "words_or")
 
 
@@ -62,6 +63,8 @@ def question_of(
     other = None if meaning.get("other") is None else item_of(draft.things(meaning["other"]), with_rooms=True)
     occurrence = "each" if meaning.get("each") else times or str(meaning.get("times") or "any")
     act = act_of(meaning)
+    if kind is QuestionKind.WHICH and asked and all(p.name in _NEAREST for p in asked):
+        answer = AnswerType.PLACE
     attribute = str(meaning.get("attribute") or "")
     if kind is QuestionKind.ATTRIBUTE and not attribute:
         attribute, act = ("state" if act is None else act.verb), None
@@ -105,7 +108,7 @@ def _about(
         meaning, where = _held(meaning, holder)
     shown = any(p.noun.determiner in _SHOWN and not p.is_place and not p.is_whole for p in raw.phrases)
     if named is not None and draft.named is None and any(p.pronoun for p in raw.phrases):
-        return named, ANYWHERE, (), False
+        return named, ANYWHERE, (), named == Item()
     things = draft.things(meaning["thing"], where)
     phrase = things.phrases[0]
     if meaning.get("asked") and meaning["asked"].get("state", True) is not None:

@@ -60,7 +60,7 @@ def _core(question: Question) -> str:
         case QuestionKind.IS_THERE:
             return _is_there(question) + where
         case QuestionKind.WHICH:
-            if question.answer is AnswerType.PLACE and question.item is not None:
+            if question.answer is AnswerType.PLACE and question.item is not None and not question.asked:
                 return _which_place(question.item.best[0], be) + where
             done = f" did you {question.act.verb}" if question.act else f" {be} there"
             if question.attribute and question.item is None:
@@ -157,6 +157,8 @@ def _is_there(question: Question) -> str:
         return f"{be} {_thing(question)} {_asked(question, ' and ')}"
     if question.act is not None:
         return _done(question)
+    if question.occurrence is Occurrence.FIRST and not question.past:
+        return f"{be} {_thing(question)} still in its place"
     times = _TIMES.get(question.occurrence, "")
     if question.image or times or question.past:
         seen = _thing(question) if question.image else _any(question)

@@ -49,6 +49,8 @@ _OF_EVENTS = (
     "till",
     "prior",
 )  # words for times and not for places
+_PLACE_WORDS = ("from", "by")  # words for times that stand before places as well
+_COUNTED = ("many", "much", "few")  # before "minutes ago" they ask for the time
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def split_window(words: Sequence[str]) -> tuple[list[str], NamedTime]:
             words[start] == "on" and vocabulary.match("DAYS", words, start + 1)
         ):
             continue
+        if start and words[start - 1] in _COUNTED:
+            continue
         for end in range(len(words), start, -1):
             if end - start == len(words) or _is_question(words, start):
                 continue
@@ -81,7 +85,7 @@ def split_window(words: Sequence[str]) -> tuple[list[str], NamedTime]:
                 or vocabulary.match("TIME_Q", words, start) is not None
                 or vocabulary.match("ROBOT", words, start + 1) is not None
             )
-            if meaning is None or (_is_vague(meaning) and not is_told):
+            if meaning is None or (_is_vague(meaning, words[start]) and not is_told):
                 continue
             rest = [*words[:start], *words[end:]]
             while rest and rest[0] == COMMA:
@@ -140,10 +144,16 @@ def _time_readings(words: Sequence[str]) -> list[Reading]:
     return [r for cut in (False, True) for r in chart.readings(question_lattice(words, cut))]
 
 
-def _is_vague(meaning: dict[str, Any]) -> bool:
-    """Whether a thing alone stands where a time is said: "by the door", "at the desk", "after the meeting"."""
+def _is_vague(meaning: dict[str, Any], word: str) -> bool:
+    """Whether a thing alone stands where a time is said: "by the door", "at the desk", "after the meeting".
+
+    word: the first one. What a thing does is no time after a word for places: "from the print room".
+    """
     ends = [meaning[name] for name in ("begin", "end") if meaning.get(name) is not None]
-    return any("event" in end and not end["event"].keys() - {"thing"} for end in ends)
+    events = [end["event"] for end in ends if "event" in end]
+    if word in _PLACE_WORDS and any(event.get("own") is False for event in events):
+        return True
+    return any(not event.keys() - {"thing"} for event in events)
 
 
 def window_of(meaning: dict[str, Any]) -> TimeWindow:

@@ -13,6 +13,7 @@ from lodestar.language.clause_words import plain_verb
 from lodestar.language.lattice import lattice_of, number_at
 from lodestar.language.verb_forms import IRREGULAR
 from lodestar.language.vocabulary import Vocabulary, read_table
+from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
 _CLOCK = re.compile(
@@ -34,12 +35,13 @@ _VERBS = (
     "LEFT",
     "CHANGED_BY",
 )
-_ENDS_NOUN = ("AUXBE", "BEEN_V", "USED_TO")
+_ENDS_NOUN = ("AUXBE", "BEEN_V", "USED_TO", "SAME_PLACE", "STANDS_STILL")
 _OF_MIND = frozenset(  # nobody sees these done
     {"think", "believe", "like", "want", "feel", "love", "prefer", "hate", "need", "guess", "recommend", "suggest",
      "know", "do", "does", "did", "is", "are", "was", "were", "be", "have", "has", "had", "can", "will", "would",
      "should"}
 )  # fmt: skip
+_PARTICLES = frozenset({"up", "down", "out", "off", "over"})  # of verbs of two words: "turned up"
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,7 @@ def question_lattice(words: Sequence[str], cut: bool = False) -> Lattice:
         clock = _CLOCK_WORD.fullmatch(words[i])
         if clock is not None:
             options["CLOCK"] = Lexeme(1, float(clock[1]))
-        if i and words[i] not in _OF_MIND and _is_verb(words[i]):
+        if i and words[i] not in _OF_MIND and words[i] not in _PARTICLES and _is_verb(words[i]):
             options["V"] = Lexeme(1, base_form(words[i]))
         if "NP" in options:
             end = _end_of_noun(words, i, options["NP"].length, cut)
@@ -145,8 +147,8 @@ def _end_of_noun(words: Sequence[str], start: int, length: int, cut: bool) -> in
 
 
 def _may_be_verb(word: str) -> bool:
-    """Whether a word is a verb, and no plural."""
-    if not _is_verb(word):
+    """Whether a word is a verb, and neither a plural nor a known attribute, as "blue" and "clean" are."""
+    if word in _PARTICLES or load_lexicon().attribute(word) is not None or not _is_verb(word):
         return False
     wordnet = load_wordnet()
     return not (word.endswith("s") and wordnet.is_noun(word[:-1])) or wordnet.is_mostly_verb(base_form(word))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from lodestar.memory.answer import Answer, AnswerPlace, Proof, ProofKind
-from lodestar.memory.answering.wording import WALL_TIME
+from lodestar.memory.records import WALL_TIME
 from lodestar.scene.captions import clean_text
 
 _SHOWN = 6  # pieces of proof

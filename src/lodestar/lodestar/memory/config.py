@@ -124,6 +124,34 @@ class EventConfig:
 
 
 @dataclass(frozen=True)
+class LastSeenConfig:
+    """The record of places where things were last seen."""
+
+    same_place: float = 0.5  # metres between two places that are one; EventConfig.moved
+    same_time: float = 5.0  # seconds between the sight of a segment and that of the scene; SegmentConfig
+    # seconds in which a place was looked at without its thing, after which it is empty; chosen: an arrival lasts two,
+    # and the map confirms in one what is there
+    looks: int = 2
+    look_range: float = 3.0  # metres of a look that would have shown the thing; EventConfig
+    look_sizes: float = (
+        15.0  # likewise, times its longest side: a mug shows from 1.5 m; chosen: 15 pixels of 320
+    )
+    look_from: float = 0.3  # metres before the camera, likewise: nearer things fill the image; chosen
+    look_fov: float = math.radians(60.0)  # radians in plan, likewise; EventConfig
+    # radians in height, likewise; chosen: narrower than any that is shipped
+    look_height: float = math.radians(40.0)
+    max_places: int = 2000  # that are remembered, the oldest sights dropped first; chosen: some floors
+    told: int = 500  # places that are told to the experts, the newest first; chosen: a message of 200 kB
+    period: float = 2.0  # seconds of real time between two tellings; chosen: a decision takes longer
+
+    def __post_init__(self) -> None:
+        if min(self.same_place, self.look_range, self.look_sizes, self.period) <= 0.0:
+            raise ValueError("same_place, look_range, look_sizes and period must be above 0")
+        if min(self.looks, self.max_places, self.told) < 1:
+            raise ValueError("looks, max_places and told must be at least 1")
+
+
+@dataclass(frozen=True)
 class BottleneckConfig:
     """Task-conditioned retrieval (STaR IV-B)."""
 

@@ -8,6 +8,8 @@ from enum import Enum
 
 import numpy as np
 
+WALL_TIME = 1e9  # seconds of a stamp from which it is wall time: the year 2001
+
 
 class Source(str, Enum):
     """Sources of a memory. The values are those that the store keeps."""
@@ -63,6 +65,13 @@ class MapName:
 
     map_id: int
     fingerprint: str = ""
+
+
+def map_name_of(map_id: int, session_id: str) -> MapName:
+    """Return which map a scene belongs to: its frame is that of the session in which the map was begun, and a saved map
+    keeps that session's name when it is loaded.
+    """
+    return MapName(map_id, session_id.split("+")[0].split(".")[0])
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ untrusted; only their words are taken.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,12 +18,9 @@ from lodestar.models.english import listed, with_article
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.relations import PAIRS, Boxes
 from lodestar.query.table import load_table
-from lodestar.scene.captions import attributes_of, clean_text, says_more
+from lodestar.scene.captions import attributes_of, clean_text, says_more, words_only
 from lodestar.scene.records import Entity
 
-_NO_WORD = re.compile(r"[^\w\s'-]|_")
-_NAME_WORDS = 8  # of a thing's name at most
-_NAME_LETTERS = 60
 _ATTRIBUTES = 2  # that are added to a caption without them
 _NUMBERS = (
     "no",
@@ -68,12 +64,6 @@ class SegmentContent:
 
 #: Returns the caption of a segment, "" if there is nothing to say.
 Compose = Callable[[SegmentContent, SegmentConfig], str]
-
-
-def words_only(text: str, letters: int = _NAME_LETTERS, most: int = _NAME_WORDS) -> str:
-    """Return at most `most` words of an untrusted text on one line, without marks and control characters."""
-    words = _NO_WORD.sub(" ", clean_text(text)).split()[:most]
-    return " ".join(words)[:letters].strip(" '-")
 
 
 def name_of(entity: Entity) -> str:

@@ -1,10 +1,11 @@
-"""Small English: articles and lists of words."""
+"""Small English: articles, lists of words and durations."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 ARTICLES = frozenset({"a", "an", "the", "some"})
+_DAY = 86400.0  # seconds
 
 
 def with_article(name: str) -> str:
@@ -24,3 +25,16 @@ def listed(parts: Iterable[str], link: str = "and") -> str:
     """Return "a, b and c", "" of nothing. link: the word before the last."""
     said = list(parts)
     return f"{', '.join(said[:-1])} {link} {said[-1]}" if len(said) > 1 else "".join(said)
+
+
+def duration_in_words(seconds: float) -> str:
+    """Return "40 seconds", "8 minutes", "2 hours" or "3 days"; seconds are told below two minutes."""
+    seconds = max(0.0, seconds)
+    for limit, unit, name in ((120.0, 1.0, "second"), (7200.0, 60.0, "minute"), (2 * _DAY, 3600.0, "hour")):
+        if seconds < limit:
+            return _counted(round(seconds / unit), name)
+    return _counted(round(seconds / _DAY), "day")
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"

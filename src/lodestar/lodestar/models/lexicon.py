@@ -50,6 +50,7 @@ class Lexicon:
     rooms: dict[str, str]
     room_evidence: dict[str, dict[str, float]]
     found_in: dict[str, dict[str, float]]
+    uses: dict[str, tuple[str, ...]]
     longest_noun: int = 1
     _wider: dict[str, frozenset[str]] = field(default_factory=dict)
 
@@ -216,6 +217,7 @@ def _build(data: dict) -> Lexicon:
         rooms=rooms,
         room_evidence=data["room_evidence"],
         found_in=data["found_in"],
+        uses={name: tuple(uses) for name, uses in data["uses"].items()},
         longest_noun=max(len(name.split()) for name in canonical),
     )
 

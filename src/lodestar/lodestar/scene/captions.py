@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -11,6 +12,9 @@ from lodestar.models.kinship import kind_of
 from lodestar.models.lexicon import load_lexicon
 
 MAX_CHARACTERS = 200
+_NO_WORD = re.compile(r"[^\w\s'-]|_")
+_NAME_WORDS = 8  # of a thing's name at most
+_NAME_LETTERS = 60
 
 
 @lru_cache(maxsize=8192)
@@ -18,6 +22,12 @@ def clean_text(text: str) -> str:
     """Return the text on one line without control characters, at most MAX_CHARACTERS long."""
     printable = "".join(c if c.isprintable() else " " for c in text[: 4 * MAX_CHARACTERS])
     return " ".join(printable.split())[:MAX_CHARACTERS].rstrip()
+
+
+def words_only(text: str, letters: int = _NAME_LETTERS, most: int = _NAME_WORDS) -> str:
+    """Return at most `most` words of an untrusted text on one line, without marks and control characters."""
+    words = _NO_WORD.sub(" ", clean_text(text)).split()[:most]
+    return " ".join(words)[:letters].strip(" '-")
 
 
 @lru_cache(maxsize=8192)

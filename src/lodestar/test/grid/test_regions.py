@@ -112,3 +112,20 @@ def test_ids_go_on_from_what_was_saved():
     assert np.array_equal(other.segment(grid)[0], tracker.mask) and other.used == tracker.used
     with pytest.raises(ValueError):
         other.restore({"region_origin": [0, 0], "regions_used": 0}, {"region_mask": tracker.mask})
+
+
+@pytest.mark.parametrize(("door", "rooms"), [(14, 3), (19, 1)])
+def test_an_opening_below_a_passage_parts_rooms(door, rooms):
+    """Also one that a core of a narrow room would fit through. door: cells of 0.1 m."""
+    assert len(segment_regions(three_rooms(door))[1]) == rooms
+
+
+def test_a_narrow_corridor_is_a_region_of_its_own():
+    """It has no place that is half a passage from its walls."""
+    cells = np.full((80, 120), OCCUPIED, np.int8)
+    cells[5:45, 5:115] = FREE  # a room of 4 x 11 m
+    cells[50:64, 5:115] = FREE  # a corridor of 1.4 m
+    cells[45:50, 55:64] = FREE  # a door of 0.9 m
+    mask, regions = segment_regions(OccupancyGrid2D(cells, 0.1, (0.0, 0.0)))
+    assert len(regions) == 2
+    assert mask[25, 60] != mask[57, 20] > 0

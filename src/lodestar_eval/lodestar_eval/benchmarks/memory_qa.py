@@ -96,10 +96,12 @@ def _asked(
     from lodestar.storage.private import UnsafeFolder
     from lodestar_eval.episode import phrase_book
     from lodestar_eval.memory_qa.question_set import TooFewQuestions, questions_of
+    from lodestar_eval.memory_qa.room_names import with_room_names
     from lodestar_eval.memory_qa.tours import default_folder, tour_of
 
     try:
         recording = tour_of(world, seed, phrase_book, options.tours or default_folder(), progress)
+        recording = with_room_names(recording)
         questions = questions_of(recording.world, recording.glances, seed, options.wordings)
     except (UnsafeFolder, TooFewQuestions) as error:
         raise BadOptions(str(error)) from error

@@ -14,6 +14,7 @@ from lodestar_sim.tasks import PLAIN
 _TOGETHER, _APART = 0.4, 2.3  # m between boxes at which "next to" surely holds, and surely does not
 _MARGIN = 1.5  # m by which the closest thing is closer than the next one
 _LARGE = 0.4  # m, longest side of a thing that others are described by
+_WHOLE = 0.5  # share of a building from which a room with the building's name is not told from it
 _REACH = 12.0  # m, largest distance of the closest thing from what it is closest to
 
 
@@ -28,7 +29,12 @@ class Descriptions:
             and max(s.thing.size) >= _LARGE
         ]  # fmt: skip
         self._anchors = [fixed[int(i)] for i in rng.permutation(len(fixed))]
-        self.rooms = [room.label for room in truth.world.rooms]
+        world = truth.world
+        self.rooms = [room.label for room in world.rooms]
+        sizes = {room.label: _area(room.rect) for room in world.rooms}
+        self._whole = [
+            n for n, size in sizes.items() if n == world.kind and size > _WHOLE * _area(world.bounds)
+        ]
 
     def rivals(self, stay: Stay, colored: bool = True) -> list[Stay]:
         """Return stays of other things that the thing's noun, with or without its colour, may mean."""
@@ -84,8 +90,8 @@ class Descriptions:
         return f"in the {stay.room_label}"
 
     def unique_room(self, label: str) -> bool:
-        """Tell whether one room only has this label."""
-        return self.rooms.count(label) == 1
+        """Tell whether one room only has this label, and not the building: "in the warehouse" may mean all of it."""
+        return self.rooms.count(label) == 1 and label not in self._whole
 
     def _resting(self, stay: Stay, rivals: list[Stay]) -> str:
         support = self.support(stay)
@@ -118,8 +124,8 @@ class Descriptions:
         if stay.thing.supported_by or stay.thing.mounted:
             return ""
         for anchor in self._anchors:
-            if anchor.room != stay.room or _gap(stay, anchor) > _TOGETHER:
-                continue
+            if anchor.room != stay.room or _gap(stay, anchor) > _TOGETHER or anchor.thing.supported_by:
+                continue  # what stands on the thing, or on another one, is not beside it
             for colored in (False, True):
                 if confusable(anchor.thing.category, stay.thing.category):
                     continue
@@ -147,6 +153,10 @@ class Descriptions:
             words = self.phrase(stay, **options)
             if words:
                 yield stay, words
+
+
+def _area(rect: tuple[float, float, float, float]) -> float:
+    return (rect[2] - rect[0]) * (rect[3] - rect[1])
 
 
 def _gap(a: Stay, b: Stay) -> float:

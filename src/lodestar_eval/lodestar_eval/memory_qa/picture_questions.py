@@ -75,7 +75,7 @@ def _belongs(maker: Maker, camera: Camera) -> Iterator[Draft]:
 
 def _when(maker: Maker, camera: Camera) -> Iterator[Draft]:
     for stay in _alone(maker, maker.seen_last):
-        near, far = maker.truth.looks(stay.thing.id), maker.truth.looks(stay.thing.id, near=False)
+        near, far = maker.truth.noticed(stay.thing.id), maker.truth.looks(stay.thing.id, near=False)
         picture = camera(stay) if near else None
         if picture is not None:
             gold = Gold(TIME, times=((near[-1][1], far[-1][1]),), seen=(near[-1],))

@@ -29,9 +29,9 @@ def temporal_forms(maker: Maker) -> Forms:
 
 
 def _looked_at(maker: Maker, stays: list[Stay]) -> Iterator[tuple[Stay, str, list[Interval], list[Interval]]]:
-    """Yield things with their phrases, their looks within 5 m and their looks at any distance."""
+    """Yield things with their phrases, their looks within 5 m that a robot must notice, and all their looks."""
     for stay, words in maker.descriptions.phrased(stays):
-        near, far = maker.truth.looks(stay.thing.id), maker.truth.looks(stay.thing.id, near=False)
+        near, far = maker.truth.noticed(stay.thing.id), maker.truth.looks(stay.thing.id, near=False)
         if near:
             yield stay, words, near, far
 

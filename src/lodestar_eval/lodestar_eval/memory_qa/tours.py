@@ -24,7 +24,7 @@ from lodestar_eval.tour import TourConfig
 from lodestar_sim.worlds import world_from_spec
 
 #: To be raised when a change of the code, not of a setting, makes other recordings.
-VERSION = 1
+VERSION = 2
 EVENTS = HappeningConfig()
 _FILE = "tour.pickle.z"
 _COMPRESSION = 3  # of zlib; chosen

@@ -94,6 +94,10 @@ class TourTruth:
         """Return the looks at a thing while it stood there."""
         return clipped(self.looks(stay.thing.id, near), stay.start, stay.end)
 
+    def noticed(self, identity: int) -> list[Interval]:
+        """Return the looks of at least two images within NEAR: one image may show what no detector confirms."""
+        return [(a, b) for a, b in self.looks(identity) if b > a]
+
     def known(self, stay: Stay) -> bool:
         """Tell whether the robot saw the thing there in at least two images."""
         return any(b > a for a, b in self.looks_in(stay))

@@ -6,6 +6,7 @@ from lodestar.assembly.config import MemoryConfig
 from lodestar_ros.answer_server import AnswerServer
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
+from lodestar_ros.last_seen import LastSeenPublisher
 from lodestar_ros.memory_desk import MemoryDesk
 from lodestar_ros.memory_feed import MemoryFeed
 from lodestar_ros.memory_keeper import MemoryKeeper
@@ -22,7 +23,7 @@ class MemoryNode(LodestarNode):
     A store that cannot be used never ends the node: memories wait, the diagnostics say why, and it is tried again.
 
     Subscribes: ``entities``, ``regions``, ``instances``, ``keyframes``, ``decision``, ``directive_report``, ``grid``,
-    ``camera_info``, TF. Publishes: ``~/snapshots`` (deltas), ``~/markers``. Serves: ``~/manage``,
+    ``camera_info``, TF. Publishes: ``~/snapshots`` (deltas), ``~/markers``, ``~/last_seen``. Serves: ``~/manage``,
     ``~/get_snapshots`` (paged). Action: ``~/answer``.
     """
 
@@ -34,6 +35,7 @@ class MemoryNode(LodestarNode):
         self._feed = MemoryFeed(self, config, declare_config(self, FrameNames, "frames."))
         self._keeper = MemoryKeeper(self, self._feed, config, book)
         self._snapshots = SnapshotServer(self, self._feed)
+        self._last_seen = LastSeenPublisher(self, self._feed.chain, config.last_seen.period)
         MemoryDesk(self, self._feed, self._keeper)
         AnswerServer(self, self._feed, self._keeper, config, book)
         self.steady_timer(config.tick_period, lambda: self._feed.post(self._tick))
@@ -42,6 +44,7 @@ class MemoryNode(LodestarNode):
         """On the feed's worker."""
         self._keeper.tick()
         self._snapshots.tell(self._feed.chain.tick(self.now))
+        self._last_seen.tell()
 
 
 main = main_of(MemoryNode)

@@ -1,4 +1,4 @@
-"""ROS shell around `SemanticMapExpert`: viewpoints of remembered entities."""
+"""ROS shell around `SemanticMapExpert`: viewpoints of known entities and of where things were last seen."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from lodestar_ros.conversions_agent import description_from_msg
 from lodestar_ros.embedder_client import RemotePhraseBook
 from lodestar_ros.executors import main_of
 from lodestar_ros.expert_server import ExpertServer
+from lodestar_ros.last_seen import LastSeenInput
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import declare_part
 from lodestar_ros.scene_client import SceneClient
 
 
 class SemanticMapExpertNode(LodestarNode):
-    """Propose viewpoints of remembered entities.
+    """Propose viewpoints of known entities, and of places where the memory last saw things.
 
-    Subscribes: ``grid``, ``entities``, ``scene_description``. Action: ``~/propose``.
+    Subscribes: ``grid``, ``entities``, ``scene_description``, ``last_seen``. Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs):
@@ -34,6 +35,7 @@ class SemanticMapExpertNode(LodestarNode):
         self._expert = semantic_map_parts.semantic_map_expert(config, book, mind.reasoner)
         book.connect(self).want(everyday_words())
         self._scene = SceneClient(self)
+        self._expert.use_memory(LastSeenInput(self))
         self._heard: deque[SceneDescription] = deque(maxlen=10)
         self._text = ""
         self._server = ExpertServer(self, self._expert, refresh=self._refresh)

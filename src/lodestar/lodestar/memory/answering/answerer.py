@@ -84,7 +84,7 @@ class Answerer:
         """
         inquiry = self.inquiry(question, now, pose, shown)
         window = resolved_window(inquiry)
-        if window.problem and not (question.is_partial and window.is_event):
+        if window.problem and not (window.is_event and (question.is_partial or places.asks_before(question))):
             return unknown(inquiry, window.problem)
         inquiry = replace(inquiry, window=window.span)
         family = FAMILIES.get(question.kind)

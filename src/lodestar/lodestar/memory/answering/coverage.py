@@ -69,6 +69,13 @@ class FloorLooks:
             if memory.event is None:
                 self.look(memory.end, memory.position, memory.heading)
 
+    def move(self, jump: np.ndarray) -> None:
+        """Move every look by (4, 4), in map: the map was corrected."""
+        turn = math.atan2(jump[1, 0], jump[0, 0])
+        for index, look in enumerate(self._looks):
+            x, y = jump[:2, :2] @ (look.x, look.y) + jump[:2, 3]
+            self._looks[index] = Look(look.stamp, float(x), float(y), look.heading + turn)
+
     def clear(self) -> None:
         """Forget everything: the map is another one."""
         self._looks.clear()

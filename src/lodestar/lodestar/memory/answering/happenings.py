@@ -22,10 +22,10 @@ from lodestar.memory.answering.replies import (
 )
 from lodestar.memory.answering.rooms import rooms_meant, rooms_named, segments
 from lodestar.memory.answering.things import name_in_words
-from lodestar.memory.answering.wording import ago_in_words, duration_in_words, metres_in_words
+from lodestar.memory.answering.wording import ago_in_words, metres_in_words
 from lodestar.memory.records import CHANGES, EventKind, Memory, Source
 from lodestar.memory.requests import Order, Request
-from lodestar.models.english import listed, the
+from lodestar.models.english import duration_in_words, listed, the
 from lodestar.scene.captions import clean_text
 
 #: What a thing does, by the verb of `Act` where it is not the robot's own.

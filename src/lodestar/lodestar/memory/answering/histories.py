@@ -27,6 +27,17 @@ class History:
     inferred: bool = False
     gone_at: float | None = None
 
+    def span_of_change(self, kind: EventKind) -> tuple[float, float] | None:
+        """Return the times between which it must have moved, gone or come, by its sightings; None if it did not."""
+        stays = self.stays
+        if kind is EventKind.MOVED and len(stays) > 1:
+            return stays[-2].last, max(stays[-1].first, stays[-2].last)
+        if kind is EventKind.VANISHED and self.thing.is_gone:
+            return stays[-1].last, max(self.gone_at or stays[-1].last, stays[-1].last)
+        if kind is EventKind.APPEARED:
+            return stays[0].first, stays[0].first
+        return None
+
 
 def history_of(inquiry: Inquiry, thing: Thing) -> History:
     """Return all that is known of a thing's places: its sightings, the scene's last look, events, and the entity that

@@ -10,6 +10,7 @@ import numpy as np
 from lodestar.language.items import ANYWHERE, Item, Scope
 from lodestar.language.query_graph import QueryGraph
 from lodestar.memory.answering.inquiry import Inquiry
+from lodestar.memory.answering.item_readings import readings_apart, rooms_apart, seen_from_here
 from lodestar.memory.answering.rooms import rooms_named
 from lodestar.memory.answering.things import (
     Box,
@@ -28,7 +29,6 @@ from lodestar.query.verdict import Candidate, score_pool
 from lodestar.scene.captions import attributes_of
 from lodestar.scene.records import Entity, EntityState
 
-_ROBOT = frozenset({"you", "robot", "here", "me", "us"})
 _SEEN = (None, EventKind.APPEARED, EventKind.MOVED)  # memories whose primitives were seen
 
 
@@ -86,30 +86,6 @@ def _bare(graph: QueryGraph) -> QueryGraph:
     return QueryGraph(own.variables, kept)
 
 
-def _seen_from_here(item: Item) -> Item:
-    """Return the item with "nearest to you" as the nearest to the robot."""
-    return replace(
-        item,
-        alternatives=tuple(
-            tuple(_without_robot(graph) for graph in readings) for readings in item.alternatives
-        ),
-    )
-
-
-def _without_robot(graph: QueryGraph) -> QueryGraph:
-    last = len(graph.variables) - 1
-    if last < 1 or graph.variables[last].phrase not in _ROBOT:
-        return graph
-    kept = tuple(
-        replace(p, arguments=p.arguments[:1])
-        if p.name in ("Closest", "Farthest") and last in p.arguments
-        else p
-        for p in graph.predicates
-        if last not in p.mentioned or p.name in ("Closest", "Farthest")
-    )
-    return QueryGraph(graph.variables[:last], kept, graph.weight)
-
-
 def find_things(
     inquiry: Inquiry, item: Item, scope: Scope | None = None, *, past: bool = False, now: bool = False
 ) -> Search:
@@ -119,10 +95,14 @@ def find_things(
     one that only memories know. now: a thing that fitted once and does not any more is none. Raises MissingPhrases.
     """
     scope = inquiry.question.scope if scope is None else scope
-    names, item = scope.labels, _seen_from_here(item)
+    item, inside = rooms_apart(inquiry, seen_from_here(item))
+    names = (*scope.labels, *inside)
     meant = rooms_named(inquiry, names) if names else None
     rooms = None if meant is None else meant.ids
     found = _found_in(inquiry, item, rooms, past, now)
+    if not found.things and inquiry.tools.use_scene:
+        tries = (_found_in(inquiry, one, rooms, past, now) for one in readings_apart(item))
+        found = next((search for search in tries if search.things), found)
     if meant is None:
         return found
     lost = not rooms or (meant.guessed and not found.things)
@@ -151,6 +131,15 @@ def _found_in(inquiry: Inquiry, item: Item, rooms: frozenset[int] | None, past: 
         kept = tuple(thing for thing in remembered.things if thing.entity is None)
         remembered = replace(remembered, things=kept)
     return replace(remembered, best_miss=max(remembered.best_miss, present.best_miss))
+
+
+def entities_that_fit(inquiry: Inquiry, item: Item, entities: Sequence[Entity]) -> list[tuple[Entity, float]]:
+    """Return those of the entities that an item means, with their scores, best first. Raises MissingPhrases."""
+    item = seen_from_here(item)
+    scored = _scores(item, _pool(inquiry, entities))
+    accept = inquiry.config.query.accept
+    found = [(e, scored[e.id]) for e in entities if scored.get(e.id, 0.0) >= accept]
+    return sorted(found, key=lambda pair: -pair[1])
 
 
 def thing_of_entity(inquiry: Inquiry, entity: Entity, score: float = 1.0) -> Thing:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lodestar.language.items import Item
@@ -17,22 +19,30 @@ from lodestar.scene.records import EntityState
 
 def is_need(inquiry: Inquiry, item: Item | None) -> bool:
     """Whether a question that was read in part names nothing but "something"."""
-    if inquiry.shown is not None or not inquiry.question.is_partial or not inquiry.question.text:
+    question = inquiry.question
+    if inquiry.shown is not None or not question.text:
         return False
-    return item is None or not item.alternatives or is_open(item)
+    goes = question.act is not None and question.act.own and not question.past  # "where do I go"
+    return (question.is_partial or goes) and (item is None or not item.alternatives or is_open(item))
+
+
+def names_no_object(item: Item) -> bool:
+    """Tell whether an item names what no robot sees as a thing: "a coffee", "first aid"."""
+    lexicon = load_lexicon()
+    kinds = {name for graph in item.best for name in (graph.target.category, graph.target.phrase)}
+    return all(lexicon.canonical(kind) is None and lexicon.room(kind) is None for kind in kinds)
 
 
 def things_for_need(inquiry: Inquiry) -> Search:
-    """Return the things whose name is nearest in meaning to the question, best first. Raises MissingPhrases.
+    """Return the things whose name or use is nearest in meaning to the question, best first. Raises MissingPhrases.
 
     Their score is `accept` at the cosine `need`, and rises with it.
     """
     things = _every_thing(inquiry)
     if not things:
         return Search()
-    labels = sorted({thing.label for thing in things})
     asked = unit_rows(inquiry.tools, [clean_text(inquiry.question.text)])[0]
-    cosines = dict(zip(labels, (unit_rows(inquiry.tools, labels) @ asked).tolist()))
+    cosines = _cosines(inquiry, sorted({thing.label for thing in things}), asked)
     best = max(cosines.values())
     if best < inquiry.config.need:
         return Search(best_miss=max(0.0, best))
@@ -43,6 +53,15 @@ def things_for_need(inquiry: Inquiry) -> Search:
     pose = np.zeros(2) if inquiry.pose is None else np.asarray(inquiry.pose, float)[:2]
     fitting.sort(key=lambda t: (float(np.linalg.norm(t.box.centre[:2] - pose)), t.id))
     return Search(tuple(_scored(thing, score) for thing in fitting))
+
+
+def _cosines(inquiry: Inquiry, labels: Sequence[str], asked: np.ndarray) -> dict[str, float]:
+    """Return by label its cosine with the question: of its name, or of the best of its uses."""
+    lexicon = load_lexicon()
+    said = {label: (label, *lexicon.uses.get(lexicon.canonical(label) or label, ())) for label in labels}
+    phrases = sorted({phrase for own in said.values() for phrase in own})
+    values = dict(zip(phrases, (unit_rows(inquiry.tools, phrases) @ asked).tolist()))
+    return {label: max(values[phrase] for phrase in own) for label, own in said.items()}
 
 
 def _scored(thing: Thing, score: float) -> Thing:

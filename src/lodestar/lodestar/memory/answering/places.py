@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from lodestar.language.items import Item
-from lodestar.language.question import Occurrence
+from lodestar.language.question import Occurrence, Question, QuestionKind
 from lodestar.memory.answer import Answer, AnswerPlace, Proof
 from lodestar.memory.answering.belongings import place_where_it_goes
-from lodestar.memory.answering.happenings import happened_where
+from lodestar.memory.answering.changed_things import find_changed, without_new
+from lodestar.memory.answering.happenings import KIND_OF_ACT, happened_where
 from lodestar.memory.answering.histories import History, history_of
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import Search, find_described, find_things
-from lodestar.memory.answering.needs import is_need, things_for_need
+from lodestar.memory.answering.needs import is_need, names_no_object, things_for_need
+from lodestar.memory.answering.places_before import find_ever
 from lodestar.memory.answering.replies import (
     apart,
     not_seen,
@@ -29,6 +31,7 @@ from lodestar.memory.answering.replies import (
 from lodestar.memory.answering.rooms import RoomsMeant, guess_factor, rooms_meant, segments
 from lodestar.memory.answering.things import Box, Stay
 from lodestar.memory.answering.wording import ago_in_words, metres_in_words, number_in_words, place_in_words
+from lodestar.memory.records import EventKind
 from lodestar.models.english import listed, the
 
 
@@ -38,28 +41,49 @@ def where(inquiry: Inquiry) -> Answer:
     item = inquiry.shown.item if inquiry.shown is not None else question.item
     if question.attribute == "home" or (question.image and not question.past and question.item == Item()):
         return place_where_it_goes(inquiry, item)
-    if question.item is None and question.act is not None and not question.is_partial:
+    if question.item is None and question.act is not None and question.past and not question.is_partial:
         return happened_where(inquiry)
     if is_need(inquiry, item):
-        return _of_search(inquiry, things_for_need(inquiry), Item(), inquiry.config.confidence.guessed)
+        return _of_search(inquiry, things_for_need(inquiry), Item(), _need_factor(inquiry))
     if item is None or not item.alternatives:
         return unknown(inquiry, "the question does not say of what; name the thing or send a picture of it")
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         return _where_room(inquiry, rooms, item)
-    search = find_described(inquiry, item, past=question.past)
-    if search.best is None and question.is_partial:
+    search = _things_meant(inquiry, item)
+    if search.best is None and (question.is_partial or names_no_object(item)):
         served = things_for_need(inquiry)
         if served.best is not None:
-            return _of_search(inquiry, served, Item(), inquiry.config.confidence.guessed)
+            return _of_search(inquiry, served, Item(), _need_factor(inquiry))
     return _of_search(inquiry, search, item)
+
+
+def _need_factor(inquiry: Inquiry) -> float:
+    """Return the factor of the confidence in what serves a need; that no rule reads the need is part of it."""
+    config = inquiry.config.confidence
+    return config.guessed / config.partial if inquiry.question.is_partial else config.guessed
+
+
+def _things_meant(inquiry: Inquiry, item: Item) -> Search:
+    """Return the things that an item means; those first that came or moved, where the question says that one did."""
+    question = inquiry.question
+    plain, is_new = without_new(item)
+    act = question.act
+    kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
+    if is_new or kind is EventKind.APPEARED:
+        return find_changed(inquiry, plain, EventKind.APPEARED)
+    if asks_before(question):
+        return find_changed(inquiry, item, EventKind.MOVED)
+    if question.occurrence is Occurrence.FIRST:
+        return find_ever(inquiry, item)
+    return find_described(inquiry, item, past=question.past)
 
 
 def _of_search(inquiry: Inquiry, search: Search, item: Item, factor: float = 1.0) -> Answer:
     if search.best is None:
         return not_seen(inquiry, item, search)
     history = history_of(inquiry, search.best)
-    first = inquiry.question.occurrence is Occurrence.FIRST or _asks_before(inquiry)
+    first = inquiry.question.occurrence is Occurrence.FIRST or asks_before(inquiry.question)
     stay = history.stays[0] if first else search.best.stay_that_fitted(history.stays)
     sure = factor * thing_confidence(inquiry, search, search.best, present=not inquiry.question.past)
     if first and history.inferred:
@@ -85,10 +109,16 @@ def _of_search(inquiry: Inquiry, search: Search, item: Item, factor: float = 1.0
     )  # fmt: skip
 
 
-def _asks_before(inquiry: Inquiry) -> bool:
-    """Whether the place before the last one is meant: "where was it before it was moved"."""
-    end = inquiry.question.window.end
-    return end is not None and end.event is not None and end.event.act is not None and not end.event.act.own
+def asks_before(question: Question) -> bool:
+    """Tell whether the place before the last one is meant: "where was it before it was moved"."""
+    end = question.window.end
+    event = None if end is None else end.event
+    return (
+        question.kind is QuestionKind.WHERE
+        and event is not None
+        and event.act is not None
+        and not event.act.own
+    )
 
 
 def _sentence(inquiry: Inquiry, history: History, stay: Stay, first: bool) -> str:

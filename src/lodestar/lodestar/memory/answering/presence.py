@@ -8,10 +8,12 @@ from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.items import Item
 from lodestar.language.question import Occurrence
 from lodestar.memory.answer import Answer
+from lodestar.memory.answering.changed_things import find_changed
 from lodestar.memory.answering.happenings import KIND_OF_ACT
 from lodestar.memory.answering.histories import history_of
 from lodestar.memory.answering.inquiry import Inquiry
-from lodestar.memory.answering.item_search import Search, find_described, find_things
+from lodestar.memory.answering.item_search import Search, find_things
+from lodestar.memory.answering.places_before import find_ever
 from lodestar.memory.answering.replies import (
     coverage_in_words,
     floor_seen,
@@ -152,7 +154,7 @@ def _changed(inquiry: Inquiry, item: Item) -> Answer:
     kind = KIND_OF_ACT.get(act.verb)
     if kind is None:
         return unknown(inquiry, f"I keep no record of whether things {act.verb}")
-    search = find_described(inquiry, item, past=True)
+    search = find_changed(inquiry, item, kind)
     if search.best is None:
         return not_seen(inquiry, item, search)
     history = history_of(inquiry, search.best)
@@ -179,7 +181,7 @@ def _changed(inquiry: Inquiry, item: Item) -> Answer:
 
 def _still(inquiry: Inquiry, item: Item) -> Answer:
     """Return whether a thing is still where it was first seen."""
-    search = find_described(inquiry, item, past=True)
+    search = find_ever(inquiry, item)
     if search.best is None:
         return not_seen(inquiry, item, search)
     history = history_of(inquiry, search.best)

@@ -19,8 +19,7 @@ from lodestar.memory.answering.item_search import Search
 from lodestar.memory.answering.things import Box, Sighting, Thing
 from lodestar.memory.answering.wording import ago_in_words, capital
 from lodestar.memory.records import Memory
-from lodestar.memory.segment_captions import words_only
-from lodestar.scene.captions import clean_text
+from lodestar.scene.captions import clean_text, words_only
 
 NOT_KNOWN = "I do not know"
 

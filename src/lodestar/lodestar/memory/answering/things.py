@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lodestar.memory.records import Memory, Primitive
-from lodestar.memory.segment_captions import words_only
+from lodestar.scene.captions import words_only
 from lodestar.scene.records import Entity, EntityState
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lodestar.language.items import Item
 from lodestar.language.question import AnswerType, Occurrence
 from lodestar.memory.answer import Answer, Proof
+from lodestar.memory.answering.changed_things import find_changed
 from lodestar.memory.answering.happenings import KIND_OF_ACT
 from lodestar.memory.answering.histories import History, history_of
 from lodestar.memory.answering.inquiry import Inquiry
@@ -30,15 +31,9 @@ from lodestar.memory.answering.rooms import (
     visits_of,
 )
 from lodestar.memory.answering.things import spans_of
-from lodestar.memory.answering.wording import (
-    WALL_TIME,
-    ago_in_words,
-    clock_in_words,
-    duration_in_words,
-    place_in_words,
-)
-from lodestar.memory.records import EventKind, Memory
-from lodestar.models.english import listed, the
+from lodestar.memory.answering.wording import ago_in_words, clock_in_words, place_in_words
+from lodestar.memory.records import WALL_TIME, EventKind, Memory
+from lodestar.models.english import duration_in_words, listed, the
 
 _DONE = {EventKind.MOVED: "was moved", EventKind.VANISHED: "was gone", EventKind.APPEARED: "appeared"}
 _NEAR = ("visit", "reach", "stop", "stay", "drive", "cross", "turn", "enter", "leave")
@@ -53,7 +48,8 @@ def when(inquiry: Inquiry) -> Answer:
     rooms = rooms_meant(inquiry, item)
     if rooms is not None:
         return _when_there(inquiry, rooms)
-    search = find_described(inquiry, item, past=True)
+    kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
+    search = find_described(inquiry, item, past=True) if kind is None else find_changed(inquiry, item, kind)
     if search.best is None:
         return not_seen(inquiry, item, search)
     history = history_of(inquiry, search.best)
@@ -188,7 +184,7 @@ def _when_changed(inquiry: Inquiry, search: Search, history: History) -> Answer:
     if kind is None:
         return unknown(inquiry, f"I keep no record of when things {act.verb}")
     found = [m for m in history.changes if m.event is kind]
-    span = _span_of_change(history, kind)
+    span = history.span_of_change(kind)
     sure = thing_confidence(inquiry, search, thing)
     name, proof = the(history.thing.name), proofs_of_things(inquiry, (thing,))
     if found:
@@ -223,18 +219,6 @@ def _last_before(history: History, event: Memory) -> float:
     if event.event is EventKind.MOVED and len(history.stays) > 1:
         return min(history.stays[-2].last, event.start)
     return max((*ends, *known), default=event.start)
-
-
-def _span_of_change(history: History, kind: EventKind) -> tuple[float, float] | None:
-    """Return the times between which a thing must have moved, gone or come, by its sightings."""
-    stays = history.stays
-    if kind is EventKind.MOVED and len(stays) > 1:
-        return stays[-2].last, max(stays[-1].first, stays[-2].last)
-    if kind is EventKind.VANISHED and history.thing.is_gone:
-        return stays[-1].last, max(history.gone_at or stays[-1].last, stays[-1].last)
-    if kind is EventKind.APPEARED:
-        return stays[0].first, stays[0].first
-    return None
 
 
 def _when_there(inquiry: Inquiry, rooms: RoomsMeant) -> Answer:

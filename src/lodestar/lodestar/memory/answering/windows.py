@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lodestar.language.time_windows import Clock, Event, TimeBasis, TimePoint
+from lodestar.memory.answering.changed_things import find_changed
 from lodestar.memory.answering.happenings import KIND_OF_ACT
-from lodestar.memory.answering.histories import changes_of, history_of
+from lodestar.memory.answering.histories import history_of
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import find_things
-from lodestar.memory.answering.rooms import rooms_meant, visits_around, visits_of
-from lodestar.memory.answering.wording import WALL_TIME
+from lodestar.memory.answering.rooms import rooms_meant, segments, visits_around, visits_of
+from lodestar.memory.records import WALL_TIME
 from lodestar.memory.requests import Order, Request
 
 _DAY = 86400.0
+_ON_THE_WAY = ("drive",)  # what the robot did without a thing or a room
 _ENTERING, _LEAVING = ("enter", "reach", "visit"), ("leave",)
 
 
@@ -78,9 +80,9 @@ def clock_of(inquiry: Inquiry) -> Clock:
 def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
     """Return when something last happened, seconds; None where memory does not know."""
     anytime = inquiry.within(None)
-    if event.item is None:
-        return None
     act = event.act
+    if event.item is None:
+        return _time_on_the_way(anytime) if act is not None and act.own and act.verb in _ON_THE_WAY else None
     rooms = rooms_meant(anytime, event.item)
     if rooms is not None and (act is None or act.own):
         visits = visits_of(anytime, rooms)
@@ -89,21 +91,32 @@ def event_times(inquiry: Inquiry, event: Event) -> tuple[float, float] | None:
         begin, end = visits[-1].begin, visits[-1].end
         verb = "" if act is None else act.verb
         return (begin, begin) if verb in _ENTERING else (end, end) if verb in _LEAVING else (begin, end)
-    thing = find_things(anytime, event.item, past=True).best
+    kind = KIND_OF_ACT.get(act.verb) if act is not None and not act.own else None
+    search = (
+        find_things(anytime, event.item, past=True)
+        if kind is None
+        else find_changed(anytime, event.item, kind)
+    )
+    thing = search.best
     if thing is None:
         return None
-    if act is not None and not act.own:
-        kind = KIND_OF_ACT.get(act.verb)
-        changes = [
-            m for m in changes_of(anytime, anytime.tools.scene.merged_into(thing.id)) if m.event is kind
-        ]
-        return (changes[-1].start, changes[-1].start) if changes else None
     history = history_of(anytime, thing)
+    if act is not None and not act.own:
+        changes = [m for m in history.changes if m.event is kind]
+        if changes:
+            return changes[-1].start, changes[-1].start
+        return None if kind is None else history.span_of_change(kind)
     if act is not None:
         near = visits_around(anytime, history.stays[-1].box.centre, anytime.config.passing)
         return (near[-1].begin, near[-1].end) if near else None
     last = history.stays[-1]
     return (last.sightings[-1].memory.start if last.sightings else last.last, last.last)
+
+
+def _time_on_the_way(inquiry: Inquiry) -> tuple[float, float] | None:
+    """Return the time of the session in which the robot moved about."""
+    known = segments(inquiry)
+    return (known[0].start, known[-1].end) if known else None
 
 
 def _is_future(begin: TimePoint | None, clock: Clock) -> bool:

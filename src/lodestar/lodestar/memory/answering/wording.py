@@ -10,14 +10,13 @@ import numpy as np
 
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.things import Box, Thing, entity_box, name_in_words
-from lodestar.models.english import the
+from lodestar.memory.records import WALL_TIME
+from lodestar.models.english import duration_in_words, the
 from lodestar.models.lexicon import load_lexicon
 from lodestar.query.relations import Boxes, inside, on
 from lodestar.query.table import load_table
 from lodestar.scene.records import Entity, EntityState
 
-WALL_TIME = 1e9  # seconds of a stamp from which it is wall time: the year 2001
-_DAY = 86400.0
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _RESTS = 0.5  # score from which a thing is on or in another, half true (FARM D.2)
 
@@ -38,15 +37,6 @@ def clock_in_words(stamp: float, now: float) -> str:
     days = (today.date() - then.date()).days
     clock = f"at {then:%H:%M}"
     return clock if days == 0 else f"yesterday {clock}" if days == 1 else f"on {then:%Y-%m-%d} {clock}"
-
-
-def duration_in_words(seconds: float) -> str:
-    """Return "40 seconds", "8 minutes", "2 hours" or "3 days"; seconds are told below two minutes."""
-    seconds = max(0.0, seconds)
-    for limit, unit, name in ((120.0, 1.0, "second"), (7200.0, 60.0, "minute"), (2 * _DAY, 3600.0, "hour")):
-        if seconds < limit:
-            return _counted(round(seconds / unit), name)
-    return _counted(round(seconds / _DAY), "day")
 
 
 def number_in_words(count: int) -> str:
@@ -126,7 +116,3 @@ def _telling(inquiry: Inquiry, box: Box, without: Iterable[int]) -> tuple[str, s
 def metres_in_words(metres: float) -> str:
     """Return "3.2 m", "120 m"."""
     return f"{metres:.1f} m" if metres < 10.0 else f"{math.floor(metres + 0.5):d} m"
-
-
-def _counted(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"

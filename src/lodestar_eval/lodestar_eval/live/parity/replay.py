@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.memory.last_seen import RememberedPlaces
+from lodestar.memory.records import map_name_of
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame
 from lodestar_eval.live.parity import topics
@@ -31,6 +33,7 @@ from lodestar_ros.conversions import (
     rgb_from_msg,
     stamp_from_msg,
 )
+from lodestar_ros.conversions_last_seen import last_seen_from_msg
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.labels import parse_table
 from lodestar_ros.sync import StampPairer
@@ -40,6 +43,7 @@ _FASTEST_CLIMB = 1.0  # m/s: a robot whose height changes faster was not there
 _FED = (
     topics.CLOCK, topics.POINTS, topics.INFO, topics.DEPTH, topics.COLOR, topics.LABELS, topics.LABEL_TABLE,
     topics.GRID, topics.ENTITIES, topics.DIRECTIVE, topics.QUESTION, topics.DECISION,
+    topics.LAST_SEEN,
 )  # fmt: skip
 
 
@@ -73,6 +77,12 @@ class RecordingPlayer:
         self._height: tuple[float, float] | None = None  # stamp, metres
         self._now = self._next_pose = -math.inf
         self._begun = False
+        self._remembered: RememberedPlaces | None = None
+        self._robot.semantic_map.use_memory(self)
+
+    def remembered(self) -> RememberedPlaces | None:
+        """Return what the live memory told last, of the headless robot's map."""
+        return self._remembered
 
     def play(self) -> ReplayedRun:
         """Feed everything, and compare every live decision."""
@@ -85,6 +95,7 @@ class RecordingPlayer:
             topics.ENTITIES: self._decisions.on_live_scene,
             topics.QUESTION: self._decisions.on_question,
             topics.DECISION: self._decisions.on_decision,
+            topics.LAST_SEEN: self._on_last_seen,
             topics.INFO: self._on_info,
             topics.DIRECTIVE: self._on_directive,
             topics.DEPTH: lambda message: self._add("depth", message),
@@ -111,6 +122,11 @@ class RecordingPlayer:
             self._run.dropped["no transform"] += 1
         except BadMessage:
             self._run.dropped["malformed"] += 1
+
+    def _on_last_seen(self, message: Any) -> None:
+        scene = self._robot.map.mirror
+        here = map_name_of(scene.map_id, scene.session_id)
+        self._remembered = replace(last_seen_from_msg(message), map=here)
 
     # --- sensors ------------------------------------------------------------------------------------------
 

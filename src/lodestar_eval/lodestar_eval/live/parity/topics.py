@@ -37,6 +37,7 @@ POINTS, SCAN = "/points", "/scan"
 GRID, ENTITIES = "/grid", "/scene_dictionary/entities"
 DIRECTIVE, DECISION = "/goal_selector/directive", "/goal_selector/decision"
 QUESTION = "/goal_selector/question"
+LAST_SEEN = "/memory/last_seen"
 
 #: What the sensors said, then what the nodes made of it.
 TOPICS = (
@@ -55,4 +56,5 @@ TOPICS = (
     RecordedTopic(DIRECTIVE, msg.Directive, qos.LATCHED),
     RecordedTopic(DECISION, msg.Decision, qos.EVENT),
     RecordedTopic(QUESTION, msg.Question, qos.EVENT),
+    RecordedTopic(LAST_SEEN, msg.SceneDelta, qos.LATCHED, needed=False),
 )

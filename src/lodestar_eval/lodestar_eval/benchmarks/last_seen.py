@@ -1,0 +1,181 @@
+"""Searches for a thing that only a former session saw, with the memory of that session and without."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lodestar_eval.benchmarks.episodes import NOISE_NAMES
+from lodestar_eval.metrics import bootstrap_interval, defined, mean
+from lodestar_eval.options import positive_int, positive_seconds, seed_list
+from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
+from lodestar_eval.trials import worker_pool
+
+if TYPE_CHECKING:
+    from lodestar_eval.last_seen import SearchOutcome
+    from lodestar_eval.settings import EpisodeSettings
+
+_KEYS = {True: "memory", False: "no_memory"}
+_CASES = {"still there": "there", "carried away": "gone"}
+_BELOW_ZERO = -1e-6  # metres; with memory the way has to be shorter
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--world", default="apartment", help="kind of building (default apartment)")
+    parser.add_argument("--seeds", type=seed_list, default="601-610", help="such as 601-610 (the default)")
+    parser.add_argument(
+        "--limit-time", type=positive_seconds, default=300.0, metavar="S", help="simulated seconds per search"
+    )
+    parser.add_argument(
+        "--answer-time", type=positive_seconds, default=0.06, metavar="S",
+        help="simulated seconds that an expert takes to answer (default 0.06)",
+    )  # fmt: skip
+    parser.add_argument("--jobs", type=positive_int, default=1, help="processes (default 1)")
+    parser.add_argument("--noise", choices=NOISE_NAMES, default="mild", help="of perception (default mild)")
+
+
+def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
+    from lodestar_eval.last_seen import scenario_of
+    from lodestar_eval.settings import NOISES, EpisodeSettings, robot_config
+    from lodestar_sim.worlds import WorldError
+
+    settings = EpisodeSettings(
+        time_limit=options.limit_time, thinking=options.answer_time, robot=robot_config(NOISES[options.noise])
+    )
+    seeds, left_out = [], []
+    for seed in options.seeds.values:
+        try:
+            scenario_of(options.world, seed)
+        except WorldError as error:
+            progress(str(error))
+            left_out.append(seed)
+        else:
+            seeds.append(seed)
+    if not seeds:
+        raise BadOptions("none of the buildings has a thing that can be carried elsewhere; take other seeds")
+    began, found = time.perf_counter(), []
+    jobs = [(options.world, seed, settings) for seed in seeds]
+    for done, outcomes in enumerate(_outcomes(jobs, options.jobs), start=1):
+        found += outcomes
+        progress(_line(outcomes, done, len(jobs)))
+    found.sort(key=lambda s: (s.outcome.seed, s.case, not s.remembers))
+    _write_rows(found, folder)
+    return result_of(found, time.perf_counter() - began, left_out)
+
+
+def _outcomes(
+    jobs: Sequence[tuple[str, int, EpisodeSettings]], workers: int
+) -> Iterator[list[SearchOutcome]]:
+    from lodestar_eval.last_seen import searches
+
+    if workers == 1:
+        for job in jobs:
+            yield searches(*job)
+        return
+    with worker_pool(workers) as pool:
+        yield from (future.result() for future in as_completed([pool.submit(searches, *job) for job in jobs]))
+
+
+def _line(outcomes: Sequence[SearchOutcome], place: int, count: int) -> str:
+    said = ", ".join(
+        f"{s.case} {_KEYS[s.remembers]} {s.outcome.path_length:.1f} m{'' if s.outcome.success else ' FAILED'}"
+        for s in outcomes
+    )
+    return f"[{place:3d}/{count}] {outcomes[0].outcome.world} {outcomes[0].outcome.seed}: {said}"
+
+
+def result_of(found: Sequence[SearchOutcome], wall: float, left_out: Sequence[int] = ()) -> Result:
+    """Return metrics, bars and tables. Differences are paired over buildings, with memory minus without."""
+    metrics: dict[str, float] = {"wall_s": wall, "left_out": float(len(left_out))}
+    rows = []
+    for case, name in _CASES.items():
+        for remembers, key in _KEYS.items():
+            outcomes = [s.outcome for s in found if (s.case, s.remembers) == (case, remembers)]
+            label = f"{name}.{key}"
+            metrics |= {
+                f"searches.{label}": float(len(outcomes)),
+                f"sr.{label}": mean([float(o.success) for o in outcomes]),
+                f"spl.{label}": mean(defined([o.spl for o in outcomes])),
+                f"path_m.{label}": mean([o.path_length for o in outcomes]),
+                f"time_s.{label}": mean([o.duration for o in outcomes]),
+            }
+            numbers = [metrics[f"{what}.{label}"] for what in ("sr", "spl", "path_m", "time_s")]
+            rows.append(
+                (case, key, str(len(outcomes)), *(f"{n:.{d}f}" for n, d in zip(numbers, (2, 3, 1, 0))))
+            )
+        metrics |= _difference(name, [s for s in found if s.case == case])
+    bars = (Bar("path_m_high.there", metrics["path_m_high.there"], _BELOW_ZERO, at_least=False),)
+    return Result(
+        metrics,
+        bars,
+        (
+            Table(
+                "Searches",
+                ("the thing is", "robot", "searches", "SR", "SPL", "path, m", "time, s"),
+                tuple(rows),
+            ),
+            _by_building(found),
+        ),
+        (),
+        (
+            "The building was mapped before the thing came in. A former session loaded that map, stood before the "
+            "thing for 8 s and saved nothing. The search loads the same map; its clock says nothing of the former "
+            "session's, so that the age of the sight is unknown.",
+            f"Differences are memory minus no memory, with 95 % bootstrap intervals over buildings. Left out: "
+            f"{', '.join(map(str, left_out)) or 'none'}.",
+        ),
+    )
+
+
+def _difference(name: str, found: Sequence[SearchOutcome]) -> dict[str, float]:
+    """Return `path_m.NAME` and `time_s.NAME`, memory minus no memory, with intervals."""
+    pairs: dict[int, dict[bool, SearchOutcome]] = {}
+    for one in found:
+        pairs.setdefault(one.outcome.seed, {})[one.remembers] = one
+    metrics: dict[str, float] = {}
+    for what, of in (("path_m", "path_length"), ("time_s", "duration")):
+        apart = [
+            getattr(p[True].outcome, of) - getattr(p[False].outcome, of)
+            for p in pairs.values()
+            if len(p) == 2
+        ]
+        low, high = bootstrap_interval(apart, np.random.default_rng(0))
+        metrics |= {f"{what}.{name}": mean(apart), f"{what}_low.{name}": low, f"{what}_high.{name}": high}
+    return metrics
+
+
+def _by_building(found: Sequence[SearchOutcome]) -> Table:
+    rows = tuple(
+        (
+            str(s.outcome.seed), s.outcome.directive, s.case, _KEYS[s.remembers],
+            f"{s.outcome.path_length:.1f}", f"{s.outcome.shortest:.1f}", f"{s.outcome.duration:.0f}",
+            s.outcome.failure or "found",
+        )
+        for s in found
+    )  # fmt: skip
+    columns = ("seed", "asked", "the thing is", "robot", "path, m", "shortest, m", "time, s", "outcome")
+    return Table("By building", columns, rows)
+
+
+def _write_rows(found: Sequence[SearchOutcome], folder: Path) -> None:
+    """Write last_seen.csv, one row per search."""
+    rows = [{"case": s.case, "memory": _KEYS[s.remembers], **s.outcome.row()} for s in found]
+    with (folder / "last_seen.csv").open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)), restval=0)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+BENCHMARK = Benchmark(
+    "last-seen",
+    "A thing that only a former session saw: still there or carried away, with its memory and without.",
+    _add_options,
+    _run,
+)

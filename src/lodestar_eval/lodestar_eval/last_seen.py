@@ -1,0 +1,190 @@
+"""Searches for a thing that only a former session saw: it is still there, or was carried elsewhere since."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lodestar.memory.records import MapName, Memory
+from lodestar.memory.requests import Hit, Request
+from lodestar.models.phrases import PhraseBook
+from lodestar.scene.saved import SavedMap
+from lodestar_eval.episode import EpisodeRun, EpisodeRunner, phrase_book
+from lodestar_eval.outcomes import EpisodeOutcome
+from lodestar_eval.prior_map import explored
+from lodestar_eval.settings import EpisodeSettings
+from lodestar_eval.simulated_robot import SimulatedRobot
+from lodestar_sim.simulator import Simulator
+from lodestar_sim.tasks import MAX_PATH, MIN_PATH, Task, described
+from lodestar_sim.worlds import WorldError, world_from_spec
+from lodestar_sim.worlds.truth import truth_of
+from lodestar_sim.worlds.world import World, WorldObject
+
+STILL_THERE, CARRIED_AWAY = "still there", "carried away"
+LOOK = 8.0  # simulated seconds for which the former session stands before the thing; chosen: two segments and more
+APART = 4.0  # metres of path between the two places of the thing; chosen: another part of the building
+_SHARE, _NEAR = 0.2, 0.8  # of its points that a view shows, and metres from it; as in `tasks`
+_TRIES = 40
+
+
+@dataclass
+class ListedMemories:
+    """A keeper of memories in a list, which outlives the session that filled it."""
+
+    memories: list[Memory] = field(default_factory=list)
+    map: MapName = field(default_factory=lambda: MapName(1))
+
+    def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
+        """Keep a memory and return its id."""
+        self.memories.append(replace(memory, id=len(self.memories) + 1))
+        return len(self.memories)
+
+    def use_map(self, name: MapName, session: str = "") -> None:
+        """Set the map that the robot is on."""
+        self.map = name
+
+    def search(self, request: Request) -> list[Hit]:
+        """Return the newest memories of the map; filters are not needed here."""
+        own = [Hit(memory) for memory in reversed(self.memories) if memory.map == self.map]
+        return own[: request.limit]
+
+    def copy(self) -> ListedMemories:
+        """Return a keeper with the same memories, for another session."""
+        return ListedMemories(list(self.memories), self.map)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One thing in one building. without: the building as it was mapped; place: the thing's pose in `before`."""
+
+    words: str
+    target_id: int
+    start: tuple[float, float, float]
+    without: World
+    before: World
+    after: World
+    view: tuple[float, float, float]  # from which the former session saw it
+
+
+@dataclass(frozen=True)
+class SearchOutcome:
+    """One search. case: STILL_THERE or CARRIED_AWAY; remembers: whether it had the memory of the former session."""
+
+    case: str
+    remembers: bool
+    outcome: EpisodeOutcome
+
+
+def scenario_of(spec: str, seed: int) -> Scenario:
+    """Return the scenario of a building, the same for the same seed. Raises WorldError where it has none."""
+    world = world_from_spec(spec, seed)
+    rng = np.random.default_rng([seed, 0x1A57])
+    loaded = {thing.supported_by for thing in world.objects}
+    for thing, phrase in described(world, seed, ("color",)):
+        if not thing.movable or thing.id in loaded or thing.contained_in:
+            continue
+        others = tuple(other for other in world.objects if other.id != thing.id)
+        without = replace(world, objects=others, events=())
+        for there in _elsewhere(world, without, thing, rng):
+            after = replace(world, objects=(*others, there), events=())
+            start = _start(world, after, thing, there, rng)
+            if start is not None:
+                x, y, yaw = truth_of(world).views(thing, _SHARE, _NEAR)[0]
+                view = float(x), float(y), float(yaw)
+                return Scenario(f"find the {phrase}", thing.id, start, without, world, after, view)
+    raise WorldError(
+        f"{spec}, seed {seed}: it has nothing that can be carried to another part; take another seed"
+    )
+
+
+def _elsewhere(
+    world: World, without: World, thing: WorldObject, rng: np.random.Generator
+) -> Iterator[WorldObject]:
+    """Yield the thing on open floor far from its place."""
+    truth, radius = truth_of(without), math.hypot(*thing.size[:2]) / 2.0
+    lengths = truth.lengths(tuple(truth_of(world).views(thing, _SHARE, _NEAR)[0][:2]))
+    far = np.isfinite(lengths) & (lengths >= APART) & ~truth.covered & (truth.clearance >= radius + 0.35)
+    cells = np.argwhere(far)
+    for x, y in truth.grid.points_of(cells[rng.permutation(len(cells))[:_TRIES]]):
+        pose = (round(float(x), 3), round(float(y), 3), 0.0, thing.pose[3])
+        there = replace(thing, pose=pose, supported_by=0)
+        moved = replace(without, objects=(*without.objects, there))
+        if len(truth_of(moved).views(there, _SHARE, _NEAR)):
+            yield there
+
+
+def _start(
+    before: World, after: World, thing: WorldObject, there: WorldObject, rng: np.random.Generator
+) -> tuple[float, float, float] | None:
+    """Return a start far from both places from which neither shows the thing."""
+    truth = truth_of(before)
+    roomy = np.argwhere(
+        np.isfinite(truth.lengths(before.start[:2])) & (truth.clearance >= 0.5) & ~truth.covered
+    )
+    for x, y in truth.grid.points_of(roomy[rng.permutation(len(roomy))[:_TRIES]]):
+        place = float(x), float(y)
+        poses = np.column_stack([np.tile(place, (8, 1)), np.arange(8) * math.pi / 4])
+        if all(
+            MIN_PATH <= truth_of(world).shortest_path(place, one) <= MAX_PATH
+            and not (truth_of(world).seen(one, poses) > 0.0).any()
+            for world, one in ((before, thing), (after, there))
+        ):
+            yaw = float(rng.integers(8)) * math.pi / 4 - math.pi
+            return round(place[0], 3), round(place[1], 3), round(yaw, 6)
+    return None
+
+
+def former_session(
+    scenario: Scenario, saved: SavedMap, seed: int, settings: EpisodeSettings, phrases: PhraseBook
+) -> ListedMemories:
+    """Return what a session on the saved map remembers that stood before the thing, and saved no map."""
+    keeper = ListedMemories()
+    simulator = Simulator(scenario.before, settings.simulator, seed + 1, start=scenario.view)
+    robot = SimulatedRobot(simulator, settings, phrases, np.random.default_rng((seed, 5)), memory=keeper)
+    robot.headless.map.go_on_from(saved, simulator.time)
+    due = 0.0
+    while simulator.time < LOOK:
+        simulator.step(settings.control_interval)
+        robot.headless.take_pose(robot.pose, simulator.time)
+        if simulator.time + 1e-9 >= due:
+            due += settings.frame_interval
+            robot.look()
+        robot.headless.tick(simulator.time)
+    assert robot.headless.memory is not None
+    robot.headless.memory.close()
+    return keeper
+
+
+def searches(spec: str, seed: int, settings: EpisodeSettings) -> list[SearchOutcome]:
+    """Run the four searches of a building: the thing is still there or carried away, with memory and without.
+
+    The robot has mapped the building before the thing came in, and loads that map in each session.
+    """
+    phrases = phrase_book()
+    scenario = scenario_of(spec, seed)
+    saved = explored(scenario.without, seed, settings, phrases)
+    keeper = former_session(scenario, saved, seed, settings, phrases)
+    runner, found = EpisodeRunner(phrases, settings), []
+    for case in (STILL_THERE, CARRIED_AWAY):
+        for remembers in (True, False):
+            run = search(scenario, case, saved, seed, runner, keeper.copy() if remembers else None)
+            policy = "memory" if remembers else "no_memory"
+            found.append(SearchOutcome(case, remembers, run.outcome.under(case, policy, spec)))
+    return found
+
+
+def search(
+    scenario: Scenario,
+    case: str,
+    saved: SavedMap,
+    seed: int,
+    runner: EpisodeRunner,
+    memory: ListedMemories | None,
+) -> EpisodeRun:
+    """Run one search on the saved map, with a memory that it adds to, or without."""
+    world = scenario.before if case == STILL_THERE else scenario.after
+    task = Task(scenario.words, (scenario.target_id,), scenario.start)
+    return runner.run(world, task, seed, saved, memory)

@@ -23,7 +23,8 @@ from lodestar.experts.protocol import Proposal, Rejection, RejectionReason
 from lodestar.geometry.camera import PinholeCamera
 from lodestar.geometry.poses import BODY_FROM_OPTICAL, make_transform, planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar_interfaces.action import ProposeGoal
+from lodestar.memory.answer import AnswerOutcome
+from lodestar_interfaces.action import AnswerQuestion, ProposeGoal
 from lodestar_ros import qos
 from lodestar_ros.conversions import (
     camera_to_msg,
@@ -36,6 +37,7 @@ from lodestar_ros.conversions import (
     transform_to_msg,
 )
 from lodestar_ros.conversions_agent import answer_to_result, request_from_goal
+from lodestar_ros.conversions_memory import outcome_to_result
 
 
 class FakeNav2:
@@ -182,6 +184,47 @@ class FakeExpert:
             else:
                 handle.abort()
             return answer_to_result(answer)
+
+        handle.execute(conclude)
+
+
+class FakeMemory:
+    """A `memory/answer` server that answers what `answer(question)` returns; None = it goes on thinking."""
+
+    def __init__(self, bed: Bed) -> None:
+        self.questions: list[str] = []
+        self.cancelled = 0
+        self.answer: Callable[[str], AnswerOutcome | None] = lambda question: None
+        self._thinking: list[Any] = []
+        self._server = ActionServer(
+            bed.node,
+            AnswerQuestion,
+            "memory/answer",
+            lambda handle: AnswerQuestion.Result(),
+            handle_accepted_callback=self._on_accepted,
+            cancel_callback=self._on_cancel,
+        )
+
+    def down(self) -> None:
+        """Be gone. On the executor."""
+        self._server.destroy()
+
+    def _on_accepted(self, handle: Any) -> None:
+        self.questions.append(handle.request.question)
+        outcome = self.answer(handle.request.question)
+        if outcome is None:
+            self._thinking.append(handle)
+        else:
+            self._conclude(handle, outcome)
+
+    def _on_cancel(self, handle: Any) -> CancelResponse:
+        self.cancelled += 1
+        return CancelResponse.ACCEPT
+
+    def _conclude(self, handle: Any, outcome: AnswerOutcome) -> None:
+        def conclude(handle: Any) -> Any:
+            handle.succeed() if outcome.is_known else handle.abort()
+            return outcome_to_result(outcome)
 
         handle.execute(conclude)
 

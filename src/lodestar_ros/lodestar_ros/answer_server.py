@@ -12,16 +12,16 @@ from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.question import Question
 from lodestar.language.question_reader import load_questions, read_question
 from lodestar.language.time_windows import TimeBasis, TimePoint, TimeWindow
-from lodestar.memory.answer import Answer
-from lodestar.memory.answering.agent import ModelAnswerer
-from lodestar.memory.answering.answerer import Answerer, MemoryState, memory_state
-from lodestar.memory.answering.tools import Shown, Tools
-from lodestar.memory.errors import NoQueryVectors, StoreError
-from lodestar.models.phrases import MissingPhrases, PhraseBook
+from lodestar.memory.answer import AnswerCode, AnswerOutcome
+from lodestar.memory.answering.answerer import Answerer, memory_state
+from lodestar.memory.answering.outcomes import Answers, outcome_of
+from lodestar.memory.answering.tools import Shown
+from lodestar.memory.errors import StoreError
+from lodestar.models.phrases import PhraseBook
 from lodestar.perception.pictures import BadPicture
 from lodestar_interfaces.action import AnswerQuestion
 from lodestar_ros.conversions import stamp_from_msg
-from lodestar_ros.conversions_memory import answer_to_result
+from lodestar_ros.conversions_memory import outcome_to_result
 from lodestar_ros.keyframe_client import KeyframeClient
 from lodestar_ros.memory_feed import MemoryFeed, Surroundings
 from lodestar_ros.memory_keeper import MemoryKeeper
@@ -31,7 +31,6 @@ from lodestar_ros.pictures import PicturesConfig, picture_reader
 from lodestar_ros.workers import Job, action
 
 Result = AnswerQuestion.Result
-_AGAIN = "ask again when the text embedder is up"
 
 
 class AnswerServer:
@@ -51,7 +50,7 @@ class AnswerServer:
     ) -> None:
         self._node, self._feed, self._keeper, self._images = node, feed, keeper, images
         self._config, self._book = config, book
-        self._chat = memory_parts.answer_chat(config)
+        self._chat = memory_parts.answer_chat(config.agent)
         self._asked = self._unaided = 0  # questions to the model, and those that it was no help with
         if self._chat is not None:
             chat = self._chat
@@ -89,9 +88,7 @@ class AnswerServer:
             shown = self._shown(question, job.request, around)
         except BadPicture as error:
             return _refuse(Result.NOT_UNDERSTOOD, str(error))
-        result = self._from_memory(question, around, shown, job)
-        if job.cancel_requested:
-            return _refuse(Result.CANCELLED, "cancelled")
+        result = self._from_memory(job, question, around, shown)
         result.evidence = result.evidence[: job.request.max_evidence or self._config.answering.proofs]
         return result
 
@@ -107,35 +104,40 @@ class AnswerServer:
                 return Shown(item_of(Described(entity.label, entity.caption)), entity.id)
         return None
 
-    def _from_memory(self, question: Question, around: Surroundings, shown: Shown | None, job: Job) -> Any:
+    def _from_memory(self, job: Job, question: Question, around: Surroundings, shown: Shown | None) -> Any:
         store = self._keeper.store
         if store is None:
             return _refuse(Result.STORE_UNAVAILABLE, self._keeper.problem)
+        answerer = memory_parts.answerer(
+            store,
+            self._book,
+            around.scene,
+            self._config.answering,
+            grid=around.grid,
+            looks=around.looks,
+            cancelled=lambda: job.cancel_requested,
+        )
         try:
             state = memory_state(store.statistics())
-            if state is not MemoryState.READY and not around.scene.entities:
-                return _empty(state)
-            tools = Tools(store, self._book, around.scene, grid=around.grid, looks=around.looks)
-            stamp = self._node.now
-            answer = self._answerer(tools, job).answer(question, stamp, around.pose, shown)
-        except (MissingPhrases, NoQueryVectors) as error:
-            return _refuse(Result.MODEL_ERROR, f"{error}; {_AGAIN}")
         except StoreError as error:
             return _refuse(Result.STORE_UNAVAILABLE, str(error))
-        return _told(answer, stamp, state)
+        used = self._with_model(answerer, job)
+        outcome = outcome_of(used, state, question, self._node.now, around.pose, shown)
+        return outcome_to_result(outcome)
 
-    def _answerer(self, tools: Tools, job: Job) -> Answerer | ModelAnswerer:
+    def _with_model(self, offline: Answerer, job: Job) -> Answers:
+        """Return what answers: the language model where one is configured and this is not sure."""
         chat = self._chat
-        if chat is not None:
-            job.on_cancel(chat.cancel)
-        return memory_parts.answerer(
-            self._config,
-            tools,
+        if chat is None:
+            return offline
+        job.when_cancelled(chat.cancel)
+        return memory_parts.model_answerer(
+            offline,
             chat,
+            self._config.agent,
             pictures=self._images.picture,
             warn=self._on_unaided,
             begin=lambda: self._on_asked(job),
-            stopped=lambda: job.cancel_requested,
         )
 
     def _on_asked(self, job: Job) -> None:
@@ -159,25 +161,5 @@ def question_of(request: Any) -> Question:
     return replace(question, window=TimeWindow(point(begin), point(end)))
 
 
-def _told(answer: Answer, stamp: float, state: MemoryState) -> Any:
-    result = answer_to_result(answer, stamp)
-    if not answer.is_known:
-        wrong = state is MemoryState.OTHER_MAP
-        result.error_code = Result.WRONG_MAP if wrong else Result.NO_EVIDENCE
-        result.error_msg = answer.sentence
-    return result
-
-
-def _empty(state: MemoryState) -> Any:
-    if state is MemoryState.OTHER_MAP:
-        return _refuse(
-            Result.WRONG_MAP,
-            "what I remember was on another map: load that map, or let the robot look around on this one",
-        )
-    return _refuse(Result.NO_MEMORY, "I remember nothing yet: let the robot look around first")
-
-
 def _refuse(code: int, message: str) -> Any:
-    return Result(
-        error_code=code, error_msg=message, answer=message, number=float("nan"), coverage=float("nan")
-    )
+    return outcome_to_result(AnswerOutcome(AnswerCode(code), why=message))

@@ -9,7 +9,15 @@ from geometry_msgs.msg import Pose, PoseStamped
 from lodestar.language.items import Item
 from lodestar.language.question import AnswerType, Occurrence, Question, QuestionKind
 from lodestar.language.time_windows import Act, Event, TimeBasis, TimePoint, TimeWindow
-from lodestar.memory.answer import Answer, AnswerPlace, AnswerValue, Proof, ProofKind
+from lodestar.memory.answer import (
+    Answer,
+    AnswerCode,
+    AnswerOutcome,
+    AnswerPlace,
+    AnswerValue,
+    Proof,
+    ProofKind,
+)
 from lodestar_interfaces import action, msg
 from lodestar_ros.conversions import (
     BadMessage,
@@ -187,6 +195,28 @@ def answer_to_result(answer: Answer, stamp: float) -> action.AnswerQuestion.Resu
         coverage=math.nan if answer.coverage is None else float(answer.coverage),
         directive=answer.directive,
     )
+
+
+def outcome_to_result(outcome: AnswerOutcome) -> action.AnswerQuestion.Result:
+    """The result of a question, also of one without an answer."""
+    if outcome.answer is None:
+        result = action.AnswerQuestion.Result(answer=outcome.why, number=math.nan, coverage=math.nan)
+    else:
+        result = answer_to_result(outcome.answer, outcome.stamp)
+    result.error_code, result.error_msg = int(outcome.code), outcome.why
+    return result
+
+
+def outcome_from_result(result: action.AnswerQuestion.Result, stamp: float = 0.0) -> AnswerOutcome:
+    """The outcome of a question. stamp: of its end, seconds. Raises BadMessage."""
+    try:
+        code = AnswerCode(result.error_code)
+    except ValueError as error:
+        raise BadMessage(str(error)) from error
+    answer = answer_from_result(result) if result.understood else None
+    if code is AnswerCode.NONE and answer is None:
+        raise BadMessage("an answer without an error needs what was understood")
+    return AnswerOutcome(code, answer, result.error_msg, stamp)
 
 
 def answer_from_result(result: action.AnswerQuestion.Result) -> Answer:

@@ -97,11 +97,8 @@ class MemoryFeed:
         """Return what is known now, for another thread."""
         with self._lock:
             chain = self.chain
-            last = chain.segmenter.track.last
-            here = None if last is None else chain.segmenter.here(last.stamp)
-            pose = None if here is None else np.array([*here.position[:2], here.heading])
             return Surroundings(
-                chain.scene.snapshot(), chain.grid, chain.looks.snapshot(), pose, dict(self._in_view)
+                chain.scene.snapshot(), chain.grid, chain.looks.snapshot(), chain.pose, dict(self._in_view)
             )
 
     def _work(self, work: Callable[[], None]) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from visualization_msgs.msg import MarkerArray
 
 from lodestar.agent.commands import (
+    AskMemory,
     CancelGoal,
     Command,
     EmbedPhrases,
@@ -18,6 +19,7 @@ from lodestar.agent.commands import (
     RecordDecision,
     RequestProposals,
     SendGoal,
+    WithdrawQuestion,
 )
 from lodestar.agent.loop import DecisionLoop
 from lodestar.assembly import selector_parts
@@ -34,6 +36,7 @@ from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.expert_clients import ExpertClients
 from lodestar_ros.markers import decision_markers
+from lodestar_ros.memory_client import MemoryClient
 from lodestar_ros.nav2_client import Nav2Client
 from lodestar_ros.node import LodestarNode
 from lodestar_ros.parameters import ParameterError
@@ -83,6 +86,7 @@ class CommandDispatcher:
     server: DirectiveServer
     recorder: DecisionRecorder
     keeper: PolicyKeeper
+    memory: MemoryClient
 
     def carry_out(self, command: Command, now: float) -> None:
         """Carry out one command. now: seconds of the node's clock."""
@@ -97,6 +101,10 @@ class CommandDispatcher:
             self.recorder.record(command.decision)
         elif isinstance(command, EmbedPhrases):
             self.embedder.request(command.phrases)
+        elif isinstance(command, AskMemory):
+            self.memory.ask(command)
+        elif isinstance(command, WithdrawQuestion):
+            self.memory.withdraw(command.ticket)
         elif isinstance(command, FollowConstraints):
             self.server.say(command.directive)
         elif isinstance(command, Finish):

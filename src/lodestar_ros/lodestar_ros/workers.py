@@ -131,7 +131,7 @@ class Job:
         self._goal_handle = goal_handle
         self._mailbox = mailbox
         self._canceled = threading.Event()
-        self._on_cancel: Callable[[], None] = lambda: None
+        self._when_cancelled: Callable[[], None] = lambda: None
         self._said: Any = None  # the last feedback
 
     @property
@@ -144,15 +144,15 @@ class Job:
         """Return the seconds of real time since the acceptance."""
         return time.monotonic() - self.accepted_at
 
-    def on_cancel(self, call: Callable[[], None]) -> None:
-        """Have a function called when the goal is cancelled, on the executor, or at once if it was. It never blocks."""
-        self._on_cancel = call
+    def when_cancelled(self, function: Callable[[], None]) -> None:
+        """Have this called when the goal is cancelled, on the executor, or at once if it was; it must not block."""
+        self._when_cancelled = function
         if self.cancel_requested:
-            call()
+            function()
 
     def request_cancel(self) -> None:
         self._canceled.set()
-        self._on_cancel()
+        self._when_cancelled()
 
     def post(self, function: Callable[[], None]) -> None:
         """Call a function on the node's executor soon; from any thread, until the job is finished."""

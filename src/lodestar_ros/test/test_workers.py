@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed")
 
-from lodestar_ros.workers import LatestWorker, QueueWorker
+from lodestar_ros.workers import Job, LatestWorker, QueueWorker
 
 
 def until(condition):
@@ -62,3 +63,15 @@ def test_queue_worker_loses_nothing_and_ends_after_the_last():
         worker.submit(item)
     worker.close()
     assert done == list(range(500))
+
+
+@pytest.mark.parametrize("early", [False, True], ids=("while it works", "before it waits"))
+def test_a_cancel_reaches_what_the_work_waits_for_once(early):
+    job, ended = Job(SimpleNamespace(request="a question"), None), []
+    if early:
+        job.request_cancel()
+    job.when_cancelled(lambda: ended.append(True))
+    assert len(ended) == (1 if early else 0)
+    if not early:
+        job.request_cancel()
+    assert job.cancel_requested and ended == [True]

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lodestar.agent.activity import Activity, Tools
+from lodestar.agent.asking import Asking
+from lodestar.agent.checks import Check
+from lodestar.agent.count_recall import CountRecall
 from lodestar.agent.itinerary import is_spot
-from lodestar.agent.pauses import Stop, Unanswered, Wait
+from lodestar.agent.pauses import Stop, Wait
 from lodestar.agent.places import Destination, Numbers, RoomPatrol, RoomVisit, SpotVisit, Start
+from lodestar.agent.remembered_places import RememberedPlace
 from lodestar.agent.room_search import RoomSearch
 from lodestar.agent.run import Run
 from lodestar.agent.searches import Search
@@ -25,12 +29,12 @@ class Activities:
             StepKind.FIND: lambda step: Search(tools),
             StepKind.EXPLORE: lambda step: Exploration(tools, rooms),
             StepKind.LIST: lambda step: Exploration(tools, rooms, StockTaking(tools)),
-            StepKind.COUNT: lambda step: Exploration(tools, rooms, StockTaking(tools)),
+            StepKind.COUNT: lambda step: Exploration(tools, rooms, StockTaking(tools), CountRecall(tools)),
             StepKind.RETURN: lambda step: Destination(tools, Start(tools.context)),
             StepKind.GO: lambda step: self._visit(tools, rooms, spots, step),
             StepKind.WAIT: lambda step: Wait(tools),
-            StepKind.CHECK: lambda step: Unanswered(tools),
-            StepKind.ASK: lambda step: Unanswered(tools),
+            StepKind.CHECK: lambda step: Check(tools),
+            StepKind.ASK: lambda step: Asking(tools),
             StepKind.PATROL: lambda step: RoomPatrol(tools, rooms),
             StepKind.STOP: lambda step: Stop(tools),
         }
@@ -47,5 +51,7 @@ class Activities:
     def _visit(tools: Tools, rooms: RoomSearch, spots: SpotSearch, step: Step) -> Activity:
         if step.pose is not None:
             return Destination(tools, Numbers(tools.context))
+        if step.is_remembered:
+            return RememberedPlace(tools)
         assert step.item is not None
         return SpotVisit(tools, spots) if is_spot(step.item) else RoomVisit(tools, rooms)

@@ -11,6 +11,7 @@ from lodestar.agent.admission import Admission
 from lodestar.agent.commands import State
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.memory_line import MemoryLine
 from lodestar.agent.run import Run
 from lodestar.agent.steps import Steps
 from lodestar.agent.target_search import TargetSearch
@@ -30,6 +31,7 @@ class Tools:
     account: Account
     transitions: Transitions
     steps: Steps
+    memory: MemoryLine
 
 
 class Activity:
@@ -49,6 +51,9 @@ class Activity:
     def news(self, run: Run) -> str:
         """Return why a goal under way is to be decided on anew, "" where it is not."""
         return ""
+
+    def waited(self, run: Run) -> None:
+        """The robot stands and waits, by this activity's doing: end the errand, or decide anew, when it is time."""
 
     def arrived(self, run: Run, arrival: Arrival) -> None:
         """The robot stands at a goal that this activity sent."""

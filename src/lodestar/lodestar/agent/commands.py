@@ -11,6 +11,8 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.agent.open_questions import OpenQuestion
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
+from lodestar.language.question import Question
+from lodestar.memory.answer import Answer
 from lodestar.selection.decision_log import Decision
 
 
@@ -95,8 +97,26 @@ class EmbedPhrases:
 
 
 @dataclass(frozen=True)
+class AskMemory:
+    """Ask the memory; what comes of it is handed to `on_memory` with the ticket. Nothing waits for it."""
+
+    ticket: int
+    question: Question
+
+
+@dataclass(frozen=True)
+class WithdrawQuestion:
+    """Nobody waits any more for the answer to this question; what works on it may stop."""
+
+    ticket: int
+
+
+@dataclass(frozen=True)
 class DirectiveResult:
-    """Outcome of a directive. distance_travelled: metres. duration: seconds. report: for a person."""
+    """Outcome of a directive. distance_travelled: metres. duration: seconds. report: for a person.
+
+    answers: of its questions, in their order, with proof and places.
+    """
 
     error_code: ErrorCode
     error_msg: str
@@ -109,6 +129,7 @@ class DirectiveResult:
     report: str = ""
     final_pose: np.ndarray | None = None  # (3,)
     question: OpenQuestion | None = None  # that the robot asks back
+    answers: tuple[Answer, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,7 +147,15 @@ class FollowConstraints:
 
 
 Command = (
-    RequestProposals | SendGoal | CancelGoal | RecordDecision | EmbedPhrases | FollowConstraints | Finish
+    RequestProposals
+    | SendGoal
+    | CancelGoal
+    | RecordDecision
+    | EmbedPhrases
+    | AskMemory
+    | WithdrawQuestion
+    | FollowConstraints
+    | Finish
 )
 
 

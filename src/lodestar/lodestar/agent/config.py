@@ -92,6 +92,11 @@ class LoopConfig:
     open_questions: int = 16  # at once; the oldest gives way (ours)
     question_patience: float = 600.0  # s, after which one has expired (ours)
     question_choices: int = 6  # that are offered at most (ours)
+    # Questions to the memory.
+    memory_patience: float = 30.0  # s, after which it answers too late (STaR VI: 30 s on average)
+    check_age: float = 60.0  # s (stamps) since the proof of an answer that saves a check the way (ours)
+    count_age: float = 600.0  # s (stamps) likewise of a count: furniture stays for a while (ours)
+    covered: float = 0.95  # share of the floor that must have been looked at for either (ours)
     # Reports.
     nearest_matches: int = 5  # entities named where the target was not found (ours)
     map_id: int = field(default=1, metadata={"shared": "map_id"})  # of the decision log's records

@@ -16,9 +16,11 @@ from lodestar.agent.targets import TargetView
 from lodestar.agent.words import counted, name_of, nearest_in_words
 from lodestar.experts.protocol import RejectionReason
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.grid.paths import path_lengths
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
 
+_EDGE = 8  # cells in a row that are an open edge, as of the explorer's frontiers
 _ARM = 0.4  # metres from where the robot's centre can be, within which it comes to a place
 
 
@@ -66,6 +68,19 @@ def explored_in_words(grid: OccupancyGrid2D, reached: np.ndarray, left: str) -> 
     return f"Explored {grid.free_area:.0f} m2, {100 * share:.0f} % of which the robot can come to{rest}."
 
 
+def has_open_edge(grid: OccupancyGrid2D, pose: np.ndarray, inside: np.ndarray | None) -> bool:
+    """Return whether floor that the robot at pose (3,) can come to borders on unknown space.
+
+    inside: (rows, columns) bool, the cells that count; None = all.
+    """
+    unknown = ndimage.binary_dilation(~(grid.free | grid.occupied), np.ones((3, 3)))
+    edge = unknown & grid.free & np.isfinite(path_lengths(grid, pose[:2]))
+    if inside is not None:
+        edge &= inside
+    labels, count = ndimage.label(edge, np.ones((3, 3)))
+    return bool(count) and int(np.bincount(labels.ravel())[1:].max()) >= _EDGE
+
+
 def result_of(
     run: Run,
     code: ErrorCode,
@@ -95,4 +110,5 @@ def result_of(
         report=f"{story}\n{account}" if "\n" in story else f"{story} {account}",
         final_pose=None if pose is None else pose.copy(),
         question=run.question if code is ErrorCode.AMBIGUOUS else None,
+        answers=tuple(run.answers),
     )

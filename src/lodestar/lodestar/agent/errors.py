@@ -46,12 +46,6 @@ class OtherFloor(DirectiveRefused):
     code = ErrorCode.OTHER_FLOOR
 
 
-class CannotAnswer(DirectiveRefused):
-    """It asks something first of all, and a directive does not ask the memory."""
-
-    code = ErrorCode.CANNOT_ANSWER
-
-
 class QuestionUnknown(DirectiveRefused):
     """It answers a question that is not open, or with none of its choices."""
 

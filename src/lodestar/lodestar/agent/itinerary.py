@@ -35,7 +35,7 @@ def errand_of(step: Step, names: Collection[str]) -> Step:
     """The step as it is done: going to a thing is to find it, an earlier place is gone to. names: of rooms here."""
     if step.kind is StepKind.RETURN and step.item is not None and (step.item.best or step.item.images):
         step = replace(step, kind=StepKind.GO)
-    if step.kind is not StepKind.GO or step.pose is not None:
+    if step.kind is not StepKind.GO or step.pose is not None or step.is_remembered:
         return step
     if step.item is None:
         return replace(step, item=Item(tuple((room,) for room in step.scope.rooms)), scope=Scope())
@@ -93,6 +93,14 @@ class Itinerary:
     def follow(self, index: int, errand: Step) -> None:
         """Work on what another robot works on."""
         self.index, self._stop, self._round, self.errand = index, 0, 1, errand
+
+    def visit(self, errand: Step, names: Collection[str] = ()) -> None:
+        """Do something else for the step first; `resume` comes back to it."""
+        self.errand = errand_of(errand, names)
+
+    def resume(self, names: Collection[str] = ()) -> None:
+        """Go on with the step itself."""
+        self.errand = self._errand(names)
 
     def go_to_last(self, names: Collection[str] = ()) -> None:
         """Leave out everything but the last step, which is done once."""

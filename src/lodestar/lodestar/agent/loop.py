@@ -25,6 +25,7 @@ from lodestar.agent.goals import GoalMemory
 from lodestar.agent.inquiry import Inquiry
 from lodestar.agent.itinerary import Itinerary
 from lodestar.agent.known_target import KnownTarget
+from lodestar.agent.memory_line import MemoryLine
 from lodestar.agent.navigating_state import NavigatingState
 from lodestar.agent.navigator_news import NavigatorNews
 from lodestar.agent.open_questions import Choice, OpenQuestion
@@ -45,6 +46,7 @@ from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive
+from lodestar.memory.answer import AnswerOutcome
 from lodestar.scene.mirror import SceneMirror
 from lodestar.selection.decision_log import Outcome
 
@@ -75,7 +77,7 @@ class DecisionLoop:
         search, account = TargetSearch(context), Account(context)
         transitions = self._transitions = Transitions(context, search, account)
         steps = Steps(context, transitions, account)
-        activities = Activities(Tools(context, search, account, transitions, steps))
+        activities = Activities(Tools(context, search, account, transitions, steps, MemoryLine(context)))
         trip = ChargerTrip(context, transitions, account)
         inquiry = Inquiry(context, search)
         news = self._news = NavigatorNews(context, search, account, transitions, trip, activities)
@@ -88,7 +90,7 @@ class DecisionLoop:
             State.VALIDATING: ValidatingState(context, account, transitions),
             State.NAVIGATING: NavigatingState(context, search, inquiry, transitions, trip, news, activities),
             State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip, activities),
-            State.WAITING: WaitingState(context, steps, trip),
+            State.WAITING: WaitingState(trip, activities),
             State.HELD: RestingState(),
         }
 
@@ -213,6 +215,12 @@ class DecisionLoop:
         """Take an expert's answer; a late one is kept for the next epoch, one that was not asked for is dropped."""
         if self._context.run is not None:
             self._context.run.questions.hear(answer, self._context.now)
+
+    def on_memory(self, ticket: int, outcome: AnswerOutcome) -> None:
+        """Take the outcome of a question to the memory; one that is not waited for any more is dropped."""
+        query = None if self._context.run is None else self._context.run.query
+        if query is not None and query.ticket == ticket:
+            query.outcome = outcome
 
     def on_navigation(self, event: NavigationEvent) -> None:
         """News of the navigator, looked at in the next tick."""

@@ -1,9 +1,8 @@
-"""Errands that end where the robot stands: waiting, stopping, and what nothing here can answer yet."""
+"""Errands that end where the robot stands: waiting and stopping."""
 
 from __future__ import annotations
 
 from lodestar.agent.activity import Activity
-from lodestar.agent.errors import ErrorCode
 from lodestar.agent.run import Run
 from lodestar.agent.words import duration_in_words
 
@@ -21,6 +20,11 @@ class Wait(Activity):
         self._tools.transitions.wait(run)
         return True
 
+    def waited(self, run: Run) -> None:
+        """End the wait when its time has come."""
+        if run.waits_until is not None and self._tools.context.now >= run.waits_until:
+            self._tools.steps.succeed(run, f"Waited for {duration_in_words(run.step.seconds or 0.0)}.")
+
 
 class Stop(Activity):
     """STOP: the directive ends, and the robot stands."""
@@ -29,21 +33,3 @@ class Stop(Activity):
         """End it."""
         self._tools.steps.succeed(run, "Stopped.")
         return True
-
-
-class Unanswered(Activity):
-    """CHECK and ASK: a directive does not ask the memory, so the robot says so without driving for it."""
-
-    def act(self, run: Run) -> bool:
-        """End it with the code for that."""
-        self._tools.steps.fail(run, ErrorCode.CANNOT_ANSWER, unanswered(run.step.question or run.step.target))
-        return True
-
-
-def unanswered(question: str) -> str:
-    """Return why a question is not answered, and what may be asked instead."""
-    said = f'"{question}": ' if question else ""
-    return (
-        f"{said}a directive asks nothing of the memory yet. Ask it with `python -m lodestar_ros.ask`, or send the "
-        "robot to find the thing or to list what is there."
-    )

@@ -21,6 +21,7 @@ from lodestar.agent.targets import TargetView
 from lodestar.agent.verification import Arrival
 from lodestar.experts.protocol import Proposal
 from lodestar.language.directive import Constraint, Directive, Step, StepKind
+from lodestar.memory.answer import Answer, AnswerOutcome
 from lodestar.selection.decision_log import Decision
 
 BELOW_ACCEPT = "looked at from close, it does not meet the query"
@@ -57,6 +58,28 @@ class Choice:
     decision: Decision
     proposal: Proposal
     view: TargetView
+
+
+@dataclass
+class OpenQuery:
+    """A question to the memory. asked_at: loop time, seconds. outcome: None = it has not answered yet."""
+
+    ticket: int
+    asked_at: float
+    outcome: AnswerOutcome | None = None
+
+
+@dataclass
+class CheckVisit:
+    """The way of a CHECK to what it is about. errand: what is done for it. begun: stamp of its begin.
+
+    came: code of the errand that led there, and its words; None = under way.
+    """
+
+    errand: StepKind
+    begun: Stamp
+    came: tuple[ErrorCode, str] | None = None
+    entity_id: int = 0  # that was found, 0 = none
 
 
 @dataclass
@@ -116,6 +139,10 @@ class Run:
     verdict: tuple[ErrorCode, str] | None = None
     charging: bool = False
     question: OpenQuestion | None = None  # that the robot asks back with its result
+    query: OpenQuery | None = None  # to the memory, under way
+    check: CheckVisit | None = None  # of the step that is worked on
+    answers: list[Answer] = field(default_factory=list)
+    unanswered: list[str] = field(default_factory=list)  # why, of the questions that are over
     text: str = ""
     _asked: Directive | None = None  # the newest of `asked`, so that experts see the same object again
 

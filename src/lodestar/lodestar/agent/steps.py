@@ -6,11 +6,12 @@ from lodestar.agent.account import Account
 from lodestar.agent.commands import FollowConstraints
 from lodestar.agent.context import LoopContext
 from lodestar.agent.errors import ErrorCode
-from lodestar.agent.run import Run
+from lodestar.agent.run import CheckVisit, Run
 from lodestar.agent.targets import TargetView
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import step_in_words, unable_in_words
-from lodestar.language.directive import StepKind
+from lodestar.language.directive import Step, StepKind
+from lodestar.memory.answer import Answer, ProofKind
 from lodestar.selection.decision_log import Outcome
 
 #: Failures of one stop that leave the rest of a patrol possible.
@@ -32,7 +33,13 @@ class Steps:
         self._context, self._transitions, self._account = context, transitions, account
 
     def succeed(self, run: Run, text: str, view: TargetView | None = None) -> None:
-        """The errand has succeeded; the next one begins, or the directive ends, with its verdict if it has one."""
+        """The errand has succeeded; the next one begins, or the directive ends, with its verdict if it has one.
+
+        An errand that was done for a CHECK leads back to it.
+        """
+        if self._is_visit(run):
+            self._come_back(run, ErrorCode.NONE, text, view)
+            return
         unable = run.itinerary.step.unable
         run.unable += [one for one in unable if one not in run.unable]
         text = f"{text} {unable_in_words(unable)}".strip()
@@ -46,8 +53,11 @@ class Steps:
 
     def fail(self, run: Run, code: ErrorCode, message: str) -> None:
         """The errand has failed, and the directive with it. A patrol goes on to its next stop, unless it came to none
-        of this round; where the last step is to come back, the robot still does.
+        of this round; where the last step is to come back, the robot still does. A CHECK hears of its errand's failure.
         """
+        if self._is_visit(run):
+            self._come_back(run, code, message)
+            return
         if self._is_stop_missed(run, code, message):
             return
         last = run.directive.steps[-1]
@@ -59,6 +69,50 @@ class Steps:
         self._account.close(Outcome.ABORTED, ended=True)
         run.itinerary.go_to_last(self._context.place_names)
         self._begin(run, message)
+
+    def answer(self, run: Run, text: str, answer: Answer | None = None) -> None:
+        """The question of the step is answered. answer: None = by the words alone."""
+        if answer is not None:
+            run.answers.append(answer)
+            ids = (proof.id for proof in answer.proof if proof.kind is ProofKind.ENTITY)
+            run.found.extend(identity for identity in dict.fromkeys(ids) if identity not in run.found)
+        self.succeed(run, text)
+
+    def leave_unanswered(self, run: Run, why: str) -> None:
+        """The question of the step has no answer; the directive goes on, and ends with the code for that."""
+        run.tell(why)
+        run.unanswered.append(why)
+        if run.is_last:
+            self._end(run, why)
+            return
+        self._account.close(Outcome.ABORTED, ended=True)
+        self._go_on(run, why)
+
+    def visit(self, run: Run, errand: Step, text: str) -> None:
+        """Do another errand for a CHECK first."""
+        run.check = CheckVisit(errand.kind, self._context.facts.stamp)
+        run.itinerary.visit(errand, self._context.place_names)
+        run.begin_errand()
+        run.idle_since = None
+        run.text = text
+        self._transitions.redecide(run)
+
+    @staticmethod
+    def _is_visit(run: Run) -> bool:
+        return run.check is not None and run.check.came is None
+
+    def _come_back(self, run: Run, code: ErrorCode, text: str, view: TargetView | None = None) -> None:
+        """The errand for a CHECK is over; the check itself goes on."""
+        assert run.check is not None
+        found = code is ErrorCode.NONE and run.step.kind is StepKind.FIND
+        run.check.came = code, text
+        run.check.entity_id = run.found[-1] if found and run.found else 0
+        self._account.close(Outcome.REACHED if found else Outcome.ABORTED, view, success=found, ended=True)
+        run.itinerary.resume(self._context.place_names)
+        run.begin_errand()
+        run.idle_since = None
+        run.text = text.splitlines()[0]
+        self._transitions.redecide(run)
 
     def _is_stop_missed(self, run: Run, code: ErrorCode, message: str) -> bool:
         """Whether this was one stop of a patrol, which goes on."""
@@ -77,11 +131,16 @@ class Steps:
         return True
 
     def _end(self, run: Run, text: str) -> None:
-        """End the directive as done, but for stops that were missed and for what the robot cannot do."""
+        """End the directive as done, but for stops that were missed, questions without an answer, and what the robot
+        cannot do.
+        """
         if run.verdict is not None:
             self._transitions.finish(run, *run.verdict)
         elif run.missed is not None:
             self._transitions.finish(run, *run.missed)
+        elif run.unanswered:
+            why = " ".join(run.unanswered)
+            self._transitions.finish(run, ErrorCode.CANNOT_ANSWER, why, Outcome.REACHED)
         elif run.unable:
             self._transitions.finish(
                 run, ErrorCode.UNABLE, unable_in_words(tuple(run.unable)), Outcome.REACHED

@@ -6,15 +6,18 @@ import numpy as np
 
 from lodestar.agent.activity import Activity, Tools
 from lodestar.agent.admission import Admission
+from lodestar.agent.count_recall import CountRecall
 from lodestar.agent.endings import explored_in_words
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import EXPLORER, PLACE
 from lodestar.agent.room_search import RoomSearch
 from lodestar.agent.run import Run
 from lodestar.agent.targets import TargetView
-from lodestar.agent.words import counted, inventory
+from lodestar.agent.words import counted, inventory, name_of
 from lodestar.grid.paths import path_lengths
 from lodestar.language.directive import Step, StepKind
+from lodestar.models.english import listed
+from lodestar.scene.records import Entity
 
 
 class Exploration(Activity):
@@ -23,9 +26,15 @@ class Exploration(Activity):
     A scope that names rooms is looked for first: what is explored is the room that the robot comes to.
     """
 
-    def __init__(self, tools: Tools, rooms: RoomSearch, answer: StockTaking | None = None) -> None:
+    def __init__(
+        self,
+        tools: Tools,
+        rooms: RoomSearch,
+        answer: StockTaking | None = None,
+        recall: CountRecall | None = None,
+    ) -> None:
         super().__init__(tools)
-        self._rooms, self._answer = rooms, answer
+        self._rooms, self._answer, self._recall = rooms, answer, recall
         self._inside = False
 
     def asked(self, run: Run) -> Step:
@@ -35,8 +44,17 @@ class Exploration(Activity):
         return run.unscoped
 
     def act(self, run: Run) -> bool:
-        """Go into the room first, where one is named and known."""
+        """Go into the room first, where one is named and known.
+
+        A CHECK's survey ends with the first sight; a count may be the memory's.
+        """
+        if self._recall is not None and self._recall.begins(run):
+            return True
         scope = run.step.scope
+        seen = self._sighted(run)
+        if seen:
+            self._tools.steps.succeed(run, f"I see {listed(name_of(entity) for entity in seen)}.")
+            return True
         if self._inside or not scope.rooms:
             return False
         regions = self._rooms.called(scope.labels)
@@ -49,8 +67,15 @@ class Exploration(Activity):
         self.send(run, PLACE, goal, f"Going into the {' or '.join(scope.labels)}.")
         return True
 
+    def waited(self, run: Run) -> None:
+        """Count from memory, or go and look."""
+        if self._recall is not None:
+            self._recall.hear(run)
+
     def news(self, run: Run) -> str:
-        """The room has become known."""
+        """The room has become known, or what a CHECK asks for was seen."""
+        if self._sighted(run):
+            return "I see what is asked for."
         labels = run.step.scope.labels
         return self._rooms.found(run, labels) if labels and not self._inside else ""
 
@@ -74,6 +99,10 @@ class Exploration(Activity):
         if run.idle_for(context.now) > context.config.no_expert_timeout:
             why = "The text model did not say what the words mean."
             self._tools.transitions.finish(run, ErrorCode.NO_EXPERT, why)
+
+    def _sighted(self, run: Run) -> list[Entity]:
+        """Return what a CHECK asks for, where it was seen since the check began."""
+        return [] if run.check is None else self._tools.search.seen_since(run, run.check.begun)
 
     def _account(self, run: Run, admission: Admission) -> str:
         facts = self._tools.context.facts

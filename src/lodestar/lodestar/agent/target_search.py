@@ -8,6 +8,7 @@ from dataclasses import replace
 from lodestar.agent.commands import EmbedPhrases
 from lodestar.agent.context import LoopContext
 from lodestar.agent.run import BELOW_ACCEPT, UNSURE, Run
+from lodestar.agent.stamps import Stamp, last_seen
 from lodestar.agent.targets import TargetView
 from lodestar.geometry.boxes import box_distance
 from lodestar.language.directive import Item, Step, StepKind
@@ -83,6 +84,19 @@ class TargetSearch:
             self._request_vectors(view.missing)
             return None
         return self._within(self.accepted(view), run.step)
+
+    def seen_since(self, run: Run, begun: Stamp) -> list[Entity]:
+        """Entities that the step asks for and that were in view since then; none while a phrase has no vector."""
+        return [entity for entity in self.matches(run) or () if last_seen(entity) > begun]
+
+    def holds(self, step: Step, entity: Entity) -> bool | None:
+        """Return whether the entity is one that the step means; None while a phrase has no vector."""
+        mirror = self._context.facts.mirror
+        if mirror is None:
+            return None
+        view = self._context.targets.look(mirror, step)
+        self._request_vectors(view.missing)
+        return None if view.missing else view.is_accepted(entity.id)
 
     def _within(self, entities: list[Entity], step: Step) -> list[Entity]:
         """Those of the entities that lie around what the step's scope names."""

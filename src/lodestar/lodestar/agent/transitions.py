@@ -9,7 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from lodestar.agent.account import Account
-from lodestar.agent.commands import CancelGoal, Finish, RequestProposals, SendGoal, State
+from lodestar.agent.commands import (
+    AskMemory,
+    CancelGoal,
+    Finish,
+    RequestProposals,
+    SendGoal,
+    State,
+    WithdrawQuestion,
+)
 from lodestar.agent.context import LoopContext
 from lodestar.agent.endings import result_of
 from lodestar.agent.errors import ErrorCode
@@ -125,7 +133,7 @@ class Transitions:
         self._take("arrive")
 
     def wait(self, run: Run) -> None:
-        """The robot stands until `run.waits_until`; nothing may move it meanwhile."""
+        """The robot stands until its activity goes on; nothing may move it meanwhile."""
         run.questions.close()
         self._take("wait")
 
@@ -140,7 +148,10 @@ class Transitions:
         context = self._context
         context.run = None
         self._take("finish")
-        context.commands = [c for c in context.commands if not isinstance(c, SendGoal | RequestProposals)]
+        begun = SendGoal | RequestProposals | AskMemory
+        context.commands = [c for c in context.commands if not isinstance(c, begun)]
+        if run.query is not None:
+            context.commands.append(WithdrawQuestion(run.query.ticket))
         if run.navigation is not None or code is not ErrorCode.NONE:
             context.commands.append(CancelGoal(message))
         view = TargetView()

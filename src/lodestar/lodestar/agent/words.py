@@ -67,7 +67,9 @@ def _search_in_words(target: str, count: int) -> str:
 def _place_in_words(step: Step, target: str) -> str:
     if step.pose is not None and step.pose.frame == ROBOT_FRAME:
         return pose_words(step.pose).replace("your", "my").replace("you", "me")
-    return f"({step.pose.x:.1f}, {step.pose.y:.1f})" if step.pose is not None else f"the {target}"
+    if step.pose is not None:
+        return f"({step.pose.x:.1f}, {step.pose.y:.1f})"
+    return f"where I last saw the {target}" if step.is_remembered else f"the {target}"
 
 
 def unable_in_words(unable: Sequence[str]) -> str:

@@ -37,6 +37,7 @@ from lodestar.memory.requests import MAX_LIMIT, Hit, Request
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
 from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
+from lodestar.memory.store import Statistics
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
@@ -60,6 +61,10 @@ class Keeper(Protocol):
 
     def images(self, session: str, limit: int) -> list[int]:
         """Return the keyframes of a session that memories refer to, the most important first."""
+        ...
+
+    def statistics(self) -> Statistics:
+        """Return the state of the store. Raises StoreError."""
         ...
 
 
@@ -99,6 +104,11 @@ class MemoryChain:
             self.use_store(store)
 
     # --- the store ----------------------------------------------------------------------------------------------
+
+    @property
+    def store(self) -> Keeper | None:
+        """Return the store that keeps the memories; None = they wait."""
+        return self._store
 
     @property
     def waiting(self) -> int:
@@ -274,6 +284,13 @@ class MemoryChain:
     def take_grid(self, grid: OccupancyGrid2D) -> None:
         """Note the plan."""
         self.grid = grid
+
+    @property
+    def pose(self) -> np.ndarray | None:
+        """Return the robot's pose (3,) x, y, yaw in map; None while it is lost."""
+        last = self.segmenter.track.last
+        here = None if last is None else self.segmenter.here(last.stamp)
+        return None if here is None else np.array([*here.position[:2], here.heading])
 
     # --- what changes -------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import numpy as np
 
-from lodestar.agent.commands import Command, Finish, FollowConstraints, RecordDecision
+from lodestar.agent.commands import AskMemory, Command, Finish, FollowConstraints, RecordDecision
 from lodestar.agent.words import directive_in_words
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
@@ -21,7 +21,12 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.checks import check_directive
 from lodestar.language.config import ReasonerConfig
 from lodestar.language.directive import Directive
+from lodestar.language.question import Question
 from lodestar.language.reasoner import Reasoner
+from lodestar.memory.answer import AnswerCode, AnswerOutcome
+from lodestar.memory.answering.answerer import memory_state
+from lodestar.memory.answering.outcomes import outcome_of
+from lodestar.memory.errors import StoreError
 from lodestar.memory.events import DirectiveNews
 from lodestar.models.phrases import PhraseBook
 from lodestar.perception.frames import RgbdFrame, SegmentedFrame
@@ -181,6 +186,8 @@ class HeadlessRobot:
         for command in commands:
             if isinstance(command, FollowConstraints):
                 self.map.follow(command.directive)
+            elif isinstance(command, AskMemory):
+                self.loop.on_memory(command.ticket, self._answered(command.question, now))
             elif isinstance(command, Finish):
                 self.map.follow(None)  # nothing is kept away from any more
             if self.memory is not None and isinstance(command, (RecordDecision, Finish)):
@@ -192,6 +199,31 @@ class HeadlessRobot:
             memory.take_decision(decision_news(command.decision))
         else:
             memory.take_directive(directive_outcome(self._directive, command.result, now))
+
+    def _answered(self, question: Question, now: float) -> AnswerOutcome:
+        """Return what the robot's own memory answers, at once."""
+        memory = self.memory
+        if memory is None or memory.store is None:
+            why = (
+                "this robot has no memory"
+                if memory is None
+                else memory.problem or "the memory has no store yet"
+            )
+            return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=why)
+        answerer = parts.answerer(
+            memory.store,
+            self.phrases,
+            memory.scene,
+            self.config.memory.answering,
+            grid=memory.grid,
+            looks=memory.looks,
+        )
+        with self._stages("memory"):
+            try:
+                state = memory_state(memory.store.statistics())
+            except StoreError as error:
+                return AnswerOutcome(AnswerCode.STORE_UNAVAILABLE, why=str(error))
+            return outcome_of(answerer, state, question, now, memory.pose)
 
     def propose(self, expert: str, request: ProposalRequest) -> Proposal | Rejection:
         """Return an expert's answer from the current state; the caller passes it to `loop.on_answer`."""

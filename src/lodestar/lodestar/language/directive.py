@@ -77,9 +77,10 @@ class Step:
     item: what it is about; of GO and RETURN the place. pose: of GO, instead of an item. stops: of PATROL, in order;
     none = every room. scope: where. seconds: of WAIT, None = until told otherwise. times: how often the
     step is done, UNTIL_CANCELLED = for ever. asked: of CHECK, predicates about the item's first variable whose truth
-    is wanted. question: of CHECK and ASK, in the speaker's words (untrusted). unable: what of it the robot cannot do,
-    in the speaker's words (untrusted). wanted: of CHECK, ASK, COUNT and LIST, what is to be answered: item, scope and
-    `asked` once more, with kind and times.
+    is wanted. question: of CHECK and ASK, in the speaker's words (untrusted); of GO, which place of the item is meant,
+    for the memory to answer. unable: what of it the robot cannot do,
+    in the speaker's words (untrusted). wanted: of CHECK, ASK, COUNT, LIST and a GO that has a question, what is to be
+    answered: item, scope and `asked` once more, with kind and times.
     Raises OutOfBounds for numbers that cannot be met, ValueError where what its kind needs is missing.
     """
 
@@ -106,6 +107,11 @@ class Step:
             raise OutOfBounds(f"a wait of {self.seconds:g} s cannot be kept; say at most a day")
         if not 0 <= self.times <= MAX_TIMES:
             raise OutOfBounds(f"{self.times} times are too many; say at most {MAX_TIMES}")
+
+    @property
+    def is_remembered(self) -> bool:
+        """Whether it goes to a place that the memory tells: "go to where you last saw the forklift"."""
+        return self.kind is StepKind.GO and (bool(self.question) or self.wanted is not None)
 
     @property
     def item_in_scope(self) -> Item | None:

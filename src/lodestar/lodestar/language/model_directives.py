@@ -108,6 +108,9 @@ def make_directive_parser(
     return ModelDirectives(chat, warn=warn, begin=chat.begin_task), chat.cancel
 
 
+_WAYS = (StepKind.FIND, StepKind.GO, StepKind.RETURN)
+
+
 def _agreed(directive: Directive, readings: Readings, words: list[str]) -> Directive:
     """The model's directive where it forbids what the grammar forbids.
 
@@ -131,13 +134,15 @@ def _agreed(directive: Directive, readings: Readings, words: list[str]) -> Direc
 
 
 def _with_asked(directive: Directive, grammar: Directive) -> tuple[Step, ...]:
-    """The model's steps; of questions the grammar's, which have their predicates, where it reads them so too."""
-    if [step.kind for step in directive.steps] != [step.kind for step in grammar.steps]:
+    """The model's steps; of questions the grammar's, which have their predicates, where it reads them so too, and of
+    ways to a thing those to where it was last seen.
+    """
+    pairs = list(zip(directive.steps, grammar.steps))
+    alike = all(s.kind is r.kind or (r.is_remembered and s.kind in _WAYS) for s, r in pairs)
+    if not alike or len(directive.steps) != len(grammar.steps):
         return directive.steps
-    return tuple(
-        read if step.kind in (StepKind.CHECK, StepKind.ASK) else step
-        for step, read in zip(directive.steps, grammar.steps)
-    )
+    asks = (StepKind.CHECK, StepKind.ASK)
+    return tuple(read if step.kind in asks or read.is_remembered else step for step, read in pairs)
 
 
 def _doubt(why: str, directives: Sequence[Directive]) -> AmbiguousDirective:

@@ -17,6 +17,7 @@ from lodestar.language.sentences import (
     scope_words,
 )
 from lodestar.language.time_windows import Act, Event, TimeBasis, TimePoint, TimeWindow
+from lodestar.models.lexicon import load_lexicon
 
 _TIMES = {Occurrence.FIRST: "first ", Occurrence.LAST: "last "}
 _DONE = {
@@ -150,6 +151,8 @@ def _marked(question: Question) -> str:
 
 def _is_there(question: Question) -> str:
     be = "was" if question.past else "is"
+    if question.asked and not question.past and any(_describes(p) for p in question.asked):
+        return f"whether {_thing(question)} is {_asked(question, ' and ')}"
     if question.asked:
         return f"{be} {_thing(question)} {_asked(question, ' and ')}"
     if question.act is not None:
@@ -161,6 +164,12 @@ def _is_there(question: Question) -> str:
         seen = _thing(question) if question.image else _any(question)
         return f"{'did' if question.past else 'do'} you {times}see {seen}{_here(question)}"
     return f"{be} there {_any(question)}{_here(question)}"
+
+
+def _describes(predicate: Predicate) -> bool:
+    """Whether it is a colour, a size or a material: "is the mug red" would read as a red thing."""
+    group = load_lexicon().attribute_group.get(predicate.value, "others")
+    return predicate.name == "HasAttribute" and group != "others"
 
 
 def _what_there(question: Question) -> str:

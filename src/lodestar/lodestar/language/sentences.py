@@ -80,6 +80,8 @@ def _core(step: Step) -> str:
         case StepKind.GO:
             if step.pose is not None:
                 return f"go to {pose_words(step.pose)}"
+            if step.is_remembered and step.item is not None:
+                return f"go to where you last saw {item_words(step.item)}{where}"
             return f"go {_place(step.item)}{where}" if step.item is not None else f"go{where}"
         case StepKind.EXPLORE:
             return f"explore{scope_words(step.scope, ' ', ' and ')}" if step.scope else "explore the building"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from lodestar.language.directive import Directive, Step, StepKind
 from lodestar.language.directive_errors import DirectiveError
-from lodestar.language.question import PARTIAL, AnswerType, Question, QuestionKind
+from lodestar.language.question import PARTIAL, AnswerType, Occurrence, Question, QuestionKind
 from lodestar.language.question_reader import read_question
 
 
@@ -18,8 +18,18 @@ def with_questions(directive: Directive) -> Directive:
 
 
 def wanted_by(step: Step) -> Question | None:
-    """Return the question of a step of COUNT, LIST, CHECK or ASK; None of any other."""
+    """Return the question of a step of COUNT, LIST, CHECK or ASK, or of a GO to a remembered place; else None."""
     match step.kind:
+        case StepKind.GO if step.is_remembered:
+            return Question(
+                QuestionKind.WHERE,
+                AnswerType.PLACE,
+                step.item,
+                scope=step.scope,
+                occurrence=Occurrence.LAST,
+                past=True,
+                text=step.question,
+            )
         case StepKind.COUNT:
             return Question(QuestionKind.HOW_MANY, AnswerType.NUMBER, step.item, scope=step.scope)
         case StepKind.LIST:

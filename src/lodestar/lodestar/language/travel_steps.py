@@ -31,6 +31,7 @@ from lodestar.language.phrase_items import (
 from lodestar.language.phrase_meanings import options_of, relation_of
 from lodestar.language.phrases import Phrase, Relation, Things
 from lodestar.language.query_graph import QueryGraph
+from lodestar.language.sentences import item_words, scope_words
 from lodestar.language.vocabulary import load_vocabulary
 
 _AHEAD = {"ahead": (1.0, 0.0), "behind": (-1.0, 0.0), "left": (0.0, 1.0), "right": (0.0, -1.0)}
@@ -46,11 +47,15 @@ def went(draft: Draft, meaning: dict[str, Any], clause: Clause) -> list[Step]:
         ends += places(draft, draft.things(meaning["legs"]["before"]))
     for at in ((meaning.get("legs") or {}).get("at_all") or {}).get("all", []):
         ends += spots(draft, [at])
-    home = meaning["kind"] == "return" and not any(key in leg for leg in legs for key in ("to", "at", "via"))
+    home = meaning["kind"] == "return" and not any(
+        key in leg for leg in legs for key in ("to", "at", "via", "seen")
+    )
     for leg in legs:
         if leg.get("to") is not None:
             back = meaning["kind"] == "return"
             ends += places(draft, draft.things(leg["to"]), back)
+        elif leg.get("seen") is not None:
+            ends += remembered_places(draft, draft.things(leg["seen"]))
         elif leg.get("via") is not None:
             passed = places(draft, draft.things(leg["via"]))
             found += [s for s in passed if s.kind in (StepKind.GO, StepKind.PATROL)]
@@ -85,6 +90,20 @@ def places(draft: Draft, things: Things, back: bool = False) -> list[Step]:
     if things.any_of:
         return [find_step(draft, things)]
     return [place_step(draft, phrase, things, back) for phrase in things.phrases]
+
+
+def remembered_places(draft: Draft, things: Things) -> list[Step]:
+    """Steps to where things were last seen; a room is where it was."""
+    steps: list[Step] = []
+    groups = [things] if things.any_of else [replace(things, phrases=(p,)) for p in things.phrases]
+    for group in groups:
+        if all(phrase.is_place for phrase in group.phrases):
+            steps += places(draft, group)
+            continue
+        item, scope = item_of(group), scope_of(group.phrases[0])
+        question = f"where did you last see {item_words(item)}{scope_words(scope)}"
+        steps.append(Step(StepKind.GO, item, scope=scope, question=question))
+    return steps
 
 
 def place_step(draft: Draft, phrase: Phrase, things: Things, back: bool) -> Step:

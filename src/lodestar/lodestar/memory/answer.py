@@ -20,6 +20,21 @@ class ProofKind(IntEnum):
     REGION = 3
 
 
+class AnswerCode(IntEnum):
+    """Error codes of AnswerQuestion; NONE = it answers the question."""
+
+    NONE = 0
+    EMPTY_QUESTION = 11220
+    NO_MEMORY = 11221
+    NO_EVIDENCE = 11222
+    STORE_UNAVAILABLE = 11223
+    MODEL_ERROR = 11224
+    CANCELLED = 11225
+    NOT_UNDERSTOOD = 11226
+    WRONG_MAP = 11227
+    UNKNOWN = 11239
+
+
 @dataclass(frozen=True)
 class Proof:
     """One remembered thing that an answer rests on. text: untrusted. score: relevance, [0, 1].
@@ -122,3 +137,26 @@ class Answer:
     def is_known(self) -> bool:
         """Whether it answers the question, rather than to say that it does not know."""
         return self.confidence > 0.0 and self.value.is_known
+
+
+@dataclass(frozen=True)
+class AnswerOutcome:
+    """Outcome of a question. answer: also where it does not know (NO_EVIDENCE, WRONG_MAP). why: what to do.
+
+    stamp: the time that the answer counts from, seconds in the clock of the stamps.
+    """
+
+    code: AnswerCode
+    answer: Answer | None = None
+    why: str = ""
+    stamp: float = 0.0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the question was answered."""
+        return self.code is AnswerCode.NONE and self.answer is not None
+
+    @property
+    def sentence(self) -> str:
+        """Return the answer, or why there is none."""
+        return self.why if self.answer is None else self.answer.sentence

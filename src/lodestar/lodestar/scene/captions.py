@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from lodestar.mapping.records import CaptionVote
@@ -34,6 +34,16 @@ def words_only(text: str, letters: int = _NAME_LETTERS, most: int = _NAME_WORDS)
 def attributes_of(caption: str) -> tuple[str, ...]:
     """Return the canonical attributes that a caption names."""
     return load_lexicon().attributes_in(caption)
+
+
+def shows(attributes: Sequence[str], value: str) -> bool:
+    """Return whether it can be told by looks whether a thing is `value`.
+
+    Colours, materials and sizes show. Of anything else, such as off or locked, only what its attributes name is known.
+    """
+    lexicon = load_lexicon()
+    canonical = lexicon.attribute(value) or value
+    return canonical in attributes or lexicon.attribute_group.get(canonical, "others") != "others"
 
 
 def says_more(caption: str, label: str) -> bool:

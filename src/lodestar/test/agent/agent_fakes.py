@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from lodestar.agent.commands import (
+    AskMemory,
     CancelGoal,
     Command,
     Finish,
@@ -25,6 +27,8 @@ from lodestar.experts.protocol import Proposal, ProposalRequest, Rejection, Reje
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive import Directive, Item, Step, StepKind
 from lodestar.language.query_graph import QueryGraph, QueryVariable
+from lodestar.language.question import Question
+from lodestar.memory.answer import AnswerCode, AnswerOutcome
 from lodestar.query.verdict import Candidate
 from lodestar.scene.records import Entity, Region
 from lodestar.scene.regions import RegionMap
@@ -151,6 +155,7 @@ class World:
     sees: bool = True  # entities within 3 m are re-observed at each step
     experts: tuple[str, ...] = EXPERTS
     stall: float = 0.0  # s, by which the loop's time is ahead of the stamps
+    memory: Callable[[Question], AnswerOutcome | None] | None = None  # what it says; None = it is silent
 
     def __post_init__(self) -> None:
         self.mirror = FakeMirror()
@@ -213,6 +218,11 @@ class World:
             self.goal = command.goal
             if self.navigates and self.accepts:
                 self.loop.on_navigation(NavigationEvent(NavigationKind.ACCEPTED, epoch=command.epoch))
+        elif isinstance(command, AskMemory):
+            outcome = AnswerOutcome(AnswerCode.UNKNOWN, why="the memory node is not up")
+            said = outcome if self.memory is None else self.memory(command.question)
+            if said is not None:
+                self.loop.on_memory(command.ticket, said)
         elif isinstance(command, CancelGoal):
             self.goal = None
 

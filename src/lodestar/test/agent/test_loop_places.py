@@ -11,7 +11,7 @@ from agent_fakes import FACING, TARGET, World, entity, exploring, find, thing, t
 
 from lodestar.agent.commands import FollowConstraints, SendGoal, State
 from lodestar.agent.config import LoopConfig
-from lodestar.agent.errors import CannotAnswer, ErrorCode, OtherFloor
+from lodestar.agent.errors import ErrorCode, OtherFloor
 from lodestar.agent.targets import SceneTargets
 from lodestar.language.directive import (
     EVERY,
@@ -300,15 +300,6 @@ def test_what_cannot_be_done_is_said_and_no_success(known_target):
     assert result.error_code is ErrorCode.UNABLE and not result.success
     assert result.error_msg == "I cannot wipe it." and result.entity_ids == (7,)
     assert math.dist(known_target.pose[:2], (2.0, 2.0)) < 0.1, "what follows is still done"
-
-
-@pytest.mark.parametrize("kind", [StepKind.CHECK, StepKind.ASK])
-def test_a_question_is_refused_at_once_and_ends_what_went_before_it_with_its_code(kind, known_target):
-    asks = Step(kind, question="is it wet?")
-    with pytest.raises(CannotAnswer, match="is it wet"):
-        known_target.loop.start(do(asks), 0.0)
-    result = ended(known_target, do(find().steps[0], asks))
-    assert result.error_code is ErrorCode.CANNOT_ANSWER and result.entity_ids == (7,)
 
 
 def test_another_floor_is_refused_with_a_reason():

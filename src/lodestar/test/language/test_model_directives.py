@@ -259,6 +259,13 @@ def test_what_a_check_asks_has_its_predicates():
     assert directive.steps[0].kind is StepKind.CHECK and directive.steps[0].asked
 
 
+@pytest.mark.parametrize("kind", ["FIND", "GO", "RETURN"])
+def test_the_way_to_where_a_thing_was_last_seen_stays_one(kind):
+    directive = read("go back to where you saw the forklift", answer(step(kind, "forklift")))
+    assert sentence(directive) == "go to where you last saw the forklift"
+    assert directive.steps[0].is_remembered and directive.steps[0].wanted is not None
+
+
 def test_a_word_that_nobody_knows_is_a_thing():
     (found,) = read("find the frobnicator", answer(step("FIND", "frobnicator"))).steps
     assert found.target == "frobnicator"

@@ -55,6 +55,14 @@ def test_it_stands_for_what_the_directive_named():
     assert steps[-1].wanted.item.phrase == "mug"
 
 
+def test_a_remembered_place_asks_where_the_thing_was_last_seen():
+    step = step_of("go back to where you saw the red mug in the kitchen")
+    assert step.kind is StepKind.GO and step.is_remembered
+    assert (step.wanted.kind, step.wanted.occurrence) == (QuestionKind.WHERE, Occurrence.LAST)
+    assert (step.wanted.item, step.wanted.scope, step.wanted.past) == (step.item, step.scope, True)
+    assert not step_of("go to the kitchen").is_remembered
+
+
 @pytest.mark.parametrize(
     "text", ["find the mug", "go to the kitchen", "wait", "explore the building", "come back"]
 )

@@ -13,6 +13,7 @@ from chat_server import chat_server
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.agent import ModelAnswerer
 from lodestar.memory.answering.config import AgentConfig
+from lodestar.memory.answering.tools import AnswerCancelled
 from lodestar.models.chat import ChatCancelled, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_key import KEY_VARIABLE
 from lodestar.models.config import ChatConfig, RetryConfig
@@ -191,9 +192,10 @@ def test_a_model_that_is_silent_is_cancelled_when_its_seconds_are_over(office):
 
 def test_no_round_is_begun_for_nobody(office):
     model = Model(FIND, FIND, GOOD)
-    answer, offline, warnings = asked(office, model, stopped=lambda: len(model.users) == 1)
-    assert answer.sentence == offline.sentence and len(model.users) == 1
-    assert "nobody waits" in warnings[0]
+    offline = office.answerer(cancelled=lambda: len(model.users) == 1)
+    with pytest.raises(AnswerCancelled):
+        ModelAnswerer(model, offline).answer(read_question(QUESTION), office.now, office.pose)
+    assert len(model.users) == 1
 
 
 def test_an_answer_of_the_model_names_the_things(office):

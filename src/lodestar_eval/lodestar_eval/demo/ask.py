@@ -1,31 +1,40 @@
 """`make ask QUESTION="when did you last see the mug?"`: ask the memory of the last demo, without a running stack.
 
-Only the memory is at hand, not the scene or the plan: what was never remembered is not known, and no share of the
-floor is told. Exit status: 0 answered; 1 it does not know; 2 the question or the memory cannot be used.
+The map that the demo saved at its end gives scene, rooms and floor. Without it only the memory is at hand: what was
+never remembered is not known, and no share of the floor is told. Exit status: 0 answered; 1 it does not know; 2 the
+question or the memory cannot be used.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.map_chain import MapChain
+from lodestar.assembly.memory_chain import map_name_of
+from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.question import Question
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answer import Answer
 from lodestar.memory.answer_text import answer_lines
-from lodestar.memory.answering.tools import Tools
+from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.errors import StoreError
 from lodestar.memory.records import Memory
-from lodestar.memory.requests import Request
+from lodestar.memory.requests import MAX_LIMIT, Request
 from lodestar.memory.store import MemoryStore
 from lodestar.models.phrases import PhraseBook
+from lodestar.scene.mirror import SceneMirror
+from lodestar.scene.saved import SavedMap
+from lodestar.storage.archive import ArchiveError
+from lodestar.storage.snapshot import BadFolder
+from lodestar_eval.settings import EpisodeSettings
 
 EXIT_UNKNOWN, EXIT_USAGE = 1, 2
 
@@ -45,6 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="FOLDER",
         help="default out/demo/memory",
     )
+    parser.add_argument(
+        "--map", type=Path, default=None, metavar="FOLDER", help="a saved map; default map beside the memory"
+    )
     options = parser.parse_args(arguments)
     if not options.memory.is_dir():
         return _complain(
@@ -52,28 +64,66 @@ def main(arguments: list[str] | None = None) -> int:
         )
     try:
         question = read_question(options.question)
-        answer, now = answered(question, options.memory)
+        saved = options.map or options.memory.parent / "map"
+        answer, now = answered(question, options.memory, saved)
     except (DirectiveError, StoreError) as error:
         return _complain(str(error))
     print("\n".join(answer_lines(answer, now)))
     return 0 if answer.is_known else EXIT_UNKNOWN
 
 
-def answered(question: Question, folder: Path) -> tuple[Answer, float]:
+@dataclass(frozen=True)
+class _Around:
+    """Knowledge beside the memories. grid: None = no plan was saved."""
+
+    scene: SceneMirror
+    grid: OccupancyGrid2D | None = None
+
+
+def answered(question: Question, folder: Path, saved: Path | None = None) -> tuple[Answer, float]:
     """Return the answer of a memory's folder, as of its last memory, and that time in seconds.
 
+    saved: folder of the map; one that is missing, or of another map than the memory's, is left out.
     Raises StoreError, with what to do, where the store cannot be used or has nothing.
     """
     from lodestar.models.embedder import SentenceTransformerEmbedder
 
-    config = RobotConfig().memory
+    config = EpisodeSettings().robot
     book = PhraseBook(SentenceTransformerEmbedder())
-    with MemoryStore.open(replace(config.store, folder=str(folder)), book.vectors) as store:
+    with MemoryStore.open(replace(config.memory.store, folder=str(folder)), book.vectors) as store:
         last = _last(store)
         store.use_map(last.map)
-        tools = Tools(store, book, parts.scene_mirror(), use_scene=False)
+        around = _around(saved, config, book, last)
+        looks = FloorLooks(config.memory.answering.coverage)
+        looks.take(hit.memory for hit in store.search(Request(limit=MAX_LIMIT)))
+        answerer = parts.answerer(
+            store,
+            book,
+            around.scene,
+            config.memory.answering,
+            grid=around.grid,
+            looks=None if around.grid is None else looks,
+            use_scene=around.grid is not None,
+        )
         pose = np.array([*last.position[:2], last.heading])
-        return parts.answerer(config, tools).answer(question, last.end, pose), last.end
+        return answerer.answer(question, last.end, pose), last.end
+
+
+def _around(saved: Path | None, config: RobotConfig, book: PhraseBook, last: Memory) -> _Around:
+    """Return the scene and the plan of the saved map, if it is the one that the memories belong to."""
+    nothing = _Around(parts.scene_mirror())
+    if saved is None or not saved.is_dir():
+        return nothing
+    chain = MapChain(config, book)
+    try:
+        chain.go_on_from(SavedMap.read(saved), last.end)
+    except (BadFolder, ArchiveError, OSError) as error:
+        print(f"lodestar ask: the map in {saved} is left out: {error}", file=sys.stderr)
+        return nothing
+    if map_name_of(chain.mirror.map_id, chain.mirror.session_id) != last.map:
+        print(f"lodestar ask: the map in {saved} is not the memory's and is left out", file=sys.stderr)
+        return nothing
+    return _Around(chain.mirror, chain.grid)
 
 
 def _last(store: MemoryStore) -> Memory:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.records import Entity
 from lodestar.selection.decision_log import decision_to_dict
-from lodestar_interfaces.action import FollowDirective, ProposeGoal
+from lodestar_interfaces.action import FollowDirective, ProposeGoal, SaveMap
 from lodestar_interfaces.msg import Decision, SceneDelta, SimStatus
 from lodestar_interfaces.srv import EmbedTexts, GetEntities
 from lodestar_ros import conversions, qos
@@ -30,6 +31,7 @@ from lodestar_ros.sent_goal import SentGoal
 
 _EXPERTS = ("frontier_expert", "semantic_map_expert", "ego_vlm_expert")
 _ACCEPT_TIMEOUT = 20.0  # s of wall time for an answer to the goal
+_SAVE_TIMEOUT = 60.0  # s of wall time for a map to be saved
 _PATH_INTERVAL = 0.1  # s of simulated time between two kept poses
 
 
@@ -190,6 +192,30 @@ class DemoClient:
             collected.update({entity.id: entity for entity in delta.updated})
             pages, page = future.result().page_count, page + 1
         return collected
+
+    def save_map(self, folder: Path) -> str:
+        """Have the stack save its map there; return "" or why it did not."""
+        answered = threading.Event()
+        client = ActionClient(self.node, SaveMap, "scene_dictionary/save")
+        if not client.wait_for_server(_ACCEPT_TIMEOUT):
+            return "scene_dictionary does not answer"
+        sent = SentGoal(client, SaveMap, SaveMap.Goal(path=str(folder), force=True), lambda feedback: None)
+        found: list[Any] = []
+
+        def keep(done: Any) -> None:
+            found.append(done.result().result)
+            answered.set()
+
+        def follow(done: Any) -> None:
+            if done.result().accepted:
+                done.result().get_result_async().add_done_callback(keep)
+            else:
+                answered.set()
+
+        sent.answer.add_done_callback(follow)
+        if not answered.wait(_SAVE_TIMEOUT) or not found:
+            return "the map was not saved in time, or another one is being saved"
+        return str(found[0].error_msg)
 
     def close(self) -> None:
         """Stop receiving messages."""

@@ -22,7 +22,7 @@ from lodestar_eval.maps import MapEntity
 from lodestar_eval.tasks import Prepared
 from lodestar_sim.worlds import World
 
-MEMORY = "memory"  # folder of the run's memory
+MEMORY, MAP = "memory", "map"  # folders of the run's memory and of its map
 _READY_TIMEOUT = 120.0  # s of wall time for every node to come up
 _SILENCE_TIMEOUT = 60.0  # s of wall time without simulated time passing
 _CANCEL_TIMEOUT = 4.0  # s of wall time for a cancel to end the action
@@ -45,7 +45,8 @@ def run_session(
     began: `time.monotonic()` at the start of the program. Raises StackFailed or Interrupted.
     """
     folder: Path = options.out
-    shutil.rmtree(folder / MEMORY, ignore_errors=True)
+    for name in (MEMORY, MAP):
+        shutil.rmtree(folder / name, ignore_errors=True)
     record = RunRecord(prepared.task.directive, options.world, options.seed, prepared.start)
     try:
         specs = stack("sim", _stack_options(folder, options.seed))
@@ -67,6 +68,9 @@ def run_session(
         _collect(client, record)
         starter.memory.sample()
         record.peak_pss_mib = starter.memory.peak_mib
+        problem = client.save_map((folder / MAP).resolve())
+        if problem:
+            line.note(f"The map is not kept for `make ask`: {problem}")
     return _report(prepared, world, record, folder, line)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lodestar.assembly import parts
 from lodestar.geometry.poses import yaw_of
 from lodestar.language.directive_errors import DirectiveError
 from lodestar.language.picture_goals import goal_of
@@ -18,7 +19,7 @@ from lodestar.language.question_reader import read_question
 from lodestar.memory import answer as memory_answer
 from lodestar.memory.answering.answerer import Answerer as MemoryAnswerer
 from lodestar.memory.answering.coverage import FloorLooks
-from lodestar.memory.answering.tools import Shown, Tools
+from lodestar.memory.answering.tools import Shown
 from lodestar.memory.config import EventConfig, SegmentConfig, StoreConfig
 from lodestar.memory.events import Place, remember_change
 from lodestar.memory.evidence import SELECTIONS
@@ -101,11 +102,10 @@ class OwnAnswerer:
         """Return an answer for each question, in their order."""
         full = evidence_rule == FULL
         stream = memory.stream
-        tools = Tools(
-            memory.store, self._phrases, stream.scene, SELECTIONS["ours" if full else evidence_rule],
-            use_scene=full, grid=stream.grid, looks=memory.looks,
+        answerer = parts.answerer(
+            memory.store, self._phrases, stream.scene, grid=stream.grid, looks=memory.looks,
+            use_scene=full, select=SELECTIONS["ours" if full else evidence_rule],
         )  # fmt: skip
-        answerer = MemoryAnswerer(tools)
         return [self._answer(answerer, stream, asked) for asked in questions]
 
     def _answer(self, answerer: MemoryAnswerer, stream: Stream, asked: Asked) -> Answer:

@@ -20,6 +20,7 @@ from lodestar_ros.expert_clients import ExpertClients
 from lodestar_ros.frame_tree import TransformUnavailable
 from lodestar_ros.heartbeat import HeartbeatPublisher
 from lodestar_ros.loop_thread import LoopThread
+from lodestar_ros.memory_client import MemoryClient
 from lodestar_ros.nav2_client import Nav2Client, Nav2Config
 from lodestar_ros.node import FrameNames, LodestarNode
 from lodestar_ros.parameters import declare_config, declare_part
@@ -35,7 +36,7 @@ class GoalSelectorNode(LodestarNode):
 
     Subscribes: ``grid``, ``costmap_filter_info``, ``entities``, ``battery``, TF. Publishes: ``~/heartbeat``,
     ``~/question``, ``~/decision``, ``~/directive``, ``~/report``, ``~/markers``. Serves: ``~/hold``. Action:
-    ``follow_directive``; it is a client of ``<expert>_expert/propose`` and ``navigate_to_pose``.
+    ``follow_directive``; a client of ``<expert>_expert/propose``, ``memory/answer`` and ``navigate_to_pose``.
     """
 
     def __init__(self, **kwargs):
@@ -75,8 +76,11 @@ class GoalSelectorNode(LodestarNode):
         self._experts = ExpertClients(
             self, config.experts, lambda answer: thread.post(lambda: loop.on_answer(answer))
         )
+        self._memory = MemoryClient(
+            self, lambda ticket, outcome: thread.post(lambda: loop.on_memory(ticket, outcome))
+        )
         self._dispatcher = CommandDispatcher(
-            self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper
+            self._experts, self._navigator, self._embedder, self._server, self._recorder, keeper, self._memory
         )
         self._pose = PoseInput(self, loop, thread, frames)
         GridInput(self, loop, thread)
@@ -114,7 +118,8 @@ class GoalSelectorNode(LodestarNode):
         return response
 
     def _on_tick(self) -> None:
-        for part in (self._observe_pose, self._server.check, self._experts.check, self._navigator.check):
+        checks = (self._server.check, self._experts.check, self._navigator.check, self._memory.check)
+        for part in (self._observe_pose, *checks):
             try:  # a failure must not block the other parts
                 part()
             except Exception as error:

@@ -20,7 +20,7 @@ from lodestar.memory.answering.answerer import Answerer
 from lodestar.memory.answering.config import AgentConfig
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.replies import place_of, reply
-from lodestar.memory.answering.tools import Shown
+from lodestar.memory.answering.tools import Shown, Tools
 from lodestar.models.chat import ChatModel, ChatUnavailable, OpenAiChat
 from lodestar.models.chat_answers import parse_answer
 from lodestar.scene.captions import clean_text
@@ -42,8 +42,7 @@ class ModelAnswerer:
 
     Numbers and times that the store knows exactly are the store's: an offline answer of that kind always stands.
     warn is called with why the offline answer was given. begin: called before every question (`OpenAiChat.begin_task`).
-    cancel: ends the request under way, called when the seconds are over. stopped: asked before every round whether
-    nobody waits for the answer any more.
+    cancel: ends the request under way, called when the seconds are over. `Tools.cancelled` ends the work between rounds.
     """
 
     def __init__(
@@ -56,13 +55,17 @@ class ModelAnswerer:
         warn: Callable[[str], None] = _log.warning,
         begin: Callable[[], None] = lambda: None,
         cancel: Callable[[], None] = lambda: None,
-        stopped: Callable[[], bool] = lambda: False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model, self._offline = model, offline
         self._config = config or AgentConfig()
         self._pictures, self._warn, self._begin, self._clock = pictures, warn, begin, clock
-        self._cancel, self._stopped = cancel, stopped
+        self._cancel = cancel
+
+    @property
+    def tools(self) -> Tools:
+        """Return what the answers are made of."""
+        return self._offline.tools
 
     def answer(
         self, question: Question, now: float, pose: np.ndarray | None = None, shown: Shown | None = None
@@ -80,6 +83,7 @@ class ModelAnswerer:
             self._begin()
             return self._ask(inquiry, offline)
         except (ChatUnavailable, ValueError) as problem:
+            self.tools.check()  # a cancelled request is no reason to give the offline answer
             self._warn(f"the offline answer stands: {problem}")
             return offline
         finally:
@@ -91,8 +95,7 @@ class ModelAnswerer:
         asked = clean_text(inquiry.question.text)
         notes, images = f"Notes:\n{tools.first_notes()}", list[bytes]()
         for left in reversed(range(self._config.rounds)):
-            if self._stopped():
-                raise ValueError("nobody waits for the answer any more")
+            self.tools.check()
             rounds = "This is the last round: give claims." if not left else f"{left} more rounds are left."
             user = f'Question: "{asked}"\n{notes}\n{rounds}'
             found = parse_answer(self._model.complete(SYSTEM, user, SCHEMA, images), SCHEMA)

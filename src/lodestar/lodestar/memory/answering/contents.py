@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.items import Item
 from lodestar.language.query_graph import QueryGraph, QueryVariable
 from lodestar.language.sentences import graph_words, plural, scope_words
@@ -15,7 +16,6 @@ from lodestar.memory.answering.happenings import changes_there, regions_of
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import Search, find_described, find_things, thing_of_entity
 from lodestar.memory.answering.places import where
-from lodestar.memory.answering.presence import plain_item, with_asked
 from lodestar.memory.answering.replies import (
     coverage_in_words,
     directive_to_find,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
+from lodestar.language.directive import Step, StepKind
 from lodestar.language.items import Item
-from lodestar.language.sentences import plural, scope_words
+from lodestar.language.sentences import plural, scope_words, step_sentence
 from lodestar.memory.answer import Answer
+from lodestar.memory.answering.coverage import Coverage
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.item_search import Search, find_things
 from lodestar.memory.answering.replies import (
@@ -63,6 +65,7 @@ def _counted(inquiry: Inquiry, item: Item, search: Search) -> Answer:
         number=float(len(things)), names=[thing.label for thing in things],
         places=[place_of(inquiry, t.box, t) for t in things[: inquiry.config.places]],
         proof=proofs_of_things(inquiry, things), verified=min(thing.last for thing in things), coverage=seen,
+        directive=_directive(inquiry, item, seen),
     )  # fmt: skip
 
 
@@ -75,5 +78,12 @@ def _none(inquiry: Inquiry, item: Item, search: Search) -> Answer:
     sentence = f"I have seen no {plural(item.phrase)}{where}. {coverage_in_words(inquiry, seen)}"
     return reply(
         inquiry, sentence, seen.share * (1.0 - search.best_miss),
-        number=0.0, coverage=seen, verified=seen.last,
+        number=0.0, coverage=seen, verified=seen.last, directive=_directive(inquiry, item, seen),
     )  # fmt: skip
+
+
+def _directive(inquiry: Inquiry, item: Item, seen: Coverage | None) -> str:
+    """Return the directive that counts by looking, where not all of the floor was looked at."""
+    if seen is not None and seen.share >= 1.0:
+        return ""
+    return step_sentence(Step(StepKind.COUNT, item, scope=inquiry.question.scope))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,15 +87,23 @@ class FloorLooks:
         return copy
 
     def coverage(
-        self, grid: OccupancyGrid2D, floor: np.ndarray, window: tuple[float, float] | None = None
+        self,
+        grid: OccupancyGrid2D,
+        floor: np.ndarray,
+        window: tuple[float, float] | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> Coverage:
-        """Return the share of the free cells in `floor`, (rows, columns) bool, that was in view within `reach`."""
+        """Return the share of the free cells in `floor`, (rows, columns) bool, that was in view within `reach`.
+
+        check: called before each look; raises to stop.
+        """
         wanted = floor & grid.free
         total = int(wanted.sum())
         if not total:
             return Coverage(0.0, None)
         seen, last = np.zeros(grid.cells.shape, bool), None
         for look in reversed(self._within(window)):  # newest first: when all is seen, it is seen
+            check()
             mask = visible_mask(grid, (look.x, look.y), self._config.reach, self._config.fov, look.heading)
             if last is None and (mask & wanted).any():
                 last = look.stamp

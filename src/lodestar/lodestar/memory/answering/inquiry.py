@@ -81,7 +81,11 @@ class Inquiry:
         return tuple(dict.fromkeys(text for text in map(clean_text, said) if text))
 
     def memories(self, request: Request) -> list[Memory]:
-        """Return memories that pass a request without words; of the evidence alone where the scene may not answer."""
+        """Return memories that pass a request without words; of the evidence alone where the scene may not answer.
+
+        Raises AnswerCancelled.
+        """
+        self.tools.check()
         if self.tools.use_scene:
             return [hit.memory for hit in self.tools.memories.search(request)]
         found = [piece.hit.memory for piece in self.pieces if _passes(piece.hit.memory, request)]

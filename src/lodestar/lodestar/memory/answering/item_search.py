@@ -110,6 +110,7 @@ def find_things(
 
 
 def _found_in(inquiry: Inquiry, item: Item, rooms: frozenset[int] | None, past: bool, now: bool) -> Search:
+    inquiry.tools.check()
     empty = Search(rooms=rooms)
     if not item.graphs:
         return empty

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 import numpy as np
 
+from lodestar.language.asked_items import plain_item, with_asked
 from lodestar.language.items import Item
-from lodestar.language.query_graph import Predicate, QueryGraph
 from lodestar.language.question import Occurrence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering.changed_things import find_changed
@@ -33,6 +30,7 @@ from lodestar.memory.answering.rooms import RoomsMeant, guess_factor, rooms_mean
 from lodestar.memory.answering.wording import ago_in_words, place_in_words
 from lodestar.memory.records import EventKind
 from lodestar.models.english import the, with_article
+from lodestar.scene.captions import shows
 
 
 def is_there(inquiry: Inquiry) -> Answer:
@@ -83,38 +81,6 @@ def been_here(inquiry: Inquiry) -> Answer:
     )  # fmt: skip
 
 
-def with_asked(item: Item, asked: Sequence[Predicate]) -> Item:
-    """Return the item of which the asked predicates are true as well."""
-    return Item(
-        tuple(
-            tuple(
-                replace(graph, predicates=(*graph.predicates, *_fitting(graph, asked))) for graph in readings
-            )
-            for readings in item.alternatives
-        ),
-        item.excluded,
-        count=item.count,
-    )
-
-
-def plain_item(item: Item, asked: Sequence[Predicate]) -> Item:
-    """Return the item without the variables that only the asked predicates speak of."""
-    kept = []
-    for readings in item.alternatives:
-        graphs = []
-        for graph in readings:
-            used = {0, *(v for p in graph.predicates for v in p.mentioned)}
-            last = max(used)
-            graphs.append(QueryGraph(graph.variables[: last + 1], graph.predicates, graph.weight))
-        kept.append(tuple(graphs))
-    return replace(item, alternatives=tuple(kept))
-
-
-def _fitting(graph: QueryGraph, asked: Sequence[Predicate]) -> tuple[Predicate, ...]:
-    count = len(graph.variables)
-    return tuple(p for p in asked if all(v < count for v in p.mentioned) and p not in graph.predicates)
-
-
 def _yes(inquiry: Inquiry, search: Search) -> Answer:
     best = search.best
     assert best is not None
@@ -154,11 +120,17 @@ def _is_so(inquiry: Inquiry, item: Item) -> Answer:
     question = inquiry.question
     true = find_things(inquiry, with_asked(item, question.asked), past=question.past, now=not question.past)
     plain = find_things(inquiry, plain_item(item, question.asked), past=question.past)
+    best = true.best or plain.best
+    looks = [p.value for p in question.asked if p.name == "HasAttribute"]
+    hidden = [] if best is None else [look for look in looks if not shows(best.attributes, look)]
+    if best is not None and hidden:
+        where = place_in_words(inquiry, best.box, best)
+        why = f"I know {the(best.name)} {where}, and not whether it is {' and '.join(hidden)}"
+        return unknown(inquiry, why, proof=proofs_of_things(inquiry, (best,)))
     if true.best is not None and not (true.best.is_gone and not question.past):
         return _yes(inquiry, true)
     if plain.best is None:
         return not_seen(inquiry, plain_item(item, question.asked), plain)
-    looks = [p.value for p in question.asked if p.name == "HasAttribute"]
     known = set(plain.best.attributes)
     words = place_in_words(inquiry, plain.best.box, plain.best)
     if looks and not known:
@@ -292,7 +264,8 @@ def _been_at_this_place(inquiry: Inquiry) -> Answer:
     grid, looks = inquiry.tools.grid, inquiry.tools.looks
     if grid is None or looks is None or not inquiry.tools.use_scene:
         return unknown(inquiry, f"I have no memory of ({x:.1f}, {y:.1f}) before")
-    seen = looks.coverage(grid, np.ones(grid.cells.shape, bool), (float(begin), float(end)))
+    every = np.ones(grid.cells.shape, bool)
+    seen = looks.coverage(grid, every, (float(begin), float(end)), inquiry.tools.check)
     return reply(
         inquiry, f"No, I have no memory of this place before the last minute. {coverage_in_words(inquiry, seen)}",
         0.8, yes=False, coverage=seen, verified=seen.last,

@@ -220,6 +220,7 @@ def region_proof(inquiry: Inquiry, region_id: int) -> Proof:
 
 def place_of(inquiry: Inquiry, box: Box, thing: Thing | None = None) -> AnswerPlace:
     """Return the centre of a box, and where the robot can stand to see it; without a grid no viewpoint."""
+    inquiry.tools.check()
     grid = inquiry.tools.grid
     if grid is None or inquiry.lengths is None:
         return AnswerPlace(box.centre)
@@ -267,7 +268,7 @@ def floor_seen(inquiry: Inquiry, rooms: frozenset[int] | None) -> Coverage | Non
         floor = np.zeros(grid.cells.shape, bool)
         inside = np.isin(known.at(grid.points_of(cells)), list(rooms))
         floor[tuple(cells[inside].T)] = True
-    return looks.coverage(grid, floor, inquiry.window)
+    return looks.coverage(grid, floor, inquiry.window, inquiry.tools.check)
 
 
 def coverage_in_words(inquiry: Inquiry, seen: Coverage) -> str:

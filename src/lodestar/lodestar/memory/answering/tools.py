@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,13 +25,22 @@ class Memories(Protocol):
         ...
 
 
+class AnswerCancelled(Exception):
+    """Nobody waits for the answer any more."""
+
+
+def never() -> bool:
+    """Return false: nobody can cancel the answer."""
+    return False
+
+
 @dataclass(frozen=True)
 class Tools:
     """scene: entities, merges and regions; its owner keeps it up to date and does not change it during an answer.
 
     use_scene: whether entities of the scene answer; else only the `select`ed evidence does, and the scene gives merges
     and rooms alone. phrases: raises MissingPhrases where it cannot embed; fetch what that names, and ask again.
-    grid, looks: None = no viewpoints, no coverage.
+    grid, looks: None = no viewpoints, no coverage. cancelled: whether to stop; asked between pieces of work.
     """
 
     memories: Memories
@@ -41,6 +50,12 @@ class Tools:
     use_scene: bool = True
     grid: OccupancyGrid2D | None = None
     looks: FloorLooks | None = None
+    cancelled: Callable[[], bool] = never
+
+    def check(self) -> None:
+        """Raises AnswerCancelled where nobody waits any more."""
+        if self.cancelled():
+            raise AnswerCancelled("cancelled")
 
 
 @dataclass(frozen=True)
@@ -55,5 +70,6 @@ class Shown:
 
 
 def unit_rows(tools: Tools, phrases: Sequence[str]) -> np.ndarray:
-    """Return the unit vectors (N, D) of phrases. Raises MissingPhrases."""
+    """Return the unit vectors (N, D) of phrases. Raises MissingPhrases, AnswerCancelled."""
+    tools.check()
     return np.asarray(tools.phrases.vectors(tuple(phrases)), np.float32)

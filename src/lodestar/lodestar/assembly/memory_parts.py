@@ -63,6 +63,4 @@ def model_answerer(
         chat.begin_task()
         begin()
 
-    return ModelAnswerer(
-        chat, offline, config, pictures=pictures, warn=warn, begin=start, cancel=chat.cancel
-    )
+    return ModelAnswerer(chat, offline, config, pictures=pictures, warn=warn, begin=start, cancel=chat.cancel)

@@ -42,7 +42,7 @@ class ModelAnswerer:
 
     Numbers and times that the store knows exactly are the store's: an offline answer of that kind always stands.
     warn is called with why the offline answer was given. begin: called before every question (`OpenAiChat.begin_task`).
-    cancel: ends the request under way, called when the seconds are over. `Tools.cancelled` ends the work between rounds.
+    cancel: ends the request under way, called when the seconds are over. `Tools.cancelled` ends it between rounds.
     """
 
     def __init__(

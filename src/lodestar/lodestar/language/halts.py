@@ -6,6 +6,8 @@ from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, tokens_of
 from lodestar.language.vocabulary import load_vocabulary
 
 _PASSED = frozenset({COMMA, STOP, QUESTION, "and", "then", "now", "please"})
+_HALTS = ("HALT", "STANDING", "HALT_ABROAD")
+_ASIDE = ("POLITE", "FILLER", "POLITE_ABROAD")
 _LONGEST = 200  # characters: a longer text asks for more
 
 
@@ -17,8 +19,8 @@ def is_halt(text: str) -> bool:
     i, halts = 0, False
     while i < len(tokens):
         matches = vocabulary.matches(tokens, i)
-        longest = max((matches[table][0] for table in ("HALT", "STANDING") if table in matches), default=0)
-        aside = max((matches[table][0] for table in ("POLITE", "FILLER") if table in matches), default=0)
+        longest = max((matches[table][0] for table in _HALTS if table in matches), default=0)
+        aside = max((matches[table][0] for table in _ASIDE if table in matches), default=0)
         if longest and longest >= aside:
             i, halts = i + longest, True
         elif tokens[i] in _PASSED or aside:

@@ -31,6 +31,10 @@ def test_no_reading_is_given_twice():
         "cancel it",
         "don't move",
         "stop, stop, stop",
+        "Stop bitte!",
+        "Arrêtez, s'il vous plaît",
+        "¡alto!",
+        "停止",
         "STOP THE ROBOT",
     ],
 )
@@ -43,6 +47,8 @@ def test_a_halt(text):
     [
         "",
         "find the stop sign",
+        "bitte",
+        "go to para",
         "stop at the desk",
         "go to the bus stop",
         "find the mug and stop",

@@ -51,6 +51,11 @@ class ListedMemories:
         own = [Hit(memory) for memory in reversed(self.memories) if memory.map == self.map]
         return own[: request.limit]
 
+    def images(self, session: str, limit: int) -> list[int]:
+        """Return the keyframes of a session, the newest first."""
+        own = [memory for memory in reversed(self.memories) if memory.keyframe_session == session]
+        return list(dict.fromkeys(i for memory in own for i in memory.keyframe_ids))[:limit]
+
     def copy(self) -> ListedMemories:
         """Return a keeper with the same memories, for another session."""
         return ListedMemories(list(self.memories), self.map)

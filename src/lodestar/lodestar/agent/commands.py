@@ -12,6 +12,7 @@ from lodestar.agent.open_questions import OpenQuestion
 from lodestar.experts.protocol import ProposalRequest
 from lodestar.language.directive import Directive
 from lodestar.selection.decision_log import Decision
+from lodestar.worldmodel.records import Trace
 
 
 class State(IntEnum):
@@ -88,6 +89,13 @@ class RecordDecision:
 
 
 @dataclass(frozen=True)
+class RecordTrace:
+    """Publish and log the reasoning behind the goal that is sent with it."""
+
+    trace: Trace
+
+
+@dataclass(frozen=True)
 class EmbedPhrases:
     """Vectors of these phrases are missing from the phrase book; add them when there are any."""
 
@@ -126,7 +134,14 @@ class FollowConstraints:
 
 
 Command = (
-    RequestProposals | SendGoal | CancelGoal | RecordDecision | EmbedPhrases | FollowConstraints | Finish
+    RequestProposals
+    | SendGoal
+    | CancelGoal
+    | RecordDecision
+    | RecordTrace
+    | EmbedPhrases
+    | FollowConstraints
+    | Finish
 )
 
 

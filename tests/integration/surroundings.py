@@ -55,6 +55,7 @@ class World:
         bed.hear(msg.Heartbeat, "goal_selector/heartbeat", qos.COMMAND)
         bed.hear(msg.Decision, "goal_selector/decision", qos.EVENT)
         bed.hear(msg.Directive, "goal_selector/directive", qos.LATCHED)
+        bed.hear(msg.ReasoningTrace, "goal_selector/traces", qos.HISTORY)
         self.entities = {}
 
     def _make_scene(self):

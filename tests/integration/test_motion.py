@@ -10,6 +10,7 @@ from action_msgs.msg import GoalStatus
 from sensor_msgs.msg import CompressedImage
 from std_srvs.srv import SetBool
 
+from integration.commands import Command
 from integration.surroundings import TIMES, World, another_place_each_time, chair
 from lodestar_interfaces.action import FollowDirective
 
@@ -67,6 +68,20 @@ def test_a_second_directive_is_told_that_one_runs(world):
     assert world.nav.driving, "the first goes on"
     first.cancel()
     assert first.result().error_code == Result.CANCELLED
+
+
+def test_why_explains_the_goal_that_is_driven_to_and_the_trace_names_the_decision(world, domain):
+    goal = world.drive()
+    said = "goal_selector/traces"
+    trace = world.bed.until(lambda: world.bed.last(said), "the trace")
+    decision = world.bed.last("goal_selector/decision")
+    assert (trace.id, trace.proposer) == (decision.trace_id, decision.chosen)
+    asked = Command("lodestar_ros.why", environment={"ROS_DOMAIN_ID": str(domain)})
+    assert asked.ends() == 0, asked.text
+    assert '"find the red chair", decision' in asked.text
+    assert f"did        go to entity {trace.arguments[0].removeprefix('entity:')}" in asked.text
+    goal.cancel()
+    assert goal.result().error_code == Result.CANCELLED
 
 
 # --- stopping ------------------------------------------------------------------------------------------

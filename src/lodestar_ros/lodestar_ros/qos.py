@@ -20,6 +20,8 @@ RELIABLE = _profile(5, reliable=True)
 COMMAND = _profile(1, reliable=True)
 LATCHED = _profile(1, reliable=True, latched=True)
 EVENT = _profile(10, reliable=True)
+#: Events whose newest hundred also reach a listener that joins late.
+HISTORY = _profile(100, reliable=True, latched=True)
 #: tf2's own profiles: a listener that joins late needs every static transform, each publisher latches its own.
 TF = _profile(100, reliable=True)
 #: For listeners that need the newest only: a queue would delay it on a busy machine.
@@ -33,5 +35,6 @@ PROFILES = {
     "COMMAND": COMMAND,
     "LATCHED": LATCHED,
     "EVENT": EVENT,
+    "HISTORY": HISTORY,
     "TF": TF,
 }

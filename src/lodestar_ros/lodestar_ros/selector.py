@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from visualization_msgs.msg import MarkerArray
@@ -17,6 +18,7 @@ from lodestar.agent.commands import (
     Finish,
     FollowConstraints,
     RecordDecision,
+    RecordTrace,
     RequestProposals,
     SendGoal,
     WithdrawQuestion,
@@ -25,13 +27,16 @@ from lodestar.agent.loop import DecisionLoop
 from lodestar.assembly import selector_parts
 from lodestar.assembly.config import GoalSelectorConfig
 from lodestar.models.phrases import PhraseBook
-from lodestar.selection.decision_log import Decision, DecisionLog
+from lodestar.selection.decision_log import Decision, DecisionLog, decision_to_dict
 from lodestar.selection.linucb import LinUcb, save_state
 from lodestar.selection.policy import Policy
+from lodestar.worldmodel.records import Trace
+from lodestar.worldmodel.trace_json import trace_to_dict
 from lodestar_interfaces import msg
 from lodestar_ros import qos
 from lodestar_ros.conversions_agent import decision_to_msg
 from lodestar_ros.conversions_questions import question_to_msg
+from lodestar_ros.conversions_trace import trace_to_msg
 from lodestar_ros.directive_server import DirectiveServer
 from lodestar_ros.embedder_client import EmbedderClient
 from lodestar_ros.expert_clients import ExpertClients
@@ -99,6 +104,8 @@ class CommandDispatcher:
             self.navigator.cancel()
         elif isinstance(command, RecordDecision):
             self.recorder.record(command.decision)
+        elif isinstance(command, RecordTrace):
+            self.recorder.record_trace(command.trace)
         elif isinstance(command, EmbedPhrases):
             self.embedder.request(command.phrases)
         elif isinstance(command, AskMemory):
@@ -113,17 +120,20 @@ class CommandDispatcher:
 
 
 class DecisionRecorder:
-    """Publish ``~/question``, ``~/decision`` and ``~/markers``; append decisions to the log on a thread of its own."""
+    """Publish ``~/question``, ``~/decision``, ``~/traces`` and ``~/markers``; append decisions and traces to the log on
+    a thread of its own.
+    """
 
     def __init__(self, node: LodestarNode, log: str) -> None:
-        self._publisher = node.create_publisher(msg.Decision, "~/decision", qos.EVENT)
+        self._publisher = node.create_publisher(msg.Decision, "~/decision", qos.HISTORY)
+        self._traces = node.create_publisher(msg.ReasoningTrace, "~/traces", qos.HISTORY)
         self._questions = node.create_publisher(msg.Question, "~/question", qos.EVENT)
         self._markers = node.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         self._last: Decision | None = None
         self._trail: deque[np.ndarray] = deque(maxlen=2000)
-        self._writer: QueueWorker[Decision] | None = None
+        self._writer: QueueWorker[dict[str, Any]] | None = None
         if log:
-            self._writer = QueueWorker("decision_log", DecisionLog(log).write, node.diagnostics.error)
+            self._writer = QueueWorker("decision_log", DecisionLog(log).append, node.diagnostics.error)
             node.on_close(self._writer.close)
 
     def asked(self, command: RequestProposals) -> None:
@@ -135,7 +145,13 @@ class DecisionRecorder:
         self._last = decision
         self._publisher.publish(decision_to_msg(decision))
         if self._writer is not None:
-            self._writer.submit(decision)
+            self._writer.submit(decision_to_dict(decision))
+
+    def record_trace(self, trace: Trace) -> None:
+        """Record the reasoning behind a goal."""
+        self._traces.publish(trace_to_msg(trace))
+        if self._writer is not None:
+            self._writer.submit(trace_to_dict(trace))
 
     def passed(self, pose: np.ndarray) -> None:
         """Add the robot's pose (3,) to the path."""

@@ -32,7 +32,13 @@ class Account:
         context = self._context
         perceived = self.perceived(view, step)
         decision, proposal = context.ledger.choose(
-            request, admission, step, perceived, context.facts.stamp, context.config.map_id
+            request,
+            admission,
+            step,
+            perceived,
+            context.facts.stamp,
+            context.config.map_id,
+            context.trace_id(request.epoch),
         )
         context.commands.append(RecordDecision(decision))
         return decision, proposal

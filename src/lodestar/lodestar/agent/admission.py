@@ -10,8 +10,6 @@ import numpy as np
 from lodestar.agent.goals import GoalMemory
 from lodestar.experts.protocol import ActionKind, Proposal, Rejection, RejectionReason
 from lodestar.geometry.boxes import box_distance
-from lodestar.grid.footprint import footprint_free
-from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.success_pose import faced
 from lodestar.scene.records import Entity
 
@@ -72,14 +70,13 @@ def admit(
     excluded: Mapping[int, str],
     accepted: Sequence[Entity],
     avoid: Sequence[tuple[Entity, float]],
-    is_known: Callable[[int], bool] = lambda identity: True,
-    grid: OccupancyGrid2D | None = None,
+    fault: Callable[[Proposal], str] = lambda proposal: "",
 ) -> Admission:
     """Judge every expert's answer; where targets are accepted and someone heads for one, only those may be
     chosen.
 
-    excluded: entity -> reason. avoid: entities to keep away from, with the metres. is_known: whether an entity of
-    this id is in the scene. grid: on which the robot must fit at a goal; None = anywhere.
+    excluded: entity -> reason. avoid: entities to keep away from, with the metres. fault: returns why a proposal
+    contradicts what is known of the world, "" where it does not.
     """
     arms = []
     for name in experts:
@@ -89,7 +86,7 @@ def admit(
         elif isinstance(answer, Rejection):
             arms.append(Arm(name, None, False, f"{answer.reason.name}: {answer.message}", answer.reason))
         else:
-            rubbish = _rubbish(answer, is_known, grid)
+            rubbish = fault(answer)
             if rubbish:
                 arms.append(Arm(name, None, False, rubbish, RejectionReason.BAD_REQUEST))
             else:
@@ -106,20 +103,6 @@ def admit(
             named = ", ".join(f"entity {entity.id}" for entity in accepted[:3])
             return Admission(tuple(arms), f"known target {named}: only goals that head for it are considered")
     return Admission(tuple(arms))
-
-
-def _rubbish(proposal: Proposal, is_known: Callable[[int], bool], grid: OccupancyGrid2D | None) -> str:
-    """Return the fault of a malformed proposal, "" where it has none."""
-    goal = np.asarray(proposal.goal, np.float64)
-    if goal.shape != (3,) or not np.isfinite(goal).all():
-        return f"goal {goal.tolist()} is not a pose"
-    if not -1e-6 <= proposal.confidence <= 1.0 + 1e-6:  # NaN too
-        return f"confidence {proposal.confidence} does not lie in [0, 1]"
-    if proposal.entity_id and not is_known(proposal.entity_id):
-        return f"entity {proposal.entity_id} is not in the scene"
-    if grid is not None and proposal.action is ActionKind.GO and not footprint_free(grid, goal):
-        return f"the robot does not fit at ({goal[0]:.1f}, {goal[1]:.1f})"
-    return ""
 
 
 def _objection(

@@ -14,6 +14,7 @@ from lodestar.language.directive import Directive
 from lodestar.language.question import Question
 from lodestar.memory.answer import Answer
 from lodestar.selection.decision_log import Decision
+from lodestar.worldmodel.records import Trace
 
 
 class State(IntEnum):
@@ -90,6 +91,13 @@ class RecordDecision:
 
 
 @dataclass(frozen=True)
+class RecordTrace:
+    """Publish and log the reasoning behind the goal that is sent with it."""
+
+    trace: Trace
+
+
+@dataclass(frozen=True)
 class EmbedPhrases:
     """Vectors of these phrases are missing from the phrase book; add them when there are any."""
 
@@ -151,6 +159,7 @@ Command = (
     | SendGoal
     | CancelGoal
     | RecordDecision
+    | RecordTrace
     | EmbedPhrases
     | AskMemory
     | WithdrawQuestion

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from lodestar.experts.config import ApproachConfig, ReachConfig
 from lodestar.grid.config import SuccessConfig, ViewpointConfig
 from lodestar.query.config import QueryConfig
+from lodestar.worldmodel.config import ValidationConfig
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,9 @@ class LoopConfig:
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
+    validation: ValidationConfig = field(
+        default_factory=ValidationConfig
+    )  # of traces before they are acted on
 
     @property
     def confirm_distance(self) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from lodestar.agent.commands import Command, State
@@ -14,21 +13,12 @@ from lodestar.agent.motion import Odometer
 from lodestar.agent.open_questions import OpenQuestions
 from lodestar.agent.run import Run
 from lodestar.agent.targets import SceneTargets, Targets
-from lodestar.experts.protocol import Proposal
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
-from lodestar.selection.decision_log import Decision
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
-
-#: Returns why a decision may not be carried out, "" where it may.
-Validator = Callable[[Decision, Proposal], str]
-
-
-def passes(decision: Decision, proposal: Proposal) -> str:
-    """Every decision may be carried out."""
-    return ""
+from lodestar.worldmodel.validation import TraceValidator
 
 
 @dataclass
@@ -43,9 +33,10 @@ class LoopContext:
     experts: tuple[str, ...]
     ledger: Ledger
     targets: Targets
-    validator: Validator
+    validator: TraceValidator
     facts: Facts
     questions: OpenQuestions
+    prefix: str  # of the ids of traces
     state: State = State.IDLE
     now: float = 0.0
     epoch: int = 0
@@ -63,6 +54,10 @@ class LoopContext:
             else frozenset(r.label.casefold() for r in mirror.regions.values() if r.label)
         )
 
+    def trace_id(self, epoch: int) -> str:
+        """Return the id of the trace of an epoch's action."""
+        return f"{self.prefix}-t{epoch}"
+
     def next_epoch(self) -> int:
         """A number that no request or goal has had."""
         self.epoch += 1
@@ -79,14 +74,13 @@ def make_context(
     context: ContextConfig | None = None,
     features: str = "iv_a",
     rewards: RewardModel | None = None,
-    validator: Validator = passes,
     prefix: str = "q",
 ) -> LoopContext:
     """A context in which nothing is known and nothing runs.
 
     experts: names of those that are asked, which are the policy's arms. features: of FEATURE_SETS, those that the
-    policy learns of. prefix: of the ids of questions that are asked back. Raises ValueError where the arms are others,
-    or neither phrases nor targets are given.
+    policy learns of. prefix: of the ids of questions that are asked back, and of traces. Raises ValueError where the
+    arms are others, or neither phrases nor targets are given.
     """
     if tuple(policy.arms) != tuple(experts):
         raise ValueError(f"the policy's arms {policy.arms} are not the experts {experts}")
@@ -97,4 +91,7 @@ def make_context(
     builder = ContextBuilder(context or ContextConfig(), experts, features)
     ledger = Ledger(policy, builder, rewards or DirectiveReward())
     facts = Facts(Odometer(config))
-    return LoopContext(config, experts, ledger, targets, validator, facts, OpenQuestions(config, prefix))
+    validator = TraceValidator(facts, config.validation)
+    return LoopContext(
+        config, experts, ledger, targets, validator, facts, OpenQuestions(config, prefix), prefix
+    )

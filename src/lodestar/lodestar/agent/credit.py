@@ -83,10 +83,11 @@ class Ledger:
         now: Perceived,
         newest: Stamp,
         map_id: int,
+        trace_id: str = "",
     ) -> tuple[Decision, Proposal]:
         """Open the decision that the policy takes among the admitted arms, of which there is at least one.
 
-        newest: stamp of the facts that `now` was perceived from.
+        newest: stamp of the facts that `now` was perceived from. trace_id: of the trace of the request's epoch.
         """
         proposals = {a.expert: a.proposal for a in admission.arms if a.proposal is not None}
         self._step = step
@@ -116,6 +117,7 @@ class Ledger:
             evidence_entities=proposal.evidence_entities
             or ((proposal.entity_id,) if proposal.entity_id else ()),
             evidence_keyframes=proposal.evidence_keyframes,
+            trace_id=trace_id,
             explanation=_explanation(name, proposal, admission, choice),
         )
         self._open = _Open(

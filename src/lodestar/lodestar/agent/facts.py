@@ -13,7 +13,7 @@ from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.grid.energy import EnergyBudget
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.scene.mirror import SceneMirror
-from lodestar.scene.records import Entity, EntityState
+from lodestar.scene.records import Entity, EntityState, Region
 
 
 @dataclass
@@ -72,3 +72,7 @@ class Facts:
             return None
         entity = self.mirror.entities.get(self.mirror.resolve(entity_id))
         return None if entity is None or entity.state is EntityState.ARCHIVED else entity
+
+    def region(self, region_id: int) -> Region | None:
+        """Return the region of this id, None where it is unknown."""
+        return None if self.mirror is None else self.mirror.regions.get(region_id)

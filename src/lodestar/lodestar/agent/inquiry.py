@@ -8,10 +8,11 @@ from lodestar.agent.commands import RequestProposals
 from lodestar.agent.context import LoopContext
 from lodestar.agent.proposers import EXPLORER, KNOWER
 from lodestar.agent.questions import Answer, LateAnswer, objection
+from lodestar.agent.reasoning import trace_of
 from lodestar.agent.run import Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
-from lodestar.experts.protocol import ProposalRequest, RejectionReason
+from lodestar.experts.protocol import Proposal, ProposalRequest, RejectionReason
 from lodestar.language.directive import Step, StepKind
 from lodestar.scene.records import Entity
 
@@ -69,9 +70,13 @@ class Inquiry:
             run.excluded,
             self._search.accepted(view) if self._context.config.known_first else [],
             avoid,
-            lambda identity: facts.entity(identity) is not None,
-            facts.grid,
+            lambda proposal: self._fault(run, proposal, view),
         )
+
+    def _fault(self, run: Run, proposal: Proposal, view: TargetView) -> str:
+        """Return why a proposal contradicts what is known of the world, "" where it does not."""
+        context = self._context
+        return context.validator.check(trace_of(context, run.step, proposal, proposal.epoch, view)).reason
 
     def gave_way(self, run: Run, admission: Admission) -> bool:
         """Whether one of several candidates has no viewpoint, so that another is looked at next."""

@@ -56,7 +56,7 @@ class KnownTarget:
         proposal = Proposal(KNOWN, epoch, goal, view.score(entity.id), rationale, entity.id)
         run.text = going(proposal, entity, bool(accepted))
         run.decided(self._context.now, view)
-        self._transitions.pursue(run, proposal, epoch)
+        self._transitions.pursue(run, proposal, epoch, view)
         return True
 
     def _viewpoint_of(self, run: Run, entities: list[Entity]) -> tuple[Entity, np.ndarray, float] | None:

@@ -13,6 +13,7 @@ from lodestar.agent.commands import (
     AskMemory,
     CancelGoal,
     Finish,
+    RecordTrace,
     RequestProposals,
     SendGoal,
     State,
@@ -22,6 +23,7 @@ from lodestar.agent.context import LoopContext
 from lodestar.agent.endings import result_of
 from lodestar.agent.errors import ErrorCode
 from lodestar.agent.proposers import ASIDE
+from lodestar.agent.reasoning import goal_patience, trace_of
 from lodestar.agent.run import Choice, Navigation, Run
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.targets import TargetView
@@ -84,15 +86,15 @@ class Transitions:
         run.choice = choice
         self._take("choose")
 
-    def send(self, run: Run, proposal: Proposal, epoch: int) -> None:
-        """The navigator is given the proposal's goal."""
+    def send(self, run: Run, proposal: Proposal, epoch: int, view: TargetView | None = None) -> None:
+        """The navigator is given the proposal's goal. view: of the target, for the beliefs of the trace."""
         context = self._context
-        pose, config, now = context.facts.pose, context.config, context.now
+        pose, now = context.facts.pose, context.now
         assert pose is not None
         goal = np.asarray(proposal.goal, np.float64)
-        straight = math.hypot(goal[0] - pose[0], goal[1] - pose[1])
-        patience = config.goal_time_base + 2.0 * straight / config.slowest_speed
+        patience = goal_patience(pose, goal, context)
         run.navigation = Navigation(epoch, proposal, now, now + patience, pose.copy())
+        self._record(run, proposal, epoch, view)
         run.events = []
         run.last_review = run.last_check = now
         context.facts.odometer.rest()
@@ -101,13 +103,18 @@ class Transitions:
         )
         self._take("send")
 
-    def pursue(self, run: Run, proposal: Proposal, epoch: int) -> None:
+    def pursue(self, run: Run, proposal: Proposal, epoch: int, view: TargetView) -> None:
         """As `send`, but a navigator that has this goal already keeps it."""
         if run.navigation is not None and _is_under_way(run.navigation, proposal):
             run.navigation.proposal = proposal
+            self._record(run, proposal, epoch, view)
             self._take("send")
         else:
-            self.send(run, proposal, epoch)
+            self.send(run, proposal, epoch, view)
+
+    def _record(self, run: Run, proposal: Proposal, epoch: int, view: TargetView | None) -> None:
+        trace = trace_of(self._context, run.step, proposal, epoch, view or TargetView())
+        self._context.commands.append(RecordTrace(trace))
 
     def arrive(self, run: Run, navigation: Navigation) -> None:
         """The robot stands at the goal and looks before anything is decided; after a step aside it decides."""

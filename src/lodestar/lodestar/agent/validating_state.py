@@ -1,9 +1,10 @@
-"""State VALIDATING: a decision was made; the validator says whether it may be carried out."""
+"""State VALIDATING: a decision was made; its trace is checked against the world before it is carried out."""
 
 from __future__ import annotations
 
 from lodestar.agent.account import Account
 from lodestar.agent.context import LoopContext
+from lodestar.agent.reasoning import trace_of
 from lodestar.agent.run import Run
 from lodestar.agent.transitions import Transitions
 from lodestar.agent.words import going
@@ -21,12 +22,12 @@ class ValidatingState:
         context, choice = self._context, run.choice
         assert choice is not None
         decision, proposal, view = choice.decision, choice.proposal, choice.view
-        refusal = context.validator(decision, proposal)
-        if refusal:
-            run.goals.exclude(proposal.goal, refusal, context.facts.grid)
+        verdict = context.validator.check(trace_of(context, run.step, proposal, decision.epoch, view))
+        if not verdict.accepted:
+            run.goals.exclude(proposal.goal, verdict.reason, context.facts.grid)
             self._account.close(Outcome.ABORTED, view)
             self._transitions.redecide(run)
             return
         entity = context.facts.entity(proposal.entity_id)
         run.text = going(proposal, entity, view.is_accepted(proposal.entity_id))
-        self._transitions.pursue(run, proposal, decision.epoch)
+        self._transitions.pursue(run, proposal, decision.epoch, view)

@@ -99,7 +99,10 @@ def decision_from_dict(record: dict[str, Any]) -> Decision:
 
 
 class DecisionLog:
-    """Append one JSON line per decision to `path`; every line is flushed, so that a crash loses none."""
+    """Append one JSON line per record to `path`; every line is flushed, so that a crash loses none.
+
+    Beside decisions it takes the traces of actions; theirs have a `kind`.
+    """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -107,7 +110,11 @@ class DecisionLog:
 
     def write(self, decision: Decision) -> None:
         """Write the decision to disk."""
-        line = json.dumps(decision_to_dict(decision), ensure_ascii=False, sort_keys=True)
+        self.append(decision_to_dict(decision))
+
+    def append(self, record: dict[str, Any]) -> None:
+        """Write a record of JSON types to disk."""
+        line = json.dumps(record, ensure_ascii=False, sort_keys=True)
         with self.path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
 
@@ -122,6 +129,8 @@ def read_decisions(path: str | Path) -> Iterator[Decision]:
             if not line.strip():
                 continue
             try:
-                yield decision_from_dict(json.loads(line))
+                record = json.loads(line)
+                if "kind" not in record:
+                    yield decision_from_dict(record)
             except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(f"{path}:{number} is not a decision: {error}") from error

@@ -14,6 +14,7 @@ from lodestar.agent.context import make_context
 from lodestar.agent.errors import ErrorCode
 from lodestar.experts.protocol import ActionKind
 from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.records import TraceError, Verdict
 
 
 def test_silent_experts_are_late_and_at_last_there_is_no_expert():
@@ -104,13 +105,20 @@ def test_a_refused_decision_is_not_driven():
     world = World(answers={"frontier": exploring((2.0, 8.0, 0.0), (8.0, 8.0, 0.0))})
     refusals = []
 
-    def validator(decision, chosen):
-        if chosen.goal[0] < 5.0:
-            refusals.append(decision.epoch)
-            return "the world model disagrees"
-        return ""
+    class Doubter:
+        """Accepts a trace when the arms are admitted, and refuses it when it is to be acted on."""
 
-    world.loop._context.validator = validator
+        def __init__(self):
+            self.seen = set()
+
+        def check(self, trace):
+            if trace.action.goal[0] < 5.0 and trace.epoch in self.seen:
+                refusals.append(trace.epoch)
+                return Verdict(TraceError.INCONSISTENT, "the world model disagrees")
+            self.seen.add(trace.epoch)
+            return Verdict()
+
+    world.loop._context.validator = Doubter()
     world.loop.start(find(), 0.0)
     world.run(until=lambda: bool(world.of(SendGoal)))
     assert refusals and tuple(world.of(SendGoal)[0].goal[:2]) == (8.0, 8.0)

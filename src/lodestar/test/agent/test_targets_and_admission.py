@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from agent_fakes import entity, proposal, room
+from agent_fakes import entity, proposal
 
 from lodestar.agent.admission import admit, heads_for
 from lodestar.agent.config import LoopConfig
@@ -88,13 +88,10 @@ def test_every_inadmissible_answer_has_a_reason():
     cases = [
         (judge(None), "late"),
         (judge(rejection), "NO_DATA: no grid yet"),
-        (judge(proposal(np.nan, 1)), "not a pose"),
         (judge(proposal(1, 1, entity_id=3), excluded={3: "found already"}), "found already"),
         (judge(proposal(1, 1), goals=memory), "blocked"),
         (judge(proposal(1, 1), avoid=((entity(4, 1.5, 1.5, "wet floor"), 1.0),)), "wet floor"),
-        (judge(proposal(0.02, 5), grid=room()), "does not fit"),
-        (judge(proposal(1, 1, entity_id=9), is_known=lambda identity: False), "not in the scene"),
-        (judge(proposal(1, 1, confidence=1e9)), "does not lie in"),
+        (judge(proposal(1, 1, entity_id=9), fault=lambda one: f"no entity {one.entity_id}"), "no entity 9"),
     ]
     for arm, reason in cases:
         assert not arm.admissible and reason in arm.reason

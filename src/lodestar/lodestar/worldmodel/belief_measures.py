@@ -1,0 +1,99 @@
+"""Beliefs measured against the geometry of entities (VLM-DEWM eq. 9, D.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.geometry.boxes import box_distance
+from lodestar.scene.records import Entity
+from lodestar.worldmodel.config import ValidationConfig
+
+
+@dataclass(frozen=True)
+class Measure:
+    """How far a relation is from holding: `value` and its `limit` in metres; it holds where value <= limit."""
+
+    value: float
+    limit: float
+
+    @property
+    def holds(self) -> bool:
+        """Return whether the relation holds."""
+        return self.value <= self.limit
+
+    @property
+    def excess(self) -> float:
+        """Return by how many metres it fails, 0 where it holds."""
+        return max(self.value - self.limit, 0.0)
+
+
+def measured(predicate: str, one: Entity, other: Entity, config: ValidationConfig) -> Measure | None:
+    """Return the measure of `predicate(one, other)`, None where this geometry cannot tell."""
+    measure = _MEASURES.get(predicate)
+    return None if measure is None else measure(one, other, config)
+
+
+def _near(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
+    """Holds where the boxes are near, or the Gaussian envelopes cannot be told apart (eq. 9)."""
+    gap = float(box_distance(one.box_min, one.box_max, other.box_min, other.box_max))
+    if gap > config.near and _touching(one, other, config):
+        gap = config.near
+    return Measure(gap, config.near)
+
+
+def _touching(one: Entity, other: Entity, config: ValidationConfig) -> bool:
+    offset = np.asarray(other.mean) - np.asarray(one.mean)
+    spread = np.asarray(one.covariance) + np.asarray(other.covariance)
+    try:
+        distance = float(offset @ np.linalg.solve(spread, offset))
+    except np.linalg.LinAlgError:
+        return False
+    return 0.0 <= distance <= config.chi_square
+
+
+def _on(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
+    """Holds where the centroid lies over the support, and the underside at the support's top or lower (D.2 a).
+
+    Lower, because the box of a table takes in what stands on it.
+    """
+    over = _height(one, other) - (config.contact - config.slack)
+    under = float(other.box_min[2] - one.box_min[2])
+    return Measure(max(_beside(one, other), over, under), config.slack)
+
+
+def _above(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
+    return Measure(-_height(one, other), config.contact)
+
+
+def _below(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
+    return _above(other, one, config)
+
+
+def _inside(one: Entity, other: Entity, config: ValidationConfig) -> Measure:
+    """Holds where one box lies within the other (eq. D.2)."""
+    out = np.maximum(np.asarray(other.box_min) - one.box_min, np.asarray(one.box_max) - other.box_max)
+    return Measure(float(out.max()), config.slack)
+
+
+def _beside(one: Entity, other: Entity) -> float:
+    """Return metres in plan from one's centroid to the other's box."""
+    centre = np.asarray(one.mean)[:2]
+    return float(box_distance(centre, centre, other.box_min[:2], other.box_max[:2]))
+
+
+def _height(one: Entity, other: Entity) -> float:
+    """Return metres from the other's top up to one's underside."""
+    return float(one.box_min[2] - other.box_max[2])
+
+
+_MEASURES: Mapping[str, Callable[[Entity, Entity, ValidationConfig], Measure]] = {
+    "Near": _near,
+    "NextTo": _near,
+    "On": _on,
+    "Above": _above,
+    "Below": _below,
+    "Inside": _inside,
+}

@@ -1,0 +1,143 @@
+"""Records of the world model: beliefs, traces and verdicts (VLM-DEWM 3.3.3, table D.10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+import numpy as np
+
+ROBOT = "robot"
+_ENTITY, _REGION = "entity:", "region:"
+
+
+class Skill(Enum):
+    """What an action does (VLM-DEWM table 1, for a robot that walks)."""
+
+    GO_TO = "GoTo"  # arguments: an entity, or none for a place
+    SEARCH = "Search"  # go where unknown space is seen
+    TURN = "Turn"
+    RETURN = "Return"  # to the start
+    CHARGE = "Charge"
+    STEP_ASIDE = "StepAside"
+
+
+class Phase(Enum):
+    """Phase of the constraint state (VLM-DEWM 3.3.1 b)."""
+
+    IDLE = "IDLE"
+    EXPLORING = "EXPLORING"
+    APPROACHING = "APPROACHING"
+    VERIFYING = "VERIFYING"
+    AT = "AT"
+    RETURNING = "RETURNING"
+    INTERRUPTED = "INTERRUPTED"
+    HELD = "HELD"
+
+
+class TraceError(IntEnum):
+    """Why a trace is refused; values are ValidateTrace's error codes."""
+
+    NONE = 0
+    MALFORMED = 11400
+    UNKNOWN_ENTITY = 11401
+    INCONSISTENT = 11402
+    UNREACHABLE = 11403
+    CONSTRAINT_VIOLATED = 11404
+    STALE = 11405
+
+
+@dataclass(frozen=True)
+class Belief:
+    """An asserted relation. predicate: of language.query_graph.PREDICATES.
+
+    arguments: `entity_name`, `region_name` or ROBOT; the first is the constrained one.
+    """
+
+    predicate: str
+    arguments: tuple[str, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Action:
+    """A skill with its arguments, which are names as in `Belief`. goal: (3,) x, y, yaw in map; None = none."""
+
+    skill: Skill
+    arguments: tuple[str, ...] = ()
+    goal: np.ndarray | None = None
+
+    def __str__(self) -> str:
+        return f"{self.skill.value}({', '.join(self.arguments)})"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What must hold when the action is over. about: a name as in `Belief`, "" = nothing in particular.
+
+    visible: entity ids that must be seen then. by: stamp in seconds by which it must be over.
+    """
+
+    phase: Phase
+    about: str = ""
+    beliefs: tuple[Belief, ...] = ()
+    visible: tuple[int, ...] = ()
+    by: float = float("inf")
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The reasoning behind one action, whoever proposed it. confidence in [0, 1]; evidence: ids."""
+
+    id: str
+    epoch: int
+    stamp: float
+    proposer: str
+    action: Action
+    expectation: Expectation
+    confidence: float
+    beliefs: tuple[Belief, ...] = ()
+    reason: str = ""
+    fallback: str = ""
+    evidence_entities: tuple[int, ...] = ()
+    evidence_keyframes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Result of a validation. belief: the one that fails; excess: by how many metres, 0 where it is no distance."""
+
+    code: TraceError = TraceError.NONE
+    reason: str = ""
+    belief: Belief | None = None
+    excess: float = 0.0
+
+    @property
+    def accepted(self) -> bool:
+        """Return whether the action may be carried out."""
+        return self.code is TraceError.NONE
+
+
+def entity_name(entity_id: int) -> str:
+    """Return the name of an entity in beliefs and actions."""
+    return f"{_ENTITY}{entity_id}"
+
+
+def region_name(region_id: int) -> str:
+    """Return the name of a region in beliefs and actions."""
+    return f"{_REGION}{region_id}"
+
+
+def entity_of(name: str) -> int | None:
+    """Return the id of an entity's name, None if it is no such name."""
+    return _number(name, _ENTITY)
+
+
+def region_of(name: str) -> int | None:
+    """Return the id of a region's name, None if it is no such name."""
+    return _number(name, _REGION)
+
+
+def _number(name: str, prefix: str) -> int | None:
+    digits = name.removeprefix(prefix)
+    return int(digits) if name.startswith(prefix) and digits.isascii() and digits.isdecimal() else None

@@ -1,0 +1,93 @@
+"""Decisions and traces of a log are put together, and each explains itself."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from lodestar.agent.decision_history import episodes, read_history, why
+from lodestar.experts.protocol import Proposal
+from lodestar.selection.decision_log import (
+    ArmRecord,
+    Decision,
+    DecisionLog,
+    Outcome,
+    decision_to_dict,
+    read_decisions,
+)
+from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace
+from lodestar.worldmodel.trace_json import trace_to_dict
+
+
+def decision(epoch, directive="find the cup", outcome=Outcome.PENDING, **changes):
+    proposal = Proposal("semantic_map", epoch, np.array([1.0, 2.0, 0.0]), 0.8, "it fits best", 12)
+    other = Proposal("frontier", epoch, np.array([9.0, 2.0, 0.0]), 0.4, "much is unknown there")
+    arms = (
+        ArmRecord("frontier", True, "", 0.3, 0.41, 0.1, other),
+        ArmRecord("semantic_map", True, "", 0.5, 0.73, 0.9, proposal),
+        ArmRecord("ego_vlm", False, "late: no answer before the deadline"),
+    )
+    values = {
+        "epoch": epoch, "stamp": 10.0 * epoch, "directive": directive, "subtask": 0, "context": {}, "arms": arms,
+        "chosen": "semantic_map", "trace_id": f"q-t{epoch}", "outcome": outcome, "evidence_entities": (12,),
+        "explanation": "semantic_map: it fits best",
+    }  # fmt: skip
+    return Decision(**{**values, **changes})
+
+
+def trace(epoch, **changes):
+    values = {
+        "id": f"q-t{epoch}", "epoch": epoch, "stamp": 10.0 * epoch, "proposer": "semantic_map",
+        "action": Action(Skill.GO_TO, ("entity:12",), np.array([1.0, 2.0, 0.0])),
+        "expectation": Expectation(Phase.AT, "entity:12", visible=(12,), by=10.0 * epoch + 35.0),
+        "confidence": 0.8, "beliefs": (Belief("On", ("entity:12", "entity:7")),), "reason": "it fits best",
+    }  # fmt: skip
+    return Trace(**{**values, **changes})
+
+
+def test_a_decision_explains_itself():
+    done = decision(3, outcome=Outcome.REACHED, reward={"total": 0.5})
+    assert why(episodes([decision(3), trace(3), done])[0]) == [
+        'At 30.0 s, directive 1 "find the cup", decision 3:',
+        "  did        go to entity 12, standing at (1.0, 2.0) (semantic_map, confidence 0.80)",
+        "  because    it fits best",
+        "  believed   entity 12 is on entity 7",
+        "  expected   to stand before entity 12 and to see entity 12 within 35 s",
+        "  instead    frontier was not chosen (bound 0.41, probability 0.10): much is unknown there",
+        "  instead    ego_vlm could not be chosen: late: no answer before the deadline",
+        "  outcome    the goal was reached; reward 0.50",
+        "  proof      entities 12",
+    ]
+
+
+def test_actions_are_in_order_and_directives_are_counted():
+    records = [decision(1), trace(1), decision(2), decision(1, outcome=Outcome.REACHED), trace(2)]
+    records += [trace(3, proposer="return"), decision(4, "find the mug"), decision(5, "find the cup")]
+    found = episodes(records)
+    assert [one.number for one in found] == [1, 1, 1, 2, 3]
+    assert found[0].decision.outcome is Outcome.REACHED and found[0].trace is not None
+    assert found[2].decision is None and "on the decision loop's own account" in why(found[2])[0]
+    assert found[3].trace is None and "it fits best" in why(found[3])[1]
+    assert episodes([]) == []
+
+
+def test_a_log_has_both_and_readers_of_decisions_skip_traces(tmp_path):
+    pytest.importorskip("jsonschema")
+    log = DecisionLog(tmp_path / "decisions.jsonl")
+    log.write(decision(1))
+    log.append(trace_to_dict(trace(1)))
+    log.write(decision(1, outcome=Outcome.ABORTED))
+    assert [type(one).__name__ for one in read_history(log.path)] == ["Decision", "Trace", "Decision"]
+    assert len(list(read_decisions(log.path))) == 2
+    assert len(episodes(read_history(log.path))) == 1
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[]", "{}", '{"kind": "trace"}', "7"])
+def test_a_broken_line_is_named(tmp_path, line):
+    pytest.importorskip("jsonschema")
+    path = tmp_path / "decisions.jsonl"
+    path.write_text(json.dumps(decision_to_dict(decision(1))) + "\n" + line + "\n")
+    with pytest.raises(ValueError, match=r"decisions\.jsonl:2 is neither"):
+        list(read_history(path))

@@ -1,0 +1,18 @@
+"""What the tests of the world model share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # for `trace_builders`
+
+from trace_builders import furnished
+
+
+@pytest.fixture
+def world():
+    """A furnished hall."""
+    return furnished()

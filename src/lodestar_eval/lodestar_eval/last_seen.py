@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
 from lodestar.memory.records import MapName, Memory
 from lodestar.memory.requests import Hit, Request
+from lodestar.memory.store import Statistics
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.saved import SavedMap
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner, phrase_book
@@ -55,6 +56,12 @@ class ListedMemories:
         """Return the keyframes of a session, the newest first."""
         own = [memory for memory in reversed(self.memories) if memory.keyframe_session == session]
         return list(dict.fromkeys(i for memory in own for i in memory.keyframe_ids))[:limit]
+
+    def statistics(self) -> Statistics:
+        """Return the number of memories, and how many belong to another map."""
+        others = sum(memory.map != self.map for memory in self.memories)
+        counts = {each.name: 0 for each in fields(Statistics) if each.name != "problems"}
+        return Statistics(**{**counts, "records": len(self.memories), "other_maps": others}, problems={})
 
     def copy(self) -> ListedMemories:
         """Return a keeper with the same memories, for another session."""

@@ -14,7 +14,7 @@ from lodestar.worldmodel.config import ValidationConfig
 
 @dataclass(frozen=True)
 class Measure:
-    """How far a relation is from holding: `value` and its `limit` in metres; it holds where value <= limit."""
+    """Distance of a relation from holding: `value` and its `limit` in metres; it holds where value <= limit."""
 
     value: float
     limit: float

@@ -12,7 +12,7 @@ _ENTITY, _REGION = "entity:", "region:"
 
 
 class Skill(Enum):
-    """What an action does (VLM-DEWM table 1, for a robot that walks)."""
+    """Kinds of actions (VLM-DEWM table 1, for a robot that walks)."""
 
     GO_TO = "GoTo"  # arguments: an entity, or none for a place
     SEARCH = "Search"  # go where unknown space is seen
@@ -36,7 +36,7 @@ class Phase(Enum):
 
 
 class TraceError(IntEnum):
-    """Why a trace is refused; values are ValidateTrace's error codes."""
+    """Reasons for refusing a trace; values are ValidateTrace's error codes."""
 
     NONE = 0
     MALFORMED = 11400
@@ -73,7 +73,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Expectation:
-    """What must hold when the action is over. about: a name as in `Belief`, "" = nothing in particular.
+    """State of the world that must hold when the action is over. about: a name as in `Belief`, "" = nothing in particular.
 
     visible: entity ids that must be seen then. by: stamp in seconds by which it must be over.
     """

@@ -73,9 +73,10 @@ class Action:
 
 @dataclass(frozen=True)
 class Expectation:
-    """State of the world that must hold when the action is over. about: a name as in `Belief`, "" = nothing in particular.
+    """State of the world that must hold when the action is over.
 
-    visible: entity ids that must be seen then. by: stamp in seconds by which it must be over.
+    about: a name as in `Belief`, "" = nothing in particular. visible: entity ids that must be seen then. by: stamp in
+    seconds by which it must be over.
     """
 
     phase: Phase

@@ -1,0 +1,80 @@
+"""`why` reads a decision log, and picks the decision that is asked for."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+pytest.importorskip("rclpy", reason="ROS 2 is not installed")
+
+from lodestar.selection.decision_log import Decision, DecisionLog
+from lodestar_ros.why import EXIT_NOTHING, EXIT_USAGE, main, stamp_of
+
+
+def decision(epoch, directive):
+    return Decision(
+        epoch, 10.0 * epoch, directive, 0, {}, (), "frontier", explanation=f"frontier: reason {epoch}"
+    )
+
+
+@pytest.fixture
+def log(tmp_path):
+    log = DecisionLog(tmp_path / "decisions.jsonl")
+    for epoch, directive in ((1, "find the cup"), (2, "find the cup"), (3, "find the mug")):
+        log.write(decision(epoch, directive))
+    return str(log.path)
+
+
+@pytest.mark.parametrize(
+    ("options", "reasons"),
+    [
+        ([], [3]),
+        (["--last", "2"], [2, 3]),
+        (["--last", "9"], [1, 2, 3]),
+        (["--directive", "1"], [2]),
+        (["--at", "15"], [1]),
+        (["--at", "25", "--directive", "1", "--last", "2"], [1, 2]),
+    ],
+)
+def test_the_decision_that_is_asked_for_is_explained(log, capsys, options, reasons):
+    assert main(["--log", log, *options]) == 0
+    told = capsys.readouterr().out
+    assert [n for n in (1, 2, 3) if f"reason {n}" in told] == reasons
+
+
+@pytest.mark.parametrize("options", [["--at", "5"], ["--directive", "7"]])
+def test_where_nothing_fits_it_says_so(log, capsys, options):
+    assert main(["--log", log, *options]) == EXIT_NOTHING
+    assert "no decision" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--at", "noon"], "not 'noon'"),
+        (["--last", "0"], "1 or more"),
+        (["--log", "/nonexistent/decisions.jsonl"], "cannot be read"),
+    ],
+)
+def test_bad_usage_is_told(log, capsys, options, said):
+    with pytest.raises(SystemExit) as ended:
+        main(["--log", log, *options])
+    assert ended.value.code == EXIT_USAGE
+    assert said in capsys.readouterr().err
+
+
+def test_a_broken_log_is_named(log, capsys):
+    with open(log, "a") as file:
+        file.write("nonsense\n")
+    with pytest.raises(SystemExit):
+        main(["--log", log])
+    assert "decisions.jsonl:4" in capsys.readouterr().err
+
+
+def test_a_time_of_day_is_of_today():
+    today = datetime(2026, 11, 23, 18, 0)
+    assert datetime.fromtimestamp(stamp_of("14:05:07", today)).replace(microsecond=0) == datetime(
+        2026, 11, 23, 14, 5, 7
+    )
+    assert stamp_of("12.5") == 12.5

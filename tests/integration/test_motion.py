@@ -79,7 +79,7 @@ def test_why_explains_the_goal_that_is_driven_to_and_the_trace_names_the_decisio
     asked = Command("lodestar_ros.why", environment={"ROS_DOMAIN_ID": str(domain)})
     assert asked.ends() == 0, asked.text
     assert '"find the red chair", decision' in asked.text
-    assert f"did        go to entity {trace.arguments[0].removeprefix('entity:')}" in asked.text
+    assert f"did        look around from (2.0, 0.0) ({trace.proposer}" in asked.text
     goal.cancel()
     assert goal.result().error_code == Result.CANCELLED
 
@@ -270,7 +270,10 @@ def test_the_target_is_reached_seen_again_and_claimed(world):
     result = goal.result()
     assert (result.error_code, result.success, list(result.entity_ids)) == (Result.NONE, True, [7])
     assert goal.status == GoalStatus.STATUS_SUCCEEDED
-    lines = [json.loads(line) for line in world.log.read_text().splitlines()]
+    records = [json.loads(line) for line in world.log.read_text().splitlines()]
+    lines = [record for record in records if "kind" not in record]
+    traces = {record["id"] for record in records if record.get("kind") == "trace"}
+    assert {line["trace_id"] for line in lines} <= traces, "every decision that was driven has its trace"
     assert lines[-1]["outcome"] == "REACHED"
     assert lines[-1]["chosen"] == "semantic_map"
     assert sum(arm["propensity"] for arm in lines[-1]["arms"]) == pytest.approx(1.0)

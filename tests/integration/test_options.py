@@ -29,7 +29,8 @@ def robot(bed, processes):
     bed.hear(msg.SegmentedImage, "perception/segmented", qos.RELIABLE)
     names = ("mapping", "perception") if HAS_ULTRALYTICS else ("mapping",)
     model = {"adapter": "ultralytics", "model": "yolo11n-seg.yaml"}  # a description: its weights are random
-    parameters = {"mapping": {"source": "slam"}, "perception": model}
+    flat = {"source": "slam", "octomap.floor.enabled": False}  # the round wall shows no floor
+    parameters = {"mapping": flat, "perception": model}
     processes.start(*names, parameters={name: parameters[name] for name in names})
     bed.until(lambda: all(bed.diagnosis(name) for name in names), "every node's diagnostics")
     return robot

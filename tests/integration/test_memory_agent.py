@@ -165,6 +165,7 @@ def test_a_slow_model_has_its_seconds_and_no_more(street):
     result = street.ask(QUESTION)
     assert same(result, plain)
     assert SECONDS - 1.0 <= time.monotonic() - began < SECONDS + 20.0
+    assert street.server.released.wait(20.0), "the server has noticed that nobody listens"
     street.server.released.clear()
 
 

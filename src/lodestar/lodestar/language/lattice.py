@@ -98,7 +98,7 @@ def lattice_of(words: Sequence[str]) -> Lattice:
 def _is_forbidden_act(words: Sequence[str], i: int, noun: Lexeme) -> bool:
     """Whether "going" of "without going upstairs" stands here: something to do, and no thing."""
     named = noun.value.words
-    if i == 0 or words[i - 1] not in ("without", "no") or len(named) > 1 or not named[0].endswith("ing"):
+    if i == 0 or words[i - 1] not in ("without", "no") or len(named) != 1 or not named[0].endswith("ing"):
         return False
     return not known_at(words, i) and load_wordnet().is_verb(plain_verb(named[0]))
 

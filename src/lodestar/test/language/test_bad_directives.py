@@ -6,7 +6,7 @@ import contextlib
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from lodestar.language.directive import DirectiveError, EmptyDirective, NotUnderstood, StepKind
@@ -110,6 +110,7 @@ WORDS = st.sampled_from(
 
 
 @given(st.lists(WORDS, max_size=25))
+@example(["without", "one"])
 @settings(deadline=None)
 def test_any_words_either_parse_or_are_refused(words):
     try:

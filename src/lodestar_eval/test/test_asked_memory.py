@@ -44,7 +44,7 @@ class Home:
             self.robot.look()
 
     def told(self, directive, seconds=5.0):
-        """What comes of a directive, and its commands."""
+        """Return the outcome of a directive, and its commands."""
         now, commands = self.robot.simulator.time, []
         self.headless.start(directive, now)
         while not any(isinstance(c, Finish) for c in commands) and seconds > 0.0:
@@ -104,7 +104,7 @@ def test_a_robot_without_a_memory_says_so():
 
 @pytest.fixture(scope="module")
 def left(tmp_path_factory):
-    """What a run leaves behind: the folders of its memory and of its map."""
+    """Return the folders of a run's memory and of its map."""
     home = Home(tmp_path_factory.mktemp("left"))
     home.turn()
     thing = home.thing

@@ -45,7 +45,7 @@ class Handle:
 
 
 class Sent:
-    """What SentGoal is to the one under test."""
+    """Stand-in for SentGoal."""
 
     made: ClassVar[list[Sent]] = []
 

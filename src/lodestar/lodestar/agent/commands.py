@@ -114,7 +114,7 @@ class AskMemory:
 
 @dataclass(frozen=True)
 class WithdrawQuestion:
-    """Nobody waits any more for the answer to this question; what works on it may stop."""
+    """Withdraw a question to the memory, whose answer is not waited for any more; the work on it may stop."""
 
     ticket: int
 

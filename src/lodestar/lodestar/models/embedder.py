@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import util
 from pathlib import Path
 from typing import Any, Protocol
@@ -116,10 +117,8 @@ class _LibraryEncoder:
 
 def _encoder_of(folder: Path, device: str) -> PackedBert | _LibraryEncoder:
     if device == "cpu":
-        try:
+        with suppress(OtherModel):  # the library runs it, or says what is wrong with it
             return PackedBert(folder)
-        except OtherModel:
-            pass  # the library runs it, or says what is wrong with it
     return _LibraryEncoder(folder, device)
 
 

@@ -1,4 +1,4 @@
-"""What comes of a question: a code on every bad day, an end when it is cancelled, a directive that would find out."""
+"""Outcomes of questions: a code on every bad day, an end when it is cancelled, a directive that would find out."""
 
 from __future__ import annotations
 

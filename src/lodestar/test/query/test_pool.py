@@ -32,7 +32,7 @@ ARRAYS = (
 
 
 def contents(pool: Pool) -> dict[str, object]:
-    """What queries read of a pool, without the numbering of its unique values."""
+    """Return the parts of a pool that queries read, without the numbering of its unique values."""
     return {
         "ids": [e.id for e in pool.entities],
         "boxes": np.hstack([pool.boxes.low, pool.boxes.high]).tolist(),

@@ -1,4 +1,4 @@
-"""What the tests of the world model share."""
+"""Fixtures of the world model's tests."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Memories(Protocol):
 
 
 class AnswerCancelled(Exception):
-    """Nobody waits for the answer any more."""
+    """The answer was cancelled."""
 
 
 def never() -> bool:

@@ -14,6 +14,7 @@ from lodestar.language.directive import Directive
 from lodestar.language.question import Question
 from lodestar.memory.answer import Answer
 from lodestar.selection.decision_log import Decision
+from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 
 
@@ -98,6 +99,13 @@ class RecordTrace:
 
 
 @dataclass(frozen=True)
+class RecordOutcome:
+    """Tell the world model, and log, what came of an action."""
+
+    outcome: ActionOutcome
+
+
+@dataclass(frozen=True)
 class EmbedPhrases:
     """Vectors of these phrases are missing from the phrase book; add them when there are any."""
 
@@ -160,6 +168,7 @@ Command = (
     | CancelGoal
     | RecordDecision
     | RecordTrace
+    | RecordOutcome
     | EmbedPhrases
     | AskMemory
     | WithdrawQuestion

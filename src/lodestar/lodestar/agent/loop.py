@@ -87,7 +87,7 @@ class DecisionLoop:
             State.DECIDING: DecidingState(
                 context, search, account, inquiry, transitions, trip, known, activities
             ),
-            State.VALIDATING: ValidatingState(context, account, transitions),
+            State.VALIDATING: ValidatingState(context, transitions),
             State.NAVIGATING: NavigatingState(context, search, inquiry, transitions, trip, news, activities),
             State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip, activities),
             State.WAITING: WaitingState(trip, activities),

@@ -84,7 +84,7 @@ def test_success_is_not_claimed_unless_the_target_is_seen_again(known_target):
 
 def test_success_is_not_claimed_where_the_robot_does_not_face_the_target(known_target):
     known_target.answers["semantic_map"] = lambda r: (
-        proposal(7.2, 5.0, math.pi, 0.9, 7) if not r.excluded_goals else towards_target(r)
+        proposal(7.2, 5.0, 1.0, 0.9, 7) if not r.excluded_goals else towards_target(r)
     )
     known_target.loop.start(find(), 0.0)
     known_target.run()

@@ -74,7 +74,10 @@ class NothingMeant(LookupError):
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What an operator may mean. pose: (3,) of the robot in map. nearest_way(point, reach): of the closed ways."""
+    """Things, doors and ways that an operator may mean. pose: (3,) of the robot in map.
+
+    nearest_way(point, reach): of the closed ways.
+    """
 
     entities: Iterable[Entity]
     pose: np.ndarray | None

@@ -1,4 +1,4 @@
-"""Whether a way leads from the robot to a goal, told by connected floor: wide limits, and fast on large grids."""
+"""Connected floor, which tells if a way leads from the robot to a goal: wide limits, and fast on large grids."""
 
 from __future__ import annotations
 

@@ -11,12 +11,11 @@ import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.worldmodel.amendment_words import amendment_in_words
-from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay, middle_of
+from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
 from lodestar.worldmodel.closed_ways import WayBook
 from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE, WorldEvent
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.records import Trace
-from lodestar.worldmodel.scene_edits import OF_WAYS
 from lodestar.worldmodel.skills import SkillTable, load_skills
 from lodestar.worldmodel.trace_sentences import Names, nameless
 from lodestar.worldmodel.transactions import Entry, Transactions, default_inverse
@@ -176,9 +175,10 @@ class WorldModel:
         inverse = (*self._change_ways(entry.amendments), *reply.inverse)
         if entry.replayed and not reply.inverse:  # carried out before its author died
             inverse = default_inverse(entry.amendments)
-        made = self.transactions.done(entry, inverse)
-        for amendment in entry.amendments:
-            self._tell(self._event(made, amendment))
+        words = tuple(amendment_in_words(amendment, self._names) for amendment in entry.amendments)
+        made = self.transactions.done(entry, inverse, words)
+        for amendment, said in zip(entry.amendments, words, strict=True):
+            self._tell(self._event(made, amendment, said))
         return made
 
     def _change_ways(self, amendments: Sequence[Amendment]) -> tuple[Amendment, ...]:
@@ -197,8 +197,7 @@ class WorldModel:
             inverse[1:1] = [replace(back, change=Change.CLOSE_WAY, way=other) for other in before]
         return tuple(inverse)
 
-    def _event(self, entry: Entry, amendment: Amendment) -> WorldEvent:
-        said = amendment_in_words(amendment, self._names)
+    def _event(self, entry: Entry, amendment: Amendment, said: str) -> WorldEvent:
         ids = (amendment.entity_id,) if amendment.entity_id else ()
         kind = UNDONE if entry.undoes else amendment.change.value
         text = f"Entry {entry.undoes} was taken back: {said}" if entry.undoes else said

@@ -262,5 +262,6 @@ def test_without_a_scene_dictionary_a_correction_is_refused_and_nothing_is_left_
     stage.processes.kill("scene_dictionary")
     result = stage.correct("it is gone", entity_id=CHAIR)
     assert result.error_code == Codes.SCENE_UNAVAILABLE
-    assert stage.diagnosis("waiting") == "0"
+    stage.bed.forget("/diagnostics")
+    stage.bed.until(lambda: stage.diagnosis("waiting") == "0", "nothing waits")
     stage.processes.assert_alive(besides=("scene_dictionary", "world_model"))

@@ -338,9 +338,11 @@ class ServiceWorker:
             self._worker = QueueWorker(name, lambda work: work())
             submit = self._worker.submit
         self._submit = submit
-        self._service = node.create_service(service_type, name, self._on_request)
+        group = ReentrantCallbackGroup()  # a request under way must not hold up the node's other callbacks
+        self._service = node.create_service(service_type, name, self._on_request, callback_group=group)
 
     def close(self) -> None:
+        """End the thread, if it is its own, after all requests."""
         if self._worker is not None:
             self._worker.close()
 

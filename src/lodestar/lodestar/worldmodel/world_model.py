@@ -150,13 +150,14 @@ class WorldModel:
 
         told: who waits for the answer, and does not want it tried again later.
         """
+        words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # by the names before it
         of_scene = [a for a in entry.amendments if a.change not in OF_WAYS]
 
         def answered(reply: Reply) -> None:
             self._under_way.discard(entry.number)
             if reply.problem is Problem.UNAVAILABLE and told is None:
                 return  # `tick` tries again
-            made = self._close(entry, reply)
+            made = self._close(entry, reply, words)
             if told is not None:
                 told(made, reply)
 
@@ -166,7 +167,7 @@ class WorldModel:
         else:
             answered(Reply())
 
-    def _close(self, entry: Entry, reply: Reply) -> Entry:
+    def _close(self, entry: Entry, reply: Reply, words: tuple[str, ...]) -> Entry:
         if reply.problem is not None:
             made = self.transactions.refused(entry, reply.why)
             text = f"Nothing was changed: {reply.why}"
@@ -175,7 +176,6 @@ class WorldModel:
         inverse = (*self._change_ways(entry.amendments), *reply.inverse)
         if entry.replayed and not reply.inverse:  # carried out before its author died
             inverse = default_inverse(entry.amendments)
-        words = tuple(amendment_in_words(amendment, self._names) for amendment in entry.amendments)
         made = self.transactions.done(entry, inverse, words)
         for amendment, said in zip(entry.amendments, words, strict=True):
             self._tell(self._event(made, amendment, said))

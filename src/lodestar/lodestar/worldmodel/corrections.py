@@ -69,7 +69,7 @@ class NotUnderstood(ValueError):
 
 
 class NothingMeant(LookupError):
-    """What the words are about is not known, or not faced; the message says what to do."""
+    """The thing or way that is meant is not known, or not faced; the message says what to do."""
 
 
 @dataclass(frozen=True)

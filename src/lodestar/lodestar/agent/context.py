@@ -12,6 +12,7 @@ from lodestar.agent.facts import Facts
 from lodestar.agent.motion import Odometer
 from lodestar.agent.open_questions import OpenQuestions
 from lodestar.agent.run import Run
+from lodestar.agent.searched_floor import SearchedFloor
 from lodestar.agent.targets import SceneTargets, Targets
 from lodestar.models.phrases import PhraseBook
 from lodestar.selection.config import ContextConfig
@@ -42,6 +43,7 @@ class LoopContext:
     epoch: int = 0
     epoch_seconds: float = math.nan
     run: Run | None = None
+    searched: SearchedFloor = field(default_factory=SearchedFloor)
     commands: list[Command] = field(default_factory=list)
 
     @property

@@ -10,6 +10,8 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.geometry.poses import wrap_angle
 
+_GAP = 0.25  # s between poses within which a drive turns less than `recovery.lost_turn`
+
 
 class Odometer:
     """Sums the distance between poses; remembers where and since when the robot has stood."""
@@ -20,6 +22,7 @@ class Odometer:
         self._last: np.ndarray | None = None
         self._anchor: np.ndarray | None = None
         self._anchor_stamp = self._newest = NEVER
+        self.jumped_at = NEVER  # of the newest step that no drive explains
 
     def observe(self, pose: np.ndarray, stamp: Stamp) -> None:
         """Count the step to pose (3,); a jump is a correction of the map and not counted."""
@@ -27,6 +30,8 @@ class Odometer:
             step = math.hypot(pose[0] - self._last[0], pose[1] - self._last[1])
             if step <= self._config.largest_step:
                 self.distance += step
+            if self._jumped(pose, step, stamp):
+                self.jumped_at = stamp
         self._last, self._newest = pose, stamp
         if self._anchor is None or self._moved(pose):
             self._anchor, self._anchor_stamp = pose, stamp
@@ -42,6 +47,13 @@ class Odometer:
         While the clock of the poses stands, the robot is not taken for stuck.
         """
         return max(self._newest - self._anchor_stamp, 0.0) if self._anchor is not None else 0.0
+
+    def _jumped(self, pose: np.ndarray, step: float, stamp: Stamp) -> bool:
+        """Return whether a step between poses is no drive; poses that are far apart in time tell nothing."""
+        assert self._last is not None
+        recovery = self._config.recovery
+        turned = abs(float(wrap_angle(pose[2] - self._last[2])))
+        return stamp - self._newest < _GAP and (step > recovery.lost_step or turned > recovery.lost_turn)
 
     def _moved(self, pose: np.ndarray) -> bool:
         assert self._anchor is not None

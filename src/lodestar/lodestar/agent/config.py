@@ -17,6 +17,7 @@ class RecoveryConfig:
 
     enabled: bool = True  # False: a goal that failed is left out, and the experts are asked again
     corrects: bool = True  # whether beliefs are corrected; False: only the robot moves (VLM-DEWM table 6)
+    blind_retries: int = 0  # times that a failed goal is sent again as it is, without `enabled`; for comparisons
     without: tuple[str, ...] = ()  # groups of evidence that are left out, for ablations: constraint_state, scene
     sure: float = 0.6  # probability from which the causes count as told apart (ours)
     max_looks: int = 3  # per failure, that would tell causes apart (the bound of CDA)
@@ -34,7 +35,6 @@ class RecoveryConfig:
     unseen_closed: float = 600.0  # s likewise where nothing is seen: seeing through does not open it (ours)
     search_time: float = 120.0  # s that a thing that is gone is searched for elsewhere (ours)
     lost_step: float = 0.5  # m between two poses that no drive explains (ours)
-    lost_turn: float = 0.30  # rad likewise (ours)
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class LoopConfig:
     max_viewpoints: int = 5  # tried per entity before it is excluded (ours)
     unsure_viewpoints: int = 2  # likewise of one that does not meet the query, and may from nearer (ours)
     second_viewpoints: int = 2  # of an excluded entity, when everything else is explored (ADR 0021)
+    validates: bool = True  # whether traces are checked before they are acted on; False is for comparisons
     # Where a target is known and an expert heads for it, only goals that do are considered. False: every valid proposal
     # is an arm (RoboAtlas Algorithm 1), and the policy has to learn that a known target comes first.
     known_first: bool = True

@@ -19,7 +19,16 @@ from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
+from lodestar.worldmodel.records import Trace, Verdict
 from lodestar.worldmodel.validation import TraceValidator
+
+
+class Unchecked(TraceValidator):
+    """Accepts every trace; for comparisons."""
+
+    def check(self, trace: Trace, now: float | None = None) -> Verdict:
+        """Return that it may be carried out."""
+        return Verdict()
 
 
 @dataclass
@@ -93,7 +102,7 @@ def make_context(
     builder = ContextBuilder(context or ContextConfig(), experts, features)
     ledger = Ledger(policy, builder, rewards or DirectiveReward())
     facts = Facts(Odometer(config))
-    validator = TraceValidator(facts, config.validation)
+    validator = TraceValidator(facts, config.validation) if config.validates else Unchecked(facts)
     return LoopContext(
         config, experts, ledger, targets, validator, facts, OpenQuestions(config, prefix), prefix
     )

@@ -110,7 +110,7 @@ class DiagnosingState:
     def _elsewhere(self, run: Run, case: OpenCase) -> None:
         """Look at the target from another place; its last viewpoint excludes it."""
         facts = self._context.facts
-        run.case = None
+        run.case = run.action = None
         run.goals.exclude(case.proposal.goal, UNCONFIRMED, facts.grid, lasting=True)
         if facts.pose is not None:
             run.goals.exclude(facts.pose, UNCONFIRMED, facts.grid, lasting=True)
@@ -126,7 +126,8 @@ class DiagnosingState:
         present = facts.entity(action.entity_id) is not None
         run.case = None
         known = self._transitions.outcomes.evidence.was_known(run, action.entity_id)
-        if known and not (present and diagnosis.cause is Cause.TARGET_MOVED):
+        corrects = context.config.recovery.corrects
+        if known and corrects and not (present and diagnosis.cause is Cause.TARGET_MOVED):
             mean = action.means.get(action.entity_id)
             where = f"at ({mean[0]:.1f}, {mean[1]:.1f})" if mean is not None else "where it was"
             name, place, seen = action.label or "the thing", where, Stamp(-math.inf)
@@ -139,7 +140,7 @@ class DiagnosingState:
 
     def _next(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
         run.case = None
-        if case.action.entity_id:
+        if case.action.entity_id and self._context.config.recovery.corrects:
             run.excluded[case.action.entity_id] = BELOW_ACCEPT
         self._go_on(run)
 

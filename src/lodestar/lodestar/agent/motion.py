@@ -10,7 +10,7 @@ from lodestar.agent.config import LoopConfig
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.geometry.poses import wrap_angle
 
-_GAP = 0.25  # s between poses within which a drive turns less than `recovery.lost_turn`
+_GAP = 0.25  # s between poses, within which no drive is as long as `recovery.lost_step`
 
 
 class Odometer:
@@ -30,7 +30,7 @@ class Odometer:
             step = math.hypot(pose[0] - self._last[0], pose[1] - self._last[1])
             if step <= self._config.largest_step:
                 self.distance += step
-            if self._jumped(pose, step, stamp):
+            if step > self._config.recovery.lost_step and stamp - self._newest < _GAP:
                 self.jumped_at = stamp
         self._last, self._newest = pose, stamp
         if self._anchor is None or self._moved(pose):
@@ -47,13 +47,6 @@ class Odometer:
         While the clock of the poses stands, the robot is not taken for stuck.
         """
         return max(self._newest - self._anchor_stamp, 0.0) if self._anchor is not None else 0.0
-
-    def _jumped(self, pose: np.ndarray, step: float, stamp: Stamp) -> bool:
-        """Return whether a step between poses is no drive; poses that are far apart in time tell nothing."""
-        assert self._last is not None
-        recovery = self._config.recovery
-        turned = abs(float(wrap_angle(pose[2] - self._last[2])))
-        return stamp - self._newest < _GAP and (step > recovery.lost_step or turned > recovery.lost_turn)
 
     def _moved(self, pose: np.ndarray) -> bool:
         assert self._anchor is not None

@@ -86,6 +86,14 @@ class Outcomes:
             case.looks = run.looks.get(action.entity_id, ())
         return case
 
+    def retries(self, run: Run) -> bool:
+        """Return whether a failed goal is sent again as it is: only for comparisons, without a diagnosis."""
+        config = self._context.config.recovery
+        if config.enabled or run.retries >= config.blind_retries:
+            return False
+        run.retries += 1
+        return True
+
     def roll_back(self, run: Run, why: str) -> None:
         """The action that is open has failed, for a reason that needs no diagnosis."""
         self._close(run, Result.ROLLED_BACK, why)
@@ -113,7 +121,7 @@ class Outcomes:
         run.action = None
         self._record(
             ActionOutcome(
-                action.trace.id, facts.stamp.seconds, Result.COMMITTED, diagnosis, recovery_of(diagnosis.cause).value,
+                action.trace.id, facts.stamp.seconds, Result.COMMITTED, diagnosis, recovery_of(diagnosis).value,
                 text=f"{case.why}; {diagnosis.text}",
             )
         )  # fmt: skip
@@ -130,12 +138,13 @@ class Outcomes:
         context = self._context
         config, facts = context.config.recovery, context.facts
         diagnosis = diagnose(self.evidence.measure(run, case), sure=config.sure)
-        recovery = recovery_of(diagnosis.cause)
+        recovery = recovery_of(diagnosis)
         entity = facts.entity(case.action.entity_id)
         looks_on = diagnosis.look is not Look.NONE and len(case.looks) < config.max_looks
         contact = facts.contacts.last
         felt = contact is not None and contact.stamp > case.action.began
-        amendments = () if looks_on else corrections(
+        undecided = looks_on or recovery is Recovery.ASK_AGAIN
+        amendments = () if undecided else corrections(
             case, diagnosis, entity, contact.xy if felt and contact is not None else None, facts.stamp.seconds, config
         )  # fmt: skip
         name = name_of(entity) if entity is not None else case.action.label

@@ -141,6 +141,7 @@ class Run:
     action: OpenAction | None = None  # under way
     case: OpenCase | None = None  # its failure, which is being diagnosed
     recoveries: int = 0  # of this errand
+    retries: int = 0  # of it, blind ones
     looks: dict[int, tuple[Look, ...]] = field(default_factory=dict)  # by entity, made for a diagnosis
     gone: dict[int, GoneThing] = field(default_factory=dict)  # targets that are verified gone
     told: list[str] = field(default_factory=list)
@@ -240,5 +241,5 @@ class Run:
         self.goals = GoalMemory(self.config)
         self.known_targets = frozenset()
         self.explored_at = None
-        self.failures = self.recoveries = 0
+        self.failures = self.recoveries = self.retries = 0
         self.looks, self.gone = {}, {}

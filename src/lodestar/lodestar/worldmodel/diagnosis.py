@@ -57,9 +57,18 @@ def diagnose(evidence: Evidence, table: CauseTable | None = None, sure: float = 
     )
 
 
-def recovery_of(cause: Cause, table: CauseTable | None = None) -> Recovery:
-    """Return what is done about a cause."""
-    return (table or cause_table()).rows[cause].recovery
+def recovery_of(diagnosis: Diagnosis, table: CauseTable | None = None) -> Recovery:
+    """Return what is done: the recovery of the causes that together are likelier than not, else to ask again.
+
+    Causes that cannot be told apart may share a recovery.
+    """
+    rows = (table or cause_table()).rows
+    shares: dict[Recovery, float] = {}
+    for one in diagnosis.causes:
+        recovery = rows[one.cause].recovery
+        shares[recovery] = shares.get(recovery, 0.0) + one.probability
+    best = max(shares, key=lambda recovery: shares[recovery], default=Recovery.ASK_AGAIN)
+    return best if shares.get(best, 0.0) > 0.5 else Recovery.ASK_AGAIN
 
 
 def _telling(causes: tuple[CauseEstimate, ...], evidence: Evidence, table: CauseTable) -> Look:

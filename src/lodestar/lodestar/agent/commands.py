@@ -102,7 +102,7 @@ class RecordTrace:
 
 @dataclass(frozen=True)
 class RecordOutcome:
-    """Publish and log what came of an action; a failed one is recorded once per diagnosis."""
+    """Tell the world model, and log, what came of an action; a failed one is recorded once per diagnosis."""
 
     outcome: ActionOutcome
 

@@ -133,9 +133,7 @@ class LoopConfig:
     viewpoints: ViewpointConfig = field(default_factory=ViewpointConfig, metadata={"shared": "viewpoints"})
     approach: ApproachConfig = field(default_factory=ApproachConfig, metadata={"shared": "approach"})
     reach: ReachConfig = field(default_factory=ReachConfig, metadata={"shared": "reach"})
-    validation: ValidationConfig = field(
-        default_factory=ValidationConfig
-    )  # of traces before they are acted on
+    validation: ValidationConfig = field(default_factory=ValidationConfig, metadata={"shared": "validation"})
 
     @property
     def confirm_distance(self) -> float:

@@ -22,8 +22,9 @@ class Change(Enum):
 
 @dataclass(frozen=True)
 class ClosedWay:
-    """A segment on the floor that cannot be passed, in map, metres. expires: stamp in seconds, inf = until it is opened.
+    """A segment on the floor that cannot be passed, in map, metres.
 
+    expires: stamp in seconds, inf = until it is opened.
     seen_free_opens: whether depth that passes through it opens it before.
     """
 
@@ -36,7 +37,7 @@ class ClosedWay:
 
 @dataclass(frozen=True)
 class Amendment:
-    """One change of what is believed. author: who says so ("recovery", "operator", ...); trace_id: "" = of no action."""
+    """One change of what is believed. author: "recovery", "operator", ...; trace_id: "" = of no action."""
 
     change: Change
     reason: str
@@ -46,3 +47,8 @@ class Amendment:
     belief: Belief | None = None
     way: ClosedWay | None = None
     trace_id: str = ""
+
+
+def middle_of(way: ClosedWay) -> tuple[float, float]:
+    """Return the middle of a closed way, in map, metres."""
+    return (way.start[0] + way.end[0]) / 2.0, (way.start[1] + way.end[1]) / 2.0

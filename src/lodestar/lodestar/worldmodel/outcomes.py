@@ -105,7 +105,10 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class ActionOutcome:
-    """End of an action: `trace_id` names its trace. stamp in seconds. recovery: a name of the recovery table, "" = none."""
+    """End of an action: `trace_id` names its trace. stamp in seconds.
+
+    recovery: a name of the recovery table, "" = none.
+    """
 
     trace_id: str
     stamp: float
@@ -114,3 +117,8 @@ class ActionOutcome:
     recovery: str = ""
     amendments: tuple[Amendment, ...] = ()
     text: str = ""
+
+    @property
+    def is_final(self) -> bool:
+        """Return whether the action is over; False where a look follows, after which it is diagnosed again."""
+        return self.diagnosis is None or self.diagnosis.look is Look.NONE or bool(self.recovery)

@@ -25,7 +25,7 @@ from lodestar.selection.decision_log import Outcome
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import Cause, Diagnosis, Look
 
-_POLL = 1.0  # s between two looks at a way that somebody blocks
+_POLL = 1.0  # s between two looks while the robot waits
 
 
 class DiagnosingState:
@@ -57,18 +57,15 @@ class DiagnosingState:
         assert case is not None
         if context.now < case.until:
             return
-        outcomes = self._transitions.outcomes
-        if case.waited_for is not None:
-            self._wait_on(run, case)
-            return
-        finding = outcomes.find(run, case)
-        diagnosis = finding.diagnosis
-        if run.action is not None:
-            self._look(run, case, diagnosis)
-            return
-        run.recoveries += 1
-        run.text = f"{case.why[:1].upper()}{case.why[1:]}: {diagnosis.text}."
-        self._recoveries.get(finding.recovery, self._leave_out)(run, case, diagnosis)
+        if case.recovery is None or case.diagnosis is None:
+            finding = self._transitions.outcomes.find(run, case)
+            if run.action is not None:
+                self._look(run, case, finding.diagnosis)
+                return
+            run.recoveries += 1
+            run.text = f"{case.why[:1].upper()}{case.why[1:]}: {finding.diagnosis.text}."
+            case.recovery, case.diagnosis = finding.recovery, finding.diagnosis
+        self._recoveries.get(case.recovery, self._leave_out)(run, case, case.diagnosis)
 
     def _look(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Make the look that the diagnosis names."""
@@ -154,25 +151,23 @@ class DiagnosingState:
         self._go_on(run)
 
     def _wait_for_way(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
-        case.waited_for = self._context.now
-        run.text = f"{run.text} Waiting for the way to become free."
-        self._wait_on(run, case)
-
-    def _wait_on(self, run: Run, case: OpenCase) -> None:
         """Go on to the same goal when the way is free, or leave it out when patience is over."""
         context = self._context
-        config = context.config.recovery
-        assert case.waited_for is not None
         if self._transitions.outcomes.evidence.blockage(case) is None and self._has_way(case):
             run.case = None
-            epoch = context.next_epoch()
             run.text = "The way is free again; going on."
-            self._transitions.send(run, case.proposal, epoch, self._search.look(run))
-        elif context.now - case.waited_for >= config.person_patience:
-            run.case = None
-            self._news.leave_out(run, case.proposal, case.action.start, case.why, case.blocked)
+            self._transitions.send(run, case.proposal, context.next_epoch(), self._search.look(run))
+        elif self._waits(case, context.config.recovery.person_patience):
+            run.text = "Waiting for the way to become free."
         else:
-            case.until = context.now + _POLL
+            self._leave_out(run, case, diagnosis)
+
+    def _waits(self, case: OpenCase, patience: float) -> bool:
+        """Return whether the robot stands for another second, because patience is not over yet."""
+        now = self._context.now
+        case.waited_since = now if case.waited_since is None else case.waited_since
+        case.until = now + _POLL
+        return now - case.waited_since < patience
 
     def _has_way(self, case: OpenCase) -> bool:
         facts = self._context.facts
@@ -192,11 +187,9 @@ class DiagnosingState:
         if not measured.get("map_contradicts", False):
             run.case = None
             self._go_on(run)
-        elif context.now - case.since >= config.localisation_patience:
+        elif not self._waits(case, config.localisation_patience):
             message = f"The robot does not know where it is: {diagnosis.text}. Bring it back, or localise it by hand."
             self._transitions.finish(run, ErrorCode.TF_ERROR, message)
-        else:
-            self._again(run, case)
 
     def _wait_for_sight(self, run: Run, case: OpenCase, diagnosis: Diagnosis) -> None:
         """Decide anew once something is seen; end where nothing is for too long."""
@@ -206,20 +199,12 @@ class DiagnosingState:
         if blind <= config.camera_patience:
             run.case = None
             self._go_on(run)
-        elif context.now - case.since >= config.sensor_patience:
+        elif not self._waits(case, config.sensor_patience):
             message = (
                 f"Nothing was seen for {blind:.0f} s: does the camera send images, and do perception, semantic_voxels and "
                 "scene_dictionary run?"
             )
             self._transitions.finish(run, ErrorCode.NO_EXPERT, message)
-        else:
-            self._again(run, case)
-
-    def _again(self, run: Run, case: OpenCase) -> None:
-        """Stand, and look again in a second; the case stays as it is."""
-        run.recoveries -= 1
-        run.action = case.action
-        case.until = self._context.now + _POLL
 
     def _go_on(self, run: Run) -> None:
         self._account.close(Outcome.ABORTED, self._search.look(run))

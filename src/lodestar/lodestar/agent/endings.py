@@ -14,6 +14,7 @@ from lodestar.agent.errors import ErrorCode
 from lodestar.agent.open_action import GoneThing
 from lodestar.agent.run import UNCONFIRMED, UNREACHABLE, Run
 from lodestar.agent.searched_floor import SearchedFloor
+from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.targets import TargetView
 from lodestar.agent.words import counted, name_of, nearest_in_words
 from lodestar.experts.protocol import RejectionReason
@@ -21,7 +22,6 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.paths import path_lengths
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity
-from lodestar.worldmodel.trace_sentences import moment
 
 _EDGE = 8  # cells in a row that are an open edge, as of the explorer's frontiers
 _ARM = 0.4  # metres from where the robot's centre can be, within which it comes to a place
@@ -66,10 +66,10 @@ def give_up(
     return ErrorCode.TARGET_NOT_FOUND, message
 
 
-def gone(run: Run, searched: SearchedFloor) -> tuple[ErrorCode, str]:
+def gone(run: Run, searched: SearchedFloor, now: Stamp) -> tuple[ErrorCode, str]:
     """Return code and message of a search for a thing that was known and is no longer there."""
     thing = next(iter(run.gone.values()))
-    when = f", at {moment(thing.seen.seconds)}" if math.isfinite(thing.seen.seconds) else ""
+    when = f", {ago(now - thing.seen)}" if thing.seen > NEVER else ""
     others = len(run.gone) - 1
     more = f" So {'is' if others == 1 else 'are'} {others} more that fitted." if others else ""
     return (
@@ -77,6 +77,11 @@ def gone(run: Run, searched: SearchedFloor) -> tuple[ErrorCode, str]:
         f"{name_of_gone(thing)} is gone: it was last seen {thing.place}{when}, and its place is empty now.{more} "
         f"{searched.in_words()} No other one was found.",
     )
+
+
+def ago(seconds: float) -> str:
+    """Return how long ago something was, in words."""
+    return f"{seconds:.0f} s ago" if seconds < 120.0 else f"{seconds / 60.0:.0f} min ago"
 
 
 def name_of_gone(thing: GoneThing) -> str:

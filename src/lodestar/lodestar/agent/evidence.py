@@ -100,8 +100,10 @@ class EvidenceGatherer:
         jumped = facts.odometer.jumped_at > action.began
         measures = {"pose_jumped": jumped}
         if jumped and action.grid is not None and facts.grid is not None and facts.pose is not None:
-            share = mismatch(action.grid, facts.grid, facts.pose, _AROUND)
-            measures["map_contradicts"] = share > _CONTRADICTS
+            shares = [mismatch(action.grid, facts.grid, facts.pose, _AROUND)]
+            if facts.odometer.jump is not None:  # the map may have followed the pose
+                shares.append(mismatch(action.grid, facts.grid, facts.pose, _AROUND, facts.odometer.jump))
+            measures["map_contradicts"] = min(shares) > _CONTRADICTS
         return measures
 
     # --- the way ----------------------------------------------------------------------------------------------

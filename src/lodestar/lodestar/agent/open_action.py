@@ -10,7 +10,8 @@ import numpy as np
 from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.experts.protocol import Proposal
 from lodestar.grid.occupancy import OccupancyGrid2D
-from lodestar.worldmodel.outcomes import Look
+from lodestar.worldmodel.cause_table import Recovery
+from lodestar.worldmodel.outcomes import Diagnosis, Look
 from lodestar.worldmodel.records import Trace
 from lodestar.worldmodel.way_change import Blockage
 
@@ -77,5 +78,6 @@ class OpenCase:
     until: float = 0.0
     looks: tuple[Look, ...] = ()
     blockage: Blockage | None = None
-    waited_for: float | None = None  # since when somebody in the way has been waited for
-    told: bool = False
+    diagnosis: Diagnosis | None = None  # the last one, once it is settled ...
+    recovery: Recovery | None = None  # ... and what is done about it
+    waited_since: float | None = None

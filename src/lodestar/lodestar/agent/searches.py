@@ -23,7 +23,8 @@ class Search(Activity):
         """End a search for a thing that is gone, once it was looked for elsewhere for long enough."""
         if not self._has_searched(run):
             return False
-        self._tools.steps.fail(run, *gone(run, self._tools.context.searched))
+        context = self._tools.context
+        self._tools.steps.fail(run, *gone(run, context.searched, context.facts.stamp))
         return True
 
     def news(self, run: Run) -> str:
@@ -52,7 +53,7 @@ class Search(Activity):
             entities = tools.context.facts.entities
             blind = self._blind_for(run, entities.values())
             if run.gone and not blind and not view.accepted:
-                code, message = gone(run, tools.context.searched)
+                code, message = gone(run, tools.context.searched, tools.context.facts.stamp)
             else:
                 code, message = give_up(run, admission, view, entities, blind, tools.context.searched)
             if run.found_here:

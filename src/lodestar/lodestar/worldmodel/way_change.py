@@ -124,14 +124,30 @@ def _wall(before: OccupancyGrid2D, start: np.ndarray, direction: np.ndarray) -> 
     return float(steps[hit.argmax()]) if hit.any() else math.inf
 
 
-def mismatch(before: OccupancyGrid2D, now: OccupancyGrid2D, here: np.ndarray, radius: float) -> float:
+def mismatch(
+    before: OccupancyGrid2D,
+    now: OccupancyGrid2D,
+    here: np.ndarray,
+    radius: float,
+    jump: tuple[np.ndarray, np.ndarray] | None = None,
+) -> float:
     """Return the share of the obstacles around `here` (2+,) that stand where it was free before; 0 where none stand.
 
-    A pose that is wrong draws the walls a second time.
+    A pose that is wrong draws the walls a second time. jump: poses (3,) before and after, by which the map has moved.
     """
-    cells = np.argwhere(now.occupied)
-    near = np.hypot(*(now.points_of(cells) - np.asarray(here)[:2]).T) <= radius if len(cells) else np.zeros(0, bool)
-    if not near.any():
+    points = now.points_of(np.argwhere(now.occupied))
+    points = points[np.hypot(*(points - np.asarray(here)[:2]).T) <= radius]
+    if not len(points):
         return 0.0
-    cells = cells[near]
-    return float(newly_occupied(before, now)[cells[:, 0], cells[:, 1]].mean())
+    if jump is not None:
+        old, new = jump
+        turn = float(old[2] - new[2])
+        rotation = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+        points = (points - new[:2]) @ rotation.T + old[:2]
+    cells = before.cells_of(points)
+    inside = before.contains(cells)
+    free = np.zeros(len(points), bool)
+    # a cell of error, because a turned grid is drawn anew
+    clear = ~ndimage.binary_dilation(~before.free, _EIGHT)
+    free[inside] = clear[cells[inside, 0], cells[inside, 1]]
+    return float(free.mean())

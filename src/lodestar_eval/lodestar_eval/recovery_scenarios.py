@@ -220,14 +220,16 @@ def _occluded(trip: Trip, rng: np.random.Generator) -> Scenario | None:
 
 
 def _duplicate(trip: Trip, rng: np.random.Generator) -> Scenario | None:
-    """A second one of the same looks appears 1.2 to 4 m from it; the robot says so, or claims the one that it knew."""
+    """A second one of the same looks appears 1.2 to 4 m from it: either is what the words mean, and it may be asked
+    back which.
+    """
     at, there = _at(trip, rng), _place_near(trip, rng, 1.2, 4.0)
     if there is None:
         return None
     twin = replace(trip.thing, id=free_id(trip.world), pose=there, supported_by=0)
     world = _with(trip, Event(at, "add", twin.id, object=twin))
     return Scenario(
-        Cause.DUPLICATE_APPEARED, trip, world, at, (trip.thing.id,), (ErrorCode.AMBIGUOUS,)
+        Cause.DUPLICATE_APPEARED, trip, world, at, (trip.thing.id, twin.id), (ErrorCode.AMBIGUOUS,)
     )
 
 

@@ -89,7 +89,7 @@ def read_history(path: str | Path) -> Iterator[Record]:
                 record = json.loads(line)
                 yield _READERS.get(record.get("kind", ""), decision_from_dict)(record)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(f"{path}:{number} is no decision, trace or outcome: {error}") from error
+                raise ValueError(f"{path}:{number} is neither a decision nor a trace nor an outcome: {error}") from error
 
 
 def why(episode: Episode) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 from lodestar.agent.context import LoopContext
 from lodestar.agent.open_action import Failing, OpenCase
 from lodestar.agent.run import Run
-from lodestar.agent.stamps import Stamp, last_seen
+from lodestar.agent.stamps import NEVER, Stamp, last_seen
 from lodestar.agent.target_search import TargetSearch
 from lodestar.geometry.boxes import box_distance, nearest_point_on_box
 from lodestar.grid.footprint import footprint_free
@@ -37,6 +37,7 @@ _SHOWN = 0.3  # m around a contact in which an obstacle on the grid explains it
 _AROUND = 3.0  # m in which the surroundings are compared after a jump
 _CONTRADICTS = 0.2  # share of the obstacles there that stand where it was free
 _SHIFTED = 0.5  # m that a thing moved, beyond the error of its box
+_APART = 0.5  # m between two things; nearer, the second may be the first, seen from another side
 _FRESH = 1.0  # s (stamps) before the action within which what was first seen counts as new
 
 
@@ -187,7 +188,7 @@ class EvidenceGatherer:
         wrong = action.entity_id in action.fitting and not self._fits(run, entity)
         measures |= {
             "target_doubted": entity.state is EntityState.UNCERTAIN or entity.confidence < 1.0,
-            "target_seen": last_seen(entity) > (case.arrived if case.arrived > action.began else action.began),
+            "target_seen": last_seen(entity) > (action.began if case.arrived is NEVER else case.arrived),
             "target_shifted": drifted > _SHIFTED and last_seen(entity) > action.began,
             "target_relabelled": wrong,
             "sight_newly_blocked": self._hidden(case, entity),
@@ -204,8 +205,16 @@ class EvidenceGatherer:
         """Return things that fit and were first seen since the directive began, beside one that was known before it."""
         if not self.was_known(run, entity_id):
             return []
+        known = self._context.facts.entity(entity_id)
         fitting = (self._context.facts.entity(c.entity_id) for c in self._search.look(run).accepted)
-        return [e for e in fitting if e is not None and e.id != entity_id and Stamp(e.first_seen) > run.begun_stamp]
+        return [
+            e
+            for e in fitting
+            if e is not None
+            and e.id != entity_id
+            and Stamp(e.first_seen) > run.begun_stamp
+            and (known is None or float(box_distance(e.box_min, e.box_max, known.box_min, known.box_max)) > _APART)
+        ]
 
     def _fits(self, run: Run, entity: Entity) -> bool:
         mirror = self._context.facts.mirror

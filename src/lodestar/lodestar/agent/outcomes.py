@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lodestar.agent.commands import RecordOutcome
 from lodestar.agent.context import LoopContext
@@ -108,15 +108,16 @@ class Outcomes:
         case.looks = tuple(Look)[1:]  # none is made
         self.find(run, case)
 
-    def note_twin(self, run: Run, entity: Entity) -> None:
-        """The target is there as expected, and a second one has appeared: tell it, and commit."""
-        action, facts = run.action, self._context.facts
-        arrival = run.arrival
+    def note_twin(self, run: Run, known: Entity) -> None:
+        """A second thing that fits has appeared beside one that was known: tell it, and commit."""
+        action, facts, arrival = run.action, self._context.facts, run.arrival
         if action is None or arrival is None:
             return
-        proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, "", entity.id)
-        case = self._case(run, action, Failing.NOT_SEEN, proposal, "another one that fits has appeared")
-        case.arrived = arrival.stamp
+        proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, "", known.id)
+        case = self._case(
+            run, replace(action, entity_id=known.id), Failing.NOT_SEEN, proposal, "another one that fits has appeared"
+        )
+        case.arrived = run.begun_stamp
         diagnosis = diagnose(self.evidence.measure(run, case), sure=self._context.config.recovery.sure)
         run.action = None
         self._record(

@@ -136,9 +136,10 @@ class VerifyingState:
     def _claim_or_compare(self, run: Run, entity: Entity, view: TargetView) -> None:
         """Claim the target, unless another is too close to call and is looked at first.
 
-        Where a second one has appeared since the directive began, the one that was known before is meant.
+        Where a second one has appeared since the directive began, either is what the words mean: it is told of.
         """
-        if self._is_original(run, entity):
+        if self._has_twin(run, entity):
+            run.tell("Another one that fits has appeared since I was asked.")
             self._claim(run, entity, view)
             return
         step = run.doubt.confirmed(entity.id) if run.step.count == 1 else Step.CLAIM
@@ -155,16 +156,18 @@ class VerifyingState:
             run.question = self._question(run)
             self._steps.fail(run, ErrorCode.AMBIGUOUS, message)
 
-    def _is_original(self, run: Run, entity: Entity) -> bool:
-        """Return whether it was known before the directive, and all others that fit have appeared since."""
-        outcomes = self._transitions.outcomes
+    def _has_twin(self, run: Run, entity: Entity) -> bool:
+        """Return whether of all that fit one was known before the directive, and the others have appeared since."""
+        evidence, facts = self._transitions.outcomes.evidence, self._context.facts
         if run.step.count != 1 or not self._context.config.recovery.enabled:
             return False
-        twins = {twin.id for twin in outcomes.evidence.twins(run, entity.id)}
-        others = {c.entity_id for c in self._search.look(run).accepted} - {entity.id}
-        if not twins or others - twins:
+        accepted = {c.entity_id for c in self._search.look(run).accepted} | {entity.id}
+        known = [i for i in accepted if evidence.was_known(run, i)]
+        original = facts.entity(known[0]) if len(known) == 1 else None
+        twins = [] if original is None else evidence.twins(run, original.id)
+        if original is None or not twins or accepted - {original.id} - {twin.id for twin in twins}:
             return False
-        outcomes.note_twin(run, entity)
+        self._transitions.outcomes.note_twin(run, original)
         return True
 
     def _question(self, run: Run) -> OpenQuestion:

@@ -25,7 +25,7 @@ class Recovery(Enum):
     SEARCH_ELSEWHERE = "search_elsewhere"  # it is gone: look where such things go
     NEXT_CANDIDATE = "next_candidate"  # it is something else
     OTHER_SIDE = "other_side"  # look at it, or stand, elsewhere
-    KEEP_IDENTITY = "keep_identity"  # the one that was known is meant
+    TELL = "tell"  # claim what is in front, and tell of the other
     GO_ROUND = "go_round"  # the way is closed for a while
     WAIT_THEN_GO_ROUND = "wait_then_go_round"
     RELOCALISE = "relocalise"  # turn around, wait for the pose, or end

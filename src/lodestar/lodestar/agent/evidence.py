@@ -149,7 +149,10 @@ class EvidenceGatherer:
         return blockage_of(action.grid, facts.grid, way, facts.pose)
 
     def _in_way(self, case: OpenCase) -> dict[str, bool]:
-        """Return of which kind the things are that were first seen where the way is blocked."""
+        """Return of which kind the things are that were first seen where the way is blocked.
+
+        That none of a kind is there is known only after a look: a thing takes some images to be confirmed.
+        """
         if case.blockage is None:
             return {}
         centre = np.array(case.blockage.center)
@@ -165,11 +168,13 @@ class EvidenceGatherer:
         ]  # fmt: skip
         movers = [e for e in near if half_life(e.label) <= _MOVER]
         doors = [e for e in near if same_kind(e.label, "door")]
-        return {
+        found = {
             "mover_in_way": bool(movers),
             "door_in_way": bool(doors),
             "thing_in_way": len(near) > len(movers) + len(doors),
         }
+        looked = Look.WAIT in case.looks
+        return {kind: there for kind, there in found.items() if there or looked}
 
     # --- the target -------------------------------------------------------------------------------------------
 

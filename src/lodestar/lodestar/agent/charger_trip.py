@@ -10,6 +10,7 @@ from lodestar.agent.account import Account
 from lodestar.agent.context import LoopContext
 from lodestar.agent.energy import way_back
 from lodestar.agent.errors import ErrorCode
+from lodestar.agent.open_action import Failing
 from lodestar.agent.proposers import CHARGER
 from lodestar.agent.run import Run
 from lodestar.agent.transitions import Transitions
@@ -90,6 +91,7 @@ class ChargerTrip:
             f"{where} is {length:.0f} m away: the robot stopped in time to drive there."
         )
         run.verdict, run.charging, run.failures = (ErrorCode.ENERGY, message), True, 0
+        self._transitions.outcomes.note(run, Failing.BATTERY, "the battery just lasts for the way back")
         run.tell(f"The battery just lasts for the {length:.0f} m to {where}.")
         self._account.close(Outcome.PREEMPTED)
         self._transitions.redecide(run)

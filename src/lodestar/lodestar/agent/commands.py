@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
@@ -28,6 +29,7 @@ class State(IntEnum):
     VERIFYING = 4
     HELD = 5
     WAITING = 6
+    DIAGNOSING = 7
 
 
 class NavigationKind(Enum):
@@ -100,7 +102,7 @@ class RecordTrace:
 
 @dataclass(frozen=True)
 class RecordOutcome:
-    """Tell the world model, and log, what came of an action."""
+    """Tell the world model, and log, what came of an action; a failed one is recorded once per diagnosis."""
 
     outcome: ActionOutcome
 
@@ -131,7 +133,8 @@ class WithdrawQuestion:
 class DirectiveResult:
     """Outcome of a directive. distance_travelled: metres. duration: seconds. report: for a person.
 
-    answers: of its questions, in their order, with proof and places.
+    answers: of its questions, in their order, with proof and places. searched_share: of the floor that the robot can
+    come to, [0, 1], that it looked at during the directive; NaN = unknown.
     """
 
     error_code: ErrorCode
@@ -146,6 +149,7 @@ class DirectiveResult:
     final_pose: np.ndarray | None = None  # (3,)
     question: OpenQuestion | None = None  # that the robot asks back
     answers: tuple[Answer, ...] = ()
+    searched_share: float = math.nan
 
 
 @dataclass(frozen=True)

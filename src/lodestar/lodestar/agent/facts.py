@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lodestar.agent.contact import ContactSense
 from lodestar.agent.energy import Battery
 from lodestar.agent.motion import Odometer
 from lodestar.agent.stamps import NEVER, Stamp
@@ -26,6 +27,7 @@ class Facts:
 
     odometer: Odometer
     battery: Battery = field(default_factory=Battery)
+    contacts: ContactSense = field(default_factory=ContactSense)
     pose: np.ndarray | None = None
     stamp: Stamp = NEVER
     pose_heard: float = 0.0

@@ -20,6 +20,7 @@ from lodestar.agent.commands import CancelGoal, Command, Feedback, NavigationEve
 from lodestar.agent.config import LoopConfig
 from lodestar.agent.context import LoopContext
 from lodestar.agent.deciding_state import DecidingState
+from lodestar.agent.diagnosing_state import DiagnosingState
 from lodestar.agent.errors import Busy, ErrorCode, Held
 from lodestar.agent.goals import GoalMemory
 from lodestar.agent.inquiry import Inquiry
@@ -91,6 +92,7 @@ class DecisionLoop:
             State.NAVIGATING: NavigatingState(context, search, inquiry, transitions, trip, news, activities),
             State.VERIFYING: VerifyingState(context, search, account, transitions, steps, trip, activities),
             State.WAITING: WaitingState(trip, activities),
+            State.DIAGNOSING: DiagnosingState(context, search, account, transitions, news),
             State.HELD: RestingState(),
         }
 
@@ -132,6 +134,7 @@ class DecisionLoop:
             text=f"{words[:1].upper()}{words[1:]}: asking the experts where to go.",
         )
         run.excluded = dict.fromkeys(excluded, NOT_CHOSEN)
+        context.searched.begin()
         context.ledger.begin_directive(context.now, run.time_limit)
         self._transitions.start(run)
 
@@ -197,6 +200,14 @@ class DecisionLoop:
         if context.facts.take_pose(pose, Stamp(stamp), context.now):
             assert context.facts.pose is not None
             context.ledger.builder.observe_pose(context.facts.pose, stamp)
+            if context.run is not None:
+                context.searched.note(context.facts.pose, context.facts.stamp, context.facts.grid)
+
+    def on_motion(self, command: np.ndarray, velocity: np.ndarray, stamp: float) -> None:
+        """The robot was told `command` and moves with `velocity`, (3,) each: m/s, m/s, rad/s in the body frame."""
+        facts = self._context.facts
+        if np.isfinite(command).all() and np.isfinite(velocity).all():
+            facts.contacts.observe(command, velocity, facts.pose, Stamp(stamp))
 
     def on_grid(self, grid: OccupancyGrid2D) -> None:
         """Plan everything on this grid from now on."""

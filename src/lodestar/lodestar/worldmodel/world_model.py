@@ -97,6 +97,8 @@ class WorldModel:
     def take_outcome(self, outcome: ActionOutcome) -> None:
         """An action is over: commit its effects, or drop them; carry out what its diagnosis amends either way."""
         self.now = max(self.now, outcome.stamp)
+        if not outcome.is_final:
+            return
         effects = self._effects.pop(outcome.trace_id, ())
         amendments = outcome.amendments
         if outcome.result is Result.COMMITTED:

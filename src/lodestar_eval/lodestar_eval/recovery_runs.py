@@ -20,7 +20,8 @@ from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.outcomes import ActionOutcome, Cause, Diagnosis
 from lodestar_eval.episode import Episode, EpisodeRun, EpisodeRunner, phrase_book
 from lodestar_eval.prior_map import explored
-from lodestar_eval.recovery_scenarios import Scenario, Trip, scenario_of, trip_of
+from lodestar_eval.recovery_scenarios import Scenario, scenario_of
+from lodestar_eval.recovery_trips import Trip, trip_of
 from lodestar_eval.settings import EpisodeSettings, robot_config
 from lodestar_eval.trials import worker_pool
 from lodestar_sim.judge import judge_find
@@ -60,8 +61,8 @@ class Job:
 class RecoveryRun:
     """One search with an induced failure, or without an event (`cause` NO_EVENT).
 
-    diagnoses: after the event, in order. recovered: whether anything was done about a diagnosis. lost_s, lost_m: against
-    the search of the same row without an event, where both found the thing; else NaN.
+    diagnoses: after the event, in order. recoveries: that followed them. lost_s, lost_m: against the full row's search
+    without an event, where both found the thing; else NaN.
     """
 
     spec: str
@@ -86,7 +87,7 @@ class RecoveryRun:
 
     @property
     def within(self) -> bool | None:
-        """Return whether the first diagnosis or one of those after three looks names the cause; None where none was made."""
+        """Return whether the cause is named at first or after at most three looks; None where no diagnosis was made."""
         return self.cause in self.diagnoses[: 1 + _LOOKS] if self.diagnoses else None
 
     @property
@@ -94,8 +95,9 @@ class RecoveryRun:
         """Return the run as a line of progress."""
         said = "ok" if self.success else "FAILED"
         return (
-            f"{self.spec} {self.seed} {self.row_name} {self.cause}: {said} in {self.duration:.0f} s, {self.path:.1f} m; "
-            f"diagnosed {', '.join(self.diagnoses) or 'nothing'}; did {', '.join(self.recoveries) or 'nothing'}; {self.reason}"
+            f"{self.spec} {self.seed} {self.row_name} {self.cause}: {said} in {self.duration:.0f} s, "
+            f"{self.path:.1f} m; diagnosed {', '.join(self.diagnoses) or 'nothing'}; "
+            f"did {', '.join(self.recoveries) or 'nothing'}; {self.reason}"
         )
 
     def row(self) -> dict[str, Any]:
@@ -157,7 +159,10 @@ def _recorded(
     diagnoses = [(o, o.diagnosis) for o in run.outcomes if o.diagnosis is not None and o.stamp >= at]
     lost = math.nan, math.nan
     if base is not None and base.outcome.success and judged.success and run.result.success:
-        lost = run.outcome.duration - base.outcome.duration, run.outcome.path_length - base.outcome.path_length
+        lost = (
+            run.outcome.duration - base.outcome.duration,
+            run.outcome.path_length - base.outcome.path_length,
+        )
     return RecoveryRun(
         trip.spec, trip.seed, row, cause, judged.success, judged.reason, int(run.result.error_code),
         run.outcome.duration, run.outcome.path_length, run.outcome.collisions,

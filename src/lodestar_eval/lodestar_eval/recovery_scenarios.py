@@ -1,22 +1,19 @@
-"""Scenarios of failures: one search for a known thing, and what goes wrong on the way to it, cause by cause."""
+"""Scenarios of failures: what goes wrong on the way to a known thing, cause by cause, and what counts as overcome."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lodestar.agent.errors import ErrorCode
 from lodestar.worldmodel.outcomes import Cause
-from lodestar_sim.tasks import MAX_PATH, Task, described
-from lodestar_sim.worlds import WorldError, world_from_spec
+from lodestar_eval.recovery_trips import NEAREST, Trip, crossed, length_of
 from lodestar_sim.worlds.obstructions import (
-    Doorway,
     crate,
     door_leaf,
-    doorways,
     folding_screen,
     free_id,
     glass_pane,
@@ -25,29 +22,8 @@ from lodestar_sim.worlds.obstructions import (
 from lodestar_sim.worlds.truth import truth_of
 from lodestar_sim.worlds.world import Event, World, WorldObject
 
-WORLDS = ("apartment", "office", "warehouse")
-SPEED = 0.5  # m/s, of the robot over a whole way; measured in `episodes`
-NEAREST = 1.3  # m of the robot from what comes into its way, when it comes
-SHORTEST = 7.0  # m of way to the thing, so that there is time for an event
-_STARTS = 60  # places that are tried as a start
 _VIEW = (0.2, 0.8)  # share of a thing that a view shows, and metres from it, as in `tasks`
 _BACK = 0.5  # share of the runs in which what fails comes back
-
-
-@dataclass(frozen=True)
-class Trip:
-    """A search in an undisturbed building. path: (N, 4) stamp, x, y, yaw of the run without an event."""
-
-    spec: str
-    seed: int
-    world: World
-    task: Task
-    path: np.ndarray = field(default_factory=lambda: np.zeros((0, 4)))
-
-    @property
-    def thing(self) -> WorldObject:
-        """Return what is searched for."""
-        return self.world.object(self.task.target_ids[0])
 
 
 @dataclass(frozen=True)
@@ -69,63 +45,6 @@ class Scenario:
     navigator_down: tuple[float, float] = (math.inf, math.inf)
     battery: float = math.inf
     undoes: bool = False
-
-
-def trip_of(seed: int) -> Trip:
-    """Return the search of a seed: its way leads through a doorway if any does. Raises WorldError."""
-    spec = WORLDS[seed % len(WORLDS)]
-    world = replace(world_from_spec(spec, seed), events=())
-    rng = np.random.default_rng([seed, 0x4EC0])
-    fallback: Trip | None = None
-    for thing, phrase in described(world, seed, ("color",)):
-        if not thing.movable or thing.contained_in or thing.supported_by or _carries(world, thing):
-            continue
-        for start in _starts(world, thing, rng):
-            trip = Trip(spec, seed, world, Task(f"find the {phrase}", (thing.id,), start))
-            if _crossed(world, truth_of(world).way(start[:2], thing)) is not None:
-                return trip
-            fallback = fallback or trip
-            break
-    if fallback is None:
-        raise WorldError(f"{spec}, seed {seed}: nothing in it can be carried away and is far enough off")
-    return fallback
-
-
-def _carries(world: World, thing: WorldObject) -> bool:
-    return any(other.supported_by == thing.id for other in world.objects)
-
-
-def _starts(
-    world: World, thing: WorldObject, rng: np.random.Generator
-) -> Iterator[tuple[float, float, float]]:
-    """Yield starts from which the thing is not seen, far enough from it."""
-    truth = truth_of(world)
-    roomy = np.isfinite(truth.lengths(world.start[:2])) & (truth.clearance >= 0.5) & ~truth.covered
-    cells = np.argwhere(roomy)
-    for x, y in truth.grid.points_of(cells[rng.permutation(len(cells))[:_STARTS]]):
-        poses = np.column_stack([np.tile((x, y), (8, 1)), np.arange(8) * math.pi / 4])
-        if not SHORTEST <= truth.shortest_path((float(x), float(y)), thing) <= MAX_PATH:
-            continue
-        if not (truth.seen(thing, poses) > 0.0).any():
-            yield round(float(x), 3), round(float(y), 3), round(float(rng.integers(8)) * math.pi / 4 - math.pi, 6)
-
-
-def _crossed(world: World, way: np.ndarray) -> tuple[Doorway, int] | None:
-    """Return the doorway that a way (N, 2) leads through, as far as possible from its ends, and where on the way."""
-    best: tuple[float, Doorway, int] | None = None
-    for doorway in doorways(world):
-        away = np.hypot(*(way - doorway.center).T)
-        index = int(away.argmin()) if len(away) else 0
-        if not len(away) or away[index] > doorway.width / 2:
-            continue
-        room = min(_length(way[: index + 1]), _length(way[index:]))
-        if room >= 1.5 + NEAREST and (best is None or room > best[0]):
-            best = room, doorway, index
-    return None if best is None else best[1:]
-
-
-def _length(way: np.ndarray) -> float:
-    return float(np.linalg.norm(np.diff(way, axis=0), axis=1).sum())
 
 
 def scenario_of(trip: Trip, cause: Cause) -> Scenario | None:
@@ -245,7 +164,12 @@ def _on_way(trip: Trip, index: int, rng: np.random.Generator) -> float:
 
 
 def _blocked(
-    trip: Trip, rng: np.random.Generator, cause: Cause, index: int, thing: WorldObject, until: float = math.inf
+    trip: Trip,
+    rng: np.random.Generator,
+    cause: Cause,
+    index: int,
+    thing: WorldObject,
+    until: float = math.inf,
 ) -> Scenario:
     """Return a scenario in which something comes into the way at a place of the path."""
     at = _on_way(trip, index, rng)
@@ -267,7 +191,7 @@ def _unreachable(trip: Trip, thing: WorldObject, until: float) -> tuple[ErrorCod
 
 def _door(trip: Trip, rng: np.random.Generator) -> Scenario | None:
     """A door closes; in a part of the runs it opens again after 15 to 40 s."""
-    found = _crossed(trip.world, trip.path[:, 1:3])
+    found = crossed(trip.world, trip.path[:, 1:3])
     if found is None:
         return None
     doorway, index = found
@@ -347,7 +271,7 @@ def _lost(trip: Trip, rng: np.random.Generator) -> Scenario:
 def _energy(trip: Trip, rng: np.random.Generator) -> Scenario:
     """The battery suddenly lasts for half of the way only."""
     at = _at(trip, rng)
-    battery = 5.0 + float(rng.uniform(0.2, 0.5)) * _length(trip.path[:, 1:3])
+    battery = 5.0 + float(rng.uniform(0.2, 0.5)) * length_of(trip.path[:, 1:3])
     return Scenario(Cause.OUT_OF_ENERGY, trip, trip.world, at, (), (ErrorCode.ENERGY,), battery=battery)
 
 

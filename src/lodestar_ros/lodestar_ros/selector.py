@@ -126,8 +126,8 @@ class CommandDispatcher:
 
 
 class DecisionRecorder:
-    """Publish ``~/question``, ``~/decision``, ``~/traces``, ``~/outcomes`` and ``~/markers``; append decisions, traces and
-    outcomes to the log on a thread of its own.
+    """Publish ``~/question``, ``~/decision``, ``~/traces``, ``~/outcomes`` and ``~/markers``; append decisions, traces
+    and outcomes to the log on a thread of its own.
     """
 
     def __init__(self, node: LodestarNode, log: str) -> None:

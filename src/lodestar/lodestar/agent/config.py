@@ -17,15 +17,21 @@ class RecoveryConfig:
 
     enabled: bool = True  # False: a goal that failed is left out, and the experts are asked again
     corrects: bool = True  # whether beliefs are corrected; False: only the robot moves (VLM-DEWM table 6)
-    blind_retries: int = 0  # times that a failed goal is sent again as it is, without `enabled`; for comparisons
-    without: tuple[str, ...] = ()  # groups of evidence that are left out, for ablations: constraint_state, scene
+    blind_retries: int = (
+        0  # times that a failed goal is sent again as it is, without `enabled`; for comparisons
+    )
+    without: tuple[
+        str, ...
+    ] = ()  # groups of evidence that are left out, for ablations: constraint_state, scene
     sure: float = 0.6  # probability from which the causes count as told apart (ours)
     max_looks: int = 3  # per failure, that would tell causes apart (the bound of CDA)
     max_recoveries: int = 5  # N_max of a step (VLM-DEWM 4.2.3)
     wait: float = 5.0  # s of one look that waits (ours)
     person_patience: float = 20.0  # s that somebody in the way is waited for (ours)
     localisation_patience: float = 15.0  # s until a lost pose ends the directive (ours)
-    camera_patience: float = 3.0  # s (stamps) without any sight, from which nothing that needs one is done (ours)
+    camera_patience: float = (
+        3.0  # s (stamps) without any sight, from which nothing that needs one is done (ours)
+    )
     drive_blind: float = 2.0  # s (stamps) without any sight on a drive to a thing (ours) ...
     drive_blind_way: float = 2.0  # m that it then drives on at most (ours)
     sensor_patience: float = 12.0  # s that silent sensors are waited for (ours)

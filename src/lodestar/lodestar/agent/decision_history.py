@@ -13,7 +13,12 @@ from lodestar.selection.decision_log import ArmRecord, Decision, Outcome, decisi
 from lodestar.worldmodel.amendment_words import amendment_in_words
 from lodestar.worldmodel.outcome_json import KIND as OUTCOME_KIND
 from lodestar.worldmodel.outcome_json import outcome_from_dict
-from lodestar.worldmodel.outcome_sentences import causes_in_words, discrepancy_in_words, look_in_words, result_in_words
+from lodestar.worldmodel.outcome_sentences import (
+    causes_in_words,
+    discrepancy_in_words,
+    look_in_words,
+    result_in_words,
+)
 from lodestar.worldmodel.outcomes import ActionOutcome
 from lodestar.worldmodel.records import Trace
 from lodestar.worldmodel.trace_json import KIND, trace_from_dict
@@ -89,7 +94,9 @@ def read_history(path: str | Path) -> Iterator[Record]:
                 record = json.loads(line)
                 yield _READERS.get(record.get("kind", ""), decision_from_dict)(record)
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ValueError(f"{path}:{number} is neither a decision nor a trace nor an outcome: {error}") from error
+                raise ValueError(
+                    f"{path}:{number} is neither a decision nor a trace nor an outcome: {error}"
+                ) from error
 
 
 def why(episode: Episode) -> list[str]:

@@ -92,7 +92,9 @@ class DiagnosingState:
         yaw = math.atan2(place[1] - facts.pose[1], place[0] - facts.pose[0])
         goal = np.array([facts.pose[0], facts.pose[1], yaw])
         turned = abs(math.remainder(yaw - float(facts.pose[2]), 2.0 * math.pi))
-        return goal if turned > self._context.config.stuck_angle and footprint_free(facts.grid, goal) else None
+        return (
+            goal if turned > self._context.config.stuck_angle and footprint_free(facts.grid, goal) else None
+        )
 
     # --- recoveries -------------------------------------------------------------------------------------------
 
@@ -201,8 +203,8 @@ class DiagnosingState:
             self._go_on(run)
         elif not self._waits(case, config.sensor_patience):
             message = (
-                f"Nothing was seen for {blind:.0f} s: does the camera send images, and do perception, semantic_voxels and "
-                "scene_dictionary run?"
+                f"Nothing was seen for {blind:.0f} s: does the camera send images, and do perception, "
+                "semantic_voxels and scene_dictionary run?"
             )
             self._transitions.finish(run, ErrorCode.NO_EXPERT, message)
 

@@ -218,7 +218,10 @@ class EvidenceGatherer:
             if e is not None
             and e.id != entity_id
             and Stamp(e.first_seen) > run.begun_stamp
-            and (known is None or float(box_distance(e.box_min, e.box_max, known.box_min, known.box_max)) > _APART)
+            and (
+                known is None
+                or float(box_distance(e.box_min, e.box_max, known.box_min, known.box_max)) > _APART
+            )
         ]
 
     def _fits(self, run: Run, entity: Entity) -> bool:
@@ -250,7 +253,7 @@ class EvidenceGatherer:
         return discrepancy(trace, actual, holding, case.action.means, facts.entities)
 
     def _holds(self, belief: Belief) -> bool:
-        """Return whether a relation still holds by the geometry; what it cannot tell holds while the things are there."""
+        """Return whether the geometry does not contradict a relation, and its things are there."""
         facts = self._context.facts
         things = [facts.entity(i) for name in belief.arguments if (i := entity_of(name)) is not None]
         present = [one for one in things if one is not None]

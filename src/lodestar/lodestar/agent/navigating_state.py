@@ -73,7 +73,7 @@ class NavigatingState:
             self._review(run, navigation)
 
     def _is_lost(self, run: Run, navigation: Navigation) -> bool:
-        """Return whether the pose jumped, or nothing is seen any more on the way to a thing: the robot stands at once."""
+        """Return whether the pose jumped, or a thing is driven to without sight, so that the robot stands now."""
         context, action = self._context, run.action
         outcomes, odometer = self._transitions.outcomes, context.facts.odometer
         if action is None or not context.config.recovery.enabled:

@@ -61,8 +61,9 @@ class GoneThing:
 class OpenCase:
     """A failure that is being diagnosed. Times are loop times, seconds.
 
-    code: the navigator's. turning: the goal was to turn in place. arrived: stamp of the arrival, where the robot came to
-    its goal. until: up to which the robot stands and looks.
+    code: the navigator's. blocked: it tried to move and could not. start: (3,) pose at the failure. arrived: stamp of
+    the arrival, where the robot came to its goal. until: up to which the robot stands and looks. blockage: what came
+    into the way, as it was seen first.
     """
 
     action: OpenAction

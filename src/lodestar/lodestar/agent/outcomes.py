@@ -115,7 +115,11 @@ class Outcomes:
             return
         proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, "", known.id)
         case = self._case(
-            run, replace(action, entity_id=known.id), Failing.NOT_SEEN, proposal, "another one that fits has appeared"
+            run,
+            replace(action, entity_id=known.id),
+            Failing.NOT_SEEN,
+            proposal,
+            "another one that fits has appeared",
         )
         case.arrived = run.begun_stamp
         diagnosis = diagnose(self.evidence.measure(run, case), sure=self._context.config.recovery.sure)
@@ -127,9 +131,7 @@ class Outcomes:
             )
         )  # fmt: skip
 
-    def _case(
-        self, run: Run, action: OpenAction, failing: Failing, proposal: Proposal, why: str
-    ) -> OpenCase:
+    def _case(self, run: Run, action: OpenAction, failing: Failing, proposal: Proposal, why: str) -> OpenCase:
         facts = self._context.facts
         start = None if facts.pose is None else facts.pose.copy()
         return OpenCase(action, failing, proposal, why, self._context.now, facts.stamp, start=start)

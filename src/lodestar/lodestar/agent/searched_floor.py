@@ -52,4 +52,8 @@ class SearchedFloor:
     def in_words(self) -> str:
         """Return how much of the floor was looked at, as a sentence; "" where it is not known."""
         share = self.share
-        return "" if math.isnan(share) else f"I have looked at {100.0 * share:.0f} % of the floor that I can come to."
+        return (
+            ""
+            if math.isnan(share)
+            else f"I have looked at {100.0 * share:.0f} % of the floor that I can come to."
+        )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lodestar.worldmodel.cause_table import CauseTable, Recovery, cause_table
-from lodestar.worldmodel.outcomes import Cause, CauseEstimate, Diagnosis, Discrepancy, Look
+from lodestar.worldmodel.outcomes import CauseEstimate, Diagnosis, Discrepancy, Look
 
 SURE = 0.6  # probability from which the causes count as told apart; ours
 _TOLD = 3  # facts that the words of a diagnosis give at most
@@ -45,7 +45,8 @@ def diagnose(evidence: Evidence, table: CauseTable | None = None, sure: float = 
     shares = {cause: math.exp(score - top) for cause, score in scores.items()}
     total = sum(shares.values())
     causes = tuple(
-        CauseEstimate(cause, share / total) for cause, share in sorted(shares.items(), key=lambda item: -item[1])
+        CauseEstimate(cause, share / total)
+        for cause, share in sorted(shares.items(), key=lambda item: -item[1])
     )
     look = Look.NONE if causes[0].probability >= sure else _telling(causes, evidence, table)
     return Diagnosis(

@@ -10,7 +10,9 @@ from lodestar.scene.records import Entity
 from lodestar.worldmodel.outcomes import ConstraintState, Discrepancy
 from lodestar.worldmodel.records import Belief, Trace
 
-DRIFT = 0.3  # m from which a thing has moved. The paper's 0.05 m is an arm's; boxes seen from afar err by more
+DRIFT = (
+    0.3  # m from which a thing has moved. The paper's 0.05 m is an arm's; boxes seen from afar err by more
+)
 
 
 def discrepancy(
@@ -23,9 +25,9 @@ def discrepancy(
 ) -> Discrepancy:
     """Return what differs after an action.
 
-    holding: relations between the things that the action is about, as they are now; none of them negated. before: entity id -> (3,) mean
-    when the action began, metres in map. now: the entities that are there. A thing that is no longer there has no
-    drift; the relations that it had are missing.
+    holding: relations between the things that the action is about, as they are now; none of them negated. before:
+    entity id -> (3,) mean when the action began, metres in map. now: the entities that are there. A thing that is no
+    longer there has no drift; the relations that it had are missing.
     """
     expected = trace.expectation.beliefs or trace.beliefs
     present = set(holding)

@@ -32,7 +32,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="such as 1-20 (the default, for development); the building's kind follows the seed",
     )  # fmt: skip
     parser.add_argument("--rows", type=_names, default=("full",), help=f"of {', '.join(ROWS)} (default full)")
-    parser.add_argument("--causes", type=_names, default=(), help="such as DOOR_CLOSED,TARGET_GONE (default all)")
+    parser.add_argument(
+        "--causes", type=_names, default=(), help="such as DOOR_CLOSED,TARGET_GONE (default all)"
+    )
     parser.add_argument(
         "--limit-time", type=positive_seconds, default=300.0, metavar="S", help="simulated seconds per search"
     )
@@ -59,7 +61,9 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         raise BadOptions(f"{error}; there are {', '.join(cause.value for cause in CAUSES)}") from error
     bad = [cause.value for cause in causes if cause not in CAUSES]
     if bad:
-        raise BadOptions(f"{bad[0]} cannot be induced; there are {', '.join(cause.value for cause in CAUSES)}")
+        raise BadOptions(
+            f"{bad[0]} cannot be induced; there are {', '.join(cause.value for cause in CAUSES)}"
+        )
     if options.maps is not None:
         options.maps.mkdir(parents=True, exist_ok=True)
     began = time.perf_counter()

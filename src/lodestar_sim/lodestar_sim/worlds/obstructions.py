@@ -68,7 +68,9 @@ def standing_person(world: World, xy: tuple[float, float], yaw: float) -> WorldO
     )
 
 
-def crate(world: World, xy: tuple[float, float], yaw: float, width: float, height: float = 0.8) -> WorldObject:
+def crate(
+    world: World, xy: tuple[float, float], yaw: float, width: float, height: float = 0.8
+) -> WorldObject:
     """Return a crate across a way with this heading; one of height LOW is a box that is easily overlooked."""
     return _thing(
         world, "box", "beige", "paper", (0.5, width, height), "param:box", (*xy, 0.0, yaw), movable=True
@@ -92,5 +94,14 @@ def _thing(
     sensed: bool = True,
 ) -> WorldObject:
     return WorldObject(
-        free_id(world), category, f"{color} {category}", color, material, size, mesh, pose, movable=movable, sensed=sensed
+        free_id(world),
+        category,
+        f"{color} {category}",
+        color,
+        material,
+        size,
+        mesh,
+        pose,
+        movable=movable,
+        sensed=sensed,
     )

@@ -43,7 +43,9 @@ def test_a_door_that_closes_parts_two_rooms_until_it_opens(world):
         cell = tuple(truth_of(world).grid.cells_of(np.array([doorway.center]))[0])
         occupied = [truth_of(changed.at(time)).grid.occupied[cell] for time in (5.0, 15.0, 25.0)]
         assert occupied == [False, True, False]
-        reached = [np.isfinite(truth_of(changed.at(time)).lengths(world.start[:2])).sum() for time in (5.0, 15.0)]
+        reached = [
+            np.isfinite(truth_of(changed.at(time)).lengths(world.start[:2])).sum() for time in (5.0, 15.0)
+        ]
         parted += reached[1] < 0.98 * reached[0]
     assert parted >= 1  # the others lead round
 
@@ -122,8 +124,11 @@ def test_localisation_jumps_and_is_mended(world):
 
 def test_sensors_fall_silent_and_come_back(world):
     changed = _with(
-        world, Event(1.0, "mute", sensor="camera"), Event(2.0, "mute", sensor="ranges"), Event(3.0, "unmute", sensor="camera")
-    )  # fmt: skip
+        world,
+        Event(1.0, "mute", sensor="camera"),
+        Event(2.0, "mute", sensor="ranges"),
+        Event(3.0, "unmute", sensor="camera"),
+    )
     assert [changed.muted(time) for time in (0.5, 1.5, 2.5, 3.5)] == [
         frozenset(), {"camera"}, {"camera", "ranges"}, {"ranges"}
     ]  # fmt: skip

@@ -24,7 +24,9 @@ class ConnectedFloor:
     def joins(self, grid: OccupancyGrid2D, start: np.ndarray, goal: np.ndarray) -> bool:
         """Return whether a way may lead from start (2+,) to goal (2+,); also where the grid cannot tell."""
         if grid is not self._grid:
-            passable = (grid.clearance >= self._gap).astype(np.uint8)
+            cells = 2 * int(self._gap / grid.resolution) + 1
+            disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (cells, cells))
+            passable = cv2.erode((~grid.barred).astype(np.uint8), disc, borderValue=1)
             self._parts = cv2.connectedComponents(passable, connectivity=8)[1]
             self._grid = grid
         here, there = self._around(grid, start), self._around(grid, goal)

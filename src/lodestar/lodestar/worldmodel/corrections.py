@@ -121,7 +121,8 @@ def faced(around: Surroundings, name: str = "", states: frozenset[EntityState] =
     pose = around.pose
     if pose is None:
         return None
-    place, best = np.asarray(pose[:2], float), (around.reach, None)
+    place = np.asarray(pose[:2], float)
+    best: tuple[float, Entity | None] = around.reach, None
     for entity in around.entities:
         if entity.state not in states or not _is_called(entity, name):
             continue

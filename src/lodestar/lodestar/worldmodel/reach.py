@@ -27,7 +27,7 @@ class ConnectedFloor:
             cells = 2 * int(self._gap / grid.resolution) + 1
             disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (cells, cells))
             passable = cv2.erode((~grid.barred).astype(np.uint8), disc, borderValue=1)
-            self._parts = cv2.connectedComponents(passable, connectivity=8)[1]
+            self._parts = np.asarray(cv2.connectedComponents(passable, connectivity=8)[1], np.int32)
             self._grid = grid
         here, there = self._around(grid, start), self._around(grid, goal)
         return not here or not there or bool(here & there)

@@ -261,7 +261,7 @@ def default_inverse(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
         Change.CLOSE_WAY: Change.OPEN_WAY,
         Change.OPEN_WAY: Change.CLOSE_WAY,
     }
-    inverse = []
+    inverse: list[Amendment] = []
     for amendment in amendments:
         belief = amendment.belief
         opposite = None if belief is None else replace(belief, negated=not belief.negated)

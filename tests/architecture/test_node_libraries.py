@@ -41,6 +41,7 @@ NODES = {
     "lodestar_sim.nodes.sim_navigator_node": {"numba"},
     "lodestar_sim.nodes.go2_stand_in_node": set(),
     "lodestar_go2.nodes.go2_base_node": set(),
+    "lodestar_go2.nodes.go2_guard_node": set(),
     "lodestar_go2.nodes.go2_lidar_node": set(),
     "lodestar_bringup.__main__": set(),
 }

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from lodestar_bringup.preflight import refuse_beside_another
 from lodestar_bringup.stack import (
-    EXTERNAL,
     DRIVERS,
+    EXTERNAL,
     NAVIGATORS,
     ROBOTS,
     SLAM,

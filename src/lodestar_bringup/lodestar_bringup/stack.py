@@ -83,7 +83,7 @@ class StackOptions:
     slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: SLAM publishes it
     # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does; external: it is served already; "": that of the use
     navigator: str = ""
-    # simulator only. sim: it takes velocities itself; go2_protocol: it speaks the topics of a Go2, and go2_base drives it
+    # simulator only. sim: it takes velocities; go2_protocol: it speaks the topics of a Go2, and go2_base drives it
     robot: str = "sim"
     driver: str = (
         "go2_base"  # go2 only. go2_base: the robot's own topics over Ethernet; external: another driver runs
@@ -219,10 +219,9 @@ def motion_stack() -> list[ProcessSpec]:
 
 
 def driver_stack() -> list[ProcessSpec]:
-    """Return the driver of a Go2: its base and its LiDAR."""
-    return [
-        ProcessSpec("lodestar_go2", name, name, remappings=GO2_TOPICS) for name in ("go2_base", "go2_lidar")
-    ]
+    """Return the driver of a Go2: its base, a watchdog that outlives it, and its LiDAR."""
+    names = ("go2_base", "go2_guard", "go2_lidar")
+    return [ProcessSpec("lodestar_go2", name, name, remappings=GO2_TOPICS) for name in names]
 
 
 def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
@@ -313,6 +312,8 @@ def _of_use(use: str, options: StackOptions) -> StackOptions:
             f"navigator is sim, which drives in the simulator alone: for {use} take nav2, or external where another "
             "server of navigate_to_pose runs"
         )
+    if chosen.robot != "sim" and use != "sim":
+        raise StackError(f"robot is {chosen.robot}, which plays in the simulator alone")
     return chosen
 
 

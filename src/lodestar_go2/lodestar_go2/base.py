@@ -55,7 +55,7 @@ class BaseRules:
         self._walked = -math.inf  # when the last velocity was sent
         self._moving = False  # a velocity other than zero was sent, and no stand-still was seen since
         self._stopped = -math.inf  # when the last stop was sent
-        self._stopping_since: float | None = None  # when the stops began that `check` sends
+        self._stopping_since: float | None = None  # when the first stop after a velocity was sent
         self._speed = 0.0
         self._state = -math.inf
 
@@ -79,6 +79,8 @@ class BaseRules:
     def on_state(self, speed: float, now: float) -> None:
         """Take in that the robot lives. speed: the larger of m/s and rad/s, measured."""
         self._speed, self._state = speed, now
+        if self._stopping_since is not None and speed <= self.config.still_speed:
+            self._moving, self._stopping_since = False, None
 
     def on_command(self, velocity: Velocity, now: float) -> list[SportRequest]:
         """Return the requests for a velocity: it, limited, or a stop.
@@ -105,11 +107,7 @@ class BaseRules:
         silent = now - self._commanded > self.config.command_timeout
         if not self._moving or not (silent or self.blocked_by(now)):
             return []
-        if self._stopping_since is None:
-            self._stopping_since = now
-        seen = self._state > self._stopping_since
-        stands = seen and self._speed <= self.config.still_speed
-        if stands or now - self._stopping_since > self.config.stop_limit:
+        if self._stopping_since is not None and now - self._stopping_since > self.config.stop_limit:
             self._moving, self._stopping_since = False, None
             return []
         return self._stop(now) if now - self._stopped >= self.config.stop_period else []
@@ -153,4 +151,6 @@ class BaseRules:
 
     def _stop(self, now: float) -> list[SportRequest]:
         self._stopped = now
+        if self._moving and self._stopping_since is None:
+            self._stopping_since = now
         return [STOP]

@@ -1,4 +1,4 @@
-"""What a person must know of the robot's health, in words."""
+"""Warnings about the robot's health, in words."""
 
 from __future__ import annotations
 

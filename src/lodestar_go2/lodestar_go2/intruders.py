@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Endpoint(Protocol):
-    """What the graph says of a publisher."""
+    """A publisher as the graph describes it."""
 
     node_name: str
     node_namespace: str

@@ -1,4 +1,4 @@
-"""What the Go2 says of itself, as records."""
+"""States that the Go2 publishes, as records."""
 
 from __future__ import annotations
 

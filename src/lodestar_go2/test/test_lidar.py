@@ -70,5 +70,5 @@ def test_a_scan_has_the_nearest_point_of_its_band() -> None:
 
 @pytest.mark.parametrize("bad", [{"scan_low": 1.0}, {"range_min": 0.0}, {"scan_step": 0.0}])
 def test_a_mount_that_makes_no_sense_is_refused(bad: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match="scan|range"):
+    with pytest.raises(ValueError, match=r"scan|range"):
         LidarConfig(**bad)

@@ -58,6 +58,6 @@ def test_it_goes_on_where_the_robots_own_odometry_starts_anew(state: Make) -> No
 def test_garbage_is_refused_and_changes_nothing(state: Make, bad: dict[str, np.ndarray]) -> None:
     odometry = Odometry()
     odometry.update(state(0.0, 1.0), 0.0)
-    with pytest.raises(ValueError, match="not finite|quaternion"):
+    with pytest.raises(ValueError, match=r"not finite|quaternion"):
         odometry.update(state(0.02, **bad), 0.02)
     assert odometry.update(state(0.04, 1.01), 0.04).odom_from_base[0, 3] == pytest.approx(1.01)

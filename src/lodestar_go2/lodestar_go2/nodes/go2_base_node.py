@@ -46,7 +46,8 @@ class Go2BaseNode(LodestarNode):
         self._stamps = StampRepair(declare_config(self, StampConfig, "stamps."))
         self._health = declare_config(self, HealthConfig, "health.")
         self._frames = declare_config(self, FrameNames, "frames.")
-        self._gate = declare(self, "gate", str, "motion_gate")
+        self._gate = declare(self, "gate", str, "motion_gate")  # the one that may publish velocities
+        self._guard = declare(self, "guard", str, "go2_guard")  # the other one that may send requests
         self._sport: SportState | None = None
         self._low: LowState | None = None
         self._sent = 0
@@ -145,13 +146,14 @@ class Go2BaseNode(LodestarNode):
 
     def _watch(self) -> None:
         """Refuse to walk while anybody else commands the robot."""
-        mine = self.get_fully_qualified_name()
-        gate = f"{self.get_namespace().rstrip('/')}/{self._gate}"
+        place = self.get_namespace().rstrip("/")
+        own = (self.get_fully_qualified_name(), f"{place}/{self._guard}")
+        gate = f"{place}/{self._gate}"
         found = intrusion(
             others(self.get_publishers_info_by_topic("cmd_vel_out"), lambda name: name == gate),
             others(  # the robot's own programs send requests too, for its remote control
                 self.get_publishers_info_by_topic("api/sport/request"),
-                lambda name: name == mine or is_bare(name),
+                lambda name: name in own or is_bare(name),
             ),
         )
         if found and found != self._rules.intruder:

@@ -20,7 +20,7 @@ from lodestar_ros.parameters import declare, declare_config
 from lodestar_sim.go2_protocol import Connection, SportService, TrapConfig, hung, own_body
 
 PERIOD = 0.01  # s of real time between two looks at what is due
-SENSOR = (0.0, 0.0, 0.3)  # m, of the simulator's LiDAR above the ground
+SENSOR = (0.0, 0.0, 0.5)  # m, of the simulator's LiDAR above the ground
 
 
 class Go2StandInNode(LodestarNode):

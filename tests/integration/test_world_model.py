@@ -152,7 +152,7 @@ def validated(stage, message):
 
 
 def test_a_trace_is_validated_for_others(stage):
-    assert validated(stage, trace()).accepted
+    stage.bed.until(lambda: validated(stage, trace()).accepted, "a grid has come")
     answer = validated(stage, trace(Belief("Near", ("entity:1", "entity:99"))))
     assert (answer.accepted, answer.error_code) == (False, 11401) and "entity 99" in answer.error_msg
     stale = validated(stage, trace(stamp=time.time() - 100.0))

@@ -77,7 +77,7 @@ def velocities(seen: Observation) -> Iterator[Finding]:
     past = sorted({p.node for p in seen.publishers.get(seen.full("cmd_vel_out"), ()) if p.node != gate})
     if past:
         yield Finding(
-            Level.FAULT, "past_the_gate", f"{_listed(past)} publishes on cmd_vel_out, past motion_gate.",
+            Level.FAULT, "past_the_gate", f"{listed(past)} publishes on cmd_vel_out, past motion_gate.",
             "stop it, or remap its output to cmd_vel; a stop does not reach it",
         )  # fmt: skip
     allowed = {gate, *(seen.full(name) for name in (*_NAV2, "sim_navigator", "doctor", "collision_monitor"))}
@@ -89,7 +89,7 @@ def velocities(seen: Observation) -> Iterator[Finding]:
     }
     if heard:
         yield Finding(
-            Level.FAULT, "base_on_cmd_vel", f"{_listed(sorted(heard))} listens to cmd_vel.",
+            Level.FAULT, "base_on_cmd_vel", f"{listed(sorted(heard))} listens to cmd_vel.",
             "if it is the base's driver, remap its input to cmd_vel_out: it walks past every stop there is",
         )  # fmt: skip
     if not seen.subscriptions.get(seen.full("cmd_vel_out")):
@@ -121,6 +121,7 @@ def navigator(seen: Observation) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
+    """Return some names and how many more there are."""
     more = len(names) - _LISTED
     return ", ".join(names[:_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from lodestar_ros.doctor.findings import Finding, Level, Observation
-from lodestar_ros.doctor.graph_checks import CORE, DECIDING
+from lodestar_ros.doctor.graph_checks import CORE, DECIDING, listed
 
 SHM = 128.0  # MiB of shared memory that a stack needs beside what it has; chosen
 DISK = 1024.0  # MiB for keyframes, memory and logs; chosen
@@ -31,17 +31,20 @@ def space(seen: Observation) -> Iterator[Finding]:
 def middleware(seen: Observation) -> Iterator[Finding]:
     """Find processes that cannot hear each other, because they were started differently."""
     machine, local = seen.machine, seen.machine.processes
+    elsewhere: dict[str, list[str]] = {}
     for process in local:
         if (
             process.domain != machine.domain
             and process.name in (*CORE, *DECIDING)
             and not seen.runs(process.name)
         ):
-            yield Finding(
-                Level.FAULT, "domains",
-                f"{process.name} runs here in ROS domain {process.domain}, and this is domain {machine.domain}.",
-                "start all, and the doctor, from one shell with one ROS_DOMAIN_ID",
-            )  # fmt: skip
+            elsewhere.setdefault(process.domain, []).append(process.name)
+    for domain, names in elsewhere.items():
+        what = f"{listed(names)} {'runs' if len(names) == 1 else 'run'} here in ROS domain {domain}"
+        yield Finding(
+            Level.FAULT, "domains", f"{what}, and this is domain {machine.domain}.",
+            "start all, and the doctor, from one shell with one ROS_DOMAIN_ID",
+        )  # fmt: skip
     ours = [process for process in local if process.domain == machine.domain]
     used = {process.rmw or "default" for process in ours} | ({machine.rmw or "default"} if ours else set())
     if len(used) > 1:

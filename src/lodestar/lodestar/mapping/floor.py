@@ -18,6 +18,7 @@ from lodestar.mapping.config import FloorConfig
 _MIRROR = 0.15  # m under a floor that is sure, from which on a return is its mirror image
 _CONFIRMED = 2  # hits from which on a surface that lies too low is a drop-off
 _CROSSED = 3.0  # m, within which rays that cross a cell tell of it
+_FOOT = 0.6  # m, height of the lowest return from a thing that stands on the floor; rings at 12 m are so far apart
 _BUMP = 1.0  # m, within which floor that rises and falls again is a thing on it
 _BESIDE = 1.2  # m from the middle of the robot, within which most of what is seen lowest is floor
 _ENOUGH = 60  # cells of it that tell whether the feet stand on it
@@ -185,7 +186,7 @@ class FloorMap:
         seen &= ~self._rim(seen, level)
         suspect, drop = self._ends(seen, level)
         with np.errstate(invalid="ignore"):
-            foot = ~seen & (self.hits > 0) & (self.height > level) & (self.height < level + config.rise)
+            foot = ~seen & (self.hits > 0) & (self.height > level) & (self.height < level + _FOOT)
             floor = self.bridged(seen, foot) & (seen | ~(self.height < level - config.doubt))
         if suspect.any():
             unsure = _spread(suspect, ~seen, config.spread, self._resolution)
@@ -229,7 +230,7 @@ class FloorMap:
 
     def bridged(self, seen: np.ndarray, foot: np.ndarray) -> np.ndarray:
         """(rows, columns) bool: seen floor, and gaps in it as wide as those between the rings of a LiDAR at the least
-        distance from which rays have crossed them. foot: where things stand; the floor goes on up to them.
+        distance from which rays have crossed them. foot: where things stand, on floor.
         """
         distance = self.closest * np.float32(self._resolution)
         return floor_kernels.bridge(seen, foot, distance, *self._bridges)

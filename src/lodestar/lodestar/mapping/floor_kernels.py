@@ -297,23 +297,36 @@ def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope
 
 
 @njit(cache=True)
+def _fill(closest, floor, first, stride, start, end, size, widths, least):
+    """Fill the places start .. end - 1 of a line if a gap of `size` cells is narrow enough for the distance."""
+    for level in range(len(widths)):
+        if size <= widths[level]:
+            for place in range(start, end):
+                at = first + place * stride
+                if closest[at] >= least[level]:
+                    floor[at] = True
+            return
+
+
+@njit(cache=True)
 def _fill_line(seen, foot, closest, floor, first, stride, count, widths, least):
     """Fill the gaps between the cells first, first + stride ... of flat arrays; see `bridge`."""
-    start = -1  # place on the line of the last end of a gap
+    floor_before, foot_before = -1, -1  # places on the line
     for place in range(count):
         at = first + place * stride
-        if not (seen[at] or foot[at]):
-            continue
-        size = place - start - 1
-        if start >= 0 and size > 0 and (seen[at] or seen[first + start * stride]):
-            for level in range(len(widths)):
-                if size <= widths[level]:
-                    for k in range(start + 1, place):
-                        cell = first + k * stride
-                        if closest[cell] >= least[level]:
-                            floor[cell] = True
-                    break
-        start = place
+        if seen[at]:
+            size = place - floor_before - 1
+            if floor_before >= 0 and size > 0:
+                _fill(closest, floor, first, stride, floor_before + 1, place, size, widths, least)
+            if foot_before > floor_before:
+                size = place - foot_before - 1
+                _fill(closest, floor, first, stride, foot_before, place, size, widths, least)
+            floor_before = place
+        elif foot[at]:
+            if floor_before > foot_before:
+                size = place - floor_before - 1
+                _fill(closest, floor, first, stride, floor_before + 1, place + 1, size, widths, least)
+            foot_before = place
 
 
 @njit(cache=True)
@@ -321,8 +334,8 @@ def bridge(seen, foot, closest, widths, diagonal_widths, least):
     """Seen floor, and the gaps in its rows, columns and diagonals that are as narrow as the distance allows: (rows,
     columns) bool.
 
-    foot: (rows, columns) bool, where things stand on the floor; a gap lies between two cells of seen floor, or of seen
-    floor and a foot. closest: (rows, columns) float32, metres, least distance of a ray. At least[k] metres, float32,
+    foot: (rows, columns) bool, where things stand; a gap lies between two cells of seen floor, or between seen floor
+    and the first foot, under which the floor goes on. closest: (rows, columns) float32, metres, least distance of a ray. At least[k] metres, float32,
     ascending, gaps of up to widths[k] cells count, int64, and in diagonals those of diagonal_widths[k].
     """
     rows, columns = seen.shape

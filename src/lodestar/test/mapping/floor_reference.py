@@ -61,8 +61,10 @@ def bridged(
 ) -> np.ndarray:
     """Return seen floor and the gaps that count as floor. closest: metres, float32."""
     width = np.full(seen.shape, np.inf)  # cells, of the narrowest gap around each cell
-    for cell in np.argwhere(~seen & ~foot):
-        width[tuple(cell)] = min(_gap(seen, foot, cell, way) for way in _WAYS[::2])
+    nothing = np.zeros_like(foot)
+    for cell in np.argwhere(~seen):
+        gaps = [_gap(seen, feet, cell, way) for way in _WAYS[::2] for feet in (foot, nothing)]
+        width[tuple(cell)] = min(gaps)
     floor, gap, least = seen.copy(), config.bridge, 0.0
     while True:
         floor |= (width <= gap / resolution + 1e-6) & (closest >= np.float32(least))
@@ -73,13 +75,20 @@ def bridged(
 
 
 def _gap(seen: np.ndarray, foot: np.ndarray, cell: np.ndarray, way: tuple[int, int]) -> float:
-    """Cells across the gap around a cell along a way; infinite unless it lies between seen floor and floor or a foot."""
-    steps, on_floor = 0, False
+    """Cells across the gap around a cell, or up to it if it is a foot; infinite unless seen floor ends the gap."""
+    away, on_floor = [], []
     for sign in (-1, 1):
-        row, column = int(cell[0]), int(cell[1])
-        while not (seen[row, column] or foot[row, column]):
+        row, column, steps = int(cell[0]), int(cell[1]), 0
+        while steps == 0 or not (seen[row, column] or foot[row, column]):
             row, column, steps = row + sign * way[0], column + sign * way[1], steps + 1
             if not (0 <= row < seen.shape[0] and 0 <= column < seen.shape[1]):
-                return math.inf
-        on_floor |= bool(seen[row, column])
-    return (steps - 1) * math.hypot(*way) if on_floor else math.inf
+                steps = -1
+                break
+        away.append(steps)
+        on_floor.append(steps > 0 and bool(seen[row, column]))
+    if foot[tuple(cell)]:
+        sizes = [steps - 1 for steps, sure in zip(away, on_floor) if sure]
+        return min(sizes) * math.hypot(*way) if sizes else math.inf
+    if min(away) < 0 or not any(on_floor):
+        return math.inf
+    return (sum(away) - 1) * math.hypot(*way)

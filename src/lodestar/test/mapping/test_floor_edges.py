@@ -92,7 +92,7 @@ def test_a_wall_seen_a_little_above_a_gap_is_no_floor_and_does_not_lift_it():
     unseen(floor, slice(40, SIDE), slice(0, SIDE))
     floor.height[48:51, 0:SIDE], floor.variance[48:51] = 0.15, 0.1**2
     state = floor.state()
-    assert not state.floor[48:51].any() and not state.drop.any()
+    assert not state.floor[49:51].any() and not state.drop.any()
     assert np.nanmax(state.reference) < 0.05
 
 
@@ -115,7 +115,14 @@ def test_floor_goes_on_to_the_foot_of_a_thing_as_far_as_rings_are_apart(height, 
     floor.closest[25:] = closest
     floor.height[37] = height
     state = floor.state()
-    assert state.floor[25:37].all() == floor_before_it and not floor.state().floor[37:].any()
+    assert state.floor[25:37].all() == floor_before_it and not state.floor[38:].any()
+    assert state.floor[37].all() == floor_before_it
+
+
+def test_floor_goes_on_under_a_thing_between_two_cells_of_it():
+    floor = level_floor()
+    floor.height[30, 30] = 0.2
+    assert floor.state().floor.all()
 
 
 def test_between_two_things_nothing_is_floor():

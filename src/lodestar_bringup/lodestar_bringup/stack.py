@@ -18,7 +18,7 @@ SMALL_MIDDLEWARE = "fastdds_small.xml"
 _LARGE_MESSAGES = ("sim", "perception", "mapping", "semantic_voxels")
 
 SLAM = ("none", "slam_toolbox")
-NAVIGATORS = ("sim", "nav2")
+NAVIGATORS = ("sim", "nav2", "external")
 EXTERNAL = ("slam", "nav2")
 
 
@@ -79,7 +79,8 @@ class StackOptions:
     world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
     seed: int = 1  # of the world and of sensor noise
     slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: SLAM publishes it
-    navigator: str = "sim"  # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 serves it
+    # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does; external: it is served already; "": that of the use
+    navigator: str = ""
     namespace: str = ""  # of every node and relative topic
     profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
     # node -> parameter -> value; overrides all files
@@ -87,7 +88,7 @@ class StackOptions:
 
     def __post_init__(self) -> None:
         for name, value, known in (("slam", self.slam, SLAM), ("navigator", self.navigator, NAVIGATORS)):
-            if value not in known:
+            if value not in known and not (name == "navigator" and not value):
                 raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
 
 
@@ -244,7 +245,7 @@ _USES: dict[str, Use] = {
     "sim": Use(_sim, True, "none", "sim"),
     "go2": Use(_go2, False, "slam_toolbox", "nav2"),
     "isaac": Use(_isaac, True, "slam_toolbox", "nav2"),
-    "replay": Use(_replay, True, "none", "sim"),
+    "replay": Use(_replay, True, "none", "external"),
 }
 USES = tuple(_USES)
 
@@ -254,10 +255,22 @@ def defaults_of(use: str) -> dict[str, str]:
     return {"slam": _USES[use].slam, "navigator": _USES[use].navigator}
 
 
+def _of_use(use: str, options: StackOptions) -> StackOptions:
+    """Return the options with the use's navigator where none is chosen. Raises StackError for one that it has not."""
+    chosen = replace(options, navigator=options.navigator or _USES[use].navigator)
+    if chosen.navigator == "sim" and use != "sim":
+        raise StackError(
+            f"navigator is sim, which drives in the simulator alone: for {use} take nav2, or external where another "
+            "server of navigate_to_pose runs"
+        )
+    return chosen
+
+
 def external(use: str, options: StackOptions) -> tuple[str, ...]:
     """Return the members of EXTERNAL that a use needs: ROS packages with their own launch files."""
+    options = _of_use(use, options)
     names = {spec.name for spec in _USES[use].compose(options)}
-    drives = "motion_gate" in names and "sim_navigator" not in names
+    drives = "motion_gate" in names and "sim_navigator" not in names and options.navigator != "external"
     return tuple(
         name
         for name, needed in zip(EXTERNAL, (options.slam == "slam_toolbox", drives), strict=True)
@@ -274,6 +287,7 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     options = options or StackOptions()
     if use not in _USES:
         raise StackError(f"unknown use {use!r}; it is one of {', '.join(USES)}")
+    options = _of_use(use, options)
     files = (config_folder() / f"{use}.yaml", *(path.expanduser().resolve() for path in options.profiles))
     for path in files:
         if not path.is_file():

@@ -230,9 +230,9 @@ def walk(height, hits, face, seeds, resolution, step, gap_step, gap_slope, slope
 
     A cell is floor when its surface lies at most `step` above the floor beside it and at most `doubt` below; beyond a
     gap in which no floor was seen, at most gap_step + gap_slope * gap above, and never more than `step`: the lowest
-    return from a wall lies as high as a far ring. On to something upright the walk does not climb, and its foot does not
-    lift the floor. The height of the floor changes by at most `slope`: the wall of a shaft does not draw it along. The
-    walk goes over gaps last; cells that are no floor carry on the height of the floor that is nearest to them.
+    return from a wall may lie as high as a far ring. On to something upright the walk does not climb, and its foot does
+    not lift the floor. The height of the floor changes by at most `slope`: the wall of a shaft does not draw it along.
+    The walk goes over gaps last; cells that are no floor carry on the height of the floor that is nearest to them.
     """
     rows, columns = height.shape
     width = columns + 2  # with a border of cells that are decided
@@ -335,8 +335,9 @@ def bridge(seen, foot, closest, widths, diagonal_widths, least):
     columns) bool.
 
     foot: (rows, columns) bool, where things stand; a gap lies between two cells of seen floor, or between seen floor
-    and the first foot, under which the floor goes on. closest: (rows, columns) float32, metres, least distance of a ray. At least[k] metres, float32,
-    ascending, gaps of up to widths[k] cells count, int64, and in diagonals those of diagonal_widths[k].
+    and the first foot, under which the floor goes on.
+    closest: (rows, columns) float32, metres, least distance of a ray. At least[k] metres, float32, ascending, gaps of
+    up to widths[k] cells count, int64, and in diagonals those of diagonal_widths[k].
     """
     rows, columns = seen.shape
     floor = seen.copy()

@@ -346,7 +346,9 @@ def bridge(seen, foot, closest, widths, diagonal_widths, least):
         _fill_line(was, things, distance, now, row * columns, 1, columns, widths, least)
     for column in range(columns):
         _fill_line(was, things, distance, now, column, columns, rows, widths, least)
-    for shift in range(1 - rows, columns):  # both diagonals that meet the first or the last row at this column
+    for shift in range(
+        1 - rows, columns
+    ):  # both diagonals that meet the first or the last row at this column
         column, row = max(shift, 0), max(-shift, 0)
         count = min(rows - row, columns - column)
         down, up = row * columns + column, (rows - 1 - row) * columns + column

@@ -1,0 +1,185 @@
+"""The plain question that is nearest in meaning to one that no rule reads (ADR 0042)."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from lodestar.language.chart import read_data
+from lodestar.language.named_nouns import NamedNoun, nouns_of
+from lodestar.language.question import QuestionKind
+from lodestar.language.sentences import plural
+
+#: Unit vectors (N, D) of N texts. Raises LookupError where there are none.
+Embed = Callable[[Sequence[str]], np.ndarray]
+
+_SHOWN = {"thing": "mug", "things": "mugs", "room": "kitchen", "support": "table"}  # what stands for the slots
+
+
+@dataclass(frozen=True)
+class LikelyConfig:
+    """Limits of nearness in meaning; all chosen on two thirds of `other_words.yaml`."""
+
+    least: float = 0.55  # score below which nothing is near enough
+    margin: float = 0.02  # by which another meaning must be less near
+    doubtful: float = 0.70  # score from which it replaces a doubtful reading of all words
+    same_kind: float = 0.04  # for the kind that the first words say
+    times: float = 0.10  # for "first" and "last" where they are said, and against the other
+    unused: float = 0.06  # against each noun that has no slot
+
+
+@dataclass(frozen=True)
+class PlainQuestion:
+    """A question with slots in braces, and ways to ask it. times: "first", "last" or ""."""
+
+    kind: QuestionKind
+    text: str
+    like: tuple[str, ...]
+    times: str
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Return the names of its slots in order."""
+        return tuple(name for _, name, _, _ in string.Formatter().parse(self.text) if name)
+
+    @property
+    def shown(self) -> bool:
+        """Return whether a picture, or what is in view, is asked for."""
+        return " this" in self.text
+
+
+@dataclass(frozen=True)
+class Likely:
+    """A plain question with its slots filled, and how near it is in meaning, about 0 to 1."""
+
+    text: str
+    score: float
+
+
+@lru_cache(maxsize=1)
+def plain_questions() -> tuple[PlainQuestion, ...]:
+    """The plain questions of likely_questions.yaml, read once per process."""
+    said = read_data("likely_questions.yaml")["questions"]
+    return tuple(
+        PlainQuestion(QuestionKind[kind.upper()], one["ask"], tuple(one["like"]), one.get("times", ""))
+        for kind, questions in said.items()
+        for one in questions
+    )
+
+
+@lru_cache(maxsize=1)
+def _cues() -> dict[str, frozenset[str]]:
+    return {name: frozenset(words) for name, words in read_data("likely_questions.yaml")["cues"].items()}
+
+
+class LikelyQuestions:
+    """Finds plain questions by meaning. One question costs one vector; the examples' are computed once."""
+
+    def __init__(self, embed: Embed, config: LikelyConfig | None = None) -> None:
+        self.config = config or LikelyConfig()
+        self._embed = embed
+        self._examples: np.ndarray | None = None
+        self._owners: np.ndarray | None = None
+
+    def load(self) -> None:
+        """Compute the vectors of the examples now. Raises LookupError where they cannot be had."""
+        if self._examples is None:
+            questions = plain_questions()
+            other = tuple(read_data("likely_questions.yaml")["other"])
+            said = [[text.format(**_SHOWN) for text in (one.text, *one.like)] for one in questions]
+            said.append(list(other))
+            self._owners = np.repeat(np.arange(len(said)), [len(texts) for texts in said])
+            self._examples = np.asarray(self._embed([text for texts in said for text in texts]))
+
+    def nearest(self, words: Sequence[str], kind: QuestionKind | None = None) -> Likely | None:
+        """Return the plain question nearest to the words, None where none is near enough.
+
+        kind: what the first words say. Raises LookupError where no vector can be had.
+        """
+        self.load()
+        assert self._examples is not None and self._owners is not None
+        nouns = nouns_of(words)
+        asked = np.asarray(self._embed([masked(words, nouns)]))[0]
+        cosines = self._examples @ asked
+        questions = plain_questions()
+        best = np.full(len(questions) + 1, -1.0)
+        np.maximum.at(best, self._owners, cosines)
+        scored = []
+        for i, question in enumerate(questions):
+            filled = _filled(question, nouns, words)
+            if filled is None:
+                continue
+            text, unused = filled
+            score = float(best[i]) + self._said(question, words, kind) - self.config.unused * unused
+            scored.append((score, question.text, text))
+        scored.sort(reverse=True)
+        if not scored or scored[0][0] < max(self.config.least, float(best[-1])):
+            return None
+        rivals = [score for score, _, text in scored[1:] if text != scored[0][2]]
+        if rivals and scored[0][0] - rivals[0] < self.config.margin:
+            return None
+        return Likely(scored[0][2], scored[0][0])
+
+    def _said(self, question: PlainQuestion, words: Sequence[str], kind: QuestionKind | None) -> float:
+        """Return what single words and the first words add."""
+        config, cues = self.config, _cues()
+        added = config.same_kind * (question.kind is kind)
+        for times in ("first", "last"):
+            if not cues[times].isdisjoint(words):
+                added += config.times if question.times == times else -config.times if question.times else 0.0
+        return added
+
+
+def masked(words: Sequence[str], nouns: Sequence[NamedNoun]) -> str:
+    """Return the words as one text, with one word for all things, one for all rooms, and so on."""
+    said: list[str] = []
+    i = 0
+    for noun in nouns:
+        said += words[i : noun.begin]
+        name = _SHOWN["room" if noun.is_room else "support" if noun.is_support else "thing"]
+        said.append(plural(name) if noun.is_plural else f"{'a' if noun.is_any else 'the'} {name}")
+        i = noun.end
+    said += words[i:]
+    return " ".join(said).replace(" ,", ",").replace(" .", ".").replace(" ?", "?")
+
+
+def _filled(question: PlainQuestion, nouns: Sequence[NamedNoun], words: Sequence[str]) -> tuple[str, int] | None:
+    """Return the question with the nouns in its slots, and how many nouns have none; None where a slot stays empty."""
+    if question.shown and (any(not n.is_room for n in nouns) or _cues()["picture"].isdisjoint(words)):
+        return None
+    left = list(nouns)
+    values: dict[str, str] = {}
+    for slot in sorted(question.slots, key=("support", "room", "things", "thing").index):
+        noun = next((n for n in left if _fits(n, slot, question)), None)
+        if noun is None:
+            return None
+        left.remove(noun)
+        values[slot] = _as_said(noun, slot)
+    main = next((s for s in ("thing", "things") if s in values), None)
+    unused = 0
+    for noun in left:
+        if noun.link and main is not None:
+            values[main] += f" {noun.link} the {noun.text}"
+        else:
+            unused += 1
+    return question.text.format(**values), unused
+
+
+def _fits(noun: NamedNoun, slot: str, question: PlainQuestion) -> bool:
+    match slot:
+        case "room":
+            return noun.is_room
+        case "support":
+            return not noun.is_room and (noun.is_support or len(question.slots) == 1)
+    return not noun.is_room
+
+
+def _as_said(noun: NamedNoun, slot: str) -> str:
+    if slot != "things" or noun.is_plural:
+        return noun.text
+    first, *rest = noun.text.split(f" {noun.link} ", 1) if noun.link else [noun.text]
+    return " ".join([plural(first), *rest])

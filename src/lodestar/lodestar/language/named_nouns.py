@@ -1,0 +1,155 @@
+"""Nouns of a question that no rule reads: things, rooms, and what something is on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from lodestar.language.chart import read_data
+from lodestar.language.lattice import is_open, known_at, number_at
+from lodestar.language.noun_words import describes, is_place, noun_words, singular
+from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
+from lodestar.language.spelling import is_known
+from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.wordnet import load_wordnet
+
+_MARKS = frozenset({COMMA, STOP, QUESTION})
+_ASKING = frozenset({"what", "which", "whatever", "whichever"})  # determiners that name nothing yet
+_SOME = frozenset({"a", "an", "any", "some", "another"})
+_LINKS = ("REL", "WITH", "WITHOUT", "OF")  # between a thing and another that it is described by
+_LONGEST_LINK = 4  # words
+
+
+@dataclass(frozen=True)
+class NamedNoun:
+    """Words begin to end (excluded) of a question. text: without its determiner, with things that it is described by.
+
+    link: the words that tie it to the noun before it, or that say that something is on it.
+    """
+
+    begin: int
+    end: int
+    text: str
+    is_room: bool = False
+    is_plural: bool = False
+    is_any: bool = False  # "a mug" and not "the mug"
+    is_support: bool = False  # something is on it
+    link: str = ""
+
+
+@lru_cache(maxsize=1)
+def frame_words() -> frozenset[str]:
+    """Words that belong to how a question is asked, and name nothing that it is about."""
+    tables = read_data("likely_questions.yaml")["frame"]
+    return frozenset(word for words in tables.values() for word in words)
+
+
+@lru_cache(maxsize=1)
+def _ends() -> frozenset[str]:
+    return frozenset(read_data("likely_questions.yaml")["ends_noun"])
+
+
+def nouns_of(words: Sequence[str]) -> list[NamedNoun]:
+    """The nouns of a question in their order. A thing keeps those that it is described by: "the chair near the door"."""
+    found: list[NamedNoun] = []
+    i = 0
+    while i < len(words):
+        noun = None if words[i] in _MARKS else _noun_at(words, i)
+        if noun is None:
+            i += 1
+            continue
+        noun = _linked(words, noun, found)
+        if found and noun.link and not noun.is_room and not noun.is_support and found[-1].end + _width(noun) == noun.begin:
+            last = found[-1]
+            found[-1] = replace(last, end=noun.end, text=f"{last.text} {noun.link} the {noun.text}")
+        else:
+            found.append(noun)
+        i = noun.end
+    return found
+
+
+def _width(noun: NamedNoun) -> int:
+    return len(noun.link.split())
+
+
+def _linked(words: Sequence[str], noun: NamedNoun, before: Sequence[NamedNoun]) -> NamedNoun:
+    """The noun with the words that tie it to what stands before."""
+    vocabulary = load_vocabulary()
+    for start in range(max(0, noun.begin - _LONGEST_LINK), noun.begin):
+        for table in _LINKS:
+            match = vocabulary.match(table, words, start)
+            if match is None or start + match[0] != noun.begin:
+                continue
+            is_support = table == "REL" and match[1] == "On" and not noun.is_room
+            follows = bool(before) and before[-1].end == start
+            link = " ".join(words[start : noun.begin])
+            return replace(noun, is_support=is_support, link=link if follows or is_support or noun.is_room else "")
+    return noun
+
+
+def _noun_at(words: Sequence[str], start: int) -> NamedNoun | None:
+    """The noun that begins here with its determiner or its first word."""
+    vocabulary = load_vocabulary()
+    i, said = start, ""
+    determiner = vocabulary.match("DET", words, i)
+    if determiner is not None and not known_at(words, start) > 1:
+        said = words[i]
+        if said in _ASKING:
+            return None
+        i += determiner[0]
+    number = number_at(words, i) if i < len(words) else None
+    if number is not None:
+        i += number[0]
+    end = _end_of(words, i)
+    while end > i and not _is_head(words[i:end]):
+        end -= 1
+    if end == i:
+        return None
+    named = noun_words(words[i:end])
+    plural = named.is_plural
+    known = load_lexicon().known_suffix(list(words[i:end])) or is_place(named.noun)
+    if not said and number is None and not plural and not known:
+        return None  # "walk", "time"
+    place = is_place(named.noun) or is_place(named.head)
+    return NamedNoun(start, end, " ".join(words[i:end]), place, plural, said in _SOME)
+
+
+def _end_of(words: Sequence[str], start: int) -> int:
+    i = start
+    while i < len(words) and words[i] not in _MARKS:
+        known = known_at(words, i)
+        if known > 1 and not (set(words[i : i + known]) & _ends() and i > start):
+            i += known
+            continue
+        if not is_open(words, i) or (i > start and words[i] in _ends()) or not _may_name(words, start, i):
+            break
+        i += 1
+    return i
+
+
+def _may_name(words: Sequence[str], start: int, i: int) -> bool:
+    """Whether the word is a noun or describes one."""
+    word = words[i]
+    wordnet, lexicon = load_wordnet(), load_lexicon()
+    if word in frame_words():
+        return i > start and is_place(" ".join(words[start : i + 1])) and not describes(words[i - 1])
+    if describes(word) or lexicon.canonical(word) is not None or lexicon.room(word) is not None:
+        return True
+    if i > start and wordnet.is_mostly_verb(word) and not word.endswith("ing"):
+        return False
+    return wordnet.is_noun(singular(word)) or not is_known(word) or (i + 1 < len(words) and word.endswith("ing"))
+
+
+def _is_head(words: Sequence[str]) -> bool:
+    """Whether the words end with what names a thing or a place."""
+    last = words[-1]
+    if last in frame_words() and not is_place(" ".join(words)):
+        return False
+    lexicon = load_lexicon()
+    if lexicon.known_suffix(list(words)) or is_place(" ".join(words)):
+        return len(words) > 1 or last not in frame_words()
+    if describes(last):
+        return False
+    return load_wordnet().is_noun(singular(last)) or not is_known(last)

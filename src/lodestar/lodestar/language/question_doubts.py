@@ -1,0 +1,56 @@
+"""Readings of all words that hardly mean what was asked: "which object with a been inside it is there"."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from lodestar.language.named_nouns import frame_words
+from lodestar.language.noun_words import describes, is_place, singular
+from lodestar.language.query_graph import QueryGraph
+from lodestar.language.question import Question
+from lodestar.language.question_words import load_question_words
+from lodestar.language.spelling import is_known
+from lodestar.language.time_windows import TimeWindow
+from lodestar.models.lexicon import load_lexicon
+from lodestar.models.wordnet import load_wordnet
+
+
+def is_doubtful(question: Question) -> bool:
+    """Whether a thing that the question names is none, or nothing that it asks for is noticed by a robot."""
+    if question.act is not None and question.act.verb not in _deeds():
+        return True
+    items = [item for item in (question.item, question.other) if item is not None]
+    return any(_is_odd(graph) for item in items for graph in item.best)
+
+
+def is_plain_time(window: TimeWindow) -> bool:
+    """Whether every event of a window is one that the robot notices or does."""
+    acts = [event.act for event in window.events]
+    return all(act is not None and act.verb in _deeds() for act in acts)
+
+
+@lru_cache(maxsize=1)
+def _deeds() -> frozenset[str]:
+    words = load_question_words()
+    tables = ("ACT", "HAPPEN", "CHANGED_BY")
+    found = (words.match(table, phrase.split(), 0) for table in tables for phrase in words.phrases(table))
+    return frozenset(str(match[1]) for match in found if match is not None)
+
+
+def _is_odd(graph: QueryGraph) -> bool:
+    if any(_is_no_thing(variable.category) for variable in graph.variables):
+        return True
+    looks = (p.value.split() for p in graph.predicates if p.name == "HasAttribute")
+    return any(_is_no_look(words[0]) for words in looks if len(words) == 1)
+
+
+def _is_no_thing(name: str) -> bool:
+    words, lexicon = name.split(), load_lexicon()
+    if not words or lexicon.is_generic(name) or lexicon.known_suffix(words) or is_place(name):
+        return False
+    last = words[-1]
+    return last in frame_words() or (is_known(last) and not load_wordnet().is_noun(singular(last)))
+
+
+def _is_no_look(word: str) -> bool:
+    return not describes(word) and word in frame_words()

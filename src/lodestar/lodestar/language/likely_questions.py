@@ -10,41 +10,36 @@ from functools import lru_cache
 import numpy as np
 
 from lodestar.language.chart import read_data
+from lodestar.language.config import LikelyConfig
 from lodestar.language.named_nouns import NamedNoun, nouns_of
-from lodestar.language.question import QuestionKind
+from lodestar.language.question import AnswerType, Question, QuestionKind
 from lodestar.language.sentences import plural
 
 #: Unit vectors (N, D) of N texts. Raises LookupError where there are none.
 Embed = Callable[[Sequence[str]], np.ndarray]
 
+_YES_NO = ("is ", "has ", "have ", "did ")
 _SHOWN = {"thing": "mug", "things": "mugs", "room": "kitchen", "support": "table"}  # what stands for the slots
 
 
 @dataclass(frozen=True)
-class LikelyConfig:
-    """Limits of nearness in meaning; all chosen on two thirds of `other_words.yaml`."""
-
-    least: float = 0.55  # score below which nothing is near enough
-    margin: float = 0.02  # by which another meaning must be less near
-    doubtful: float = 0.70  # score from which it replaces a doubtful reading of all words
-    same_kind: float = 0.04  # for the kind that the first words say
-    times: float = 0.10  # for "first" and "last" where they are said, and against the other
-    unused: float = 0.06  # against each noun that has no slot
-
-
-@dataclass(frozen=True)
 class PlainQuestion:
-    """A question with slots in braces, and ways to ask it. times: "first", "last" or ""."""
+    """A question with slots in braces, and ways to ask it. cue: list of words of which one is to be said, or ""."""
 
     kind: QuestionKind
     text: str
     like: tuple[str, ...]
-    times: str
+    cue: str
 
     @property
     def slots(self) -> tuple[str, ...]:
         """Return the names of its slots in order."""
         return tuple(name for _, name, _, _ in string.Formatter().parse(self.text) if name)
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Return whether it is answered by yes or no."""
+        return self.text.startswith(_YES_NO)
 
     @property
     def shown(self) -> bool:
@@ -65,7 +60,7 @@ def plain_questions() -> tuple[PlainQuestion, ...]:
     """The plain questions of likely_questions.yaml, read once per process."""
     said = read_data("likely_questions.yaml")["questions"]
     return tuple(
-        PlainQuestion(QuestionKind[kind.upper()], one["ask"], tuple(one["like"]), one.get("times", ""))
+        PlainQuestion(QuestionKind[kind.upper()], one["ask"], tuple(one["like"]), one.get("cue", ""))
         for kind, questions in said.items()
         for one in questions
     )
@@ -74,6 +69,12 @@ def plain_questions() -> tuple[PlainQuestion, ...]:
 @lru_cache(maxsize=1)
 def _cues() -> dict[str, frozenset[str]]:
     return {name: frozenset(words) for name, words in read_data("likely_questions.yaml")["cues"].items()}
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> dict[QuestionKind, frozenset[str]]:
+    said = read_data("likely_questions.yaml")["kinds"]
+    return {QuestionKind[kind.upper()]: frozenset(words) for kind, words in said.items()}
 
 
 class LikelyQuestions:
@@ -95,10 +96,10 @@ class LikelyQuestions:
             self._owners = np.repeat(np.arange(len(said)), [len(texts) for texts in said])
             self._examples = np.asarray(self._embed([text for texts in said for text in texts]))
 
-    def nearest(self, words: Sequence[str], kind: QuestionKind | None = None) -> Likely | None:
+    def nearest(self, words: Sequence[str], read: Question | None = None) -> Likely | None:
         """Return the plain question nearest to the words, None where none is near enough.
 
-        kind: what the first words say. Raises LookupError where no vector can be had.
+        read: what the first words say. Raises LookupError where no vector can be had.
         """
         self.load()
         assert self._examples is not None and self._owners is not None
@@ -111,27 +112,40 @@ class LikelyQuestions:
         scored = []
         for i, question in enumerate(questions):
             filled = _filled(question, nouns, words)
-            if filled is None:
+            if filled is None or _contradicts(question, read):
                 continue
             text, unused = filled
-            score = float(best[i]) + self._said(question, words, kind) - self.config.unused * unused
-            scored.append((score, question.text, text))
+            score = float(best[i]) + self._said(question, words, read) - self.config.unused * unused
+            scored.append((score, question.kind, text))
         scored.sort(reverse=True)
-        if not scored or scored[0][0] < max(self.config.least, float(best[-1])):
+        if not scored or scored[0][0] < max(self.config.least, float(best[-1]) + self.config.other):
             return None
-        rivals = [score for score, _, text in scored[1:] if text != scored[0][2]]
+        rivals = [score for score, other, _ in scored[1:] if other is not scored[0][1]]
         if rivals and scored[0][0] - rivals[0] < self.config.margin:
             return None
         return Likely(scored[0][2], scored[0][0])
 
-    def _said(self, question: PlainQuestion, words: Sequence[str], kind: QuestionKind | None) -> float:
+    def _said(self, question: PlainQuestion, words: Sequence[str], read: Question | None) -> float:
         """Return what single words and the first words add."""
-        config, cues = self.config, _cues()
-        added = config.same_kind * (question.kind is kind)
-        for times in ("first", "last"):
-            if not cues[times].isdisjoint(words):
-                added += config.times if question.times == times else -config.times if question.times else 0.0
+        config, cues, said = self.config, _cues(), set(words)
+        added = 0.0
+        if read is not None and read.kind is not QuestionKind.OTHER:
+            added += config.same_kind * (question.kind is read.kind)
+        for name, own in _kinds().items():
+            added += config.same_kind * (question.kind is name and not own.isdisjoint(said))
+        if question.cue:
+            added += config.cue if not cues[question.cue].isdisjoint(said) else -config.cue
+        for one, other in (("first", "last"), ("last", "first")):
+            if question.cue == one and cues[one].isdisjoint(said) and not cues[other].isdisjoint(said):
+                added -= config.cue
         return added
+
+
+def _contradicts(question: PlainQuestion, read: Question | None) -> bool:
+    """Whether the first words ask for a yes or no and the question does not, or the other way round."""
+    if read is None or read.kind is QuestionKind.OTHER:
+        return False
+    return question.is_yes_no is not (read.answer is AnswerType.YES_NO)
 
 
 def masked(words: Sequence[str], nouns: Sequence[NamedNoun]) -> str:

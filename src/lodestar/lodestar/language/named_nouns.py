@@ -9,6 +9,7 @@ from functools import lru_cache
 from lodestar.language.chart import read_data
 from lodestar.language.lattice import is_open, known_at, number_at
 from lodestar.language.noun_words import describes, is_place, noun_words, singular
+from lodestar.language.question_words import load_question_words
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP
 from lodestar.language.spelling import is_known
 from lodestar.language.vocabulary import load_vocabulary
@@ -18,6 +19,7 @@ from lodestar.models.wordnet import load_wordnet
 _MARKS = frozenset({COMMA, STOP, QUESTION})
 _ASKING = frozenset({"what", "which", "whatever", "whichever"})  # determiners that name nothing yet
 _SOME = frozenset({"a", "an", "any", "some", "another"})
+_BEFORE_VERBS = frozenset({"that", "which", "who", "it", "room"})
 _LINKS = ("REL", "WITH", "WITHOUT", "OF")  # between a thing and another that it is described by
 _LONGEST_LINK = 4  # words
 
@@ -56,6 +58,10 @@ def nouns_of(words: Sequence[str]) -> list[NamedNoun]:
     found: list[NamedNoun] = []
     i = 0
     while i < len(words):
+        shown = load_question_words().match("THIS", words, i)
+        if shown is not None and shown[0] > 1:  # "this one"
+            i += shown[0]
+            continue
         noun = None if words[i] in _MARKS else _noun_at(words, i)
         if noun is None:
             i += 1
@@ -99,21 +105,27 @@ def _noun_at(words: Sequence[str], start: int) -> NamedNoun | None:
         if said in _ASKING:
             return None
         i += determiner[0]
+    elif words[start] in _ends() or load_question_words().is_in("MODAL", words[start]):
+        return None  # "can", "holds"
     number = number_at(words, i) if i < len(words) else None
     if number is not None:
         i += number[0]
-    end = _end_of(words, i)
+    end = last = _end_of(words, i)
     while end > i and not _is_head(words[i:end]):
         end -= 1
     if end == i:
         return None
     named = noun_words(words[i:end])
-    plural = named.is_plural
-    known = load_lexicon().known_suffix(list(words[i:end])) or is_place(named.noun)
-    if not said and number is None and not plural and not known:
-        return None  # "walk", "time"
     place = is_place(named.noun) or is_place(named.head)
-    return NamedNoun(start, end, " ".join(words[i:end]), place, plural, said in _SOME)
+    known = load_lexicon().known_suffix(list(words[i:end])) or place
+    if last < len(words) and words[last] in frame_words() and not known:
+        return None  # "the original location"
+    if not said and number is None:
+        if not named.is_plural and (not known or (end == start + 1 and load_wordnet().is_verb(words[start]))):
+            return None  # "time", "throw"
+        if start and words[start - 1] in _BEFORE_VERBS and load_wordnet().is_verb(singular(words[start])):
+            return None  # "the way that leads to"
+    return NamedNoun(start, end, " ".join(words[i:end]), place, named.is_plural, said in _SOME)
 
 
 def _end_of(words: Sequence[str], start: int) -> int:
@@ -134,7 +146,10 @@ def _may_name(words: Sequence[str], start: int, i: int) -> bool:
     word = words[i]
     wordnet, lexicon = load_wordnet(), load_lexicon()
     if word in frame_words():
-        return i > start and is_place(" ".join(words[start : i + 1])) and not describes(words[i - 1])
+        before = " ".join(words[start:i])
+        if i == start or describes(words[i - 1]) or not is_place(f"{before} {word}"):
+            return False
+        return not is_place(before) or (i == start + 1 and load_vocabulary().is_in("PLACE_NOUNS", word))
     if describes(word) or lexicon.canonical(word) is not None or lexicon.room(word) is not None:
         return True
     if i > start and wordnet.is_mostly_verb(word) and not word.endswith("ing"):

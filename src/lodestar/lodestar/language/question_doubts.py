@@ -7,8 +7,9 @@ from functools import lru_cache
 from lodestar.language.named_nouns import frame_words
 from lodestar.language.noun_words import describes, is_place, singular
 from lodestar.language.query_graph import QueryGraph
-from lodestar.language.question import Question
-from lodestar.language.question_words import load_question_words
+from lodestar.language.picture_goals import is_open
+from lodestar.language.question import Question, QuestionKind
+from lodestar.language.question_words import attributes, load_question_words
 from lodestar.language.spelling import is_known
 from lodestar.language.time_windows import TimeWindow
 from lodestar.models.lexicon import load_lexicon
@@ -18,6 +19,13 @@ from lodestar.models.wordnet import load_wordnet
 def is_doubtful(question: Question) -> bool:
     """Whether a thing that the question names is none, or nothing that it asks for is noticed by a robot."""
     if question.act is not None and question.act.verb not in _deeds():
+        return True
+    kind, attribute = question.kind, question.attribute
+    if kind is QuestionKind.ATTRIBUTE and not question.image and attribute not in attributes() - {"kind"}:
+        return True  # "what does the office lack", "what is the meeting room"
+    if kind is QuestionKind.WHICH and question.item is not None and is_open(question.item):
+        return True  # "which object"
+    if any(p.name == "HasAttribute" and not describes(p.value.split(" ")[0]) for p in question.asked):
         return True
     items = [item for item in (question.item, question.other) if item is not None]
     return any(_is_odd(graph) for item in items for graph in item.best)

@@ -24,6 +24,7 @@ from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, shown
 from lodestar.language.time_windows import ANY_TIME
 from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.embedder import EmbedderUnavailable
 
 EXAMPLE = 'ask for example "where did you last see the red mug?" or "how many chairs are in the kitchen?"'
 MAX_QUESTION = 45  # words: the chart of a longer one takes too long
@@ -72,7 +73,8 @@ def read_question(
     except DirectiveError as error:
         refused = error
     if likely is not None and (found is None or found.is_partial or is_doubtful(found)):
-        before = tuple(word for sentence in said[:-1] for word in (*sentence.words, STOP))
+        bare = found is not None and found.kind is QuestionKind.WHERE  # "I have some rubbish. Where can I put it?"
+        before = () if bare else tuple(word for one in said[:-1] for word in (*one.words, STOP))
         found = _by_meaning(before, core, found, likely) or found
     if found is None:
         assert refused is not None
@@ -108,12 +110,12 @@ def _by_meaning(
         rest, said = split_window(words)
         if is_plain_time(said.window):
             words, window = rest, said.window
-    words = [*before, *_without_edges(words)[0]]
+    words = [*before, *words]
     if not _is_english(words) or len(words) > MAX_QUESTION:
         return None
     try:
-        near = likely.nearest(words, None if found is None else found.kind)
-    except LookupError:  # the text embedder does not answer
+        near = likely.nearest(words, found)
+    except (LookupError, EmbedderUnavailable):  # the rules alone read
         return None
     if near is None or (found is not None and not found.is_partial and near.score < likely.config.doubtful):
         return None

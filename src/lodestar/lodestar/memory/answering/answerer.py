@@ -9,6 +9,7 @@ from enum import Enum
 import numpy as np
 
 from lodestar.language.question import Question, QuestionKind
+from lodestar.language.question_sentences import question_sentence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering import contents, counts, happenings, places, presence, times
 from lodestar.memory.answering.config import AnsweringConfig
@@ -82,6 +83,14 @@ class Answerer:
         shown: what the question's picture shows, or the thing in view, where it asks for "this".
         Raises MissingPhrases where vectors are missing, StoreError where the store cannot be read.
         """
+        found = self._answer(question, now, pose, shown)
+        if not question.is_likely:
+            return found
+        return replace(found, sentence=f'I take this as "{question_sentence(question)}" {found.sentence}')
+
+    def _answer(
+        self, question: Question, now: float, pose: np.ndarray | None, shown: Shown | None
+    ) -> Answer:
         inquiry = self.inquiry(question, now, pose, shown)
         window = resolved_window(inquiry)
         if window.problem and not (window.is_event and (question.is_partial or places.asks_before(question))):

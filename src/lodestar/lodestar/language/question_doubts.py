@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 from lodestar.language.named_nouns import frame_words
@@ -12,6 +13,7 @@ from lodestar.language.question import Question, QuestionKind
 from lodestar.language.question_words import attributes, load_question_words
 from lodestar.language.spelling import is_known
 from lodestar.language.time_windows import TimeWindow
+from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
@@ -25,10 +27,16 @@ def is_doubtful(question: Question) -> bool:
         return True  # "what does the office lack", "what is the meeting room"
     if kind is QuestionKind.WHICH and question.item is not None and is_open(question.item):
         return True  # "which object"
-    if any(p.name == "HasAttribute" and not describes(p.value.split(" ")[0]) for p in question.asked):
+    if any(p.name == "HasAttribute" and not _is_state(p.value) for p in question.asked):
         return True
     items = [item for item in (question.item, question.other) if item is not None]
     return any(_is_odd(graph) for item in items for graph in item.best)
+
+
+def is_of_future(words: Sequence[str]) -> bool:
+    """Whether the words ask for what is yet to come, which no memory tells; "will you?" is a courtesy."""
+    following = zip(words, [*words[1:], ""])
+    return "tomorrow" in words or any(word == "will" and after != "you" for word, after in following)
 
 
 def is_plain_time(window: TimeWindow) -> bool:
@@ -50,6 +58,11 @@ def _is_odd(graph: QueryGraph) -> bool:
         return True
     looks = (p.value.split() for p in graph.predicates if p.name == "HasAttribute")
     return any(_is_no_look(words[0]) for words in looks if len(words) == 1)
+
+
+def _is_state(said: str) -> bool:
+    words = said.split()
+    return bool(words) and (describes(words[0]) or load_vocabulary().is_in("STATE", *words))
 
 
 def _is_no_thing(name: str) -> bool:

@@ -15,7 +15,7 @@ from lodestar.language.lattice import lattice_of
 from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.question import LIKELY, Question, QuestionKind
-from lodestar.language.question_doubts import is_doubtful, is_plain_time
+from lodestar.language.question_doubts import is_doubtful, is_of_future, is_plain_time
 from lodestar.language.question_openings import opening_of
 from lodestar.language.question_record import question_of
 from lodestar.language.question_times import NamedTime, split_window, time_of_sighting, with_subject
@@ -111,7 +111,7 @@ def _by_meaning(
         if is_plain_time(said.window):
             words, window = rest, said.window
     words = [*before, *words]
-    if not _is_english(words) or len(words) > MAX_QUESTION:
+    if not _is_english(words) or len(words) > MAX_QUESTION or is_of_future(words):
         return None
     try:
         near = likely.nearest(words, found)

@@ -113,10 +113,11 @@ def _by_groups(
         labels[relevant] = grouping(induced, conditional, relevant, config)
     worth = _worth(induced, cosines, config.things_share)
     order = np.argsort(-worth, kind="stable")
+    best = cosines.max(axis=1, initial=0.0)
     chosen = {*_representatives(induced, labels, worth), *_silent(induced)}
     ranked = [int(i) for i in order if int(i) in chosen][: config.evidence]  # eq. 10
+    ranked = _in_time(ranked, induced, labels, best, config.representative)
     ranked = _filled(ranked, induced, labels, order, config.evidence)
-    best = cosines.max(axis=1, initial=0.0)
     pieces = [Piece(induced.hits[i], _shown(induced, i, labels, best)) for i in ranked]
     return _evidence(pieces, config, len(induced.primitives), int(labels.max(initial=-1)) + 1)
 
@@ -145,6 +146,30 @@ def _representatives(induced: InducedPrimitives, labels: np.ndarray, worth: np.n
     order = np.lexsort((owner, -pixels, -worth[owner], group))
     firsts = np.unique(group[order], return_index=True)[1]
     return [int(i) for i in owner[order][firsts]]
+
+
+def _in_time(
+    ranked: list[int], induced: InducedPrimitives, labels: np.ndarray, relevance: np.ndarray, which: str
+) -> list[int]:
+    """Return the hits, each with the first or last that shows the same most relevant primitive in its place.
+
+    The clusters and their order stay those of eq. 8 to 10. relevance: (P,) of the primitives to the cues.
+    """
+    if which == "relevant":
+        return ranked
+    times = np.array([hit.memory.start for hit in induced.hits])
+    found: dict[int, None] = {}
+    for i in ranked:
+        own = induced.rows[induced.owners == i]
+        own = own[labels[own] >= 0]
+        if not len(own):
+            found[i] = None
+            continue
+        row = own[np.argmax(relevance[own])]
+        showing = induced.owners[induced.rows == row]
+        pick = np.argmax if which == "last" else np.argmin
+        found[int(showing[pick(times[showing])])] = None
+    return list(found)
 
 
 def _silent(induced: InducedPrimitives) -> list[int]:

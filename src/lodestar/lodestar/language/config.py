@@ -58,7 +58,9 @@ class LikelyConfig:
     doubtful: float = 0.70  # score from which it replaces a doubtful reading of all words
     same_kind: float = 0.04  # for the kind that the first words say, or a word such as "location"
     cue: float = 0.05  # for a word that tells one meaning from another, and against it where none is said
-    other: float = 0.06  # by which it must be nearer than what is left to the rules; the words above count for it
+    other: float = (
+        0.06  # by which it must be nearer than what is left to the rules; the words above count for it
+    )
     unused: float = 0.06  # against each noun that has no slot
 
 

@@ -19,7 +19,12 @@ from lodestar.language.sentences import plural
 Embed = Callable[[Sequence[str]], np.ndarray]
 
 _YES_NO = ("is ", "has ", "have ", "did ")
-_SHOWN = {"thing": "mug", "things": "mugs", "room": "kitchen", "support": "table"}  # what stands for the slots
+_SHOWN = {
+    "thing": "mug",
+    "things": "mugs",
+    "room": "kitchen",
+    "support": "table",
+}  # what stands for the slots
 
 
 @dataclass(frozen=True)
@@ -161,7 +166,9 @@ def masked(words: Sequence[str], nouns: Sequence[NamedNoun]) -> str:
     return " ".join(said).replace(" ,", ",").replace(" .", ".").replace(" ?", "?")
 
 
-def _filled(question: PlainQuestion, nouns: Sequence[NamedNoun], words: Sequence[str]) -> tuple[str, int] | None:
+def _filled(
+    question: PlainQuestion, nouns: Sequence[NamedNoun], words: Sequence[str]
+) -> tuple[str, int] | None:
     """Return the question with the nouns in its slots, and how many nouns have none; None where a slot stays empty."""
     if question.shown and (any(not n.is_room for n in nouns) or _cues()["picture"].isdisjoint(words)):
         return None

@@ -54,7 +54,7 @@ def _ends() -> frozenset[str]:
 
 
 def nouns_of(words: Sequence[str]) -> list[NamedNoun]:
-    """The nouns of a question in their order. A thing keeps those that it is described by: "the chair near the door"."""
+    """The nouns of a question in their order. A thing keeps those that describe it: "the chair near the door"."""
     found: list[NamedNoun] = []
     i = 0
     while i < len(words):
@@ -67,17 +67,14 @@ def nouns_of(words: Sequence[str]) -> list[NamedNoun]:
             i += 1
             continue
         noun = _linked(words, noun, found)
-        if found and noun.link and not noun.is_room and not noun.is_support and found[-1].end + _width(noun) == noun.begin:
-            last = found[-1]
+        last = found[-1] if found else None
+        describes_last = noun.link and not noun.is_room and not noun.is_support
+        if last is not None and describes_last and last.end + len(noun.link.split()) == noun.begin:
             found[-1] = replace(last, end=noun.end, text=f"{last.text} {noun.link} the {noun.text}")
         else:
             found.append(noun)
         i = noun.end
     return found
-
-
-def _width(noun: NamedNoun) -> int:
-    return len(noun.link.split())
 
 
 def _linked(words: Sequence[str], noun: NamedNoun, before: Sequence[NamedNoun]) -> NamedNoun:
@@ -91,7 +88,9 @@ def _linked(words: Sequence[str], noun: NamedNoun, before: Sequence[NamedNoun]) 
             is_support = table == "REL" and match[1] == "On" and not noun.is_room
             follows = bool(before) and before[-1].end == start
             link = " ".join(words[start : noun.begin])
-            return replace(noun, is_support=is_support, link=link if follows or is_support or noun.is_room else "")
+            return replace(
+                noun, is_support=is_support, link=link if follows or is_support or noun.is_room else ""
+            )
     return noun
 
 
@@ -154,7 +153,9 @@ def _may_name(words: Sequence[str], start: int, i: int) -> bool:
         return True
     if i > start and wordnet.is_mostly_verb(word) and not word.endswith("ing"):
         return False
-    return wordnet.is_noun(singular(word)) or not is_known(word) or (i + 1 < len(words) and word.endswith("ing"))
+    return (
+        wordnet.is_noun(singular(word)) or not is_known(word) or (i + 1 < len(words) and word.endswith("ing"))
+    )
 
 
 def _is_head(words: Sequence[str]) -> bool:

@@ -12,8 +12,8 @@ from lodestar.language.directive_draft import Draft
 from lodestar.language.directive_errors import DirectiveError, NotUnderstood
 from lodestar.language.items import Item
 from lodestar.language.lattice import lattice_of
-from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.likely_questions import LikelyQuestions
+from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.question import LIKELY, Question, QuestionKind
 from lodestar.language.question_doubts import is_doubtful, is_of_future, is_plain_time
 from lodestar.language.question_openings import opening_of
@@ -40,9 +40,7 @@ class _Core:
     asks: bool
 
 
-def read_question(
-    text: str, named: Item | None = None, likely: LikelyQuestions | None = None
-) -> Question:
+def read_question(text: str, named: Item | None = None, likely: LikelyQuestions | None = None) -> Question:
     """The question of a text; a text that says more ends with it.
 
     named: what "it" stands for, where the text does not say. likely: finds the plain question that is nearest in
@@ -73,7 +71,9 @@ def read_question(
     except DirectiveError as error:
         refused = error
     if likely is not None and (found is None or found.is_partial or is_doubtful(found)):
-        bare = found is not None and found.kind is QuestionKind.WHERE  # "I have some rubbish. Where can I put it?"
+        bare = (
+            found is not None and found.kind is QuestionKind.WHERE
+        )  # "I have some rubbish. Where can I put it?"
         before = () if bare else tuple(word for one in said[:-1] for word in (*one.words, STOP))
         found = _by_meaning(before, core, found, likely) or found
     if found is None:

@@ -88,9 +88,7 @@ class Answerer:
             return found
         return replace(found, sentence=f'I take this as "{question_sentence(question)}" {found.sentence}')
 
-    def _answer(
-        self, question: Question, now: float, pose: np.ndarray | None, shown: Shown | None
-    ) -> Answer:
+    def _answer(self, question: Question, now: float, pose: np.ndarray | None, shown: Shown | None) -> Answer:
         inquiry = self.inquiry(question, now, pose, shown)
         window = resolved_window(inquiry)
         if window.problem and not (window.is_event and (question.is_partial or places.asks_before(question))):

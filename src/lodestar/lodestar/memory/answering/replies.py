@@ -43,7 +43,13 @@ def reply(
     """Return an answer; one below `known_from` says first that it does not know, and keeps its value as a guess."""
     config = inquiry.config
     asked = inquiry.question
-    read = config.confidence.partial if asked.is_partial else config.confidence.likely if asked.is_likely else 1.0
+    read = (
+        config.confidence.partial
+        if asked.is_partial
+        else config.confidence.likely
+        if asked.is_likely
+        else 1.0
+    )
     sure = min(max(confidence * read, 0.0), 1.0)
     unsure = sure < config.confidence.known_from
     if unsure:

@@ -61,7 +61,7 @@ class LikelyConfig:
     other: float = (
         0.06  # by which it must be nearer than what is left to the rules; the words above count for it
     )
-    unused: float = 0.06  # against each noun that has no slot
+    unused: float = 0.10  # against each noun that has no slot
 
 
 ADAPTERS = ("offline", "model")

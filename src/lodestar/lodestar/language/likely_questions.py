@@ -175,7 +175,7 @@ def _filled(
     left = list(nouns)
     values: dict[str, str] = {}
     for slot in sorted(question.slots, key=("support", "room", "things", "thing").index):
-        noun = next((n for n in left if _fits(n, slot, question)), None)
+        noun = next((n for n in _ordered(left, slot) if _fits(n, slot, question)), None)
         if noun is None:
             return None
         left.remove(noun)
@@ -195,8 +195,18 @@ def _fits(noun: NamedNoun, slot: str, question: PlainQuestion) -> bool:
         case "room":
             return noun.is_room
         case "support":
-            return not noun.is_room and (noun.is_support or len(question.slots) == 1)
+            return not noun.is_room and (noun.is_support or len(question.slots) == 1 or not noun.is_any)
     return not noun.is_room
+
+
+def _ordered(nouns: Sequence[NamedNoun], slot: str) -> list[NamedNoun]:
+    """Return the nouns, those first that are likelier to fill a slot: "the desk" and not "a mug" for a support."""
+    match slot:
+        case "support":
+            return sorted(nouns, key=lambda noun: (not noun.is_support, noun.is_plural, noun.is_any))
+        case "things":
+            return sorted(nouns, key=lambda noun: not noun.is_plural)
+    return list(nouns)
 
 
 def _as_said(noun: NamedNoun, slot: str) -> str:

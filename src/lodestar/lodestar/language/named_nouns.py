@@ -22,6 +22,8 @@ _SOME = frozenset({"a", "an", "any", "some", "another"})
 _BEFORE_VERBS = frozenset({"that", "which", "who", "it", "room"})
 _LINKS = ("REL", "WITH", "WITHOUT", "OF")  # between a thing and another that it is described by
 _LONGEST_LINK = 4  # words
+_INTO = frozenset({"in", "inside", "into", "within"})
+_LONGEST_NAME = 3  # words of a place that no dictionary has
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def nouns_of(words: Sequence[str]) -> list[NamedNoun]:
         if shown is not None and shown[0] > 1:  # "this one"
             i += shown[0]
             continue
-        noun = None if words[i] in _MARKS else _noun_at(words, i)
+        noun = None if words[i] in _MARKS else _noun_at(words, i) or _place_at(words, i)
         if noun is None:
             i += 1
             continue
@@ -125,6 +127,23 @@ def _noun_at(words: Sequence[str], start: int) -> NamedNoun | None:
         if start and words[start - 1] in _BEFORE_VERBS and load_wordnet().is_verb(singular(words[start])):
             return None  # "the way that leads to"
     return NamedNoun(start, end, " ".join(words[i:end]), place, named.is_plural, said in _SOME)
+
+
+def _place_at(words: Sequence[str], start: int) -> NamedNoun | None:
+    """The place after "in the" whose name no dictionary has: "open plan"."""
+    if words[start] != "the" or not start or words[start - 1] not in _INTO:
+        return None
+    end = start + 1
+    while (
+        end < len(words) and end - start <= _LONGEST_NAME and words[end] not in _MARKS and is_open(words, end)
+    ):
+        if words[end] in _ends() or words[end] in frame_words():
+            break
+        end += 1
+    named = words[start + 1 : end]
+    if not named:
+        return None
+    return NamedNoun(start, end, " ".join(named), is_room=True)
 
 
 def _end_of(words: Sequence[str], start: int) -> int:

@@ -18,11 +18,16 @@ from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
 
+_AFTER_VERBS = frozenset({"in", "at", "on", "to", "out", "up", "off", "away"})
+
+
 def is_doubtful(question: Question) -> bool:
     """Whether a thing that the question names is none, or nothing that it asks for is noticed by a robot."""
     if question.act is not None and question.act.verb not in _deeds():
         return True
     kind, attribute = question.kind, question.attribute
+    if kind is QuestionKind.HOW_LONG and question.act is not None and question.act.verb == "pass":
+        return True  # "how much time did you pass in the kitchen"
     if kind is QuestionKind.ATTRIBUTE and not question.image and attribute not in attributes() - {"kind"}:
         return True  # "what does the office lack", "what is the meeting room"
     if kind is QuestionKind.WHICH and question.item is not None and is_open(question.item):
@@ -57,7 +62,7 @@ def _is_odd(graph: QueryGraph) -> bool:
     if any(_is_no_thing(variable.category) for variable in graph.variables):
         return True
     looks = (p.value.split() for p in graph.predicates if p.name == "HasAttribute")
-    return any(_is_no_look(words[0]) for words in looks if len(words) == 1)
+    return any(_is_no_look(words) for words in looks if words)
 
 
 def _is_state(said: str) -> bool:
@@ -70,8 +75,15 @@ def _is_no_thing(name: str) -> bool:
     if not words or lexicon.is_generic(name) or lexicon.known_suffix(words) or is_place(name):
         return False
     last = words[-1]
+    if any(singular(word) != word and lexicon.canonical(word) for word in words[:-1]):
+        return True  # "chairs stands"
     return last in frame_words() or (is_known(last) and not load_wordnet().is_noun(singular(last)))
 
 
-def _is_no_look(word: str) -> bool:
-    return not describes(word) and word in frame_words()
+def _is_no_look(words: Sequence[str]) -> bool:
+    """Whether it is a word of how one asks, or what the thing did: "stayed in", "happened"."""
+    if describes(words[0]):
+        return False
+    return words[0] in frame_words() or (
+        len(words) > 1 and words[0].endswith("ed") and words[-1] in _AFTER_VERBS
+    )

@@ -13,6 +13,7 @@ from lodestar.language.directive_errors import DirectiveError, NotUnderstood
 from lodestar.language.items import Item
 from lodestar.language.lattice import lattice_of
 from lodestar.language.likely_questions import LikelyQuestions
+from lodestar.language.named_nouns import nouns_of
 from lodestar.language.named_things import thing_in, without_subject
 from lodestar.language.question import LIKELY, Question, QuestionKind
 from lodestar.language.question_doubts import is_doubtful, is_of_future, is_plain_time
@@ -71,9 +72,8 @@ def read_question(text: str, named: Item | None = None, likely: LikelyQuestions 
     except DirectiveError as error:
         refused = error
     if likely is not None and (found is None or found.is_partial or is_doubtful(found)):
-        bare = (
-            found is not None and found.kind is QuestionKind.WHERE
-        )  # "I have some rubbish. Where can I put it?"
+        # "I have some rubbish. Where can I put it?" looks for no rubbish
+        bare = len(core.words) == 1 or not {"i", "we"}.isdisjoint(core.words)
         before = () if bare else tuple(word for one in said[:-1] for word in (*one.words, STOP))
         found = _by_meaning(before, core, found, likely) or found
     if found is None:
@@ -108,7 +108,7 @@ def _by_meaning(
     words, window = list(core.words), ANY_TIME
     with suppress(ValueError):
         rest, said = split_window(words)
-        if is_plain_time(said.window):
+        if is_plain_time(said.window) and (nouns_of(rest) or not nouns_of(words)):
             words, window = rest, said.window
     words = [*before, *words]
     if not _is_english(words) or len(words) > MAX_QUESTION or is_of_future(words):
@@ -190,6 +190,7 @@ def _readings(words: Sequence[str]) -> list[Reading]:
 def _sentences(words: Sequence[str]) -> list[_Core]:
     """Sentences in the order of saying. A comma parts where a question begins after it."""
     found: list[_Core] = []
+    fronted: tuple[str, ...] = ()
     start = 0
     for i in range(len(words) + 1):
         mark = words[i] if i < len(words) else STOP
@@ -198,9 +199,28 @@ def _sentences(words: Sequence[str]) -> list[_Core]:
         )
         if cuts and i > start:
             found.append(_Core(tuple(words[start:i]), mark == QUESTION))
+        if cuts and mark == COMMA and _is_fronted(found[-1].words):
+            fronted = found.pop().words
+        elif cuts and i > start:
+            if fronted:
+                found[-1] = replace(found[-1], words=(*found[-1].words, *fronted))
+            fronted = ()
         if cuts:
             start = i + 1
     return found
+
+
+def _is_fronted(words: Sequence[str]) -> bool:
+    """Whether the words are a place or an occurrence that is said before the question: "in the office, how many"."""
+    occurrence = load_question_words().match("TIMES_MEANT", words, 0)
+    if occurrence is not None and occurrence[0] == len(words):
+        return True
+    relation = load_vocabulary().match("REL", words, 0)
+    if relation is None or relation[1] not in ("Inside", "On"):
+        return False
+    return "NP" in (
+        phrase := lattice_of(words).options[relation[0]] if relation[0] < len(words) else {}
+    ) and (relation[0] + phrase["NP"].length == len(words))
 
 
 def _up_to_question(said: list[_Core]) -> list[_Core]:

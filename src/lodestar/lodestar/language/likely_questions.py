@@ -13,6 +13,7 @@ from lodestar.language.chart import read_data
 from lodestar.language.config import LikelyConfig
 from lodestar.language.named_nouns import NamedNoun, nouns_of
 from lodestar.language.question import AnswerType, Question, QuestionKind
+from lodestar.language.question_words import load_question_words
 from lodestar.language.sentences import plural
 
 #: Unit vectors (N, D) of N texts. Raises LookupError where there are none.
@@ -117,7 +118,7 @@ class LikelyQuestions:
         scored = []
         for i, question in enumerate(questions):
             filled = _filled(question, nouns, words)
-            if filled is None or _contradicts(question, read):
+            if filled is None or _contradicts(question, read, words):
                 continue
             text, unused = filled
             score = float(best[i]) + self._said(question, words, read) - self.config.unused * unused
@@ -146,10 +147,13 @@ class LikelyQuestions:
         return added
 
 
-def _contradicts(question: PlainQuestion, read: Question | None) -> bool:
+def _contradicts(question: PlainQuestion, read: Question | None, words: Sequence[str]) -> bool:
     """Whether the first words ask for a yes or no and the question does not, or the other way round."""
-    if read is None or read.kind is QuestionKind.OTHER:
+    if read is None:
         return False
+    if read.kind is QuestionKind.OTHER:  # "can I ride on it" asks for a yes or no, "can you show me" does not
+        able = len(words) > 1 and load_question_words().is_in("MODAL", words[0]) and words[1] not in ("you", "we")
+        return able and not question.is_yes_no
     return question.is_yes_no is not (read.answer is AnswerType.YES_NO)
 
 

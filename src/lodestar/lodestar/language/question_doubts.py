@@ -17,7 +17,6 @@ from lodestar.language.vocabulary import load_vocabulary
 from lodestar.models.lexicon import load_lexicon
 from lodestar.models.wordnet import load_wordnet
 
-
 _AFTER_VERBS = frozenset({"in", "at", "on", "to", "out", "up", "off", "away"})
 
 

@@ -152,7 +152,11 @@ def _contradicts(question: PlainQuestion, read: Question | None, words: Sequence
     if read is None:
         return False
     if read.kind is QuestionKind.OTHER:  # "can I ride on it" asks for a yes or no, "can you show me" does not
-        able = len(words) > 1 and load_question_words().is_in("MODAL", words[0]) and words[1] not in ("you", "we")
+        able = (
+            len(words) > 1
+            and load_question_words().is_in("MODAL", words[0])
+            and words[1] not in ("you", "we")
+        )
         return able and not question.is_yes_no
     return question.is_yes_no is not (read.answer is AnswerType.YES_NO)
 

@@ -1,4 +1,4 @@
-"""The plain question that is nearest in meaning to one that no rule reads (ADR 0042)."""
+"""The plain question that is nearest in meaning to one that no rule reads."""
 
 from __future__ import annotations
 

@@ -45,6 +45,10 @@ class TraceError(IntEnum):
     UNREACHABLE = 11403
     CONSTRAINT_VIOLATED = 11404
     STALE = 11405
+    ARCHIVED = 11406
+    OTHER_FLOOR = 11407
+    ENERGY = 11408
+    NO_MAP = 11409
 
 
 @dataclass(frozen=True)

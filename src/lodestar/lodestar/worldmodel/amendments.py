@@ -1,0 +1,49 @@
+"""Records of changes to what is believed: of the scene's entities, and of ways that are closed (VLM-DEWM 3.1.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from lodestar.worldmodel.records import Belief
+
+
+class Change(Enum):
+    """Kinds of amendments."""
+
+    ARCHIVE = "ARCHIVE"  # an entity is gone
+    RESTORE = "RESTORE"  # it is there after all
+    DOUBT = "DOUBT"  # it is to be looked at before it is acted on
+    RELABEL = "RELABEL"  # it is something else: `label`
+    RELATE = "RELATE"  # `belief` holds, or does not where it is negated
+    CLOSE_WAY = "CLOSE_WAY"  # nobody passes `way` until it expires
+    OPEN_WAY = "OPEN_WAY"  # `way` is passable again
+
+
+@dataclass(frozen=True)
+class ClosedWay:
+    """A segment on the floor that cannot be passed, in map, metres.
+
+    expires: stamp in seconds, inf = until it is opened.
+    seen_free_opens: whether depth that passes through it opens it before.
+    """
+
+    start: tuple[float, float]
+    end: tuple[float, float]
+    expires: float = float("inf")
+    cause: str = ""
+    seen_free_opens: bool = True
+
+
+@dataclass(frozen=True)
+class Amendment:
+    """One change of what is believed. author: "recovery", "operator", ...; trace_id: "" = of no action."""
+
+    change: Change
+    reason: str
+    author: str
+    entity_id: int = 0
+    label: str = ""
+    belief: Belief | None = None
+    way: ClosedWay | None = None
+    trace_id: str = ""

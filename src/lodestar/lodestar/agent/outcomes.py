@@ -47,7 +47,7 @@ class Outcomes:
         means = {} if entity is None else {about: entity.mean.copy()}
         label = "" if entity is None else entity.label
         run.action = OpenAction(
-            trace, facts.stamp, facts.pose.copy(), facts.grid, about, means, fitting, label
+            trace, facts.stamp, facts.pose.copy(), facts.grid, about, means, fitting, label, facts.contacts.count
         )
 
     def commit(self, run: Run, text: str = "") -> None:

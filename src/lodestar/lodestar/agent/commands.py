@@ -184,7 +184,7 @@ Command = (
 @dataclass(frozen=True)
 class Feedback:
     """Progress of the directive, with the reason for what the robot does. distances: metres. coverage: m^2 known
-    free. goal: (3,) or None. understood: the directive as it was understood.
+    free. goal: (3,) or None. understood: the directive as it was understood. constraint: the constraint state.
     """
 
     phase: str
@@ -197,3 +197,4 @@ class Feedback:
     goal: np.ndarray | None
     text: str
     understood: str = ""
+    constraint: str = ""

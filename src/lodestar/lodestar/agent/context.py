@@ -19,6 +19,7 @@ from lodestar.selection.config import ContextConfig
 from lodestar.selection.context import ContextBuilder
 from lodestar.selection.policy import Policy
 from lodestar.selection.reward import DirectiveReward, RewardModel
+from lodestar.worldmodel.constraint_state import ConstraintTracker
 from lodestar.worldmodel.records import Trace, Verdict
 from lodestar.worldmodel.validation import TraceValidator
 
@@ -53,6 +54,7 @@ class LoopContext:
     epoch_seconds: float = math.nan
     run: Run | None = None
     searched: SearchedFloor = field(default_factory=SearchedFloor)
+    constraint: ConstraintTracker = field(default_factory=ConstraintTracker)
     commands: list[Command] = field(default_factory=list)
 
     @property

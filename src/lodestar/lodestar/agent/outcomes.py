@@ -167,4 +167,5 @@ class Outcomes:
         return Finding(diagnosis, recovery)
 
     def _record(self, outcome: ActionOutcome) -> None:
+        self._context.constraint.end(outcome)
         self._context.commands.append(RecordOutcome(outcome))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +36,7 @@ from lodestar.experts.protocol import Proposal
 from lodestar.geometry.poses import wrap_angle
 from lodestar.language.directive import StepKind
 from lodestar.selection.decision_log import Outcome
+from lodestar.worldmodel.constraint_state import ConstraintTracker
 
 _log = logging.getLogger(__name__)
 
@@ -80,6 +82,16 @@ TRANSITIONS = {
         Transition("hold", frozenset({State.IDLE}), State.HELD),
         Transition("release", frozenset({State.HELD}), State.IDLE),
     )
+}
+
+
+#: Transitions that are events of the constraint state; the others follow from actions.
+_TOLD: dict[str, Callable[[ConstraintTracker], None]] = {
+    "diagnose": ConstraintTracker.interrupt,
+    "arrive": ConstraintTracker.arrive,
+    "finish": ConstraintTracker.rest,
+    "hold": ConstraintTracker.hold,
+    "release": ConstraintTracker.rest,
 }
 
 
@@ -135,6 +147,7 @@ class Transitions:
         trace = trace_of(self._context, run.step, proposal, epoch, view or TargetView())
         if proposal.expert != LOOK:
             self.outcomes.begin(run, trace)
+        self._context.constraint.begin(trace)
         self._context.commands.append(RecordTrace(trace))
 
     def diagnose(self, run: Run, case: OpenCase) -> None:
@@ -231,6 +244,9 @@ class Transitions:
         if state not in edge.sources:
             raise IllegalTransition(f"{name} is no transition of {state.name}")
         self._context.state = edge.target
+        told = _TOLD.get(name)
+        if told is not None:
+            told(self._context.constraint)
 
 
 def _is_under_way(navigation: Navigation, proposal: Proposal) -> bool:

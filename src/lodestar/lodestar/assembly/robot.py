@@ -19,11 +19,11 @@ from lodestar.agent.commands import (
 from lodestar.agent.words import directive_in_words
 from lodestar.assembly import parts
 from lodestar.assembly.config import RobotConfig
+from lodestar.assembly.local_scene import LocalScene
 from lodestar.assembly.map_chain import MapChain, Stages, unmeasured
 from lodestar.assembly.memory_chain import MemoryChain
 from lodestar.assembly.memory_news import decision_news, directive_outcome
 from lodestar.assembly.periods import Periodic, Phased
-from lodestar.assembly.world_parts import LocalScene
 from lodestar.experts.protocol import Expert, Proposal, ProposalRequest, Rejection
 from lodestar.geometry.poses import planar_transform
 from lodestar.grid.occupancy import OccupancyGrid2D

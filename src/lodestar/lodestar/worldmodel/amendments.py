@@ -20,6 +20,9 @@ class Change(Enum):
     OPEN_WAY = "OPEN_WAY"  # `way` is passable again
 
 
+OF_WAYS = frozenset({Change.CLOSE_WAY, Change.OPEN_WAY})  # the others are of the scene
+
+
 @dataclass(frozen=True)
 class ClosedWay:
     """A segment on the floor that cannot be passed, in map, metres.

@@ -92,6 +92,11 @@ class WayOverlay:
         self._looks = {way: look for way, look in self._looks.items() if way in self._ways}
         return before != self._ways
 
+    @property
+    def ways(self) -> tuple[ClosedWay, ...]:
+        """Return the newest list."""
+        return self._ways
+
     def laid(self, now: float) -> tuple[ClosedWay, ...]:
         """Return the ways that are laid over the grid at `now`, seconds."""
         return tuple(way for way in self._ways if way.expires > now and way not in self._opened)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 
@@ -15,6 +16,15 @@ class ValidationConfig:
     slack: float = 0.3  # m by which a box may stick out of what it is on or in (ours)
     max_beliefs: int = 50  # of one trace (ours)
     max_age: float = 30.0  # s between a trace's stamp and its validation (ours)
+    gap: float = (
+        0.12  # m of clearance without which no way leads through; below the least of `shared.reach` (ours)
+    )
+    snap: float = 0.5  # m around robot and goal within which a way may begin and end (ours)
+    faces_within: float = (
+        1.0  # m from the footprint to the target, from which the goal must face it (DESIGN 3)
+    )
+    max_bearing: float = math.radians(75.0)  # off a target that is faced; success asks for 30 degrees (ours)
+    ignore_last: float = 0.8  # m before a target that may be furniture under it, as for viewpoints (ours)
 
     def __post_init__(self) -> None:
         if (

@@ -9,10 +9,8 @@ from lodestar.scene.amendments import AmendmentRefused, Edit, EntityEdit, Refusa
 from lodestar.scene.dictionary import SceneDictionary
 from lodestar.scene.records import SceneDelta
 from lodestar.scene.relations import Relation
-from lodestar.worldmodel.amendments import Amendment, Change
+from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change
 from lodestar.worldmodel.records import Belief, entity_of
-
-OF_WAYS = frozenset({Change.CLOSE_WAY, Change.OPEN_WAY})
 
 
 @dataclass(frozen=True)

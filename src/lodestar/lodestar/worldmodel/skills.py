@@ -35,7 +35,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class SkillRule:
-    """What the table says of a skill. goal: of GOALS, target: of TARGETS."""
+    """The table's row of a skill. goal: of GOALS, target: of TARGETS."""
 
     phase: Phase
     goal: str = "any"

@@ -50,6 +50,7 @@ class Entry:
     """Amendments that belong together. undoes: number of the entry that it takes back, 0 = none.
 
     inverse: what takes it back; known once it is done. replayed: it was written by a process that has died since.
+    words: its amendments as sentences, once it is done.
     """
 
     number: int
@@ -61,6 +62,11 @@ class Entry:
     inverse: tuple[Amendment, ...] = ()
     reason: str = ""
     replayed: bool = False
+    words: tuple[str, ...] = ()
+
+
+class Overtaken(ValueError):
+    """A later entry changed the same; that one is to be undone first."""
 
 
 class NoSuchEntry(LookupError):
@@ -131,11 +137,24 @@ class Transactions:
             )
         if entry.status is Status.UNDONE:
             raise AlreadyUndone(f"entry {number} was taken back before")
+        self._refuse_overtaken(entry)
         return self.open(stamp, entry.inverse, undoes=number)
 
-    def done(self, entry: Entry, inverse: Iterable[Amendment]) -> Entry:
+    def _refuse_overtaken(self, entry: Entry) -> None:
+        """Raise Overtaken where a later entry that still holds changed the same of the same entity."""
+        changed = {(a.change, a.entity_id) for a in entry.amendments if a.entity_id}
+        for later in self.entries.values():
+            if later.number <= entry.number or later.status is not Status.DONE or later.undoes:
+                continue
+            for amendment in later.amendments:
+                if (amendment.change, amendment.entity_id) in changed:
+                    raise Overtaken(
+                        f"entry {later.number} changed entity {amendment.entity_id} since; undo that one first"
+                    )
+
+    def done(self, entry: Entry, inverse: Iterable[Amendment], words: tuple[str, ...] = ()) -> Entry:
         """Close an entry that was carried out."""
-        made = replace(entry, status=Status.DONE, inverse=tuple(inverse))
+        made = replace(entry, status=Status.DONE, inverse=tuple(inverse), words=words)
         self._write({"op": "done", "number": entry.number, "inverse": _dicts(made.inverse)})
         self._keep(made)
         self._undone(made)
@@ -242,7 +261,7 @@ def default_inverse(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
         Change.CLOSE_WAY: Change.OPEN_WAY,
         Change.OPEN_WAY: Change.CLOSE_WAY,
     }
-    inverse = []
+    inverse: list[Amendment] = []
     for amendment in amendments:
         belief = amendment.belief
         opposite = None if belief is None else replace(belief, negated=not belief.negated)

@@ -11,12 +11,11 @@ import numpy as np
 
 from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.worldmodel.amendment_words import amendment_in_words
-from lodestar.worldmodel.amendments import Amendment, Change, ClosedWay, middle_of
+from lodestar.worldmodel.amendments import OF_WAYS, Amendment, Change, ClosedWay, middle_of
 from lodestar.worldmodel.closed_ways import WayBook
 from lodestar.worldmodel.events import DIAGNOSED, REFUSED, UNDONE, WorldEvent
 from lodestar.worldmodel.outcomes import ActionOutcome, Result
 from lodestar.worldmodel.records import Trace
-from lodestar.worldmodel.scene_edits import OF_WAYS
 from lodestar.worldmodel.skills import SkillTable, load_skills
 from lodestar.worldmodel.trace_sentences import Names, nameless
 from lodestar.worldmodel.transactions import Entry, Transactions, default_inverse
@@ -153,13 +152,14 @@ class WorldModel:
 
         told: who waits for the answer, and does not want it tried again later.
         """
+        words = tuple(amendment_in_words(a, self._names) for a in entry.amendments)  # by the names before it
         of_scene = [a for a in entry.amendments if a.change not in OF_WAYS]
 
         def answered(reply: Reply) -> None:
             self._under_way.discard(entry.number)
             if reply.problem is Problem.UNAVAILABLE and told is None:
                 return  # `tick` tries again
-            made = self._close(entry, reply)
+            made = self._close(entry, reply, words)
             if told is not None:
                 told(made, reply)
 
@@ -169,7 +169,7 @@ class WorldModel:
         else:
             answered(Reply())
 
-    def _close(self, entry: Entry, reply: Reply) -> Entry:
+    def _close(self, entry: Entry, reply: Reply, words: tuple[str, ...]) -> Entry:
         if reply.problem is not None:
             made = self.transactions.refused(entry, reply.why)
             text = f"Nothing was changed: {reply.why}"
@@ -178,9 +178,9 @@ class WorldModel:
         inverse = (*self._change_ways(entry.amendments), *reply.inverse)
         if entry.replayed and not reply.inverse:  # carried out before its author died
             inverse = default_inverse(entry.amendments)
-        made = self.transactions.done(entry, inverse)
-        for amendment in entry.amendments:
-            self._tell(self._event(made, amendment))
+        made = self.transactions.done(entry, inverse, words)
+        for amendment, said in zip(entry.amendments, words, strict=True):
+            self._tell(self._event(made, amendment, said))
         return made
 
     def _change_ways(self, amendments: Sequence[Amendment]) -> tuple[Amendment, ...]:
@@ -199,8 +199,7 @@ class WorldModel:
             inverse[1:1] = [replace(back, change=Change.CLOSE_WAY, way=other) for other in before]
         return tuple(inverse)
 
-    def _event(self, entry: Entry, amendment: Amendment) -> WorldEvent:
-        said = amendment_in_words(amendment, self._names)
+    def _event(self, entry: Entry, amendment: Amendment, said: str) -> WorldEvent:
         ids = (amendment.entity_id,) if amendment.entity_id else ()
         kind = UNDONE if entry.undoes else amendment.change.value
         text = f"Entry {entry.undoes} was taken back: {said}" if entry.undoes else said

@@ -22,7 +22,15 @@ from lodestar.worldmodel.outcomes import (
 )
 from lodestar.worldmodel.records import Action, Belief, Expectation, Phase, Skill, Trace, entity_name
 from lodestar.worldmodel.skills import BadSkills, load_skills, read_skills
-from lodestar.worldmodel.transactions import KIND, VERSION, AlreadyUndone, NoSuchEntry, Status, Transactions
+from lodestar.worldmodel.transactions import (
+    KIND,
+    VERSION,
+    AlreadyUndone,
+    NoSuchEntry,
+    Overtaken,
+    Status,
+    Transactions,
+)
 from lodestar.worldmodel.world_model import Problem, Reply, WorldModel
 
 GONE = Amendment(Change.ARCHIVE, "depth passes through its place", "recovery", 12)
@@ -194,6 +202,16 @@ def test_a_correction_is_undone_once(bench):
         bench.world.undo(2, 7.0, bench.hear)
     with pytest.raises(NoSuchEntry, match="entry 9"):
         bench.world.undo(9, 7.0, bench.hear)
+
+
+def test_what_a_later_correction_changed_is_undone_last(bench):
+    bench.world.correct((replace(GONE, change=Change.RELABEL, label="stool"),), 5.0, bench.hear)
+    bench.world.correct((replace(GONE, change=Change.RELABEL, label="bench"),), 6.0, bench.hear)
+    with pytest.raises(Overtaken, match="entry 2 changed entity 12 since"):
+        bench.world.undo(1, 7.0, bench.hear)
+    bench.world.undo(2, 8.0, bench.hear)
+    bench.world.undo(1, 9.0, bench.hear)
+    assert len(bench.scene.amended) == 4
 
 
 def test_an_undo_that_the_scene_refuses_may_be_tried_again(bench):

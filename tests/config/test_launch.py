@@ -73,10 +73,11 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 
 
 def test_every_installed_node_is_in_the_list() -> None:
-    listed = {(spec.package, spec.executable) for use in USES for spec in stack(use)}
+    lists = [*(stack(use) for use in USES), stack("sim", StackOptions(robot="go2_protocol"))]
+    listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)
-        for package in ("lodestar_ros", "lodestar_sim")
+        for package in ("lodestar_ros", "lodestar_sim", "lodestar_go2")
         for name in declared.executables(package)
     }
     assert listed == installed
@@ -85,7 +86,7 @@ def test_every_installed_node_is_in_the_list() -> None:
 @pytest.mark.parametrize("use", USES)
 def test_every_remap_leads_from_a_name_that_a_node_uses(use: str) -> None:
     used: set[str] = set()
-    for package in ("lodestar_ros", "lodestar_sim"):
+    for package in ("lodestar_ros", "lodestar_sim", "lodestar_go2"):
         for path in (declared.ROOT / "src" / package / package).rglob("*.py"):
             used |= declared.names_in(path)
     sources = {source for spec in stack(use) for source, _ in spec.remappings}
@@ -130,6 +131,14 @@ def test_options_reach_the_processes() -> None:
     assert "source" not in stack("sim")[2].parameters
     assert all("__ns:=/robot1" in spec.command() for spec in specs.values())
     assert stack("go2")[0].parameters["use_sim_time"] is False
+    driver = {"go2_base", "go2_guard", "go2_lidar"}
+    assert driver <= {spec.name for spec in stack("go2")}
+    assert not driver & {spec.name for spec in stack("go2", StackOptions(driver="external"))}
+    played = {spec.name: spec for spec in stack("sim", StackOptions(robot="go2_protocol"))}
+    assert {*driver, "go2_stand_in"} <= set(played)
+    assert dict(played["sim"].remappings)["cmd_vel_out"] == "stand_in/cmd_vel"
+    assert dict(played["go2_base"].remappings)["api/sport/request"] == "/api/sport/request"
+    assert "cmd_vel_out" not in dict(played["motion_gate"].remappings)
     given = StackOptions(parameters={"sim": {"seed": 4}})
     assert next(spec for spec in stack("sim", given) if spec.name == "sim").parameters["seed"] == 4
 
@@ -170,6 +179,8 @@ def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:
     for use in ("go2", "isaac"):
         with pytest.raises(StackError, match=f"for {use} take nav2, or external"):
             stack(use, StackOptions(navigator="sim"))
+    with pytest.raises(StackError, match="in the simulator alone"):
+        stack("go2", StackOptions(robot="go2_protocol"))
     with pytest.raises(StackError, match="seed:=abc is no whole number"):
         seed_of("abc")
     with pytest.raises(StackError, match="does not exist"):

@@ -15,8 +15,10 @@ from pathlib import Path
 
 from lodestar_bringup.preflight import refuse_beside_another
 from lodestar_bringup.stack import (
+    DRIVERS,
     EXTERNAL,
     NAVIGATORS,
+    ROBOTS,
     SLAM,
     USES,
     StackError,
@@ -40,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
         seed=given.seed,
         slam=given.slam or defaults["slam"],
         navigator=given.navigator or defaults["navigator"],
+        robot=given.robot,
+        driver=given.driver,
         namespace=given.namespace,
         profiles=tuple(given.params_file),
     )
@@ -107,6 +111,10 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=defaults.seed)
     parser.add_argument("--slam", choices=SLAM, default=None, help="default: what the use's launch file has")
     parser.add_argument("--navigator", choices=NAVIGATORS, default=None, help="likewise")
+    parser.add_argument(
+        "--robot", choices=ROBOTS, default=defaults.robot, help="sim only: go2_protocol plays a Go2"
+    )
+    parser.add_argument("--driver", choices=DRIVERS, default=defaults.driver, help="go2 only")
     parser.add_argument(
         "--external",
         type=_external,

@@ -31,7 +31,9 @@ from lodestar_bringup.preflight import (
     share_of,
 )
 from lodestar_bringup.stack import (
+    DRIVERS,
     NAVIGATORS,
+    ROBOTS,
     SLAM,
     ProcessSpec,
     StackOptions,
@@ -47,6 +49,14 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     "seed": (str(StackOptions.seed), "simulator only: seed of the world and of the sensors' noise"),
     "slam": ("none", "none: something else gives map->odom; slam_toolbox: SLAM Toolbox does"),
     "navigator": ("nav2", "sim: the simulator's navigator; nav2: Nav2; external: another one runs already"),
+    "robot": (
+        StackOptions.robot,
+        "simulator only. sim: it takes velocities; go2_protocol: it speaks a Go2's topics, and go2_base drives it",
+    ),
+    "driver": (
+        StackOptions.driver,
+        "go2_base: the robot's own topics over Ethernet; external: another one runs",
+    ),
     "namespace": ("", "namespace of every node and relative topic"),
     "params_file": ("", "a parameter file that wins over the profile"),
     "rviz": ("false", "true: open RViz with Lodestar's layout"),
@@ -56,7 +66,14 @@ _YES_OR_NO = ("true", "false")
 STOP_PATIENCE = (
     20.0  # s from Ctrl-C until a node that still runs gets SIGTERM; they write their maps meanwhile
 )
-_CHOICES = {"slam": SLAM, "navigator": NAVIGATORS, "rviz": _YES_OR_NO, "use_sim_time": _YES_OR_NO}
+_CHOICES = {
+    "slam": SLAM,
+    "navigator": NAVIGATORS,
+    "robot": ROBOTS,
+    "driver": DRIVERS,
+    "rviz": _YES_OR_NO,
+    "use_sim_time": _YES_OR_NO,
+}
 
 
 def declared(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
@@ -107,7 +124,8 @@ def use_description(use: str) -> LaunchDescription:
     """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz if requested."""
     names = ["slam", "namespace", "params_file", "rviz"]
     names += [] if use == "replay" else ["navigator"]  # nothing moves in a replay
-    names += ["world", "seed"] if use == "sim" else []
+    names += ["world", "seed", "robot"] if use == "sim" else []
+    names += ["driver"] if use == "go2" else []
     return LaunchDescription(
         [
             *declared(*names, **defaults_of(use)),
@@ -123,6 +141,8 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         seed=seed_of(given(context, "seed", str(StackOptions.seed))),
         slam=given(context, "slam"),
         navigator=given(context, "navigator", defaults_of(use)["navigator"]),
+        robot=given(context, "robot", StackOptions.robot),
+        driver=given(context, "driver", StackOptions.driver),
         namespace=given(context, "namespace"),
         profiles=tuple(Path(path) for path in [given(context, "params_file")] if path),
     )

@@ -79,7 +79,9 @@ class NavigatingState:
         """Return whether the robot was held too often on this drive; the navigator might go on trying for minutes."""
         config, action = self._context.config.recovery, run.action
         contacts = self._context.facts.contacts
-        return action is not None and config.enabled and contacts.count - action.contacts >= config.max_contacts
+        return (
+            action is not None and config.enabled and contacts.count - action.contacts >= config.max_contacts
+        )
 
     def _is_lost(self, run: Run, navigation: Navigation) -> bool:
         """Return whether the pose jumped, or a thing is driven to without sight, so that the robot stands now."""

@@ -41,7 +41,12 @@ def test_a_search_for_a_thing_from_the_drive_to_the_end():
 
 @pytest.mark.parametrize(
     ("skill", "phase"),
-    [(Skill.SEARCH, "EXPLORING"), (Skill.RETURN, "RETURNING"), (Skill.CHARGE, "RETURNING"), (Skill.TURN, "EXPLORING")],
+    [
+        (Skill.SEARCH, "EXPLORING"),
+        (Skill.RETURN, "RETURNING"),
+        (Skill.CHARGE, "RETURNING"),
+        (Skill.TURN, "EXPLORING"),
+    ],
 )
 def test_the_phase_is_that_of_the_skill(skill, phase):
     tracker = ConstraintTracker()

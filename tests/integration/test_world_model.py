@@ -152,7 +152,7 @@ def validated(stage, message):
 
 
 def test_a_trace_is_validated_for_others(stage):
-    assert validated(stage, trace()).accepted
+    stage.bed.until(lambda: validated(stage, trace()).accepted, "a grid has come")
     answer = validated(stage, trace(Belief("Near", ("entity:1", "entity:99"))))
     assert (answer.accepted, answer.error_code) == (False, 11401) and "entity 99" in answer.error_msg
     stale = validated(stage, trace(stamp=time.time() - 100.0))
@@ -256,6 +256,21 @@ def test_a_killed_world_model_goes_on_with_its_journal_and_the_grid_stays_as_it_
     assert stage.correct(undo=entry).error_code == Codes.NONE
     stage.scan_until(lambda: not stage.is_closed(), "the way is open")
     assert stage.correct(undo=entry).error_code == Codes.ALREADY_UNDONE
+
+
+def test_an_amendment_outlives_the_death_of_the_scene_dictionary(stage):
+    kept = float(stage.bed.diagnosis("scene_dictionary").get("checkpoint.bytes", 0))
+    entry = stage.correct("that is a stool", entity_id=CHAIR).entry
+    stage.bed.forget("/diagnostics")
+    checkpoint = lambda: float(stage.bed.diagnosis("scene_dictionary").get("checkpoint.bytes", 0))  # noqa: E731
+    stage.bed.until(lambda: checkpoint() not in (0.0, kept), "a checkpoint with the label")
+    stage.processes.kill("scene_dictionary")
+    stage.bed.forget("scene_dictionary/entities")
+    stage.processes.starter.start_one("scene_dictionary")
+    request = srv.GetEntities.Request(ids=[CHAIR], include_archived=True)
+    answer = stage.bed.call(srv.GetEntities, "scene_dictionary/get_entities", request)
+    assert [entity.label for entity in answer.delta.updated] == ["stool"]
+    assert stage.correct(undo=entry).error_code == Codes.NONE
 
 
 def test_without_a_scene_dictionary_a_correction_is_refused_and_nothing_is_left_over(stage):

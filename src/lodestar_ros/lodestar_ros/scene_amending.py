@@ -22,7 +22,10 @@ _CODES = {
 
 
 class SceneAmending:
-    """Serves ``~/amend`` on the worker that publishes the scene's changes, so that they go out in their order."""
+    """Serves ``~/amend`` on the worker that publishes the scene's changes, so that they go out in their order.
+
+    keep(): the scene is to be kept soon, because nobody sees again what was amended.
+    """
 
     def __init__(
         self,
@@ -30,8 +33,9 @@ class SceneAmending:
         scene: SceneDictionary,
         submit: Callable[[Callable[[], None]], None],
         publish: Callable[[SceneDelta], None],
+        keep: Callable[[], None],
     ) -> None:
-        self._node, self._scene, self._publish = node, scene, publish
+        self._scene, self._publish, self._keep = scene, publish, keep
         self._service = ServiceWorker(node, AmendScene, "~/amend", self._answer, submit)
 
     def _answer(self, request: AmendScene.Request, response: AmendScene.Response) -> AmendScene.Response:
@@ -48,6 +52,7 @@ class SceneAmending:
             response.error_code, response.error_msg = _CODES[refused.refusal], str(refused)
             return response
         self._publish(made.delta)
+        self._keep()
         response.error_code, response.error_msg = AmendScene.Response.NONE, ""
         response.revision = made.delta.revision
         response.inverse = [amendment_to_msg(amendment) for amendment in made.inverse]

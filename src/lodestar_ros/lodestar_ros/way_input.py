@@ -37,21 +37,18 @@ class WayInput:
         self._on_change()
 
     def look(self, message: Any, map_from_sensor: np.ndarray, stamp: float) -> None:
-        """Take a cloud's or a scan's rays."""
-        self._place = map_from_sensor[:3, 3]
-        if not self._told:
-            return
+        """Take a cloud's or a scan's rays; other messages have none. map_from_sensor: (4, 4)."""
         if isinstance(message, PointCloud2):
-            self.look_along(cloud_from_msg(message), map_from_sensor, stamp)
+            self.look_along(lambda: cloud_from_msg(message), map_from_sensor, stamp)
         elif isinstance(message, LaserScan):
-            ranges, first, step, _ = scan_from_msg(message)
-            self.look_along(scan_points(ranges, first, step), map_from_sensor, stamp)
+            self.look_along(lambda: scan_points(*scan_from_msg(message)[:3]), map_from_sensor, stamp)
 
-    def look_along(self, points: np.ndarray, map_from_sensor: np.ndarray, stamp: float) -> None:
-        """Take rays that end at points (N, 3) in the sensor's frame. map_from_sensor: (4, 4)."""
+    def look_along(self, points: Callable[[], np.ndarray], map_from_sensor: np.ndarray, stamp: float) -> None:
+        """Take rays that end at points() (N, 3) in the sensor's frame, which is called where a way is closed."""
         self._place = map_from_sensor[:3, 3]
         self._overlay.follow(self._told)
-        self._overlay.look(map_from_sensor, points, stamp)
+        if self._overlay.laid(stamp):
+            self._overlay.look(map_from_sensor, points(), stamp)
 
     def laid_over(self, grid: OccupancyGrid2D) -> OccupancyGrid2D:
         """Return the grid with the closed ways."""

@@ -67,7 +67,8 @@ class PlanChain:
             assert isinstance(mapper, ScanGridMapper)
             mapper.insert_scan(turn.ranges, *turn.angles, turn.range_max, map_from_sensor)
         self._place = map_from_sensor[:3, 3]
-        self._ways.look(map_from_sensor, turn.points, turn.stamp)
+        if self._ways.laid(turn.stamp):
+            self._ways.look(map_from_sensor, turn.points, turn.stamp)
         self._project(turn.stamp, jumped)
         return jumped
 
@@ -80,7 +81,8 @@ class PlanChain:
         base = None if odom_from_base is None else frame.map_from_odom @ odom_from_base
         self.mapper.insert_depth(frame, base)
         self._place = frame.map_from_camera[:3, 3]
-        self._ways.look(frame.map_from_camera, self.mapper.depth_points(frame), frame.stamp)
+        if self._ways.laid(frame.stamp):
+            self._ways.look(frame.map_from_camera, self.mapper.depth_points(frame), frame.stamp)
         self._project(frame.stamp, jumped)
         return jumped
 

@@ -58,10 +58,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
             Table("Verdicts", ("entities", "wrong", "traces"), tuple(refusals)),
         ),
         notes=(
-            "One check of a trace with up to five beliefs, goal, target and expectation, by the class that the decision "
-            "loop and the node use, on a hall of 40 x 40 m at 0.1 m. fresh: the first check on a new grid, for which the "
-            "connected floor is found anew. Full garbage collections are put off, as the goal selector does. Half of the "
-            "traces are spoiled in one of nine ways; a verdict is wrong where its code is not the one that belongs to it.",
+            "One check of a trace with up to five beliefs, goal, target and expectation, by the class that the "
+            "decision loop and the node use, on a hall of 40 x 40 m at 0.1 m. fresh: the first check on a new "
+            "grid, for which the connected floor is found anew. Full garbage collections are put off, as the goal "
+            "selector does. Half of the traces are spoiled in one of nine ways; a verdict is wrong where its code "
+            "is not that of the fault.",
         ),
     )
 

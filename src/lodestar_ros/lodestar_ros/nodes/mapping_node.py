@@ -107,7 +107,7 @@ class MappingNode(LodestarNode):
             if isinstance(message, Image) and isinstance(mapper, OctoMapper):
                 frame = self._poses.frame(message)
                 mapper.insert_depth(frame, item.map_from_base)
-                self._ways.look_along(mapper.depth_points(frame), map_from_sensor, item.stamp)
+                self._ways.look_along(lambda: mapper.depth_points(frame), map_from_sensor, item.stamp)
             elif self._thinning.takes(item.stamp, map_from_sensor[:3, 3]):
                 if isinstance(mapper, ScanGridMapper):
                     mapper.insert_scan(*scan_from_msg(message), map_from_sensor)

@@ -69,7 +69,7 @@ class SceneDictionaryNode(LodestarNode):
             self, self._scene, self._rooms, self._worker.submit, self._on_loaded,
             declare_config(self, SaveConfig, "saves."), declare_config(self, CheckpointConfig, "checkpoint."),
         )  # fmt: skip
-        self._amending = SceneAmending(self, self._scene, self._worker.submit, self._publish)
+        SceneAmending(self, self._scene, self._worker.submit, self._publish, self._files.hurry)
         self._naming = RegionNaming(self, self._scene, self._tell_regions)
         self._display = SceneDisplay(self, self._scene, config.display_period)
         self.listen(OccupancyGrid, "grid", self._on_grid, qos.LATCHED)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from lodestar.agent.errors import ErrorCode
+from lodestar.assembly.config import changed
+from lodestar.selection.decision_log import decision_to_dict
 from lodestar.worldmodel.amendments import Change
 from lodestar.worldmodel.outcomes import Cause, Result
 from lodestar_eval.episode import EpisodeRun, EpisodeRunner, phrase_book
@@ -92,6 +94,19 @@ def test_without_an_event_nothing_is_diagnosed(run):
     done = run()
     assert done.outcome.success
     assert _diagnosed(done) == [] and done.outcomes[-1].result is Result.COMMITTED
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_where_nothing_fails_recovery_changes_no_decision(world, seed):
+    """Search of an unknown building with mild noise: the decisions are those of a robot without recovery."""
+    logs = []
+    for enabled in (True, False):
+        robot = changed(robot_config(), goal_selector__loop__recovery__enabled=enabled)
+        runner = EpisodeRunner(phrase_book(), replace(SETTINGS, robot=robot))
+        done = runner.run(world, Task("find the red chair", (CHAIR,), START), seed)
+        assert done.outcome.success
+        logs.append([decision_to_dict(decision) for decision in done.decisions])
+    assert logs[0] == logs[1]
 
 
 def test_a_chair_that_is_gone_is_gone(run):

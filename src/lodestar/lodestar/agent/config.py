@@ -29,6 +29,7 @@ class RecoveryConfig:
     wait: float = 5.0  # s of one look that waits (ours)
     person_patience: float = 20.0  # s that somebody in the way is waited for (ours)
     localisation_patience: float = 15.0  # s until a lost pose ends the directive (ours)
+    max_contacts: int = 3  # felt on one drive, from which the goal is given up to find out why (ours)
     camera_patience: float = (
         3.0  # s (stamps) without any sight, from which nothing that needs one is done (ours)
     )

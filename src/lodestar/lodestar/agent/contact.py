@@ -29,6 +29,7 @@ class ContactSense:
 
     def __init__(self) -> None:
         self.last: Contact | None = None
+        self.count = 0  # of all contacts
         self._vain = 0.0  # of what is a contact, [0, 1]
         self._stamp = NEVER
 
@@ -55,3 +56,4 @@ class ContactSense:
             bearing = float(pose[2]) + turn
             xy = float(pose[0]) + _AHEAD * math.cos(bearing), float(pose[1]) + _AHEAD * math.sin(bearing)
             self.last = Contact(stamp, xy)
+            self.count += 1

@@ -60,6 +60,9 @@ class NavigatingState:
         elif navigation.accepted and context.facts.odometer.still_for > config.stuck_time:
             self._halt(run, "stuck")
             self._news.failed(run, navigation, f"no movement for {config.stuck_time:.0f} s")
+        elif self._touches(run):
+            self._halt(run, "something that I do not see holds me")
+            self._news.failed(run, navigation, "something that I do not see holds me", blocked=True)
         elif self._is_lost(run, navigation):
             return
         elif navigation.proposal.expert not in (HOME, CHARGER, PLACE, ASIDE, LOOK):
@@ -71,6 +74,14 @@ class NavigatingState:
                     self._transitions.redecide(run)
                     return
             self._review(run, navigation)
+
+    def _touches(self, run: Run) -> bool:
+        """Return whether the robot was held too often on this drive; the navigator might go on trying for minutes."""
+        config, action = self._context.config.recovery, run.action
+        contacts = self._context.facts.contacts
+        return (
+            action is not None and config.enabled and contacts.count - action.contacts >= config.max_contacts
+        )
 
     def _is_lost(self, run: Run, navigation: Navigation) -> bool:
         """Return whether the pose jumped, or a thing is driven to without sight, so that the robot stands now."""

@@ -33,7 +33,7 @@ class Failing(Enum):
 class OpenAction:
     """An action under way. start: (3,) pose, and grid, when it began. means: entity id -> (3,) mean then.
 
-    fitting: entities that met the query then. label: of the entity that the action is about.
+    fitting: entities that met the query then. label: of the entity that the action is about. contacts: felt before it.
     """
 
     trace: Trace
@@ -44,6 +44,7 @@ class OpenAction:
     means: dict[int, np.ndarray] = field(default_factory=dict)
     fitting: frozenset[int] = frozenset()
     label: str = ""
+    contacts: int = 0
 
 
 @dataclass(frozen=True)

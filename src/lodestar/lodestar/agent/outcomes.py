@@ -14,7 +14,6 @@ from lodestar.agent.stamps import NEVER, Stamp
 from lodestar.agent.target_search import TargetSearch
 from lodestar.agent.words import name_of
 from lodestar.experts.protocol import Proposal
-from lodestar.scene.records import Entity
 from lodestar.worldmodel.cause_table import Recovery
 from lodestar.worldmodel.diagnosis import diagnose, recovery_of
 from lodestar.worldmodel.outcomes import ActionOutcome, Diagnosis, Look, Result
@@ -47,7 +46,15 @@ class Outcomes:
         means = {} if entity is None else {about: entity.mean.copy()}
         label = "" if entity is None else entity.label
         run.action = OpenAction(
-            trace, facts.stamp, facts.pose.copy(), facts.grid, about, means, fitting, label
+            trace,
+            facts.stamp,
+            facts.pose.copy(),
+            facts.grid,
+            about,
+            means,
+            fitting,
+            label,
+            facts.contacts.count,
         )
 
     def commit(self, run: Run, text: str = "") -> None:
@@ -108,15 +115,15 @@ class Outcomes:
         case.looks = tuple(Look)[1:]  # none is made
         self.find(run, case)
 
-    def note_twin(self, run: Run, known: Entity) -> None:
-        """A second thing that fits has appeared beside one that was known: tell it, and commit."""
+    def note_other(self, run: Run, known_id: int) -> None:
+        """A thing that fits has appeared beside, or in place of, one that was known: tell it, and commit."""
         action, facts, arrival = run.action, self._context.facts, run.arrival
         if action is None or arrival is None:
             return
-        proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, "", known.id)
+        proposal = Proposal(arrival.expert, action.trace.epoch, arrival.goal, 1.0, "", known_id)
         case = self._case(
             run,
-            replace(action, entity_id=known.id),
+            replace(action, entity_id=known_id),
             Failing.NOT_SEEN,
             proposal,
             "another one that fits has appeared",

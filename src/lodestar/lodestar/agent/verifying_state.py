@@ -167,7 +167,7 @@ class VerifyingState:
         twins = [] if original is None else evidence.twins(run, original.id)
         if original is None or not twins or accepted - {original.id} - {twin.id for twin in twins}:
             return False
-        self._transitions.outcomes.note_twin(run, original)
+        self._transitions.outcomes.note_other(run, original.id)
         return True
 
     def _question(self, run: Run) -> OpenQuestion:
@@ -187,6 +187,9 @@ class VerifyingState:
     def _claim(self, run: Run, entity: Entity, view: TargetView) -> None:
         """The target is confirmed: on to the next step, or done."""
         context = self._context
+        for thing in run.gone.values():
+            self._transitions.outcomes.note_other(run, thing.entity_id)
+            run.tell(f"{thing.name[:1].upper()}{thing.name[1:]} is no longer {thing.place}.")
         self._transitions.outcomes.commit(run, f"{name_of(entity)} was seen again")
         run.arrival = None
         run.found.append(entity.id)

@@ -176,6 +176,20 @@ def test_a_thing_that_moved_is_found_in_its_new_place():
     assert _outcomes(world, Result.ROLLED_BACK)[0].diagnosis.cause is Cause.TARGET_MOVED
 
 
+def test_a_thing_that_is_found_elsewhere_after_it_was_missed_has_moved():
+    world = _world()
+    world.run(until=lambda: world.pose[0] > 4.0)
+    _archive(world, 7)
+    world.run(5.0)
+    assert _outcomes(world, Result.ROLLED_BACK)[0].diagnosis.cause is Cause.TARGET_REMOVED
+    world.mirror.put(entity(8, 5.0, 8.0, first_seen=world.now, last_seen=world.now))
+    world.targets.scores[8] = 0.9
+    world.answers["semantic_map"] = lambda request: proposal(5.0, 7.2, math.pi / 2, 0.9, 8)
+    world.run()
+    assert world.result.success and "is no longer at (8.0, 5.0)" in world.result.report
+    assert _outcomes(world)[-1].diagnosis.cause is Cause.TARGET_MOVED
+
+
 def test_something_else_than_it_was_taken_for_gives_way_to_the_next():
     world = _world()
     world.mirror.put(entity(8, 2.0, 8.0, first_seen=NEVER_SEEN, last_seen=NEVER_SEEN))

@@ -26,6 +26,7 @@ from lodestar.models.phrases import MissingPhrases, PhraseBook
 from lodestar.query.answer_pose import AnswerPose, AnswerPoseConfig, saved_pose
 from lodestar.query.explanations import reasons
 from lodestar.query.verdict import Candidate, PoolCache, score_pool
+from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import Entity, EntityState
 
@@ -52,20 +53,25 @@ class SemanticMapExpert:
     """Proposes a viewpoint of the entity that fits the step best, else of where the memory last saw such a thing, else
     of where it is likely.
 
-    reasoner: ranks the candidates (eq. 19); offline by default.
+    reasoner: ranks the candidates (eq. 19); offline by default. priors: how often kinds of things move; the table by
+    default.
     """
 
     name = "semantic_map"
 
     def __init__(
-        self, config: SemanticMapConfig, phrases: PhraseBook, reasoner: Reasoner | None = None
+        self,
+        config: SemanticMapConfig,
+        phrases: PhraseBook,
+        reasoner: Reasoner | None = None,
+        priors: CategoryPriors | None = None,
     ) -> None:
         self.config = config
         self._phrases = phrases
         self._reasoner = reasoner or OfflineReasoner()
         self._task = TaskWatch(self._begin_task)
         self._memory: PlaceMemory | None = None
-        self._last_seen = LastSeenGoals(config.last_seen, phrases)
+        self._last_seen = LastSeenGoals(config.last_seen, phrases, priors)
         self._likely = LikelyPlaces(config.likely, phrases, config.reach)
         self._descriptions = DescriptionMemory()
         self._pools = PoolCache()

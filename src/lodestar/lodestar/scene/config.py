@@ -49,9 +49,7 @@ class ChangeConfig:
     # metres per axis of the error of a place: a part that is fixed, and one that grows with the thing's extent; chosen
     place_error: float = 0.05
     extent_error: float = 0.1  # per metre of extent
-    nudge: float = (
-        0.05  # metres per axis by which things of a kind that has surely moved are nudged; A.7: about 0.03
-    )
+    nudge: float = 0.03  # metres per axis by which things that were surely moved at all are nudged; A.7
     detected: float = 0.97  # chance that a thing in view is in the session's map; chosen
     mislabelled: float = 0.05  # chance that a session has a wrong label for a thing; chosen
     leaves: float = 0.35  # share of things moved that left the places that were seen; chosen
@@ -61,7 +59,7 @@ class ChangeConfig:
     landing_share: float = 0.8  # chance that a thing comes to lie near a place where things lie; chosen
     landing_spread: float = 0.15  # metres per axis from such a place; chosen
     called_otherwise: float = 0.05  # chance of another word for the same kind, such as mug and cup; chosen
-    unseen_twin: float = 0.5  # things of a label that are counted besides those that were seen; chosen
+    unseen_twin: float = 0.35  # things of a label that are counted besides those that were seen; chosen
     least_moves: float = 0.05  # chance at least that a thing of any kind was moved; chosen
     looks_agree: float = 3.0  # likelihood ratio of captions of which one says what the other does; chosen
     looks_differ: float = 0.3  # of captions that contradict each other; chosen

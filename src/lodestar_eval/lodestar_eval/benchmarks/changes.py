@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lodestar_eval.metrics import mean, paired_difference
+from lodestar_eval.options import positive_int
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
 if TYPE_CHECKING:
@@ -35,6 +36,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, help="of the noise (default 1)")
     parser.add_argument(
+        "--draws", type=positive_int, default=5, metavar="N", help="of the noise per episode (default 5)"
+    )
+    parser.add_argument(
         "--hours", type=float, default=2.0, help="between the visits, for the priors (default 2)"
     )
 
@@ -58,7 +62,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     for missed in _MISSED:
         for error in _ERRORS:
             noise = Noise(missed, error)
-            tallies = _tallies(episodes, noise, priors, elapsed, options.seed)
+            tallies = _tallies(episodes * options.draws, noise, priors, elapsed, options.seed)
             metrics |= _metrics(noise.name, tallies)
             metrics |= _paired(noise.name, tallies)
             rows += [_row(noise, row, tallies[row]) for row in _ROWS]

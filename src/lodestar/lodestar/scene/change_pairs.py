@@ -1,4 +1,4 @@
-"""Pairs of things of two sessions that may be one, and how likely each is (VLM-DEWM 3.2.2 and B.1, made probabilities)."""
+"""Pairs of things of two sessions that may be one, and their likelihood ratios (VLM-DEWM 3.2.2, B.1)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _FLAT = 1e-4  # square metres, added to every variance
 class Sight:
     """A thing as one session knows it, in `map`, metres.
 
-    mean: (3,). covariance: (3, 3), of the error of the mean. extent: longest side, nan = unknown. watched: chance, [0, 1],
-    that the other session had its place in view. appearance: unit vector (D,) of a detector, None = none. id: of the
-    session; `kept`: the mapping carried it over from the other session, where it stands for the same thing.
+    mean: (3,). covariance: (3, 3), of the error of the mean. extent: longest side, nan = unknown. watched: chance,
+    [0, 1], that the other session had its place in view. appearance: unit vector (D,) of a detector, None = none.
+    id: of the session. kept: the mapping carried the id over from the other session, where it stands for the same thing.
     """
 
     id: int
@@ -163,7 +163,7 @@ def _likeness(
     columns: np.ndarray,
     config: ChangeConfig,
 ) -> np.ndarray:
-    """Return how much likelier (E,) one thing has both labels, captions, sizes and vectors than two things have them."""
+    """Return how much likelier (E,) one thing has both labels, captions, sizes and vectors than two things."""
     wrong = 1.0 - (1.0 - config.mislabelled) ** 2
     counts = Counter(s.label for s in [*before, *after])
     others = max(sum(counts.values()) - 1, 1)

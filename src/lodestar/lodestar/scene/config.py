@@ -69,4 +69,5 @@ class ChangeConfig:
     appearance_slope: float = 8.0  # logarithm of the likelihood ratio per unit of cosine; chosen
     same_id: float = 20.0  # likelihood ratio of an id that the mapping kept over a load; chosen
     least_odds: float = 0.7  # of one thing against two, from which two sights are paired; best F1 of moved
+    elapsed: float = 86_400.0  # seconds between sessions where nobody knows; chosen: a day
     sure: float = 0.5  # probability from which a change is told; else it is not known

@@ -1,4 +1,4 @@
-"""Questions that a robot answers by going and looking: about things that are in an unexplored building, and that are not."""
+"""Questions that a robot answers by going and looking: about things that an unexplored building has, or has not."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class CheckOutcome:
 
 
 def questions_of(world: World, seed: int) -> list[CheckQuestion]:
-    """Return one question per entry of `CASES`, the same for the same seed. Raises WorldError where one cannot be asked."""
+    """Return one question per entry of `CASES`, the same for the same seed. Raises WorldError where one is missing."""
     rng = np.random.default_rng((seed, 0xA5C))
     start = start_pose(world, seed, "default")
     makers = {
@@ -101,7 +101,7 @@ def questions_of(world: World, seed: int) -> list[CheckQuestion]:
 
 
 def _is_check(text: str) -> bool:
-    """Return whether the robot's grammar reads the text as one question of a thing, so that language is not measured."""
+    """Return whether the grammar reads the text as one question of a thing, so that language is not measured."""
     try:
         steps = parse_directive(text).steps
     except DirectiveError:

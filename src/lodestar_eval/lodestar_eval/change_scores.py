@@ -82,8 +82,9 @@ def score(
 ) -> Tally:
     """Return the counts of one episode. rows_before, rows_after: thing of each sight's id.
 
-    Moved: of things seen at both visits, with the right partner. Vanished and appeared: of things whose place was in view at
-    the other visit. A thing that moved and was missed at its new place did leave the old one: it is not judged there.
+    Moved: of things seen at both visits, with the right partner. Vanished and appeared: of things whose place was in
+    view at the other visit. A thing that moved and was missed at its new place did leave the old one: there it is not
+    judged.
     """
     tally = Tally()
     first, second = {s.id for s in observed.before}, {s.id for s in observed.after}

@@ -81,7 +81,7 @@ class Observed:
 
 
 def load_visits(folder: Path, part: str = "told") -> list[Visits]:
-    """Return the episodes of a part: every second scene by name is for development, from the first on. Raises BadVisits."""
+    """Return the episodes of a part; every second scene by name is for development. Raises BadVisits."""
     try:
         lines = (folder / "episodes.jsonl").read_text(encoding="utf-8").splitlines()
         found = [_visits(json.loads(line)) for line in lines if line.strip()]

@@ -188,8 +188,8 @@ def snapshot_markers(
 
 
 def change_markers(changes: Iterable[ThingChange], stamp: float) -> list[Marker]:
-    """Return the markers of changes, in the namespaces "changes" and "change_texts": an arrow along the way of what moved,
-    a ball where something came, left or got another label, and words at each.
+    """Return the markers of changes, in the namespaces "changes" and "change_texts": an arrow along the way of what
+    moved, a ball where something came, left or got another label, and words at each.
     """
     markers = []
     for index, change in enumerate(changes):

@@ -24,7 +24,7 @@ class Sight:
 
     mean: (3,). covariance: (3, 3), of the error of the mean. extent: longest side, nan = unknown. watched: chance,
     [0, 1], that the other session had its place in view. appearance: unit vector (D,) of a detector, None = none.
-    id: of the session. kept: the mapping carried the id over from the other session, where it stands for the same thing.
+    id: of the session. kept: the mapping carried the id over from the other session, where it names the same thing.
     """
 
     id: int

@@ -73,7 +73,8 @@ def sights_of(
     """Return the sights of both sessions. People and animals are left out: that they go is no news.
 
     A session that goes on with the other's map keeps the ids: what it has observed no further it has not seen, and what
-    it doubts it has looked for in vain. same_frame: two maps were built apart in one frame of coordinates; then grids say what each has looked at. Raises OtherMap.
+    it doubts it has looked for in vain. same_frame: two maps were built apart in one frame of coordinates; the grids
+    say then what each has looked at. Raises OtherMap.
     """
     if same_frame:
         one = [_sight(e, config, _looked(after.grid, e)) for e in _present(before, priors)]

@@ -173,7 +173,7 @@ def test_what_is_known_teaches_how_often_a_kind_moves_and_what_is_not_known_noth
     assert taught["mug"] > 0.9 and taught["sofa"] < 0.1 and "fork" not in taught
 
 
-# --- words -------------------------------------------------------------------------------------------------------------
+# --- words -------------------------------------------------------------------------------------------------
 
 
 def test_the_report_says_what_changed_in_plain_sentences():

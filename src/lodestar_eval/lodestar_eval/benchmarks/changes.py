@@ -215,13 +215,13 @@ def _result(
         (),
         (
             f"Scenes: {', '.join(sorted({v.scene for v in episodes}))}. Every number is a mean over scenes. Names are "
-            f"hidden. {TAKEN:.0%} of the things are taken away between the visits and {ADDED:.0%} are added; {CONFUSED:.0%} "
-            "of the labels are another's of the room. Of the missed things, half were out of view, which the robot "
-            "knows, and half were overlooked. The error is a standard deviation per axis.",
-            "moved: things seen at both visits, with the right partner; a report with a wrong partner is wrong. vanished, "
-            "appeared: things whose place was in view at the other visit. identity: things seen twice that share their "
-            "observed kind with another, paired with themselves. lodestar: the table of priors joined with counts "
-            "of our own reports on the development scenes; table_alone: without them. The data has no times: "
+            f"hidden. {TAKEN:.0%} of the things are taken away between the visits, {ADDED:.0%} are added, and "
+            f"{CONFUSED:.0%} of the labels are another's of the room. Of the missed things, half were out of view, "
+            "which the robot knows, and half were overlooked. The error is a standard deviation per axis.",
+            "moved: things seen at both visits, with the right partner; a wrong partner makes a report wrong. "
+            "vanished, appeared: things whose place was in view at the other visit. identity: things seen twice that "
+            "share their observed kind with another, paired with themselves. lodestar: the table of priors joined with "
+            "counts of our own reports on the development scenes; table_alone: without them. The data has no times: "
             "--hours was chosen on the development scenes.",
         ),
         {"threshold": _THRESHOLD},

@@ -46,7 +46,7 @@ class Visits:
 
 @dataclass(frozen=True)
 class Noise:
-    """How a visit is observed. missed: share of the things; half of them out of view, half in view and overlooked.
+    """Noise of a visit. missed: share of the things; half of them out of view, half in view and overlooked.
     error: metres, standard deviation of a place per axis."""
 
     missed: float

@@ -18,6 +18,7 @@ import rclpy
 from rclpy.node import Node
 
 from lodestar.assembly import mirror_parts
+from lodestar.assembly.prior_parts import category_priors
 from lodestar.assembly.session_maps import running_session, saved_session
 from lodestar.models.english import duration_in_words
 from lodestar.scene.category_priors import BadPriors, CategoryPriors
@@ -64,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.hours is not None and not (math.isfinite(options.hours) and options.hours > 0.0):
         parser.error("--hours needs a number above 0")
     try:
-        priors = _known_priors(options.priors)
+        priors = category_priors(options.priors or "")
         before = saved_session(options.before)
         if options.after is not None:
             return _report(options, before, saved_session(options.after), priors)
@@ -104,11 +105,6 @@ def _parser() -> argparse.ArgumentParser:
         "--tell", action="store_true", help=f"publish the changes on {EVENTS}, which the memory keeps"
     )
     return parser
-
-
-def _known_priors(path: Path | None) -> CategoryPriors:
-    """Return the priors with the counts of a file, if it is there. Raises BadPriors, OSError."""
-    return CategoryPriors() if path is None or not path.exists() else CategoryPriors.load(path)
 
 
 def _report(

@@ -5,19 +5,16 @@ The configuration has its shared values filled in already (`RobotConfig` and the
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lodestar.assembly.config import SemanticMapExpertConfig
+from lodestar.assembly.prior_parts import category_priors
 from lodestar.experts.semantic_map import SemanticMapExpert
 from lodestar.language.reasoner import Reasoner
 from lodestar.models.phrases import PhraseBook
-from lodestar.scene.category_priors import CategoryPriors
 
 
 def semantic_map_expert(
     config: SemanticMapExpertConfig, phrases: PhraseBook, mind: Reasoner
 ) -> SemanticMapExpert:
     """Return the expert that proposes viewpoints of known entities. Raises BadPriors for a file of other content."""
-    file = Path(config.expert.last_seen.priors_file).expanduser()
-    priors = CategoryPriors.load(file) if file.is_file() else CategoryPriors()
+    priors = category_priors(config.expert.last_seen.priors_file)
     return SemanticMapExpert(config.expert, phrases, mind, priors)

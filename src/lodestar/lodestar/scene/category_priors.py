@@ -33,7 +33,7 @@ class BadPriors(ValueError):
 
 @dataclass(frozen=True)
 class CategoryPrior:
-    """What is known of a kind of thing. half_life: seconds after which half of its things have left their places.
+    """Prior knowledge of a kind of thing. half_life: seconds after which half of its things have left their places.
 
     habit: class in `category_priors.yaml`. support: one of SUPPORTS. size: longest side in metres; nan = unknown.
     moves_by_itself: people and animals. watched: things whose staying or moving was observed.

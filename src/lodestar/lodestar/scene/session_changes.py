@@ -16,7 +16,7 @@ from lodestar.scene.one_to_one import best_pairs, pair_probabilities
 
 
 class ChangeKind(Enum):
-    """What became of a thing between two sessions."""
+    """Fates of a thing between two sessions."""
 
     SAME = "same"
     MOVED = "moved"
@@ -28,7 +28,7 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True)
 class ThingChange:
-    """What became of one thing. before, after: None where that session has no sight of it.
+    """Fate of one thing. before, after: None where that session has no sight of it.
 
     probability: of `kind`. probabilities: of every kind that is possible; they add up to 1.
     """

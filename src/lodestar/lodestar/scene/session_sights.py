@@ -31,7 +31,7 @@ def same_place(identity: int) -> int:
 
 @dataclass(frozen=True)
 class SessionScene:
-    """What one session knows of a map. session: its name; what stands before a "+" names the map.
+    """Knowledge that one session has of a map. session: its name; what stands before a "+" names the map.
 
     saved: seconds since the epoch, nan = unknown. grid: what was observed, None = unknown. resolve: returns the
     current id of an entity after merges.

@@ -44,7 +44,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], None]) -> Result:
-    from lodestar.scene.category_priors import CategoryPriors
+    from lodestar.assembly.prior_parts import category_priors
     from lodestar_eval.visited_rooms import BadVisits, Noise, load_visits
 
     if not options.hours > 0.0:
@@ -56,7 +56,7 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         raise BadOptions(str(error)) from error
     elapsed = 3600.0 * options.hours
     learned = _lessons(lessons, Noise(*_BAR), elapsed, options.seed)
-    priors = {"lodestar": learned, "table_alone": CategoryPriors()}
+    priors = {"lodestar": learned, "table_alone": category_priors()}
     metrics: dict[str, float] = {"episodes": float(len(episodes))}
     rows, differences = [], []
     for missed in _MISSED:
@@ -73,12 +73,12 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
 
 def _lessons(episodes: Sequence[Visits], noise: Noise, elapsed: float, seed: int) -> CategoryPriors:
     """Return the priors with what our own reports on the development scenes teach."""
-    from lodestar.scene.category_priors import CategoryPriors
+    from lodestar.assembly.prior_parts import category_priors
     from lodestar.scene.config import ChangeConfig
     from lodestar.scene.session_changes import compare_sessions, watchings_of
     from lodestar_eval.visited_rooms import observe
 
-    priors, labels = CategoryPriors(), _labels(episodes)
+    priors, labels = category_priors(), _labels(episodes)
     found = []
     for number, visits in enumerate(episodes):
         observed = observe(visits, noise, labels[visits.room], np.random.default_rng((seed, 7, number)))

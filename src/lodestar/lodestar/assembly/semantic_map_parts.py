@@ -5,8 +5,8 @@ The configuration has its shared values filled in already (`RobotConfig` and the
 
 from __future__ import annotations
 
+from lodestar.assembly import prior_parts
 from lodestar.assembly.config import SemanticMapExpertConfig
-from lodestar.assembly.prior_parts import category_priors
 from lodestar.experts.semantic_map import SemanticMapExpert
 from lodestar.language.reasoner import Reasoner
 from lodestar.models.phrases import PhraseBook
@@ -16,5 +16,5 @@ def semantic_map_expert(
     config: SemanticMapExpertConfig, phrases: PhraseBook, mind: Reasoner
 ) -> SemanticMapExpert:
     """Return the expert that proposes viewpoints of known entities. Raises BadPriors for a file of other content."""
-    priors = category_priors(config.expert.last_seen.priors_file)
+    priors = prior_parts.category_priors(config.expert.last_seen.priors_file)
     return SemanticMapExpert(config.expert, phrases, mind, priors)

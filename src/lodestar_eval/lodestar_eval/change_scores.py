@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from lodestar.models.kinship import same_kind
 from lodestar.scene.change_pairs import Sight
@@ -16,6 +17,8 @@ from lodestar_eval.visited_rooms import Observed
 
 SCORED = ("moved", "vanished", "appeared")
 _BINS = 10
+_GATE, _QUALITY, _SIDE = 16.3, 0.55, 0.2  # squared distance, tau_match of B.1.4, metres
+_FORBIDDEN = 1e3
 
 
 @dataclass
@@ -205,6 +208,33 @@ def last_seen_is_true(before: Sequence[Sight], after: Sequence[Sight], threshold
             used.add(near[1])
         other = after[near[1]] if near[0] <= threshold else None
         changes.append(ThingChange(ChangeKind.SAME, 1.0, sight, other))
+    return changes + _unpaired(after, used)
+
+
+def vlm_dewm(before: Sequence[Sight], after: Sequence[Sight]) -> list[ThingChange]:
+    """Return the changes by the paper's association (B.1): gate, 0.7 (1 - IoU) + 0.3 (1 - sim), Hungarian, limit.
+
+    Boxes have `_SIDE`, as the data has no sizes; sim is 1 for labels of one kind. A thing beyond the gate is no match.
+    """
+    changes, used = [], set[int]()
+    cost = np.full((len(before), len(after)), _FORBIDDEN)
+    for i, one in enumerate(before):
+        for j, other in enumerate(after):
+            gap = other.mean - one.mean
+            spread = one.covariance + other.covariance + 1e-6 * np.eye(3)
+            if gap @ np.linalg.solve(spread, gap) < _GATE:
+                shared = float(np.prod(np.maximum(_SIDE - np.abs(gap), 0.0)))
+                overlap = shared / (2.0 * _SIDE**3 - shared)
+                cost[i, j] = 0.7 * (1.0 - overlap) + 0.3 * (1.0 - same_kind(one.label, other.label))
+    rows, columns = linear_sum_assignment(cost)
+    partner = {i: j for i, j in zip(rows.tolist(), columns.tolist()) if cost[i, j] <= _QUALITY}
+    used |= set(partner.values())
+    for i, sight in enumerate(before):
+        if i in partner:
+            changes.append(ThingChange(ChangeKind.SAME, 1.0, sight, after[partner[i]]))
+        else:
+            kind = ChangeKind.VANISHED if sight.watched > 0.0 else ChangeKind.UNKNOWN
+            changes.append(ThingChange(kind, 1.0, sight, None))
     return changes + _unpaired(after, used)
 
 

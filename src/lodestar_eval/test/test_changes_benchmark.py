@@ -12,7 +12,7 @@ import pytest
 from lodestar.scene.change_pairs import Sight
 from lodestar.scene.session_changes import ChangeKind, ThingChange
 from lodestar_eval.__main__ import EXIT_USAGE, main
-from lodestar_eval.change_scores import Tally, last_seen_is_true, nearest_of_same_label, score
+from lodestar_eval.change_scores import Tally, last_seen_is_true, nearest_of_same_label, score, vlm_dewm
 from lodestar_eval.visited_rooms import BadVisits, Noise, Observed, load_visits, observe, shuffled
 
 LABELS = ("Mug", "ButterKnife", "Book", "Pen", "Laptop", "Vase")
@@ -148,6 +148,12 @@ def test_the_rivals_do_what_their_names_say():
     believed = last_seen_is_true(SEEN.before, SEEN.after, 0.5)
     assert {c.kind for c in believed if c.before} == {ChangeKind.SAME}
     assert sorted(c.after.id for c in believed if c.kind is ChangeKind.APPEARED) == [0, 1, 4]
+
+
+def test_the_papers_association_pairs_what_is_near_and_knows_no_motion():
+    changes = {c.before.id: c.kind for c in vlm_dewm(SEEN.before, SEEN.after) if c.before}
+    assert changes.pop(2) is ChangeKind.SAME
+    assert set(changes) == {0, 1, 3, 5} and set(changes.values()) == {ChangeKind.VANISHED}
 
 
 def test_nothing_to_report_is_no_score_and_silence_is_zero():

@@ -31,7 +31,7 @@ CHANGED = 0.2  # share of the movable things
 MOVE, VANISH, APPEAR = "moved", "vanished", "appeared"
 FATES = (MOVE, MOVE, VANISH, APPEAR)  # in turn
 ROWS = ("lodestar", "dictionary", "last_seen")
-_SEEN = 0.2  # share of a thing's points in view from which its place is seen; as in `tasks`
+_SEEN, _NEAR = 0.2, 0.8  # share of a thing's points from which its place is seen, and metres; as in `tasks`
 _SAME_PLACE = 0.5  # metres between a belief and the thing, at least; half its extent for large ones
 _ROOM = 0.3  # of the events' times: none in the last share of the tour
 
@@ -90,7 +90,11 @@ def scenario_of(spec: str, seed: int) -> Scenario:
     once = np.stack([np.column_stack([np.tile(place, (TURNS, 1)), angles]) for place in places])
     visits = np.tile(once, (ROUNDS, 1, 1))
     interval = LENGTH / len(visits)
-    movable = [t for t in world.objects if t.movable and not t.contained_in and len(truth_of(world).views(t))]
+    movable = [
+        t
+        for t in world.objects
+        if t.movable and not t.contained_in and len(truth_of(world).views(t, _SEEN, _NEAR))
+    ]
     carried = {t.supported_by for t in world.objects}
     movable = [t for t in movable if t.id not in carried]
     wanted = max(round(CHANGED * len(movable)), 1)

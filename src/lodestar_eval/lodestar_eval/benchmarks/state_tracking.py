@@ -115,7 +115,7 @@ def result_of(found: Sequence[TourOutcome], wall: float, left_out: Sequence[int]
         ),
     )  # fmt: skip
     notes = (
-        "STA (VLM-DEWM eq. 14): share of out-of-view things believed right, mean over the visits after the first round. "
+        "STA (VLM-DEWM eq. 14): share of out-of-view things believed right, mean over visits after the first round. "
         "A thing is right where a belief of its kind is, and wrong while a belief stays where it was.",
         "The robot is set from station to station and turns there with exact poses. A fifth of the movable things "
         "change, at moments at which neither place is in view. Delay: from the first visit that shows either place "

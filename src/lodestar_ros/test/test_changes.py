@@ -18,7 +18,7 @@ from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig
 from lodestar.scene.session_sights import changes_between
 from lodestar_ros.changes import EXIT_APART, events_of, main
-from lodestar_ros.markers import change_markers
+from lodestar_ros.markers import change_markers, entity_markers
 
 SAVED = 1_000_000.0
 
@@ -91,3 +91,5 @@ def test_only_what_changed_is_an_event_and_a_marker(maps):
     markers = change_markers(changes, 5.0)
     assert [m.ns for m in markers] == ["changes", "change_texts"] * 2
     assert len(markers[0].points) == 2 and markers[0].points[1].x == pytest.approx(4.0)
+    shown = entity_markers(after.entities.values(), 5.0, (), changes).markers
+    assert sum(m.ns == "changes" for m in shown) == 2 < sum(m.ns == "boxes" for m in shown)

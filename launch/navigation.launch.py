@@ -3,7 +3,8 @@
 from launch_ros.actions import Node
 
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
-from lodestar_bringup.launch_entities import description, given, navigation_parameters, required_share
+from lodestar_bringup.launch_entities import description, given, navigation_parameters
+from lodestar_bringup.preflight import NAV2_PACKAGES, refuse_missing
 
 TO_SMOOTHER = [("cmd_vel", "cmd_vel_nav")]
 SERVERS = {
@@ -17,8 +18,7 @@ SERVERS = {
 
 
 def _navigation(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    for package in (*SERVERS, "nav2_lifecycle_manager", "nav2_smac_planner", "nav2_mppi_controller"):
-        required_share(package, "navigator:=nav2")
+    refuse_missing(dict.fromkeys(NAV2_PACKAGES, "navigator:=nav2"))
     namespace = given(context, "namespace")
     clock = {"use_sim_time": given(context, "use_sim_time") == "true"}
     profile = navigation_parameters(namespace)

@@ -21,6 +21,8 @@ setup(
     zip_safe=False,
     install_requires=["lodestar", "jsonschema>=4.17", "open3d>=0.18", "trimesh>=4.6"],
     entry_points={
-        "console_scripts": [f"{name} = {PACKAGE}.nodes.{name}_node:main" for name in ("sim", "sim_navigator")]
+        "console_scripts": [
+            f"{name} = {PACKAGE}.nodes.{name}_node:main" for name in ("sim", "sim_navigator", "go2_stand_in")
+        ]
     },
 )

@@ -12,18 +12,19 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src"
 CORE = SOURCE / "lodestar" / "lodestar"
-PACKAGES = ("lodestar", "lodestar_ros", "lodestar_sim", "lodestar_eval", "lodestar_bringup")
+PACKAGES = ("lodestar", "lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_eval", "lodestar_bringup")
 
 # What comes with a ROS installation or speaks its types.
 ROS = re.compile(
     r"^(rclpy|rclcpp|rosgraph_msgs|rosidl_\w+|ament_\w+|launch(_\w+)?|tf2\w*|builtin_interfaces|"
-    r"\w+_(msgs|srvs|interfaces)|message_filters|cv_bridge|lodestar_(?!$)\w+)$"
+    r"\w+_(msgs|srvs|interfaces)|unitree_\w+|message_filters|cv_bridge|lodestar_(?!$)\w+)$"
 )
 # Which of our own packages each may import; whatever is not named here is forbidden.
 ALLOWED = {
     "lodestar": set(),
     "lodestar_ros": {"lodestar", "lodestar_interfaces"},
     "lodestar_sim": {"lodestar", "lodestar_ros", "lodestar_interfaces"},
+    "lodestar_go2": {"lodestar", "lodestar_ros"},
     "lodestar_bringup": {"lodestar"},  # reads profiles with the tree of configuration, keeps private folders
     "lodestar_eval": {
         "lodestar",

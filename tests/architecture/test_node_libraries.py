@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
-PACKAGES = ("lodestar", "lodestar_ros", "lodestar_sim", "lodestar_bringup")
+PACKAGES = ("lodestar", "lodestar_ros", "lodestar_sim", "lodestar_go2", "lodestar_bringup")
 
 #: Each takes 10 MiB and more of every process that imports it, or 0.1 s and more of its start.
 HEAVY = {
@@ -39,6 +39,10 @@ NODES = {
     "lodestar_ros.nodes.memory_node": {"PIL", "numba", "parglare", "scipy"},
     "lodestar_ros.nodes.goal_selector_node": {"PIL", "numba", "parglare", "scipy"},
     "lodestar_sim.nodes.sim_navigator_node": {"numba"},
+    "lodestar_sim.nodes.go2_stand_in_node": set(),
+    "lodestar_go2.nodes.go2_base_node": set(),
+    "lodestar_go2.nodes.go2_guard_node": set(),
+    "lodestar_go2.nodes.go2_lidar_node": set(),
     "lodestar_bringup.__main__": set(),
 }
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import declared
 import pytest
 
+from lodestar_bringup.preflight import needed_packages, refuse_missing, seed_of
 from lodestar_bringup.stack import (
     ISAAC_CAMERA,
     REALSENSE_CAMERA,
@@ -72,10 +73,11 @@ def test_every_process_is_installed_and_can_be_executed(use: str) -> None:
 
 
 def test_every_installed_node_is_in_the_list() -> None:
-    listed = {(spec.package, spec.executable) for use in USES for spec in stack(use)}
+    lists = [*(stack(use) for use in USES), stack("sim", StackOptions(robot="go2_protocol"))]
+    listed = {(spec.package, spec.executable) for one in lists for spec in one}
     installed = {
         (package, name)
-        for package in ("lodestar_ros", "lodestar_sim")
+        for package in ("lodestar_ros", "lodestar_sim", "lodestar_go2")
         for name in declared.executables(package)
     }
     assert listed == installed
@@ -84,7 +86,7 @@ def test_every_installed_node_is_in_the_list() -> None:
 @pytest.mark.parametrize("use", USES)
 def test_every_remap_leads_from_a_name_that_a_node_uses(use: str) -> None:
     used: set[str] = set()
-    for package in ("lodestar_ros", "lodestar_sim"):
+    for package in ("lodestar_ros", "lodestar_sim", "lodestar_go2"):
         for path in (declared.ROOT / "src" / package / package).rglob("*.py"):
             used |= declared.names_in(path)
     sources = {source for spec in stack(use) for source, _ in spec.remappings}
@@ -129,6 +131,14 @@ def test_options_reach_the_processes() -> None:
     assert "source" not in stack("sim")[2].parameters
     assert all("__ns:=/robot1" in spec.command() for spec in specs.values())
     assert stack("go2")[0].parameters["use_sim_time"] is False
+    driver = {"go2_base", "go2_guard", "go2_lidar"}
+    assert driver <= {spec.name for spec in stack("go2")}
+    assert not driver & {spec.name for spec in stack("go2", StackOptions(driver="external"))}
+    played = {spec.name: spec for spec in stack("sim", StackOptions(robot="go2_protocol"))}
+    assert {*driver, "go2_stand_in"} <= set(played)
+    assert dict(played["sim"].remappings)["cmd_vel_out"] == "stand_in/cmd_vel"
+    assert dict(played["go2_base"].remappings)["api/sport/request"] == "/api/sport/request"
+    assert "cmd_vel_out" not in dict(played["motion_gate"].remappings)
     given = StackOptions(parameters={"sim": {"seed": 4}})
     assert next(spec for spec in stack("sim", given) if spec.name == "sim").parameters["seed"] == 4
 
@@ -138,9 +148,8 @@ def test_what_the_list_does_not_hold_is_known() -> None:
     assert needed == {"sim": (), "go2": ("slam", "nav2"), "isaac": ("slam", "nav2"), "replay": ()}
     assert external("sim", StackOptions(slam="slam_toolbox")) == ("slam",)
     assert external("sim", StackOptions(navigator="nav2")) == ("nav2",)
-    assert external("go2", StackOptions(slam="none", navigator="sim")) == ("nav2",), (
-        "sim_navigator is not there"
-    )
+    assert external("go2", StackOptions(slam="none")) == ("nav2",)
+    assert external("go2", StackOptions(slam="none", navigator="external")) == ()
 
 
 def test_what_holds_a_latched_stop_is_never_started_again() -> None:
@@ -165,10 +174,32 @@ def test_what_cannot_be_composed_says_why(tmp_path: Path) -> None:
         stack("moon")
     with pytest.raises(StackError, match="none, slam_toolbox"):
         StackOptions(slam="cartographer")
+    for use in ("go2", "isaac"):
+        with pytest.raises(StackError, match=f"for {use} take nav2, or external"):
+            stack(use, StackOptions(navigator="sim"))
+    with pytest.raises(StackError, match="in the simulator alone"):
+        stack("go2", StackOptions(robot="go2_protocol"))
+    with pytest.raises(StackError, match="seed:=abc is no whole number"):
+        seed_of("abc")
     with pytest.raises(StackError, match="does not exist"):
         stack("sim", StackOptions(profiles=(tmp_path / "mine.yaml",)))
     with pytest.raises(StackError, match="nobody"):
         stack("sim", StackOptions(parameters={"nobody": {"a": 1}}))
+
+
+def test_what_is_missing_is_named_at_once_before_anything_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_DISTRO", "kilted")
+    needed = needed_packages("slam_toolbox", "nav2", rviz=True)
+    assert set(needed.values()) == {"slam:=slam_toolbox", "navigator:=nav2", "rviz:=true"}
+    assert needed_packages("none", "external", rviz=False) == {}
+    refuse_missing(needed, share=lambda package: Path("/opt"))
+    with pytest.raises(StackError) as told:
+        refuse_missing(
+            needed, share=lambda package: None if package in ("slam_toolbox", "rviz2") else Path("/opt")
+        )
+    said = str(told.value)
+    assert "ros-kilted-slam-toolbox ros-kilted-rviz2" in said and "nav2" not in said
+    assert "slam:=slam_toolbox and rviz:=true" in said
 
 
 def test_there_is_a_launch_file_for_every_use_and_each_small_one_is_included() -> None:
@@ -201,7 +232,8 @@ def test_a_launch_file_starts_exactly_the_list(use: str) -> None:
     from launch import LaunchContext
 
     context = LaunchContext()
-    context.launch_configurations.update(slam="none", navigator="sim", namespace="robot1", seed="5")
+    navigator = "sim" if use == "sim" else "external"
+    context.launch_configurations.update(slam="none", navigator=navigator, namespace="robot1", seed="5")
     described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
     nodes: list[Node] = []
     for entity in described.entities:
@@ -209,7 +241,7 @@ def test_a_launch_file_starts_exactly_the_list(use: str) -> None:
             entity.execute(context)
         elif isinstance(entity, OpaqueFunction):
             nodes += [action for action in entity.execute(context) or [] if isinstance(action, Node)]
-    specs = stack(use, StackOptions(seed=5, namespace="robot1"))
+    specs = stack(use, StackOptions(seed=5, namespace="robot1", navigator=navigator))
     for node in nodes:
         node._perform_substitutions(context)
     assert [(node.node_package, node.node_name) for node in nodes] == [
@@ -218,6 +250,38 @@ def test_a_launch_file_starts_exactly_the_list(use: str) -> None:
     assert [dict(node.expanded_remapping_rules or []) for node in nodes] == [
         dict(spec.remappings) for spec in specs
     ]
+
+
+@needs_launch
+@pytest.mark.parametrize(("argument", "value"), [("rviz", "true"), ("seed", "abc")])
+def test_a_launch_that_lacks_something_starts_nothing(
+    argument: str, value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from launch.actions import DeclareLaunchArgument, OpaqueFunction
+
+    from launch import LaunchContext
+    from lodestar_bringup import launch_entities
+
+    monkeypatch.setattr(
+        launch_entities, "needed_packages", lambda *options: {"no_such_package": "rviz:=true"}
+    )
+    context = LaunchContext()
+    context.launch_configurations[argument] = value
+    described = runpy.run_path(str(LAUNCH / "sim.launch.py"))["generate_launch_description"]()
+    for entity in described.entities:
+        if isinstance(entity, DeclareLaunchArgument):
+            entity.execute(context)
+        elif isinstance(entity, OpaqueFunction):
+            with pytest.raises(StackError, match=r"no_such_package|seed:=abc"):
+                entity.execute(context)
+
+
+@needs_launch
+def test_only_what_moves_has_a_navigator() -> None:
+    for use in USES:
+        described = runpy.run_path(str(LAUNCH / f"{use}.launch.py"))["generate_launch_description"]()
+        names = {getattr(entity, "name", "") for entity in described.entities}
+        assert ("navigator" in names) == (use != "replay")
 
 
 @needs_launch

@@ -61,13 +61,15 @@ def fits(value: object, default: object) -> bool:
 
 
 ADDITIONS = ("language_model",)  # read after the profile of any use
+PLAYED = StackOptions(robot="go2_protocol")  # reads go2_protocol.yaml after the profile of the simulator
 
 
 @pytest.mark.parametrize(
-    ("use", "file"), [*((use, use) for use in USES), *(("sim", name) for name in ADDITIONS)]
+    ("use", "file"),
+    [*((use, use) for use in USES), *(("sim", name) for name in ADDITIONS), ("sim", "go2_protocol")],
 )
 def test_a_profile_overrides_only_what_its_nodes_have(use: str, file: str) -> None:
-    specs = {spec.name: spec for spec in stack(use)}
+    specs = {spec.name: spec for spec in stack(use, PLAYED if file == "go2_protocol" else None)}
     profile = load(CONFIG / f"{file}.yaml")
     wrong = []
     for name, values in profile.items():
@@ -83,8 +85,14 @@ def test_a_profile_overrides_only_what_its_nodes_have(use: str, file: str) -> No
     assert wrong == []
 
 
-@pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("options", [StackOptions(), StackOptions(slam="slam_toolbox", navigator="nav2")])
+@pytest.mark.parametrize(
+    ("use", "options"),
+    [
+        *((use, StackOptions()) for use in USES),
+        *((use, StackOptions(slam="slam_toolbox", navigator="nav2")) for use in USES),
+        ("sim", PLAYED),
+    ],
+)
 def test_the_list_gives_only_parameters_that_its_nodes_have(use: str, options: StackOptions) -> None:
     wrong = []
     for spec in stack(use, options):
@@ -110,7 +118,7 @@ def test_every_node_declares_its_configuration(use: str) -> None:
     """The scanner reads each node: one that declares nothing is one that it cannot see into."""
     bare = [
         spec.name
-        for spec in stack(use)
+        for spec in [*stack(use), *(stack("sim", PLAYED) if use == "sim" else [])]
         if set(declared.parameters(spec.package, spec.executable)) == set(declared.ROS_PARAMETERS)
     ]
     assert bare == []
@@ -119,12 +127,12 @@ def test_every_node_declares_its_configuration(use: str) -> None:
 @pytest.mark.parametrize("use", USES)
 def test_a_shipped_profile_says_what_parts_share_once(use: str) -> None:
     """Alone, and with each of those that are read after it."""
-    for files in ([use], *([use, name] for name in ADDITIONS)):
+    for files in ([use], *([use, name] for name in (*ADDITIONS, "go2_protocol"))):
         read_profiles([CONFIG / f"{name}.yaml" for name in files])
 
 
 def test_no_profile_is_left_over() -> None:
-    known = {*USES, *ADDITIONS, "nav2", "slam_toolbox"}
+    known = {*USES, *ADDITIONS, "go2_protocol", "nav2", "slam_toolbox"}
     assert {path.stem for path in CONFIG.glob("*.yaml")} == known
     assert config_folder() == CONFIG
 

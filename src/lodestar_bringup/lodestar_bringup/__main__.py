@@ -8,19 +8,19 @@ from __future__ import annotations
 import argparse
 import shlex
 import signal
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
+from lodestar_bringup.preflight import refuse_beside_another
 from lodestar_bringup.stack import (
+    DRIVERS,
     EXTERNAL,
     NAVIGATORS,
+    ROBOTS,
     SLAM,
     USES,
-    ProcessSpec,
     StackError,
     StackOptions,
     defaults_of,
@@ -31,7 +31,6 @@ from lodestar_bringup.starter import Starter
 from lodestar_bringup.supervision import Supervision
 
 _POLL = 0.25  # s
-_FOUND = 3  # exit status of `lodestar_ros.twins`
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -43,6 +42,8 @@ def main(arguments: list[str] | None = None) -> int:
         seed=given.seed,
         slam=given.slam or defaults["slam"],
         navigator=given.navigator or defaults["navigator"],
+        robot=given.robot,
+        driver=given.driver,
         namespace=given.namespace,
         profiles=tuple(given.params_file),
     )
@@ -56,7 +57,7 @@ def main(arguments: list[str] | None = None) -> int:
                 print(shlex.join(spec.command()))
             return 0
         _refuse_what_nobody_starts(given.use, options, given.external)
-        _refuse_beside_another(specs)
+        refuse_beside_another(specs)
         starter = Starter(specs, given.log_folder)
         with starter:
             print(
@@ -100,18 +101,6 @@ def _refuse_what_nobody_starts(use: str, options: StackOptions, elsewhere: tuple
         )
 
 
-def _refuse_beside_another(specs: Sequence[ProcessSpec]) -> None:
-    """Raise StackError where a node of this stack lives already in this domain and namespace; it is not disturbed."""
-    names = [f"/{spec.namespace.strip('/')}/{spec.name}".replace("//", "/") for spec in specs]
-    command = [sys.executable, "-m", "lodestar_ros.twins", *names]
-    looked = subprocess.run(command, capture_output=True, text=True, check=False)
-    if looked.returncode == _FOUND:
-        raise StackError(looked.stdout.strip())
-    if looked.returncode:
-        last = (looked.stderr.strip().splitlines() or ["no reason given"])[-1]
-        print(f"warning: it is not known whether another stack runs: {last}", file=sys.stderr)
-
-
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     defaults = StackOptions()
     parser = argparse.ArgumentParser(
@@ -122,6 +111,10 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=defaults.seed)
     parser.add_argument("--slam", choices=SLAM, default=None, help="default: what the use's launch file has")
     parser.add_argument("--navigator", choices=NAVIGATORS, default=None, help="likewise")
+    parser.add_argument(
+        "--robot", choices=ROBOTS, default=defaults.robot, help="sim only: go2_protocol plays a Go2"
+    )
+    parser.add_argument("--driver", choices=DRIVERS, default=defaults.driver, help="go2 only")
     parser.add_argument(
         "--external",
         type=_external,

@@ -23,11 +23,19 @@ from launch_ros.actions import Node
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from lodestar.storage.run_folder import RunFolder
 from lodestar_bringup.navigation import navigation_profile, slam_profile
+from lodestar_bringup.preflight import (
+    needed_packages,
+    refuse_beside_another,
+    refuse_missing,
+    seed_of,
+    share_of,
+)
 from lodestar_bringup.stack import (
+    DRIVERS,
     NAVIGATORS,
+    ROBOTS,
     SLAM,
     ProcessSpec,
-    StackError,
     StackOptions,
     config_folder,
     defaults_of,
@@ -40,14 +48,32 @@ ARGUMENTS: dict[str, tuple[str, str]] = {
     "world": (StackOptions.world, "simulator only: apartment, office, warehouse, a world file or a map"),
     "seed": (str(StackOptions.seed), "simulator only: seed of the world and of the sensors' noise"),
     "slam": ("none", "none: something else gives map->odom; slam_toolbox: SLAM Toolbox does"),
-    "navigator": ("nav2", "sim: the simulator's navigator; nav2: Nav2"),
+    "navigator": ("nav2", "sim: the simulator's navigator; nav2: Nav2; external: another one runs already"),
+    "robot": (
+        StackOptions.robot,
+        "simulator only. sim: it takes velocities; go2_protocol: it speaks a Go2's topics, and go2_base drives it",
+    ),
+    "driver": (
+        StackOptions.driver,
+        "go2_base: the robot's own topics over Ethernet; external: another one runs",
+    ),
     "namespace": ("", "namespace of every node and relative topic"),
     "params_file": ("", "a parameter file that wins over the profile"),
     "rviz": ("false", "true: open RViz with Lodestar's layout"),
     "use_sim_time": ("false", "true: run on /clock"),
 }
 _YES_OR_NO = ("true", "false")
-_CHOICES = {"slam": SLAM, "navigator": NAVIGATORS, "rviz": _YES_OR_NO, "use_sim_time": _YES_OR_NO}
+STOP_PATIENCE = (
+    20.0  # s from Ctrl-C until a node that still runs gets SIGTERM; they write their maps meanwhile
+)
+_CHOICES = {
+    "slam": SLAM,
+    "navigator": NAVIGATORS,
+    "robot": ROBOTS,
+    "driver": DRIVERS,
+    "rviz": _YES_OR_NO,
+    "use_sim_time": _YES_OR_NO,
+}
 
 
 def declared(*names: str, **defaults: str) -> list[LaunchDescriptionEntity]:
@@ -89,15 +115,17 @@ def node(spec: ProcessSpec, supervision: Supervision) -> Node:
         emulate_tty=True,
         respawn=spec.restart,
         respawn_delay=supervision.limits.delay,
+        sigterm_timeout=str(STOP_PATIENCE),
         on_exit=on_exit,
     )
 
 
 def use_description(use: str) -> LaunchDescription:
     """Return the launch description of one use: its processes, and SLAM, Nav2 and RViz if requested."""
-    names = ["slam", "navigator", "namespace", "params_file", "rviz"]
-    if use == "sim":
-        names += ["world", "seed"]
+    names = ["slam", "namespace", "params_file", "rviz"]
+    names += [] if use == "replay" else ["navigator"]  # nothing moves in a replay
+    names += ["world", "seed", "robot"] if use == "sim" else []
+    names += ["driver"] if use == "go2" else []
     return LaunchDescription(
         [
             *declared(*names, **defaults_of(use)),
@@ -107,15 +135,21 @@ def use_description(use: str) -> LaunchDescription:
 
 
 def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEntity]:
+    """Return what the use starts. Raises StackError before anything is started, where something is missing."""
     options = StackOptions(
         world=given(context, "world", StackOptions.world),
-        seed=int(given(context, "seed", str(StackOptions.seed))),
+        seed=seed_of(given(context, "seed", str(StackOptions.seed))),
         slam=given(context, "slam"),
-        navigator=given(context, "navigator"),
+        navigator=given(context, "navigator", defaults_of(use)["navigator"]),
+        robot=given(context, "robot", StackOptions.robot),
+        driver=given(context, "driver", StackOptions.driver),
         namespace=given(context, "namespace"),
         profiles=tuple(Path(path) for path in [given(context, "params_file")] if path),
     )
     specs = stack(use, options)
+    shows = given(context, "rviz") == "true"
+    refuse_missing(needed_packages(options.slam, options.navigator, shows), specs)
+    refuse_beside_another(specs)
     clock = str(specs[0].parameters["use_sim_time"]).lower()
     supervision = Supervision(specs)
     run = RunFolder()
@@ -127,7 +161,7 @@ def _use_actions(context: LaunchContext, use: str) -> list[LaunchDescriptionEnti
         actions.append(included("slam.launch.py", use_sim_time=clock, namespace=options.namespace))
     if options.navigator == "nav2":
         actions.append(included("navigation.launch.py", use_sim_time=clock, namespace=options.namespace))
-    if given(context, "rviz") == "true":
+    if shows:
         actions.append(included("rviz.launch.py", use_sim_time=clock, namespace=options.namespace))
     return actions
 
@@ -169,11 +203,7 @@ def _fitted(name: str, fit: Callable[[str], str]) -> str:
 
 def required_share(package: str, what_for: str) -> Path:
     """Return the share folder of an optional package. Raises StackError if it is not installed."""
-    from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-
-    try:
-        return Path(get_package_share_directory(package))
-    except PackageNotFoundError as error:
-        distribution = os.environ.get("ROS_DISTRO", "jazzy")
-        name = f"ros-{distribution}-{package.replace('_', '-')}"
-        raise StackError(f"{what_for} needs {package}: sudo apt-get install {name}") from error
+    refuse_missing({package: what_for})
+    share = share_of(package)
+    assert share is not None
+    return share

@@ -1,29 +1,88 @@
-"""Adapt config/nav2.yaml and slam_toolbox.yaml, written for Jazzy and Kilted, to Humble and to a namespace."""
+"""Adapt config/nav2.yaml and slam_toolbox.yaml, written for Kilted, to other distributions and to a namespace."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+DISTRIBUTIONS = ("humble", "jazzy", "kilted")
 
 # Humble's plugin libraries register these classes with a slash.
 _SLASHED_IN_HUMBLE = ("nav2_smac_planner", "nav2_behaviors", "nav2_bt_navigator")
 _TOPIC = re.compile(r"^(\s*(?:\w*topic|map_name): )/", re.MULTILINE)
 
+# Parameters of Humble that are not as nav2.yaml has them: node -> path -> value, None = Humble has no such parameter.
+# There a missing limit of MPPI's acceleration, or a zone that cannot be left, is a limit of Humble's Nav2.
+_NOT_THERE = None
+_HUMBLE: Mapping[str, Mapping[str, Any]] = {
+    "bt_navigator": {"navigators": _NOT_THERE},
+    "controller_server": {
+        "enable_stamped_cmd_vel": _NOT_THERE,
+        "costmap_update_timeout": _NOT_THERE,
+        "progress_checker_plugins": _NOT_THERE,
+        "progress_checker_plugin": "progress_checker",
+        **{f"FollowPath.{name}": _NOT_THERE for name in ("ax_max", "ax_min", "ay_max", "ay_min", "az_max")},
+        "FollowPath.CostCritic.trajectory_point_step": _NOT_THERE,
+        "FollowPath.PathAngleCritic.mode": _NOT_THERE,
+        "FollowPath.PathAngleCritic.forward_preference": True,
+    },
+    **{
+        costmap: {
+            "keepout_filter.override_lethal_cost": _NOT_THERE,
+            "keepout_filter.lethal_override_cost": _NOT_THERE,
+        }
+        for costmap in ("local_costmap", "global_costmap")
+    },
+    "behavior_server": {
+        "enable_stamped_cmd_vel": _NOT_THERE,
+        "local_costmap_topic": _NOT_THERE,
+        "local_footprint_topic": _NOT_THERE,
+        "global_costmap_topic": _NOT_THERE,
+        "global_footprint_topic": _NOT_THERE,
+        "local_frame": _NOT_THERE,
+        "costmap_topic": "local_costmap/costmap_raw",
+        "footprint_topic": "local_costmap/published_footprint",
+        "global_frame": "odom",  # that of the costmap above
+    },
+    "velocity_smoother": {"enable_stamped_cmd_vel": _NOT_THERE},
+}
+_OTHERWISE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {"humble": _HUMBLE}
+
 
 def navigation_profile(text: str, distribution: str, namespace: str) -> str:
-    """Return a Nav2 parameter file with the distribution's plugin names and with topics in the namespace.
+    """Return a Nav2 parameter file with a distribution's parameters and plugin names, and topics in the namespace.
 
     Distributions differ in how costmap layers resolve relative topics, so the file names absolute ones and the
-    namespace is prepended here.
+    namespace is prepended here. An unknown distribution gets the file as it is.
     """
     if distribution == "humble":
         for package in _SLASHED_IN_HUMBLE:
             text = text.replace(f"{package}::", f"{package}/")
-    return _in_namespace(text, namespace)
+    edits = _OTHERWISE.get(distribution, {})
+    return _in_namespace(_edited(text, edits) if edits else text, namespace)
 
 
 def slam_profile(text: str, namespace: str) -> str:
     """Return a SLAM Toolbox parameter file with its absolute scan and map topics in a namespace."""
     return _in_namespace(text, namespace)
+
+
+def _edited(text: str, edits: Mapping[str, Mapping[str, Any]]) -> str:
+    profile = yaml.safe_load(text)
+    for node, changes in edits.items():
+        for path, value in changes.items():
+            *parents, name = path.split(".")
+            values = profile[f"/**/{node}"]["ros__parameters"]
+            for parent in parents:
+                values = values[parent]
+            if value is _NOT_THERE:
+                del values[name]
+            else:
+                values[name] = value
+    return yaml.safe_dump(profile, sort_keys=False)
 
 
 def _in_namespace(text: str, namespace: str) -> str:

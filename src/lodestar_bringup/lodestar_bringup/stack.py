@@ -18,7 +18,9 @@ SMALL_MIDDLEWARE = "fastdds_small.xml"
 _LARGE_MESSAGES = ("sim", "perception", "mapping", "semantic_voxels")
 
 SLAM = ("none", "slam_toolbox")
-NAVIGATORS = ("sim", "nav2")
+ROBOTS = ("sim", "go2_protocol")
+DRIVERS = ("go2_base", "external")
+NAVIGATORS = ("sim", "nav2", "external")
 EXTERNAL = ("slam", "nav2")
 
 
@@ -79,15 +81,27 @@ class StackOptions:
     world: str = "apartment"  # apartment | office | warehouse | a world file | a real map
     seed: int = 1  # of the world and of sensor noise
     slam: str = "none"  # none: the simulator publishes map->odom; slam_toolbox: SLAM publishes it
-    navigator: str = "sim"  # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 serves it
+    # sim: sim_navigator serves navigate_to_pose; nav2: Nav2 does; external: it is served already; "": that of the use
+    navigator: str = ""
+    # simulator only. sim: it takes velocities; go2_protocol: it speaks the topics of a Go2, and go2_base drives it
+    robot: str = "sim"
+    driver: str = (
+        "go2_base"  # go2 only. go2_base: the robot's own topics over Ethernet; external: another driver runs
+    )
     namespace: str = ""  # of every node and relative topic
     profiles: tuple[Path, ...] = ()  # parameter files read after those of the use; they override them
     # node -> parameter -> value; overrides all files
     parameters: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, value, known in (("slam", self.slam, SLAM), ("navigator", self.navigator, NAVIGATORS)):
-            if value not in known:
+        choices = (
+            ("slam", self.slam, SLAM),
+            ("navigator", self.navigator, NAVIGATORS),
+            ("robot", self.robot, ROBOTS),
+            ("driver", self.driver, DRIVERS),
+        )
+        for name, value, known in choices:
+            if value not in known and not (name == "navigator" and not value):
                 raise StackError(f"{name} is {value!r}; it is one of {', '.join(known)}")
 
 
@@ -150,6 +164,24 @@ ISAAC_CAMERA = (
     ("label_table", "camera/semantic_segmentation/labels"),
 )
 
+# Topics of the robot itself, which know no namespace.
+GO2_TOPICS = (
+    ("sportmodestate", "/sportmodestate"),
+    ("lowstate", "/lowstate"),
+    ("utlidar/cloud", "/utlidar/cloud"),
+    ("api/sport/request", "/api/sport/request"),
+    ("api/sport/response", "/api/sport/response"),
+)
+
+# The simulator behind the stand-in for a Go2, which alone hears and commands it.
+STAND_IN = (
+    ("cmd_vel_out", "stand_in/cmd_vel"),
+    ("odom", "stand_in/odom"),
+    ("points", "stand_in/points"),
+    ("scan", "stand_in/scan"),
+)
+_BEHIND_STAND_IN: dict[str, object] = {"publish_robot_frames": False, "simulator.robot.base_height": 0.31}
+
 # Not started again: a fresh gate would not know of a latched stop, and a new simulator is another world.
 _NEVER_RESTARTED = ("motion_gate", "sim")
 
@@ -186,8 +218,15 @@ def motion_stack() -> list[ProcessSpec]:
     return _ros("motion_gate", remappings=())
 
 
+def driver_stack() -> list[ProcessSpec]:
+    """Return the driver of a Go2: its base, a watchdog that outlives it, and its LiDAR."""
+    names = ("go2_base", "go2_guard", "go2_lidar")
+    return [ProcessSpec("lodestar_go2", name, name, remappings=GO2_TOPICS) for name in names]
+
+
 def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
     """Return the simulator of building and robot, and its navigator unless Nav2 drives."""
+    plays = options.robot == "go2_protocol"
     sim = ProcessSpec(
         "lodestar_sim",
         "sim",
@@ -196,10 +235,19 @@ def simulator_stack(options: StackOptions) -> list[ProcessSpec]:
             "world": options.world,
             "seed": options.seed,
             "publish_map_to_odom": options.slam == "none",
+            **(_BEHIND_STAND_IN if plays else {}),
         },
+        remappings=STAND_IN if plays else (),
+    )
+    stand_in = ProcessSpec(
+        "lodestar_sim",
+        "go2_stand_in",
+        "go2_stand_in",
+        parameters={"seed": options.seed},
+        remappings=GO2_TOPICS,
     )
     navigator = ProcessSpec("lodestar_sim", "sim_navigator", "sim_navigator", remappings=WIRING)
-    return [sim, navigator] if options.navigator == "sim" else [sim]
+    return [sim, *([stand_in] if plays else []), *([navigator] if options.navigator == "sim" else [])]
 
 
 # --- the uses ------------------------------------------------------------------------------------------
@@ -209,6 +257,7 @@ def _sim(options: StackOptions) -> list[ProcessSpec]:
     camera = SIM_CAMERA
     return (
         simulator_stack(options)
+        + (driver_stack() if options.robot == "go2_protocol" else [])
         + mapping_stack(camera, options.slam)
         + decision_stack(camera)
         + motion_stack()
@@ -217,7 +266,8 @@ def _sim(options: StackOptions) -> list[ProcessSpec]:
 
 def _go2(options: StackOptions) -> list[ProcessSpec]:
     camera = REALSENSE_CAMERA
-    return mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
+    driver = driver_stack() if options.driver == "go2_base" else []
+    return driver + mapping_stack(camera, options.slam) + decision_stack(camera) + motion_stack()
 
 
 def _isaac(options: StackOptions) -> list[ProcessSpec]:
@@ -244,7 +294,7 @@ _USES: dict[str, Use] = {
     "sim": Use(_sim, True, "none", "sim"),
     "go2": Use(_go2, False, "slam_toolbox", "nav2"),
     "isaac": Use(_isaac, True, "slam_toolbox", "nav2"),
-    "replay": Use(_replay, True, "none", "sim"),
+    "replay": Use(_replay, True, "none", "external"),
 }
 USES = tuple(_USES)
 
@@ -254,10 +304,24 @@ def defaults_of(use: str) -> dict[str, str]:
     return {"slam": _USES[use].slam, "navigator": _USES[use].navigator}
 
 
+def _of_use(use: str, options: StackOptions) -> StackOptions:
+    """Return the options with the use's navigator where none is chosen. Raises StackError for one that it has not."""
+    chosen = replace(options, navigator=options.navigator or _USES[use].navigator)
+    if chosen.navigator == "sim" and use != "sim":
+        raise StackError(
+            f"navigator is sim, which drives in the simulator alone: for {use} take nav2, or external where another "
+            "server of navigate_to_pose runs"
+        )
+    if chosen.robot != "sim" and use != "sim":
+        raise StackError(f"robot is {chosen.robot}, which plays in the simulator alone")
+    return chosen
+
+
 def external(use: str, options: StackOptions) -> tuple[str, ...]:
     """Return the members of EXTERNAL that a use needs: ROS packages with their own launch files."""
+    options = _of_use(use, options)
     names = {spec.name for spec in _USES[use].compose(options)}
-    drives = "motion_gate" in names and "sim_navigator" not in names
+    drives = "motion_gate" in names and "sim_navigator" not in names and options.navigator != "external"
     return tuple(
         name
         for name, needed in zip(EXTERNAL, (options.slam == "slam_toolbox", drives), strict=True)
@@ -274,7 +338,13 @@ def stack(use: str, options: StackOptions | None = None) -> list[ProcessSpec]:
     options = options or StackOptions()
     if use not in _USES:
         raise StackError(f"unknown use {use!r}; it is one of {', '.join(USES)}")
-    files = (config_folder() / f"{use}.yaml", *(path.expanduser().resolve() for path in options.profiles))
+    options = _of_use(use, options)
+    played = (config_folder() / "go2_protocol.yaml",) if options.robot == "go2_protocol" else ()
+    files = (
+        config_folder() / f"{use}.yaml",
+        *played,
+        *(path.expanduser().resolve() for path in options.profiles),
+    )
     for path in files:
         if not path.is_file():
             raise StackError(f"the parameter profile {path} does not exist")

@@ -311,6 +311,17 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
     """(N, 3) float32, without points that are not finite or beyond MAX_COORDINATE. Raises BadMessage where x, y, z are
     not float32 fields.
     """
+    points = cloud_rows_from_msg(message)
+    return points[is_sound(points)]
+
+
+def is_sound(points: np.ndarray) -> np.ndarray:
+    """(N,) bool: points (N, 3) that are finite and within MAX_COORDINATE."""
+    return (np.abs(points) <= MAX_COORDINATE).all(axis=1)
+
+
+def cloud_rows_from_msg(message: PointCloud2) -> np.ndarray:
+    """(N, 3) float32, every point of the message. Raises BadMessage as `cloud_from_msg`."""
     offsets = {field.name: field.offset for field in message.fields if field.datatype == PointField.FLOAT32}
     if not {"x", "y", "z"} <= set(offsets):
         raise BadMessage(
@@ -333,7 +344,7 @@ def cloud_from_msg(message: PointCloud2) -> np.ndarray:
     for column, name in enumerate("xyz"):
         offset = offsets[name]
         points[:, column] = np.ascontiguousarray(rows[:, offset : offset + 4]).view(f"{order}f4")[:, 0]
-    return points[(np.abs(points) <= MAX_COORDINATE).all(axis=1)]
+    return points
 
 
 def scan_from_msg(message: LaserScan) -> tuple[np.ndarray, float, float, float]:

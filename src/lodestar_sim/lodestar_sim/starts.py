@@ -25,6 +25,8 @@ class SimNodeConfig:
     use_start: bool = False
     real_time_factor: float = 1.0  # target; 0 = as fast as possible
     publish_map_to_odom: bool = True  # false under SLAM
+    # false: a driver says where the robot and its range sensors are, as on a real one (odom -> base_link -> lidar_link)
+    publish_robot_frames: bool = True
     cmd_vel_stamped: bool = False  # listen to TwistStamped
     silence_timeout: float = 0.5  # s of real time without a command, after which the robot is stopped; chosen
     camera_rate: float = 10.0  # Hz; chosen

@@ -22,8 +22,9 @@ class Change(Enum):
 
 @dataclass(frozen=True)
 class ClosedWay:
-    """A segment on the floor that cannot be passed, in map, metres. expires: stamp in seconds, inf = until it is opened.
+    """A segment on the floor that cannot be passed, in map, metres.
 
+    expires: stamp in seconds, inf = until it is opened.
     seen_free_opens: whether depth that passes through it opens it before.
     """
 
@@ -36,7 +37,7 @@ class ClosedWay:
 
 @dataclass(frozen=True)
 class Amendment:
-    """One change of what is believed. author: who says so ("recovery", "operator", ...); trace_id: "" = of no action."""
+    """One change of what is believed. author: "recovery", "operator", ...; trace_id: "" = of no action."""
 
     change: Change
     reason: str

@@ -105,7 +105,10 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class ActionOutcome:
-    """End of an action: `trace_id` names its trace. stamp in seconds. recovery: a name of the recovery table, "" = none."""
+    """End of an action: `trace_id` names its trace. stamp in seconds.
+
+    recovery: a name of the recovery table, "" = none.
+    """
 
     trace_id: str
     stamp: float

@@ -48,10 +48,13 @@ def _odometry(parent: str, child: str, pose: np.ndarray, velocity: np.ndarray, s
 
 
 class StatePublisher:
-    """Publish /clock, odom, TF and ground truth at every step, and the sensors' poses once."""
+    """Publish /clock, odom, TF and ground truth at every step, and the sensors' poses once.
 
-    def __init__(self, node: Node, sim: Simulator, publish_map_to_odom: bool):
-        self._map_to_odom = publish_map_to_odom
+    robot_frames: false where a driver publishes odom -> base_link and the places of the range sensors.
+    """
+
+    def __init__(self, node: Node, sim: Simulator, publish_map_to_odom: bool, robot_frames: bool = True):
+        self._map_to_odom, self._robot_frames = publish_map_to_odom, robot_frames
         self._clock = node.create_publisher(Clock, "/clock", qos.SENSOR)
         self._odom = node.create_publisher(Odometry, "odom", qos.RELIABLE)
         self._truth = node.create_publisher(Odometry, "sim/ground_truth", qos.EVENT)
@@ -61,19 +64,23 @@ class StatePublisher:
         places: tuple[tuple[str, str, np.ndarray], ...] = (
             ("base_link", "camera_link", base @ sensors.camera.base_from_camera_link),
             ("camera_link", OPTICAL, BODY_FROM_OPTICAL),
-            ("base_link", "lidar_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.lidar.z)),
-            ("base_link", "scan_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.scan.z)),
         )
+        if robot_frames:
+            places += (
+                ("base_link", "lidar_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.lidar.z)),
+                ("base_link", "scan_link", base @ planar_transform(0.0, 0.0, 0.0, sensors.scan.z)),
+            )
         self._tf_static.publish(TFMessage(transforms=[_stamped(*place, 0.0) for place in places]))
 
     def publish(self, sim: Simulator) -> None:
         """Publish the current state: the clock first, and transforms before any data that need them."""
         stamp = sim.time
         self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
-        transforms = [_stamped("odom", "base_link", sim.odom_from_base, stamp)]
+        transforms = [_stamped("odom", "base_link", sim.odom_from_base, stamp)] if self._robot_frames else []
         if self._map_to_odom:
             transforms.append(_stamped("map", "odom", sim.map_from_odom, stamp))
-        self._tf.publish(TFMessage(transforms=transforms))
+        if transforms:
+            self._tf.publish(TFMessage(transforms=transforms))
         self._odom.publish(_odometry("odom", "base_link", sim.odom_from_base, sim.velocity, stamp))
         if self._truth.get_subscription_count():
             pose = sim.robot.world_from_base

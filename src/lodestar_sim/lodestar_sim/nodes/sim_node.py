@@ -49,7 +49,7 @@ class SimNode(LodestarNode):
             max(1, round(1.0 / (rate * config.simulator.physics_step)))
             for rate in (config.camera_rate, config.lidar_rate)
         )
-        self._state = StatePublisher(self, self._sim, config.publish_map_to_odom)
+        self._state = StatePublisher(self, self._sim, config.publish_map_to_odom, config.publish_robot_frames)
         self._camera = CameraPublisher(self, config.camera_width, config.camera_height)
         self._ranges = RangePublisher(self, config.lidar_rate)
         self._status = self.create_publisher(SimStatus, "sim/status", qos.EVENT)

@@ -1,0 +1,156 @@
+"""Rules of the base: which requests go to the sport service, and when the robot must stop."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+from lodestar_go2.sport import STOP, SportApi, SportRequest, move
+
+Velocity = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class BaseConfig:
+    """Limits of the base. Times are real time, because a stop must work whatever the clock does. All are chosen."""
+
+    max_forward: float = 0.8  # m/s; a faster command is limited
+    max_sideways: float = 0.4  # m/s
+    max_turn: float = 1.2  # rad/s
+    command_timeout: float = 0.3  # s without a command, after which the robot is stopped
+    stop_period: float = 0.1  # s between two requests to stop while the robot still moves
+    stop_limit: float = 3.0  # s for which they are sent
+    still_speed: float = 0.05  # m/s and rad/s below which the robot stands
+    state_timeout: float = 0.5  # s without a state of the robot, after which nothing moves it
+
+    def __post_init__(self) -> None:
+        if min(self.max_forward, self.max_sideways, self.max_turn) < 0.0:
+            raise ValueError("max_forward, max_sideways and max_turn must not be negative")
+        if (
+            min(self.command_timeout, self.stop_period, self.stop_limit, self.still_speed, self.state_timeout)
+            <= 0.0
+        ):
+            raise ValueError("the times and still_speed must be above 0")
+
+
+class Posture(Enum):
+    """Postures that the base has asked for."""
+
+    UNKNOWN = "unknown"  # nothing was asked for yet: the robot stands after it was switched on
+    STANDING = "standing"
+    LYING = "lying"
+    LIMP = "limp"
+
+
+class BaseRules:
+    """Turns velocities and requests of people into sport requests. now: seconds of real time."""
+
+    def __init__(self, config: BaseConfig | None = None) -> None:
+        self.config = config or BaseConfig()
+        self.held = False
+        self.intruder = ""  # who else commands the robot, "" = nobody
+        self.posture = Posture.UNKNOWN
+        self._commanded = -math.inf
+        self._walked = -math.inf  # when the last velocity was sent
+        self._moving = False  # a velocity other than zero was sent, and no stand-still was seen since
+        self._stopped = -math.inf  # when the last stop was sent
+        self._stopping_since: float | None = None  # when the first stop after a velocity was sent
+        self._speed = 0.0
+        self._state = -math.inf
+
+    @property
+    def moving(self) -> bool:
+        """Return whether the robot walks, or may do so."""
+        return self._moving or self._speed > self.config.still_speed
+
+    def blocked_by(self, now: float) -> str:
+        """Return why nothing may move the robot; "" if it may walk."""
+        if self.held:
+            return "held"
+        if self.intruder:
+            return self.intruder
+        if self.posture in (Posture.LYING, Posture.LIMP):
+            return f"the robot is {self.posture.value}: call ~/stand_up"
+        if now - self._state > self.config.state_timeout:
+            return "no state of the robot"
+        return ""
+
+    def on_state(self, speed: float, now: float) -> None:
+        """Take in that the robot lives. speed: the larger of m/s and rad/s, measured."""
+        self._speed, self._state = speed, now
+        if self._stopping_since is not None and speed <= self.config.still_speed:
+            self._moving, self._stopping_since = False, None
+
+    def on_command(self, velocity: Velocity, now: float) -> list[SportRequest]:
+        """Return the requests for a velocity: it, limited, or a stop.
+
+        A zero is a stop, never a velocity of zero, which some firmwares ignore. It is sent for `stop_limit` after the
+        last motion; later ones would only work against a person with the remote control.
+        """
+        if not all(map(math.isfinite, velocity)):
+            return self._stop(now)
+        self._commanded = now
+        if self.blocked_by(now) or velocity == (0.0, 0.0, 0.0):
+            rests = now - self._walked > self.config.stop_limit
+            return [] if rests and not self._moving else self._stop(now)
+        limits = (self.config.max_forward, self.config.max_sideways, self.config.max_turn)
+        x, y, turn = (max(-top, min(top, value)) for value, top in zip(velocity, limits))
+        self._moving, self._stopping_since, self._walked = True, None, now
+        return [move((x, y, turn))]
+
+    def check(self, now: float) -> list[SportRequest]:
+        """Return what must be sent now: stops where no command came in time, until the robot stands.
+
+        They end after `stop_limit`, so that they do not work against a person with the remote control.
+        """
+        silent = now - self._commanded > self.config.command_timeout
+        if not self._moving or not (silent or self.blocked_by(now)):
+            return []
+        if self._stopping_since is not None and now - self._stopping_since > self.config.stop_limit:
+            self._moving, self._stopping_since = False, None
+            return []
+        return self._stop(now) if now - self._stopped >= self.config.stop_period else []
+
+    def hold(self, held: bool, now: float) -> list[SportRequest]:
+        """Set or release the latch; the robot is stopped at once."""
+        self.held = held
+        return self._stop(now) if held else []
+
+    def intrude(self, who: str, now: float) -> list[SportRequest]:
+        """Take in who else commands the robot, "" = nobody; it is stopped at once where somebody does."""
+        news, self.intruder = who != self.intruder, who
+        return self._stop(now) if who and news else []
+
+    def stand_up(self, now: float) -> list[SportRequest] | str:
+        """Return the requests to stand up, or why not."""
+        if self.held:
+            return "held: release the hold first"
+        if self.moving:
+            return "the robot walks: hold it first"
+        if self.posture is Posture.LIMP:
+            requests = [SportRequest(SportApi.RECOVERY_STAND)]
+        else:
+            requests = [SportRequest(SportApi.STAND_UP), SportRequest(SportApi.BALANCE_STAND)]
+        self.posture = Posture.STANDING
+        return requests
+
+    def sit(self, now: float) -> list[SportRequest] | str:
+        """Return the requests to lie down, or why not."""
+        if self.moving:
+            return "the robot walks: hold it first"
+        self.posture = Posture.LYING
+        return [STOP, SportRequest(SportApi.STAND_DOWN)]
+
+    def damp(self, now: float) -> list[SportRequest] | str:
+        """Return the request that makes the motors limp, or why not: a standing robot would fall."""
+        if self.posture is not Posture.LYING:
+            return "the robot would fall: call ~/sit first"
+        self.posture = Posture.LIMP
+        return [SportRequest(SportApi.DAMP)]
+
+    def _stop(self, now: float) -> list[SportRequest]:
+        self._stopped = now
+        if self._moving and self._stopping_since is None:
+            self._stopping_since = now
+        return [STOP]

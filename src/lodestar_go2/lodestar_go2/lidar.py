@@ -1,0 +1,104 @@
+"""Clouds of the Go2's LiDAR made upright, without its own body, at one moment; and a planar scan of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lodestar.geometry.poses import make_transform, transform_points
+
+
+@dataclass(frozen=True)
+class LidarConfig:
+    """Mount of the LiDAR and cuts of its clouds. Lengths in metres, angles in radians."""
+
+    # Pose of the built-in L1 in base_link (go2_description's joint `radar`): it looks forwards and down, upside down.
+    x: float = 0.28945
+    y: float = 0.0
+    z: float = -0.046825
+    roll: float = 0.0
+    pitch: float = 2.8782
+    yaw: float = 0.0
+    body_length: float = 0.76  # of the box around base_link whose points are the robot's own; chosen
+    body_width: float = 0.42
+    body_height: float = 0.60
+    scan_low: float = -0.15  # band of the scan above base_link; chosen: chair legs and people, no floor
+    scan_high: float = 0.25
+    scan_step: float = math.radians(0.5)  # between two beams
+    range_min: float = 0.3
+    range_max: float = 20.0
+
+    def __post_init__(self) -> None:
+        if self.scan_low >= self.scan_high or not 0.0 < self.range_min < self.range_max:
+            raise ValueError("scan_low lies below scan_high, and range_min below range_max")
+        if not 0.0 < self.scan_step < 0.5:
+            raise ValueError("scan_step lies between 0 and 0.5 rad")
+
+    @property
+    def base_from_sensor(self) -> np.ndarray:
+        """Return the pose of the sensor in base_link, (4, 4)."""
+        return make_transform(_rotation(self.roll, self.pitch, self.yaw), (self.x, self.y, self.z))
+
+    @property
+    def base_from_lidar(self) -> np.ndarray:
+        """Return the pose of `lidar_link`, which is upright where the sensor is, (4, 4)."""
+        return make_transform(np.eye(3), (self.x, self.y, self.z))
+
+
+def _rotation(roll: float, pitch: float, yaw: float) -> np.ndarray:
+    cr, sr, cp, sp, cy, sy = (f(a) for a in (roll, pitch, yaw) for f in (math.cos, math.sin))
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def deskewed(points: np.ndarray, ages: np.ndarray, velocity: tuple[float, float, float]) -> np.ndarray:
+    """Return points as they lie at the end of the sweep.
+
+    points: (N, 3) in base_link, each when it was measured. ages: (N,) seconds before the end of the sweep.
+    velocity: x, y m/s and yaw rate rad/s of base_link, taken for constant during the sweep.
+    """
+    x, y, turn = velocity
+    angle = turn * ages
+    cos, sin = np.cos(angle), np.sin(angle)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        along = np.where(np.abs(angle) < 1e-6, ages, np.sin(angle) / turn if turn else ages)
+        aside = np.where(np.abs(angle) < 1e-6, 0.0, (1.0 - np.cos(angle)) / turn if turn else 0.0)
+    # The robot moved by (dx, dy, angle) since the measurement, seen from where it was then.
+    dx, dy = x * along - y * aside, x * aside + y * along
+    out = np.array(points, np.float64)
+    px, py = out[:, 0] - dx, out[:, 1] - dy
+    out[:, 0], out[:, 1] = cos * px + sin * py, -sin * px + cos * py
+    return out
+
+
+def in_base(points: np.ndarray, config: LidarConfig) -> np.ndarray:
+    """Return the sensor's points (N, 3) in base_link."""
+    return transform_points(config.base_from_sensor, points)
+
+
+def without_body(points: np.ndarray, config: LidarConfig) -> np.ndarray:
+    """Return the points (N, 3) in base_link that are not the robot's own."""
+    half = np.array([config.body_length, config.body_width, config.body_height]) / 2.0
+    return points[(np.abs(points) > half).any(axis=1)]
+
+
+def scan_of(points: np.ndarray, config: LidarConfig) -> np.ndarray:
+    """Return ranges (M,) float32 of a planar scan from -pi, inf where nothing is in the band.
+
+    points: (N, 3) in base_link; beams leave from base_link.
+    """
+    count = round(2.0 * math.pi / config.scan_step)
+    ranges = np.full(count, np.inf, np.float32)
+    band = points[(points[:, 2] >= config.scan_low) & (points[:, 2] <= config.scan_high)]
+    distance = np.hypot(band[:, 0], band[:, 1])
+    near = (distance >= config.range_min) & (distance <= config.range_max)
+    beam = np.floor((np.arctan2(band[near, 1], band[near, 0]) + math.pi) / config.scan_step).astype(int)
+    np.minimum.at(ranges, np.clip(beam, 0, count - 1), distance[near].astype(np.float32))
+    return ranges

@@ -1,0 +1,166 @@
+"""ROS shell around the base's rules: convert, call, publish."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from geometry_msgs.msg import Twist
+from nav_msgs.msg import Odometry as OdometryMsg
+from sensor_msgs.msg import BatteryState, Imu, JointState
+from std_srvs.srv import SetBool, Trigger
+from tf2_msgs.msg import TFMessage
+from unitree_api.msg import Request
+from unitree_go.msg import LowState as LowStateMsg
+from unitree_go.msg import SportModeState
+
+from lodestar_go2 import conversions
+from lodestar_go2.base import BaseConfig, BaseRules
+from lodestar_go2.health import HealthConfig, feet_in_words, warnings_of
+from lodestar_go2.intruders import intrusion, is_bare, others
+from lodestar_go2.odometry import Odometry, OdometryConfig
+from lodestar_go2.sport import SportRequest
+from lodestar_go2.stamps import StampConfig, StampRepair
+from lodestar_go2.states import LowState, SportState
+from lodestar_ros import qos
+from lodestar_ros.conversions import BadMessage, velocity_from_msg
+from lodestar_ros.executors import main_of
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare, declare_config
+
+CHECK_PERIOD = 0.05  # s of real time between two looks at the watchdog
+GRAPH_PERIOD = 0.5  # s between two looks at who else commands the robot
+
+
+class Go2BaseNode(LodestarNode):
+    """Walk with the velocities of the gate, and say where the robot is and how it does.
+
+    Subscribes: ``cmd_vel_out``, ``sportmodestate``, ``lowstate``. Publishes: ``api/sport/request``, ``odom``, ``/tf``,
+    ``imu``, ``battery``, ``joint_states``. Serves: ``~/hold``, ``~/stand_up``, ``~/sit``, ``~/damp``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("go2_base", **kwargs)
+        self._rules = BaseRules(declare_config(self, BaseConfig, "base."))
+        self._odometry = Odometry(declare_config(self, OdometryConfig, "odometry."))
+        self._stamps = StampRepair(declare_config(self, StampConfig, "stamps."))
+        self._health = declare_config(self, HealthConfig, "health.")
+        self._frames = declare_config(self, FrameNames, "frames.")
+        self._gate = declare(self, "gate", str, "motion_gate")  # the one that may publish velocities
+        self._guard = declare(self, "guard", str, "go2_guard")  # the other one that may send requests
+        self._sport: SportState | None = None
+        self._low: LowState | None = None
+        self._sent = 0
+        self._rate = declare(self, "odometry_rate", float, 55.0)  # Hz, at most
+        self._taken = 0.0  # stamp of the last state that was used
+        self._requests = self.create_publisher(Request, "api/sport/request", qos.EVENT)
+        self._odom = self.create_publisher(OdometryMsg, "odom", qos.RELIABLE)
+        self._tf = self.create_publisher(TFMessage, "/tf", qos.TF)
+        self._imu = self.create_publisher(Imu, "imu", qos.SENSOR)
+        self._battery = self.create_publisher(BatteryState, "battery", qos.SENSOR)
+        self._joints = self.create_publisher(JointState, "joint_states", qos.SENSOR)
+        self.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
+        self.listen(SportModeState, "sportmodestate", self._on_sport, qos.SENSOR)
+        self.listen(LowStateMsg, "lowstate", self._on_low, qos.SENSOR)
+        self.create_service(SetBool, "~/hold", self._on_hold)
+        for name, ask in (
+            ("stand_up", self._rules.stand_up),
+            ("sit", self._rules.sit),
+            ("damp", self._rules.damp),
+        ):
+            self.create_service(Trigger, f"~/{name}", self._answer(ask))
+        self.steady_timer(CHECK_PERIOD, self._check)
+        self.steady_timer(GRAPH_PERIOD, self._watch)
+        self.diagnostics.value("posture", lambda: self._rules.posture.value)
+        self.diagnostics.value("blocked", lambda: self._rules.blocked_by(time.monotonic()) or "no")
+        self.diagnostics.value("clock.offset_s", lambda: round(self._stamps.offset, 3))
+        self.diagnostics.value("stamps", lambda: dict(self._stamps.counts) or "sound")
+        self.diagnostics.value("odometry.restarts", lambda: self._odometry.restarts)
+        self.diagnostics.value(
+            "feet", lambda: feet_in_words(self._sport, self._health) if self._sport else "unknown"
+        )
+        self.diagnostics.value("battery", lambda: f"{self._low.charge:.0%}" if self._low else "unknown")
+        self.on_close(lambda: self._send(self._rules.hold(True, time.monotonic())))
+
+    def _send(self, requests: list[SportRequest]) -> None:
+        for request in requests:
+            self._sent += 1
+            self._requests.publish(conversions.request_to_msg(request, self._sent))
+
+    def _on_command(self, twist: Twist) -> None:
+        try:
+            velocity = velocity_from_msg(twist)
+        except BadMessage:
+            self._send(self._rules.on_command((float("nan"),) * 3, time.monotonic()))
+            raise
+        self._send(self._rules.on_command(velocity, time.monotonic()))
+
+    def _on_sport(self, message: SportModeState) -> None:
+        stamp = message.stamp.sec + message.stamp.nanosec * 1e-9
+        if 0.0 <= stamp - self._taken < 1.0 / self._rate:  # the robot publishes at some hundred hertz
+            return
+        self._taken = stamp
+        state = conversions.sport_state_from_msg(message)
+        stamp = self._stamps.repaired(state.stamp, self.now)
+        if stamp is None:
+            return
+        try:
+            pose = self._odometry.update(state, stamp)
+        except ValueError as error:
+            raise BadMessage(str(error)) from error
+        self._sport = state
+        speed = max(abs(value) for value in pose.velocity)
+        self._rules.on_state(speed, time.monotonic())
+        frames = self._frames
+        self._tf.publish(TFMessage(transforms=[conversions.transform_of(pose, frames.odom, frames.base)]))
+        self._odom.publish(conversions.odometry_to_msg(pose, frames.odom, frames.base))
+        self._imu.publish(conversions.imu_to_msg(state, stamp, frames.base))
+
+    def _on_low(self, message: LowStateMsg) -> None:
+        self._low = state = conversions.low_state_from_msg(message)
+        stamp = self.now
+        self._joints.publish(conversions.joints_to_msg(state, stamp))
+        self._battery.publish(conversions.battery_to_msg(state, stamp, self._frames.base))
+
+    def _on_hold(self, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        self._send(self._rules.hold(request.data, time.monotonic()))
+        response.success = True
+        response.message = "held: the robot stands until released" if request.data else "released"
+        return response
+
+    def _answer(self, ask: Callable[[float], list[SportRequest] | str]) -> Callable:
+        def answer(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            asked = ask(time.monotonic())
+            response.success = not isinstance(asked, str)
+            response.message = (
+                asked if isinstance(asked, str) else f"the robot is {self._rules.posture.value} now"
+            )
+            if not isinstance(asked, str):
+                self._send(asked)
+            return response
+
+        return answer
+
+    def _check(self) -> None:
+        self._send(self._rules.check(time.monotonic()))
+
+    def _watch(self) -> None:
+        """Refuse to walk while anybody else commands the robot."""
+        place = self.get_namespace().rstrip("/")
+        own = (self.get_fully_qualified_name(), f"{place}/{self._guard}")
+        gate = f"{place}/{self._gate}"
+        found = intrusion(
+            others(self.get_publishers_info_by_topic("cmd_vel_out"), lambda name: name == gate),
+            others(  # the robot's own programs send requests too, for its remote control
+                self.get_publishers_info_by_topic("api/sport/request"),
+                lambda name: name in own or is_bare(name),
+            ),
+        )
+        if found and found != self._rules.intruder:
+            self.get_logger().error(found)
+        self._send(self._rules.intrude(found, time.monotonic()))
+        troubles = [found] if found else warnings_of(self._sport, self._low, self._health)
+        self.diagnostics.status("; ".join(troubles) or "walks as told", ok=not troubles)
+
+
+main = main_of(Go2BaseNode)

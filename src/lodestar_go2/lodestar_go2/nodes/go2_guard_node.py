@@ -1,0 +1,50 @@
+"""ROS shell around the guard: a process of its own, because it must outlive the base."""
+
+from __future__ import annotations
+
+import time
+
+from unitree_api.msg import Request
+
+from lodestar_go2.conversions import request_from_msg, request_to_msg
+from lodestar_go2.guard import Guard, GuardConfig
+from lodestar_ros import qos
+from lodestar_ros.executors import main_of
+from lodestar_ros.node import LodestarNode
+from lodestar_ros.parameters import declare_config
+
+CHECK_PERIOD = 0.05  # s of real time
+
+
+class Go2GuardNode(LodestarNode):
+    """Stop the robot where velocities end without a stop, because the base was killed.
+
+    Subscribes and publishes: ``api/sport/request``.
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("go2_guard", **kwargs)
+        self._guard = Guard(declare_config(self, GuardConfig, "guard."))
+        self._own: set[int] = set()
+        self._sent = 0
+        self._requests = self.create_publisher(Request, "api/sport/request", qos.EVENT)
+        self.listen(Request, "api/sport/request", self._on_request, qos.EVENT)
+        self.steady_timer(CHECK_PERIOD, self._check)
+        self.diagnostics.value("stops", lambda: self._guard.stops)
+
+    def _on_request(self, message: Request) -> None:
+        identity = message.header.identity.id
+        if identity in self._own:  # it hears its own stops too
+            self._own.discard(identity)
+            return
+        self._guard.on_request(request_from_msg(message), time.monotonic())
+
+    def _check(self) -> None:
+        for request in self._guard.check(time.monotonic()):
+            self._sent -= 1  # below 0, unlike the base's
+            self._own.add(self._sent)
+            self._requests.publish(request_to_msg(request, self._sent))
+            self.diagnostics.notice("go2_base died while the robot walked: it was stopped", 60.0)
+
+
+main = main_of(Go2GuardNode)

@@ -1,0 +1,87 @@
+"""ROS shell around the LiDAR's clouds: upright, without the body, at one moment; and a scan of them."""
+
+from __future__ import annotations
+
+import array
+import math
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import LaserScan, PointCloud2
+from tf2_msgs.msg import TFMessage
+
+from lodestar_go2.conversions import ages_from_msg, static_transform
+from lodestar_go2.lidar import LidarConfig, deskewed, in_base, scan_of, without_body
+from lodestar_go2.stamps import StampConfig, StampRepair
+from lodestar_ros import qos
+from lodestar_ros.conversions import (
+    cloud_rows_from_msg,
+    cloud_to_msg,
+    header,
+    is_sound,
+    stamp_from_msg,
+)
+from lodestar_ros.executors import main_of
+from lodestar_ros.node import FrameNames, LodestarNode
+from lodestar_ros.parameters import declare_config
+
+LIDAR, SCAN = "lidar_link", "scan_link"
+
+
+class Go2LidarNode(LodestarNode):
+    """Make clouds and scans that mapping and SLAM can use of what the robot's LiDAR sends.
+
+    Subscribes: ``utlidar/cloud``, ``odom``. Publishes: ``points`` (in lidar_link, upright), ``scan`` (reliable),
+    ``/tf_static`` (base_link -> lidar_link, scan_link).
+    """
+
+    def __init__(self, **kwargs):
+        super().__init__("go2_lidar", **kwargs)
+        self._config = declare_config(self, LidarConfig, "lidar.")
+        self._stamps = StampRepair(declare_config(self, StampConfig, "stamps."))
+        self._frames = declare_config(self, FrameNames, "frames.")
+        self._velocity = (0.0, 0.0, 0.0)
+        self._newest = 0.0
+        self._static = self.create_publisher(TFMessage, "/tf_static", qos.LATCHED)
+        places = ((LIDAR, self._config.base_from_lidar), (SCAN, np.eye(4)))
+        self._static.publish(
+            TFMessage(transforms=[static_transform(self._frames.base, name, pose) for name, pose in places])
+        )
+        self._points = self.create_publisher(PointCloud2, "points", qos.SENSOR)
+        self._scan = self.create_publisher(LaserScan, "scan", qos.RELIABLE)
+        self.listen(PointCloud2, "utlidar/cloud", self._on_cloud, qos.SENSOR)
+        self.listen(Odometry, "odom", self._on_odometry, qos.RELIABLE)
+        self.diagnostics.value("clock.offset_s", lambda: round(self._stamps.offset, 3))
+        self.diagnostics.value("stamps", lambda: dict(self._stamps.counts) or "sound")
+
+    def _on_odometry(self, message: Odometry) -> None:
+        twist = message.twist.twist
+        self._velocity = (twist.linear.x, twist.linear.y, twist.angular.z)
+
+    def _on_cloud(self, message: PointCloud2) -> None:
+        stamp = self._stamps.repaired(stamp_from_msg(message.header.stamp), self.now)
+        if stamp is None:
+            return
+        points, ages = cloud_rows_from_msg(message), ages_from_msg(message)
+        sound = is_sound(points)
+        base = in_base(points[sound], self._config)
+        if ages is not None:
+            base = deskewed(base, ages[sound], self._velocity)
+        seen = without_body(base, self._config)
+        shifted = seen - self._config.base_from_lidar[:3, 3]
+        self._points.publish(cloud_to_msg(shifted.astype(np.float32), stamp, LIDAR))
+        self._publish_scan(scan_of(seen, self._config), stamp)
+
+    def _publish_scan(self, ranges: np.ndarray, stamp: float) -> None:
+        config = self._config
+        scan = LaserScan(header=header(stamp, SCAN), range_min=config.range_min, range_max=config.range_max)
+        scan.angle_min = -math.pi + config.scan_step / 2.0
+        scan.angle_increment = config.scan_step
+        scan.angle_max = scan.angle_min + (len(ranges) - 1) * config.scan_step
+        scan.scan_time = stamp - self._newest if 0.0 < stamp - self._newest < 1.0 else 0.0
+        scan.ranges = array.array("f", ranges.tobytes())
+        self._newest = stamp
+        self._scan.publish(scan)
+
+
+main = main_of(Go2LidarNode)

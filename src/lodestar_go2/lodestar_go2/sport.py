@@ -1,0 +1,56 @@
+"""Requests to the Go2's sport service, as records."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class SportApi(IntEnum):
+    """Numbers of the sport service's requests (unitree_ros2, SportClient)."""
+
+    DAMP = 1001  # motors go limp
+    BALANCE_STAND = 1002
+    STOP_MOVE = 1003
+    STAND_UP = 1004
+    STAND_DOWN = 1005  # lie down
+    RECOVERY_STAND = 1006  # stand up from any posture
+    MOVE = 1008
+
+
+@dataclass(frozen=True)
+class SportRequest:
+    """One request. parameter: JSON, "" = none."""
+
+    api: SportApi
+    parameter: str = ""
+
+
+STOP = SportRequest(SportApi.STOP_MOVE)
+
+
+def move(velocity: tuple[float, float, float]) -> SportRequest:
+    """Return the request to walk with a velocity: m/s forwards, m/s to the left, rad/s counter-clockwise.
+
+    Raises ValueError for one that is not finite.
+    """
+    if not all(map(math.isfinite, velocity)):
+        raise ValueError(f"velocity {velocity} is not finite")
+    x, y, turn = velocity
+    return SportRequest(SportApi.MOVE, json.dumps({"x": x, "y": y, "z": turn}))
+
+
+def velocity_of(request: SportRequest) -> tuple[float, float, float]:
+    """Return the velocity of a request to walk. Raises ValueError for another request or a malformed parameter."""
+    if request.api is not SportApi.MOVE:
+        raise ValueError(f"{request.api.name} has no velocity")
+    try:
+        given = json.loads(request.parameter)
+        velocity = (float(given["x"]), float(given["y"]), float(given["z"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{request.parameter[:80]!r} is no velocity") from error
+    if not all(map(math.isfinite, velocity)):
+        raise ValueError(f"velocity {velocity} is not finite")
+    return velocity

@@ -1,0 +1,140 @@
+"""Rules of the base: limits, watchdog, hold, postures, intruders."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lodestar_go2.base import BaseConfig, BaseRules, Posture
+from lodestar_go2.sport import STOP, SportApi, SportRequest, move, velocity_of
+
+WALK = (0.5, 0.0, 0.2)
+
+
+@pytest.fixture
+def rules() -> BaseRules:
+    """The rules of a robot whose state is known at 0 s."""
+    rules = BaseRules()
+    rules.on_state(0.0, 0.0)
+    return rules
+
+
+def test_a_velocity_is_passed_on_and_limited(rules: BaseRules) -> None:
+    assert rules.on_command(WALK, 0.1) == [move(WALK)]
+    (request,) = rules.on_command((9.0, -9.0, 9.0), 0.2)
+    assert velocity_of(request) == (0.8, -0.4, 1.2)
+
+
+@given(st.tuples(*[st.floats(allow_nan=True, allow_infinity=True)] * 3))
+def test_no_velocity_is_ever_faster_than_configured(velocity: tuple[float, float, float]) -> None:
+    rules = BaseRules(BaseConfig(max_forward=0.3, max_sideways=0.2, max_turn=0.5))
+    rules.on_state(0.0, 0.0)
+    for request in rules.on_command(velocity, 0.1):
+        if request.api is SportApi.MOVE:
+            x, y, turn = velocity_of(request)
+            assert abs(x) <= 0.3 and abs(y) <= 0.2 and abs(turn) <= 0.5
+        else:
+            assert request == STOP
+
+
+def test_zeros_are_sent_as_stops_and_leave_a_resting_robot_to_the_remote_control(rules: BaseRules) -> None:
+    assert rules.on_command((0.0, 0.0, 0.0), 0.05) == []
+    rules.on_command(WALK, 0.1)
+    assert [rules.on_command((0.0, 0.0, 0.0), 0.2 + 0.1 * i) for i in range(3)] == [[STOP]] * 3
+    for i in range(10):
+        rules.on_state(0.0, 0.6 + 0.1 * i)
+        rules.check(0.6 + 0.1 * i)
+    rules.on_command((0.0, 0.0, 0.0), 2.0)
+    rules.on_state(0.6, 9.0)
+    rules.check(9.0)
+    rules.on_state(0.0, 9.1)
+    rules.check(9.1)
+    assert rules.on_command((0.0, 0.0, 0.0), 9.2) == []
+
+
+def test_the_watchdog_stops_within_its_time_and_until_the_robot_stands(rules: BaseRules) -> None:
+    rules.on_command(WALK, 0.1)
+    assert rules.check(0.35) == []
+    rules.on_state(0.5, 0.4)
+    assert rules.check(0.41) == [STOP]
+    assert rules.check(0.45) == []  # not more often than every 0.1 s
+    assert rules.check(0.52) == [STOP]
+    rules.on_state(0.01, 0.6)
+    assert rules.check(0.65) == []
+    rules.on_state(0.5, 0.7)  # a person drives it with the remote control
+    assert rules.check(0.8) == []
+
+
+def test_the_watchdog_does_not_work_against_a_person_for_ever(rules: BaseRules) -> None:
+    rules.on_command(WALK, 0.1)
+    sent = 0
+    for i in range(100):
+        now = 0.45 + 0.05 * i
+        rules.on_state(0.6, now)
+        sent += len(rules.check(now))
+    assert 20 <= sent <= 31
+
+
+def test_nothing_moves_a_robot_that_says_nothing() -> None:
+    rules = BaseRules()
+    assert rules.on_command(WALK, 5.0) == []
+    assert rules.blocked_by(5.0) == "no state of the robot"
+    rules.on_state(0.0, 5.1)
+    assert rules.on_command(WALK, 5.2) == [move(WALK)]
+    assert rules.on_command(WALK, 5.7) == [STOP]
+
+
+def test_a_hold_stops_and_refuses_until_it_is_released(rules: BaseRules) -> None:
+    rules.on_command(WALK, 0.1)
+    assert rules.hold(True, 0.2) == [STOP]
+    assert rules.on_command(WALK, 0.3) == [STOP]
+    assert rules.stand_up(0.3) == "held: release the hold first"
+    assert rules.hold(False, 0.4) == []
+    assert rules.on_command(WALK, 0.4) == [move(WALK)]
+
+
+def test_an_intruder_stops_the_robot_at_once_and_is_told_once(rules: BaseRules) -> None:
+    rules.on_command(WALK, 0.1)
+    assert rules.intrude("/twist_mux publishes velocities", 0.2) == [STOP]
+    assert rules.intrude("/twist_mux publishes velocities", 0.3) == []
+    assert rules.on_command(WALK, 0.3) == [STOP]
+    assert rules.intrude("", 0.4) == []
+    assert rules.on_command(WALK, 0.4) == [move(WALK)]
+
+
+def test_postures_are_guarded(rules: BaseRules) -> None:
+    assert rules.damp(0.1) == "the robot would fall: call ~/sit first"
+    rules.on_command(WALK, 0.1)
+    assert rules.sit(0.2) == "the robot walks: hold it first"
+    rules.check(0.5)
+    rules.on_state(0.0, 0.6)
+    rules.check(0.7)
+    assert rules.sit(0.8) == [STOP, SportRequest(SportApi.STAND_DOWN)]
+    assert rules.on_command(WALK, 0.9) == [STOP]
+    assert "call ~/stand_up" in rules.blocked_by(0.9)
+    assert rules.damp(1.0) == [SportRequest(SportApi.DAMP)]
+    assert rules.posture is Posture.LIMP
+    assert rules.stand_up(1.1) == [SportRequest(SportApi.RECOVERY_STAND)]
+    rules.on_state(0.0, 1.2)
+    assert rules.on_command(WALK, 1.2) == [move(WALK)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"x": 1, "y": 0}', '{"x": "a", "y": 0, "z": 0}', '{"x": NaN, "y": 0, "z": 0}']
+)
+def test_a_parameter_that_is_no_velocity_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="velocity"):
+        velocity_of(SportRequest(SportApi.MOVE, text))
+    with pytest.raises(ValueError, match="has no velocity"):
+        velocity_of(STOP)
+    with pytest.raises(ValueError, match="not finite"):
+        move((math.nan, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("bad", [{"max_turn": -1.0}, {"command_timeout": 0.0}])
+def test_limits_that_make_no_sense_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="must"):
+        BaseConfig(**bad)

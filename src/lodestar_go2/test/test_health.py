@@ -1,0 +1,56 @@
+"""Words about the robot's health, and who else commands it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+
+from lodestar_go2.health import HealthConfig, feet_in_words, warnings_of
+from lodestar_go2.intruders import intrusion, is_bare, others
+from lodestar_go2.states import LowState, SportState
+
+
+def low(**changes) -> LowState:
+    given = {"tick": 1, "positions": np.zeros(12), "velocities": np.zeros(12), "torques": np.zeros(12)}
+    return LowState(**(given | {"charge": 0.8, "temperatures": (40,) * 12} | changes))
+
+
+def test_a_sound_robot_has_no_warnings(state: Callable[..., SportState]) -> None:
+    assert warnings_of(state(0.0), low(), HealthConfig()) == []
+    assert warnings_of(None, None, HealthConfig()) == []
+
+
+def test_each_trouble_is_told_in_words(state: Callable[..., SportState]) -> None:
+    hot = (40,) * 4 + (81,) + (40,) * 7
+    told = warnings_of(state(0.0, error_code=1001), low(charge=0.12, temperatures=hot), HealthConfig())
+    assert told == [
+        "the sport service reports error 1001",
+        "battery 12%",
+        "hot motors: FL_thigh_joint 81 degrees",
+    ]
+
+
+def test_feet_that_stand_are_named(state: Callable[..., SportState]) -> None:
+    config = HealthConfig()
+    assert feet_in_words(state(0.0, foot_force=(60, 3, 55, 40)), config) == "FR RR RL"
+    assert feet_in_words(state(0.0), config) == "none"
+
+
+def test_whoever_publishes_past_the_gate_is_named() -> None:
+    def publisher(name: str, namespace: str = "/") -> SimpleNamespace:
+        return SimpleNamespace(node_name=name, node_namespace=namespace)
+
+    graph = [
+        publisher("motion_gate"),
+        publisher("twist_mux"),
+        publisher("joy", "/robot1"),
+        publisher("twist_mux"),
+    ]
+    found = others(graph, lambda name: name == "/motion_gate")
+    assert found == ["/robot1/joy", "/twist_mux"]
+    assert "/twist_mux publishes velocities past motion_gate" in intrusion(found, [])
+    assert "sends sport requests past go2_base" in intrusion([], ["/other"])
+    assert intrusion([], []) == ""
+    assert is_bare("/_CREATED_BY_BARE_DDS_APP_") and not is_bare("/twist_mux")

@@ -137,7 +137,7 @@ def _of_look(world: World, seed: int, start: tuple[float, float, float]) -> Iter
 def _can_be_shown(world: World, start: tuple[float, float, float], ids: tuple[int, ...]) -> bool:
     """Return whether a thing of these can be seen from near, and none at less than `MIN_PATH` metres of the start."""
     truth = truth_of(world)
-    ways = [truth.shortest_path(start, thing) for thing in world.objects if thing.id in ids]
+    ways = [truth.shortest_path(start[:2], thing) for thing in world.objects if thing.id in ids]
     seen = [len(truth.views(thing, _VISIBLE, _NEAR)) > 0 for thing in world.objects if thing.id in ids]
     return any(seen) and min(ways) >= MIN_PATH and np.isfinite(min(ways))
 

@@ -280,7 +280,7 @@ def _matched(held: Sequence[Entity], things: Sequence[WorldObject], world: World
     centres = np.array([_centre(*world.box(t)) for t in things])
     for i, entity in enumerate(held):
         gaps = np.linalg.norm(centres - _centre(entity.box_min, entity.box_max), axis=1)
-        for j in np.flatnonzero(gaps < 3.0):
+        for j in np.flatnonzero(gaps < 3.0).tolist():
             if gaps[j] <= _reach(things[j]) and same_kind(entity.label, things[j].category):
                 cost[i, j] = gaps[j]
     rows, columns = linear_sum_assignment(cost)

@@ -143,7 +143,8 @@ def _report(
 
 def _heard_scene(node: Node) -> SceneMirror | None:
     """Return the scene of the running stack with its rooms; None where nobody answers."""
-    mirror, pages = mirror_parts.scene_mirror(), []
+    mirror = mirror_parts.scene_mirror()
+    pages: list[list[msg.SceneDelta]] = []
     pager = Pager(
         node, GetEntities, f"{SERVER}/get_entities", lambda: 0, lambda response: response.delta, pages.append,
         include_archived=True,

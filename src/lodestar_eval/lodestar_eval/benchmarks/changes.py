@@ -61,8 +61,8 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     metrics: dict[str, float] = {"episodes": float(len(episodes))}
     rows, differences = [], []
     for missed in _MISSED:
-        for error in _ERRORS:
-            noise = Noise(missed, error)
+        for spread in _ERRORS:
+            noise = Noise(missed, spread)
             tallies = _tallies(episodes * options.draws, noise, priors, elapsed, options.seed)
             metrics |= _metrics(noise.name, tallies)
             metrics |= _paired(noise.name, tallies)
@@ -132,7 +132,7 @@ def _metrics(level: str, tallies: dict[str, dict[str, Tally]]) -> dict[str, floa
     """Return means over scenes."""
     from lodestar_eval.change_scores import SCORED
 
-    metrics = {}
+    metrics: dict[str, float] = {}
     for row, scenes in tallies.items():
         each = list(scenes.values())
         for kind in SCORED:
@@ -148,7 +148,7 @@ def _metrics(level: str, tallies: dict[str, dict[str, Tally]]) -> dict[str, floa
 
 def _paired(level: str, tallies: dict[str, dict[str, Tally]]) -> dict[str, float]:
     """Return the differences of the F1 of moved to each rival, paired over scenes, with 95 % intervals."""
-    metrics = {}
+    metrics: dict[str, float] = {}
     scenes = sorted(tallies["lodestar"])
     ours = [tallies["lodestar"][scene].f1("moved") for scene in scenes]
     for rival in _RIVALS:

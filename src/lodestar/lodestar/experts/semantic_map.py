@@ -209,13 +209,20 @@ class SemanticMapExpert:
         )
 
     def _standing(self, entity: Entity, now: float) -> float:
-        """Return the chance, (0, 1], that the entity is still where the map has it (VLM-DEWM A.5.2).
+        """Return the chance, (0, 1], that the entity is still where the map has it (VLM-DEWM A.5.2); 1 without a doubt.
 
-        It falls with the looks in vain and with the time since it was seen, by its kind's prior of moving.
+        A doubt is a state UNCERTAIN, or an age above the half-life of its kind's prior of moving.
         """
+        believed = entity.confidence if entity.state is EntityState.UNCERTAIN else 1.0
+        stays = self._stays(entity, now)
+        return max(min(believed, 1.0), _LEAST_STANDING) * max(
+            stays if stays < _STALE else 1.0, _LEAST_STANDING
+        )
+
+    def _stays(self, entity: Entity, now: float) -> float:
+        """Return the chance that the entity has not moved since it was seen; 1 where nobody knows when that was."""
         age = now - entity.last_seen
-        stays = self._priors.of(entity.label).chance_to_stay(age if math.isfinite(age) else 0.0)
-        return max(min(entity.confidence, 1.0), _LEAST_STANDING) * max(stays, _LEAST_STANDING)
+        return self._priors.of(entity.label).chance_to_stay(age) if math.isfinite(age) else 1.0
 
     def _is_promising(self, choice: _Choice, entities: Mapping[int, Entity]) -> bool:
         """Return whether a closer look may confirm it: the entity itself fits, its surroundings are not
@@ -286,10 +293,9 @@ class SemanticMapExpert:
         """Return in words why the entity is to be looked at before anything is done about it; "" where it is not."""
         if entity.state is EntityState.UNCERTAIN:
             return "; it was looked for there in vain, so I look first"
-        age = now - entity.last_seen
-        if not math.isfinite(age) or self._priors.of(entity.label).chance_to_stay(age) >= _STALE:
+        if self._stays(entity, now) >= _STALE:
             return ""
-        return f"; it was seen {duration_in_words(age)} ago and may have moved, so I look first"
+        return f"; it was seen {duration_in_words(now - entity.last_seen)} ago and may have moved, so I look first"
 
     def _why(self, candidate: Candidate, accepted: bool) -> str:
         """Return what of the query holds of a candidate and what does not, as far as the map shows."""

@@ -83,3 +83,15 @@ def test_keyframes_that_come_at_once_all_reach_the_frontiers(bed, expert):
     for keyframe in (looking(7, 0.0), looking(8, math.pi), looking(8, math.pi), looking(9, math.pi / 2)):
         images.publish(keyframe_to_msg(keyframe))
     bed.until(lambda: {f.keyframe_id for f in expert()[1]} >= {7, 8}, "an image of either end")
+
+
+def test_a_deleted_keyframe_is_no_image_of_a_frontier_any_more(bed, expert):
+    """Runs after the test above: 7 and 8 show the ends."""
+    stored = bed.on_executor(
+        lambda: bed.node.create_publisher(msg.StoredKeyframes, "keyframes/stored", qos.LATCHED)
+    )
+    assert {f.keyframe_id for f in expert()[1]} >= {7, 8}
+    stored.publish(msg.StoredKeyframes(next_id=10, ids=[7, 9]))
+    bed.until(lambda: 8 not in (ids := {f.keyframe_id for f in expert()[1]}) and 7 in ids, "8 is dropped")
+    stored.publish(msg.StoredKeyframes(loads=1, next_id=20, ids=[7]))
+    bed.until(lambda: {f.keyframe_id for f in expert()[1]} == {0}, "7 means another image after a load")

@@ -28,7 +28,7 @@ from lodestar.agent.commands import (
 from lodestar.agent.errors import ErrorCode
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import MapChain
-from lodestar.assembly.memory_chain import Keeper
+from lodestar.assembly.memory_handover import Keeper
 from lodestar.experts.protocol import Proposal, Rejection
 from lodestar.language.directive import Directive, StepKind, main_kind
 from lodestar.language.priors import everyday_words

@@ -6,7 +6,7 @@ import numpy as np
 
 from lodestar.assembly import parts
 from lodestar.assembly.map_chain import unmeasured
-from lodestar.assembly.memory_chain import Keeper
+from lodestar.assembly.memory_handover import Keeper
 from lodestar.assembly.robot import HeadlessRobot
 from lodestar.geometry.poses import yaw_of
 from lodestar.grid.occupancy import OccupancyGrid2D

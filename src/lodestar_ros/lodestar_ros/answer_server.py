@@ -8,6 +8,7 @@ from typing import Any
 from lodestar.assembly import memory_parts
 from lodestar.assembly.config import MemoryConfig
 from lodestar.language.directive_errors import DirectiveError, EmptyDirective
+from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.language.picture_goals import Described, item_of
 from lodestar.language.question import Question
 from lodestar.language.question_reader import load_questions, read_question
@@ -58,6 +59,7 @@ class AnswerServer:
             node.diagnostics.value("agent.unaided", lambda: self._unaided)
             node.diagnostics.value("agent.tokens", lambda: chat.spending.tokens)
         self._read_picture = picture_reader(declare_config(node, PicturesConfig, "pictures."))
+        self._likely = memory_parts.likely_questions(book, config.answering)
         self._loaded = False
         worker = action(
             node,
@@ -76,7 +78,7 @@ class AnswerServer:
             load_questions()
             self._loaded = True
         try:
-            question = question_of(job.request)
+            question = question_of(job.request, self._likely)
         except EmptyDirective as error:
             return _refuse(Result.EMPTY_QUESTION, str(error))
         except (DirectiveError, ValueError) as error:
@@ -149,9 +151,9 @@ class AnswerServer:
         self._node.get_logger().warning(why)
 
 
-def question_of(request: Any) -> Question:
+def question_of(request: Any, likely: LikelyQuestions | None = None) -> Question:
     """Return the question of a goal, with its times. Raises DirectiveError, ValueError."""
-    question = read_question(request.question)
+    question = read_question(request.question, likely=likely)
     begin, end = stamp_from_msg(request.from_stamp), stamp_from_msg(request.to_stamp)
     if not begin and not end:
         return question

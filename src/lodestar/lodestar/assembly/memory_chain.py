@@ -6,11 +6,12 @@ import math
 from collections import Counter, deque
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from lodestar.assembly.config import MemoryConfig
+from lodestar.assembly.memory_handover import Keeper, MemoryHandover
 from lodestar.assembly.memory_images import MemoryImages
 from lodestar.geometry.corrections import JumpWatch
 from lodestar.grid.occupancy import OccupancyGrid2D
@@ -19,7 +20,7 @@ from lodestar.mapping.records import InstanceDelta
 from lodestar.memory.answering.coverage import FloorLooks
 from lodestar.memory.answering.things import name_in_words
 from lodestar.memory.deeds import DRIVING, purpose_of
-from lodestar.memory.errors import BadMemory, NoSuchMemory, StoreError
+from lodestar.memory.errors import StoreError
 from lodestar.memory.events import (
     DecisionNews,
     DirectiveNews,
@@ -33,39 +34,13 @@ from lodestar.memory.events import (
 from lodestar.memory.last_seen import LastSeen, LastSeenPlaces, RememberedPlaces
 from lodestar.memory.looked_places import LookedPlaces
 from lodestar.memory.records import EventKind, MapName, Memory, SnapshotDelta, map_name_of
-from lodestar.memory.requests import MAX_LIMIT, Hit, Request
 from lodestar.memory.scene_changes import SceneChanges
 from lodestar.memory.segments import Segmenter, primitive_of, views_of
 from lodestar.memory.snapshot_upkeep import SnapshotUpkeep
-from lodestar.memory.store import Statistics
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.records import SceneDelta
 
 _JUMPS = 1000  # corrections of the map that are kept for memories that are read again
-
-
-class Keeper(Protocol):
-    """Port of the store: what the chain needs of it."""
-
-    def add(self, memory: Memory, vector: np.ndarray | None = None) -> int:
-        """Keep a memory and return its id; see `MemoryStore.add`."""
-        ...
-
-    def use_map(self, name: MapName, session: str = "") -> None:
-        """Set the map that the robot is on."""
-        ...
-
-    def search(self, request: Request) -> list[Hit]:
-        """Return what passes the request's filters."""
-        ...
-
-    def images(self, session: str, limit: int) -> list[int]:
-        """Return the keyframes of a session that memories refer to, the most important first."""
-        ...
-
-    def statistics(self) -> Statistics:
-        """Return the state of the store. Raises StoreError."""
-        ...
 
 
 class MemoryChain:
@@ -79,7 +54,7 @@ class MemoryChain:
     def __init__(self, config: MemoryConfig, scene: SceneMirror, store: Keeper | None = None) -> None:
         self.config, self.scene = config, scene
         self.counts = Counter[str]()
-        self.problem = ""
+        self._handover = MemoryHandover(config.max_waiting, self.counts)
         self.map = MapName(scene.map_id)
         self.grid: OccupancyGrid2D | None = None
         self.segmenter = Segmenter(scene, config.segments, robot=config.store.robot)
@@ -89,12 +64,8 @@ class MemoryChain:
         self.looks = FloorLooks(config.answering.coverage)
         self.last_seen = LastSeenPlaces(config.last_seen)
         self._remembered: tuple[tuple[int, int], RememberedPlaces] | None = None
-        self._store: Keeper | None = None
-        self._waiting: deque[Memory] = deque()
-        self._newest = 0  # id of a memory
         self._corrections = JumpWatch()
         self._jumps: deque[tuple[int, np.ndarray]] = deque(maxlen=_JUMPS)  # newest memory then, jump in map
-        self._own: list[range] = []  # ids of the memories of this process
         self._decision = (0, 0)  # epoch and memory of the last decision
         self.images = MemoryImages(self.segmenter, self.snapshots)
         self._knows_scene = False
@@ -108,86 +79,60 @@ class MemoryChain:
     @property
     def store(self) -> Keeper | None:
         """Return the store that keeps the memories; None = they wait."""
-        return self._store
+        return self._handover.store
+
+    @property
+    def problem(self) -> str:
+        """Return why memories wait, "" where they do not."""
+        return self._handover.problem
 
     @property
     def waiting(self) -> int:
         """Return the number of memories that no store has taken yet."""
-        return len(self._waiting)
+        return len(self._handover.waiting)
 
     def use_store(self, store: Keeper | None) -> None:
         """Keep memories there from now on; None = they wait."""
-        self._store = store
+        self._handover.store = store
         if store is not None:
             store.use_map(self.map)
-            self._recall(store)
-            self._hand_over()
+            self._recall()
+            self._handover.hand_over()
 
-    def _recall(self, store: Keeper) -> None:
+    def _recall(self) -> None:
         """Take up where the robot looked on this map before, so that "not seen" counts it, and where things were."""
         try:
-            hits = store.search(Request(limit=MAX_LIMIT))
+            memories = self._handover.all_kept()
         except StoreError as error:
-            self.problem = str(error)
+            self._handover.problem = str(error)
             return
         if len(self.looks) == 0:
-            self.looks.take(hit.memory for hit in hits)
-        self._recall_places([hit.memory for hit in hits])
+            self.looks.take(memories)
+        self._recall_places(memories)
 
     def recall_places(self) -> None:
         """Take the places of things from the store anew, after memories were forgotten or imported."""
-        if self._store is not None:
-            self._recall_places([hit.memory for hit in self._store.search(Request(limit=MAX_LIMIT))])
+        if self.store is not None:
+            self._recall_places(self._handover.all_kept())
 
     def _recall_places(self, memories: list[Memory]) -> None:
         self.last_seen.clear()
         jumps = list(self._jumps)
-        self._newest = max([self._newest, *(memory.id for memory in memories)])
         for memory in sorted(memories, key=lambda each: each.id):
             while jumps and memory.id > jumps[0][0]:  # it was told in the corrected map
                 self.last_seen.move(jumps.pop(0)[1])
-            self.last_seen.take(memory, former=not any(memory.id in span for span in self._own))
+            self.last_seen.take(memory, former=not self._handover.is_own(memory.id))
         for _, jump in jumps:
             self.last_seen.move(jump)
-        for memory in self._waiting:  # not in the store yet
+        for memory in self._handover.waiting:  # not in the store yet
             if memory.map == self.map:
                 self.last_seen.take(memory)
 
     def _keep(self, memory: Memory) -> int:
         """Return the id of the memory; 0 where it waits or was refused."""
         memory = self.images.with_session(memory)
-        if len(self._waiting) >= self.config.max_waiting:
-            self._waiting.popleft()
-            self.counts["overflow"] += 1
-        self._waiting.append(memory)
         self.last_seen.take(memory)
-        return self._hand_over()
-
-    def _hand_over(self) -> int:
-        identity = 0
-        while self._waiting and self._store is not None:
-            try:
-                identity = self._store.add(self._waiting[0])
-                self._note_own(identity)
-                self.counts["kept"] += 1
-            except (BadMemory, NoSuchMemory):
-                identity = 0
-                self.counts["refused"] += 1
-            except StoreError as error:
-                self.problem = str(error)
-                return 0
-            self._waiting.popleft()
-        if not self._waiting:
-            self.problem = ""
-        return identity
-
-    def _note_own(self, identity: int) -> None:
-        """Note the id of a memory of this process; an import takes ids between."""
-        if self._own and identity == self._own[-1].stop:
-            self._own[-1] = range(self._own[-1].start, identity + 1)
-        else:
-            self._own.append(range(identity, identity + 1))
-        self._newest = max(self._newest, identity)
+        return self._handover.add(memory)
 
     # --- what is seen -------------------------------------------------------------------------------------------
 
@@ -210,7 +155,7 @@ class MemoryChain:
             return
         if jump is not None:
             self.counts["corrections"] += 1
-            self._jumps.append((self._newest, jump))
+            self._jumps.append((self._handover.newest, jump))
             self.changes.move(jump)
             self.last_seen.move(jump)
             self.looks.move(jump)
@@ -257,8 +202,8 @@ class MemoryChain:
         """
         limit = self.config.max_wanted
         wanted = dict.fromkeys(sorted(self.snapshots.wanted))
-        if self._store is not None:
-            wanted.update(dict.fromkeys(self._store.images(self.images.session, limit)))
+        if self.store is not None:
+            wanted.update(dict.fromkeys(self.store.images(self.images.session, limit)))
         return tuple(wanted)[:limit]
 
     # --- a successor of this process ----------------------------------------------------------------------------
@@ -332,9 +277,9 @@ class MemoryChain:
         self.snapshots.restart()
         self.images.lacks = True
         self.snapshots.apply(delta)
-        if self._store is not None:
-            self._store.use_map(self.map)
-            self._recall(self._store)
+        if self.store is not None:
+            self.store.use_map(self.map)
+            self._recall()
 
     # --- what is done and told ----------------------------------------------------------------------------------
 
@@ -405,7 +350,7 @@ class MemoryChain:
         """Keep the segments that are complete, and what waits; return how the snapshots have changed."""
         for memory in self.segmenter.finished():
             self._keep(memory)
-        self._hand_over()
+        self._handover.hand_over()
         if self.snapshots.is_held and self._knows_scene and not self.images.lacks:
             self.snapshots.release()
         return self.snapshots.commit(stamp)

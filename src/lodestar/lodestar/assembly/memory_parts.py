@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable
 
 from lodestar.grid.occupancy import OccupancyGrid2D
+from lodestar.language.likely_questions import LikelyQuestions
 from lodestar.memory.answering.agent import ModelAnswerer, make_answer_chat
 from lodestar.memory.answering.agent_tools import Pictures
 from lodestar.memory.answering.answerer import Answerer
@@ -38,6 +39,11 @@ def answerer(
     """Return what answers over a store, a scene that does not change meanwhile, and the floor; see `Tools`."""
     tools = Tools(memories, phrases, scene, select, use_scene, grid, looks, cancelled)
     return Answerer(tools, config)
+
+
+def likely_questions(phrases: PhraseBook, config: AnsweringConfig | None = None) -> LikelyQuestions:
+    """Return what finds the plain question behind other words; it computes vectors when it is first asked."""
+    return LikelyQuestions(lambda said: phrases.vectors(tuple(said)), (config or AnsweringConfig()).likely)
 
 
 def answer_chat(config: AgentConfig) -> OpenAiChat | None:

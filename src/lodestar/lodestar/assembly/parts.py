@@ -9,7 +9,7 @@ from lodestar.assembly.ego_vlm_parts import ego_vlm_expert
 from lodestar.assembly.frontier_parts import frontier_expert
 from lodestar.assembly.keyframe_parts import image_picker, keyframe_store
 from lodestar.assembly.mapping_parts import plan_mapper, plan_mapper_from, turn_filter
-from lodestar.assembly.memory_parts import answer_chat, answerer
+from lodestar.assembly.memory_parts import answer_chat, answerer, likely_questions
 from lodestar.assembly.mirror_parts import scene_mirror
 from lodestar.assembly.perception_parts import (
     geometric_segmenter,
@@ -51,6 +51,7 @@ __all__ = [
     "ground_truth_detector",
     "image_picker",
     "keyframe_store",
+    "likely_questions",
     "picture_detector",
     "plan_mapper",
     "plan_mapper_from",

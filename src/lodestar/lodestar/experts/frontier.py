@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +104,13 @@ class FrontierExpert:
         if heading is not None:
             x, y = (float(value) for value in map_from_camera[:2, 3])
             self._tracker.images.add(keyframe_id, x, y, heading, Lens.of(map_from_camera, camera).fov)
+
+    def keep_images(self, keyframe_ids: Collection[int], next_id: int) -> None:
+        """Forget the kept images that were deleted: frontiers show another one from the next request on.
+
+        keyframe_ids: of all that are stored; ids from `next_id` on are newer than this list.
+        """
+        self._tracker.keep_stored(keyframe_ids, next_id)
 
     def take_up(self, goal: np.ndarray) -> None:
         """Make this goal (3,) the last one, as if this expert had proposed it."""

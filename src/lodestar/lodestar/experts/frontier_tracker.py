@@ -108,6 +108,7 @@ class FrontierTracker:
         self.config = config
         self._shown = FrontierImageChoice(config.snapshots)
         self.images = self._shown.images
+        self.keep_stored = self._shown.keep_stored
         self._next_id = 1
         self._cells: dict[int, np.ndarray] = {}  # id -> sorted keys of its cells on the lattice fixed in map
         self._records: dict[int, FrontierRecord] = {}

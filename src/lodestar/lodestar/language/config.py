@@ -46,6 +46,24 @@ class BackgroundReasonerConfig:
     view_age: float = 30.0
 
 
+@dataclass(frozen=True)
+class LikelyConfig:
+    """Nearness in meaning of questions that no rule reads to plain ones: cosines, and what is added to them.
+
+    All chosen on two thirds of `other_words.yaml`, which are sentences of our own.
+    """
+
+    least: float = 0.55  # score below which nothing is near enough
+    margin: float = 0.01  # by which a question of another kind must be less near
+    doubtful: float = 0.70  # score from which it replaces a doubtful reading of all words
+    same_kind: float = 0.04  # for the kind that the first words say, or a word such as "location"
+    cue: float = 0.05  # for a word that tells one meaning from another, and against it where none is said
+    other: float = (
+        0.06  # by which it must be nearer than what is left to the rules; the words above count for it
+    )
+    unused: float = 0.10  # against each noun that has no slot
+
+
 ADAPTERS = ("offline", "model")
 
 

@@ -9,10 +9,9 @@ from lodestar.language.items import ANYWHERE, Item, Pose, Scope
 from lodestar.language.query_graph import Predicate
 from lodestar.language.time_windows import ANY_TIME, Act, TimeWindow
 
-WHOLE, PARTIAL = (
-    1.0,
-    0.5,
-)  # confidence of a reading of every word, and of the question words and a noun phrase alone
+#: Confidence of a reading of every word; of a plain question that is near in meaning; and of the question words and a
+#: noun phrase alone.
+WHOLE, LIKELY, PARTIAL = 1.0, 0.8, 0.5
 
 
 class QuestionKind(IntEnum):
@@ -65,7 +64,7 @@ class Question:
     HOW_FAR. scope: where. window: when. pose: a place as numbers. act: what was done; None = seen, or just there.
     attribute: of ATTRIBUTE, in the speaker's words; of WHICH and WHERE "most often" or "least often", if of several the
     one seen or visited so often is meant. past: whether it asks how things were. here: at the place where the robot is.
-    image: whether a picture, or what is in view, is needed. confidence: WHOLE or PARTIAL.
+    image: whether a picture, or what is in view, is needed. confidence: WHOLE, LIKELY or PARTIAL.
     """
 
     kind: QuestionKind
@@ -93,8 +92,13 @@ class Question:
 
     @property
     def is_partial(self) -> bool:
-        """Whether some of its words were not read."""
-        return self.confidence < WHOLE
+        """Whether only its first words and a noun were read."""
+        return self.confidence < LIKELY
+
+    @property
+    def is_likely(self) -> bool:
+        """Whether it is a plain question that is near in meaning to what was said, and not the words themselves."""
+        return LIKELY <= self.confidence < WHOLE
 
     @property
     def phrases(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,15 +12,20 @@ from lodestar.language.directive_draft import Draft
 from lodestar.language.directive_errors import DirectiveError, NotUnderstood
 from lodestar.language.items import Item
 from lodestar.language.lattice import lattice_of
+from lodestar.language.likely_questions import LikelyQuestions
+from lodestar.language.named_nouns import nouns_of
 from lodestar.language.named_things import thing_in, without_subject
-from lodestar.language.question import Question, QuestionKind
+from lodestar.language.question import LIKELY, Question, QuestionKind
+from lodestar.language.question_doubts import is_doubtful, is_of_future, is_plain_time
 from lodestar.language.question_openings import opening_of
 from lodestar.language.question_record import question_of
 from lodestar.language.question_times import NamedTime, split_window, time_of_sighting, with_subject
 from lodestar.language.question_words import load_question_words, question_lattice, with_clock_words
 from lodestar.language.readable_text import MAX_CHARACTERS, readable_words
 from lodestar.language.sentence_tokens import COMMA, QUESTION, STOP, shown
+from lodestar.language.time_windows import ANY_TIME
 from lodestar.language.vocabulary import load_vocabulary
+from lodestar.models.embedder import EmbedderUnavailable
 
 EXAMPLE = 'ask for example "where did you last see the red mug?" or "how many chairs are in the kitchen?"'
 MAX_QUESTION = 45  # words: the chart of a longer one takes too long
@@ -35,12 +41,14 @@ class _Core:
     asks: bool
 
 
-def read_question(text: str, named: Item | None = None) -> Question:
+def read_question(text: str, named: Item | None = None, likely: LikelyQuestions | None = None) -> Question:
     """The question of a text; a text that says more ends with it.
 
-    named: what "it" stands for, where the text does not say. A question of which no rule reads every word is partial:
-    its kind is that of its first words, its item the first thing that they name. Raises EmptyDirective where there is
-    no text, NotUnderstood where it is too long, not English, asks for nothing, or orders instead of asking.
+    named: what "it" stands for, where the text does not say. likely: finds the plain question that is nearest in
+    meaning where no rule reads every word, or where what they read is doubtful. Without one near enough such a question
+    is partial: its kind is that of its first words, its item the first thing that they name. Raises EmptyDirective
+    where there is no text, NotUnderstood where it is too long, not English, asks for nothing, or orders instead of
+    asking.
     """
     words = readable_words(
         with_clock_words(text) if len(text) <= MAX_CHARACTERS else text, "question", EXAMPLE
@@ -58,7 +66,20 @@ def read_question(text: str, named: Item | None = None) -> Question:
         raise NotUnderstood(
             f'"{shown(" ".join(core.words))}" has more than {MAX_QUESTION} words; ask in a shorter sentence'
         )
-    return replace(_read(core, draft, named, times), text=text)
+    found, refused = None, None
+    try:
+        found = _read(core, draft, named, times)
+    except DirectiveError as error:
+        refused = error
+    if likely is not None and (found is None or found.is_partial or is_doubtful(found)):
+        # "I have some rubbish. Where can I put it?" looks for no rubbish
+        bare = len(core.words) == 1 or not {"i", "we"}.isdisjoint(core.words)
+        before = () if bare else tuple(word for one in said[:-1] for word in (*one.words, STOP))
+        found = _by_meaning(before, core, found, likely) or found
+    if found is None:
+        assert refused is not None
+        raise refused
+    return replace(found, text=text)
 
 
 def load_questions() -> None:
@@ -78,6 +99,31 @@ def _read(core: _Core, draft: Draft, named: Item | None, told_times: str = "") -
     times = times or said.times or others or inner or told_times
     words, told = _without_clause(words)
     return _of_words(words, NamedTime(said.window, times), told, core, draft, named)
+
+
+def _by_meaning(
+    before: Sequence[str], core: _Core, found: Question | None, likely: LikelyQuestions
+) -> Question | None:
+    """The plain question that is nearest in meaning, None where none is near enough. found: as far as it was read."""
+    words, window = list(core.words), ANY_TIME
+    with suppress(ValueError):
+        rest, said = split_window(words)
+        if is_plain_time(said.window) and (nouns_of(rest) or not nouns_of(words)):
+            words, window = rest, said.window
+    words = [*before, *words]
+    if not _is_english(words) or len(words) > MAX_QUESTION or is_of_future(words):
+        return None
+    try:
+        near = likely.nearest(words, found)
+    except (LookupError, EmbedderUnavailable):  # the rules alone read
+        return None
+    if near is None or (found is not None and not found.is_partial and near.score < likely.config.doubtful):
+        return None
+    try:
+        plain = _read(_Core(tuple(near.text.rstrip("?").split()), True), Draft(), None)
+    except DirectiveError:
+        return None
+    return None if plain.is_partial else replace(plain, window=window, confidence=LIKELY)
 
 
 def _of_words(
@@ -144,6 +190,7 @@ def _readings(words: Sequence[str]) -> list[Reading]:
 def _sentences(words: Sequence[str]) -> list[_Core]:
     """Sentences in the order of saying. A comma parts where a question begins after it."""
     found: list[_Core] = []
+    fronted: tuple[str, ...] = ()
     start = 0
     for i in range(len(words) + 1):
         mark = words[i] if i < len(words) else STOP
@@ -152,9 +199,28 @@ def _sentences(words: Sequence[str]) -> list[_Core]:
         )
         if cuts and i > start:
             found.append(_Core(tuple(words[start:i]), mark == QUESTION))
+        if cuts and mark == COMMA and _is_fronted(found[-1].words):
+            fronted = found.pop().words
+        elif cuts and i > start:
+            if fronted:
+                found[-1] = replace(found[-1], words=(*found[-1].words, *fronted))
+            fronted = ()
         if cuts:
             start = i + 1
     return found
+
+
+def _is_fronted(words: Sequence[str]) -> bool:
+    """Whether the words are a place or an occurrence that is said before the question: "in the office, how many"."""
+    occurrence = load_question_words().match("TIMES_MEANT", words, 0)
+    if occurrence is not None and occurrence[0] == len(words):
+        return True
+    relation = load_vocabulary().match("REL", words, 0)
+    if relation is None or relation[1] not in ("Inside", "On"):
+        return False
+    return "NP" in (
+        phrase := lattice_of(words).options[relation[0]] if relation[0] < len(words) else {}
+    ) and (relation[0] + phrase["NP"].length == len(words))
 
 
 def _up_to_question(said: list[_Core]) -> list[_Core]:

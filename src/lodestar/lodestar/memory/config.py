@@ -175,6 +175,11 @@ class BottleneckConfig:
     # 0..1, share of the things' own words in a caption's relevance phi of eq. 9 and 10; 0 = the paper's, the caption
     # alone. Chosen: a long caption dilutes the one thing that is asked for
     things_share: float = 0.5
+    # which caption stands for a cluster: the "relevant" one (eq. 9), or with it the "first" or "last" that shows the
+    # thing of it that is asked for most. Each question sets it: "when did you last see" needs the last (STaR III)
+    representative: str = "relevant"
+    # 0..1, share of the best caption's relevance from which the first or last of them fills the room; chosen
+    same_worth: float = 0.8
     evidence: int = 6  # K of eq. 10 (ReMEmbR's window, STaR VI-2)
     keyframes: int = 6  # images at most that go with the evidence; one per piece
     diversity: float = 0.5  # weight of redundancy in the rival MMR; the usual lambda of 0.5

@@ -113,10 +113,11 @@ def _by_groups(
         labels[relevant] = grouping(induced, conditional, relevant, config)
     worth = _worth(induced, cosines, config.things_share)
     order = np.argsort(-worth, kind="stable")
+    best = cosines.max(axis=1, initial=0.0)
     chosen = {*_representatives(induced, labels, worth), *_silent(induced)}
     ranked = [int(i) for i in order if int(i) in chosen][: config.evidence]  # eq. 10
-    ranked = _filled(ranked, induced, labels, order, config.evidence)
-    best = cosines.max(axis=1, initial=0.0)
+    ranked = _in_time(ranked, induced, labels, best, config)
+    ranked = _filled(ranked, induced, labels, _by_time(order, worth, induced, config), config.evidence)
     pieces = [Piece(induced.hits[i], _shown(induced, i, labels, best)) for i in ranked]
     return _evidence(pieces, config, len(induced.primitives), int(labels.max(initial=-1)) + 1)
 
@@ -145,6 +146,51 @@ def _representatives(induced: InducedPrimitives, labels: np.ndarray, worth: np.n
     order = np.lexsort((owner, -pixels, -worth[owner], group))
     firsts = np.unique(group[order], return_index=True)[1]
     return [int(i) for i in owner[order][firsts]]
+
+
+def _in_time(
+    ranked: list[int],
+    induced: InducedPrimitives,
+    labels: np.ndarray,
+    relevance: np.ndarray,
+    config: BottleneckConfig,
+) -> list[int]:
+    """Return the hits, and beside each the first or last that shows the same most relevant primitive.
+
+    Clusters and their order stay those of eq. 8 to 10; the representative tells which thing is meant, the other when
+    it was seen. Where a time is asked for, half as many clusters have room. relevance: (P,) of the primitives.
+    """
+    if config.representative == "relevant":
+        return ranked
+    times = np.array([hit.memory.start for hit in induced.hits])
+    pick = np.argmax if config.representative == "last" else np.argmin
+    found: dict[int, None] = {}
+    for i in ranked:
+        own = induced.rows[induced.owners == i]
+        own = own[labels[own] >= 0]
+        pair = {i: None}
+        if len(own):
+            showing = induced.owners[induced.rows == own[np.argmax(relevance[own])]]
+            pair[int(showing[pick(times[showing])])] = None
+        if len(found | pair) <= config.evidence:
+            found |= pair
+    return list(found)
+
+
+def _by_time(
+    order: np.ndarray, worth: np.ndarray, induced: InducedPrimitives, config: BottleneckConfig
+) -> np.ndarray:
+    """Return the hits in the order in which room is filled: where a time is asked for, those that are nearly as
+    relevant as the best come in the order of time.
+    """
+    if config.representative == "relevant" or not len(order):
+        return order
+    times = np.array([hit.memory.start for hit in induced.hits])
+    near = worth >= config.same_worth * worth[order[0]]
+    early = times if config.representative == "first" else -times
+    return np.concatenate(
+        [order[near[order]][np.argsort(early[order[near[order]]], kind="stable")], order[~near[order]]]
+    )
 
 
 def _silent(induced: InducedPrimitives) -> list[int]:

@@ -30,6 +30,11 @@ class FrontierImages:
         while len(self._poses) > self._config.images:
             del self._poses[next(iter(self._poses))]
 
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """Return the keyframes whose poses are known, the oldest first."""
+        return tuple(self._poses)
+
     def drop(self, keyframe_id: int) -> None:
         """Forget a keyframe that the store deleted."""
         self._poses.pop(keyframe_id, None)
@@ -88,6 +93,14 @@ class FrontierImageChoice:
     def keep(self, frontier_ids: Collection[int]) -> None:
         """Forget the frontiers that are not among these: they have been explored."""
         self._shown = {i: shown for i, shown in self._shown.items() if i in frontier_ids}
+
+    def keep_stored(self, keyframe_ids: Collection[int], next_id: int) -> None:
+        """Forget the keyframes that are not stored; ids from `next_id` on are newer than this list."""
+        stored = set(keyframe_ids)
+        known = {*self.images.ids, *(shown.keyframe_id for shown in self._shown.values())}
+        for keyframe_id in known - stored:
+            if 0 < keyframe_id < next_id:
+                self.drop_keyframe(keyframe_id)
 
     def drop_keyframe(self, keyframe_id: int) -> None:
         """Forget a keyframe that the store deleted; its frontiers get another one at the next refresh."""

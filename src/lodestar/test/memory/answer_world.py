@@ -25,7 +25,13 @@ from lodestar.scene.records import EntityState, Region
 from lodestar.scene.regions import RegionMap
 
 KITCHEN, OFFICE, HALL = 1, 2, 3
+DESK, TABLE = (7.0, 1.0, 0.85), (2.0, 3.0, 0.85)  # where the red mug stood, and stands
 ROOMS = {KITCHEN: ("kitchen", (2.0, 2.0)), OFFICE: ("office", (7.0, 2.0)), HALL: ("hallway", (4.5, 6.0))}
+
+
+def centre(answer, index=0):
+    """Return the centre of one of an answer's places."""
+    return answer.value.places[index].centre.tolist()
 
 
 class WordEmbedder:

@@ -15,6 +15,16 @@ from lodestar.memory.config import StoreConfig
 from lodestar.memory.store import MemoryStore
 
 
+@pytest.fixture(scope="module")
+def office(tmp_path_factory):
+    """The small office, toured once per file. Nobody changes it."""
+    import answer_world
+
+    tour = answer_world.toured_office(tmp_path_factory.mktemp("office"))
+    yield tour
+    tour.close()
+
+
 @pytest.fixture
 def config(tmp_path: Path) -> StoreConfig:
     return StoreConfig(

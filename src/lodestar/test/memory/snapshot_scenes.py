@@ -72,3 +72,7 @@ def holds(made):
             assert made.snapshot_of(entity) == snapshot
     assert made.wanted == {snapshot.keyframe_id for snapshot in made.snapshots.values()}
     assert len(made.wanted) == len(made.snapshots), "one snapshot per image"
+
+
+PAIR = (thing(1, 2.0, 0.3), thing(2, 2.0, -0.3, label="table"))
+FIRST = shot(1, camera_at(0.0, 0.0, 0.0), PAIR)

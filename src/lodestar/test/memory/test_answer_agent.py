@@ -21,13 +21,6 @@ from lodestar.models.config import ChatConfig, RetryConfig
 QUESTION = "where is the gray chair?"  # three look alike: the offline answer is not sure
 
 
-@pytest.fixture(scope="module")
-def office(tmp_path_factory):
-    tour = answer_world.toured_office(tmp_path_factory.mktemp("office"))
-    yield tour
-    tour.close()
-
-
 def call(tool, text="", **changes):
     empty = {"from_ago": None, "to_ago": None, "x": None, "y": None, "radius": None, "ids": []}
     return {"tool": tool, "text": text, **empty, **changes}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 
-import answer_world
 import pytest
 from chat_server import chat_server
 
@@ -24,13 +23,6 @@ from lodestar.models.chat_key import KEY_VARIABLE
 from lodestar.models.config import ChatConfig
 from lodestar.models.phrases import MissingPhrases
 from lodestar.scene.mirror import SceneMirror
-
-
-@pytest.fixture(scope="module")
-def office(tmp_path_factory):
-    tour = answer_world.toured_office(tmp_path_factory.mktemp("office"))
-    yield tour
-    tour.close()
 
 
 def outcome(office, text, state=MemoryState.READY, answerer=None, **changes):

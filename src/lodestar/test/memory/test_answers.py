@@ -8,6 +8,7 @@ from dataclasses import replace
 import answer_world
 import numpy as np
 import pytest
+from answer_world import DESK, TABLE, centre
 
 from lodestar.language.directive_errors import NotUnderstood
 from lodestar.language.items import Item
@@ -30,15 +31,6 @@ from lodestar.memory.evidence import SELECTIONS, Evidence
 from lodestar.memory.records import MapName
 from lodestar.scene.captions import clean_text
 
-DESK, TABLE = (7.0, 1.0, 0.85), (2.0, 3.0, 0.85)
-
-
-@pytest.fixture(scope="module")
-def office(tmp_path_factory):
-    tour = answer_world.toured_office(tmp_path_factory.mktemp("office"))
-    yield tour
-    tour.close()
-
 
 @pytest.fixture
 def fresh(tmp_path):
@@ -46,10 +38,6 @@ def fresh(tmp_path):
     tour = answer_world.OfficeTour(tmp_path / "fresh")
     yield tour
     tour.close()
-
-
-def centre(answer, index=0):
-    return answer.value.places[index].centre.tolist()
 
 
 # --- where -------------------------------------------------------------------------------------------------------

@@ -7,19 +7,13 @@ from dataclasses import replace
 import answer_world
 import numpy as np
 import pytest
+from answer_world import DESK, centre
 
 from lodestar.language.question_reader import read_question
 from lodestar.memory.answering.item_readings import readings_apart, rooms_apart, seen_from_here
 from lodestar.memory.answering.needs import names_no_object
 
-DESK, TABLE, HALL = (7.0, 1.0, 0.85), (2.0, 3.0, 0.85), (1.0, 7.0, 0.2)
-
-
-@pytest.fixture(scope="module")
-def office(tmp_path_factory):
-    tour = answer_world.toured_office(tmp_path_factory.mktemp("office"))
-    yield tour
-    tour.close()
+HALL = (1.0, 7.0, 0.2)
 
 
 @pytest.fixture
@@ -40,10 +34,6 @@ def crates(tmp_path):
     tour.wait(60.0)
     yield tour
     tour.close()
-
-
-def centre(answer):
-    return answer.value.places[0].centre.tolist()
 
 
 def test_before_it_was_moved_is_the_place_before(office):

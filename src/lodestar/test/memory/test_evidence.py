@@ -80,6 +80,30 @@ def test_the_representative_is_the_best_caption_of_its_cluster_and_pieces_are_ra
     assert scores == sorted(scores, reverse=True)
 
 
+def look_at_the_mug_and_again():
+    """The best caption of a mug is from the middle of the time; a desk far away is as relevant to no cue."""
+    mug = primitive(1, caption="red mug")
+    texts = ["a red mug and a blue plate", "a red mug", "a red mug and a green lamp"]
+    return hits_of([memory(1 + k, text, 10.0 * k, [mug]) for k, text in enumerate(texts)], "a red mug")
+
+
+@pytest.mark.parametrize(("which", "ids"), [("relevant", {2}), ("first", {2, 1}), ("last", {2, 3})])
+def test_where_a_time_is_asked_for_the_first_or_last_look_stands_beside_the_best(which, ids):
+    config = replace(CONFIG, evidence=len(ids), representative=which, same_worth=1.0)
+    found = bottleneck_evidence(look_at_the_mug_and_again(), CUES, embed, config)
+    assert {p.hit.memory.id for p in found.pieces} == ids
+
+
+@pytest.mark.parametrize(("which", "ids"), [("first", {1, 2}), ("last", {4, 5})])
+def test_room_is_filled_in_time_where_nothing_is_relevant_and_captions_are_alike(which, ids):
+    """A question about a room: no thing of it is asked for."""
+    hits = hits_of([memory(1 + k, "a print room", 10.0 * k, []) for k in range(5)], "a print room")
+    hits = [replace(h, memory=replace(h.memory, primitives=(primitive(9, "sofa"),))) for h in hits]
+    config = replace(CONFIG, evidence=2, representative=which)
+    found = bottleneck_evidence(hits, embed(["print room"]), embed, config)
+    assert {p.hit.memory.id for p in found.pieces} == ids
+
+
 def test_a_place_that_answers_every_cue_is_worth_more_than_a_caption_that_sounds_like_it():
     """Of two mugs, the one in a long caption is on the desk that the question names."""
     mug = primitive(1, caption="red mug")

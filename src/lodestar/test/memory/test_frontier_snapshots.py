@@ -48,6 +48,16 @@ def test_a_frontier_whose_keyframe_is_gone_gets_the_next_one_or_none():
     assert made.refresh(5, CELLS, grid(4.0), PLACE) == (0, 4.0)
 
 
+def test_what_is_not_stored_any_more_is_shown_by_no_frontier_and_what_is_newer_than_the_list_is():
+    made = choice()
+    made.images.add(2, 3.0, 2.0, 0.0, 1.2)
+    assert made.refresh(5, CELLS, grid(), PLACE)[0] == 2
+    made.keep_stored((), next_id=2)
+    assert made.refresh(5, CELLS, grid(1.0), PLACE)[0] == 2 and made.images.ids == (2,)
+    made.keep_stored((1,), next_id=3)
+    assert made.refresh(5, CELLS, grid(2.0), PLACE) == (0, 2.0) and made.images.ids == ()
+
+
 def test_an_explored_frontier_is_forgotten_and_its_id_may_mean_another():
     made = choice()
     made.refresh(5, CELLS, grid(), PLACE)

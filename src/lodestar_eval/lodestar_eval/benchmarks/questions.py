@@ -7,14 +7,21 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lodestar_eval.benchmarks.directives import read_lines
 from lodestar_eval.registry import BadOptions, Bar, Benchmark, Result, Table
 
+if TYPE_CHECKING:
+    from lodestar.language.likely_questions import LikelyQuestions
+    from lodestar.language.question import Question
+
 _PARTS = ("all", "seen", "heldback")
 _LEAST_RIGHT = 0.95
+#: Ways in which a question was read: every word, as the plain one nearest in meaning, its first words, not at all.
+_READINGS = ("whole", "likely", "in part", "refused")
 #: Kinds of the data sets by what they call them: NaVQA's five, OpenEQA's four (short and long text are one).
 _KINDS = {
     "binary": "yes_no",
@@ -44,6 +51,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--part", choices=_PARTS, default="all", help="heldback: sha1(id) // 3 divisible by 3"
     )
+    parser.add_argument("--rules-only", action="store_true", help="without the nearest question in meaning")
     parser.add_argument("--show", action="store_true", help="print every question that is read wrong")
 
 
@@ -67,8 +75,11 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
     if not options.data:
         raise BadOptions("name the questions with --data FOLDER")
     load_questions()
+    likely = None if options.rules_only else _likely()
     metrics: dict[str, float] = {}
-    bars, tables, taken, partial = [], [], [], 0
+    bars: list[Bar] = []
+    tables: list[Table] = []
+    taken: dict[str, list[float]] = {name: [] for name in _READINGS}
     for data in options.data:
         kinds = _gold(data)
         lines = [line for line in read_lines(data / "questions.jsonl", options.part) if line["id"] in kinds]
@@ -77,16 +88,17 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         ours: Counter[str] = Counter()
         trivial: Counter[str] = Counter()
         whole: Counter[str] = Counter()
+        readings: Counter[str] = Counter()
         for line in lines:
             gold, text = kinds[line["id"]], line["question"]
-            began = time.perf_counter()
+            began, how = time.perf_counter(), "refused"
             try:
-                question = read_question(text)
-                kind = question.answer.name.lower()
-                partial += question.is_partial
+                question = read_question(text, likely=likely)
+                kind, how = question.answer.name.lower(), _reading(question)
             except DirectiveError as error:
                 kind = f"refused: {error}"
-            taken.append(1e3 * (time.perf_counter() - began))
+            taken[how].append(1e3 * (time.perf_counter() - began))
+            readings[how] += 1
             whole[gold] += 1
             ours[gold] += _among(kind, kinds) == gold
             trivial[gold] += _among(first_words(text), kinds) == gold
@@ -105,10 +117,29 @@ def _run(options: argparse.Namespace, folder: Path, progress: Callable[[str], No
         tables.append(
             Table(f"Kind of answer, {data.name}", ("kind", "questions", "right", "first words"), tuple(rows))
         )
-        progress(f"{data.name}: {len(lines)} questions, right {share:.3f}, first-words rule {rule:.3f}")
-    metrics |= {"partial": partial / len(taken)}
-    metrics |= {f"read_p{p}_ms": float(np.percentile(taken, p)) for p in (50, 95)}
+        metrics |= {f"{how}.{name}": readings[how] / len(lines) for how in _READINGS}
+        progress(
+            f"{data.name}: {len(lines)} questions, right {share:.3f}, first-words rule {rule:.3f}; "
+            + ", ".join(f"{how} {readings[how]}" for how in _READINGS)
+        )
+    for how, times in taken.items():
+        if times:
+            metrics |= {f"read_p{p}_ms.{how}": float(np.percentile(times, p)) for p in (50, 95)}
     return Result(metrics=metrics, bars=tuple(bars), tables=tuple(tables))
+
+
+def _likely() -> LikelyQuestions:
+    """Return what reads by meaning, its vectors computed."""
+    from lodestar.assembly import parts
+    from lodestar_eval.episode import phrase_book
+
+    found = parts.likely_questions(phrase_book())
+    found.load()
+    return found
+
+
+def _reading(question: Question) -> str:
+    return "in part" if question.is_partial else "likely" if question.is_likely else "whole"
 
 
 def _gold(folder: Path) -> dict[str, str]:

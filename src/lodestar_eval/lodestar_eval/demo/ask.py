@@ -29,6 +29,7 @@ from lodestar.memory.errors import StoreError
 from lodestar.memory.records import Memory
 from lodestar.memory.requests import MAX_LIMIT, Request
 from lodestar.memory.store import MemoryStore
+from lodestar.models.embedder import SentenceTransformerEmbedder
 from lodestar.models.phrases import PhraseBook
 from lodestar.scene.mirror import SceneMirror
 from lodestar.scene.saved import SavedMap
@@ -63,9 +64,10 @@ def main(arguments: list[str] | None = None) -> int:
             f"{options.memory} is no memory: run a demo first (make demo), or say --memory FOLDER"
         )
     try:
-        question = read_question(options.question)
+        book = PhraseBook(SentenceTransformerEmbedder())
+        question = read_question(options.question, likely=parts.likely_questions(book))
         saved = options.map or options.memory.parent / "map"
-        answer, now = answered(question, options.memory, saved)
+        answer, now = answered(question, options.memory, saved, book)
     except (DirectiveError, StoreError) as error:
         return _complain(str(error))
     print("\n".join(answer_lines(answer, now)))
@@ -80,16 +82,16 @@ class _Around:
     grid: OccupancyGrid2D | None = None
 
 
-def answered(question: Question, folder: Path, saved: Path | None = None) -> tuple[Answer, float]:
+def answered(
+    question: Question, folder: Path, saved: Path | None = None, book: PhraseBook | None = None
+) -> tuple[Answer, float]:
     """Return the answer of a memory's folder, as of its last memory, and that time in seconds.
 
     saved: folder of the map; one that is missing, or of another map than the memory's, is left out.
     Raises StoreError, with what to do, where the store cannot be used or has nothing.
     """
-    from lodestar.models.embedder import SentenceTransformerEmbedder
-
     config = EpisodeSettings().robot
-    book = PhraseBook(SentenceTransformerEmbedder())
+    book = book or PhraseBook(SentenceTransformerEmbedder())
     with MemoryStore.open(replace(config.memory.store, folder=str(folder)), book.vectors) as store:
         last = _last(store)
         store.use_map(last.map)

@@ -69,6 +69,7 @@ class OwnAnswerer:
 
     def __init__(self, phrases: PhraseBook) -> None:
         self._phrases = phrases
+        self._likely = parts.likely_questions(phrases)
         self._folder = tempfile.TemporaryDirectory(prefix="memory-qa-")
 
     def remember(self, stream: Stream) -> Remembered:
@@ -110,7 +111,7 @@ class OwnAnswerer:
 
     def _answer(self, answerer: MemoryAnswerer, stream: Stream, asked: Asked) -> Answer:
         try:
-            question = read_question(asked.text)
+            question = read_question(asked.text, likely=self._likely)
         except DirectiveError as error:
             return Answer(asked.id, known=False, text=str(error))
         shown = None
@@ -138,7 +139,7 @@ class OwnAnswerer:
             confidence=found.confidence,
             evidence=tuple(_evidence(m, answerer.tools.scene) for m in memories.values()),
             text=found.sentence,
-            details={"kind": question.kind.name, "partial": question.is_partial},
+            details={"kind": question.kind.name, "confidence": question.confidence},
         )
 
     def _embed(self, phrases: Sequence[str]) -> np.ndarray:

@@ -31,13 +31,14 @@ from lodestar_ros.scene_client import SceneClient
 from lodestar_ros.sync import PoseQueue
 from lodestar_ros.workers import LatestWorker
 
+_EVERY_ID = 1 << 32  # above every id of a keyframe
+
 
 class FrontierExpertNode(LodestarNode):
     """Propose frontiers; remember where the camera has looked.
 
-    Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``entities``, ``battery``, TF. Publishes: ``~/frontiers``,
-    ``~/markers``.
-    Action: ``~/propose``.
+    Subscribes: ``grid``, ``camera_info``, ``keyframes``, ``stored_keyframes``, ``entities``, ``battery``, TF.
+    Publishes: ``~/frontiers``, ``~/markers``. Action: ``~/propose``.
     """
 
     def __init__(self, **kwargs):
@@ -50,6 +51,8 @@ class FrontierExpertNode(LodestarNode):
         self._frames = declare_config(self, FrameNames, "frames.")
         self._view_due = Phased(config.view_period)
         self._keyframes: deque[Keyframe] = deque(maxlen=config.expert.pieces.snapshots.images)
+        self._stored: msg.StoredKeyframes | None = None  # the newest word of which images there are
+        self._loads = 0  # of the images that the expert knows
         self._frontiers = self.create_publisher(msg.FrontierArray, "~/frontiers", qos.LATCHED)
         self._markers = self.create_publisher(MarkerArray, "~/markers", qos.LATCHED)
         BatteryInput(self, declare_config(self, BatteryConfig, "battery."), self._expert.set_energy)
@@ -63,6 +66,7 @@ class FrontierExpertNode(LodestarNode):
         self._buffer = self.transforms(self._queue.retry).buffer
         self.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR, stamped=True)
         self.listen(msg.Keyframe, "keyframes", self._on_keyframe, qos.EVENT)
+        self.listen(msg.StoredKeyframes, "stored_keyframes", self._on_stored, qos.LATCHED)
 
     def on_clock_jump(self) -> None:
         super().on_clock_jump()
@@ -74,6 +78,11 @@ class FrontierExpertNode(LodestarNode):
 
     def _on_keyframe(self, message: msg.Keyframe) -> None:
         self._keyframes.append(keyframe_from_msg(message))
+
+    def _on_stored(self, message: msg.StoredKeyframes) -> None:
+        if self._stored is not None and self._stored.loads != message.loads:
+            self._keyframes.clear()  # their ids mean other images now
+        self._stored = message
 
     def _resolve(self, message: CameraInfo) -> tuple[np.ndarray, PinholeCamera]:
         stamp, frames = stamp_from_msg(message.header.stamp), self._frames
@@ -89,6 +98,12 @@ class FrontierExpertNode(LodestarNode):
 
     def _refresh(self) -> None:
         """On the worker, before each request."""
+        stored = self._stored
+        if stored is not None:
+            if stored.loads != self._loads:
+                self._expert.keep_images((), _EVERY_ID)
+            self._loads = stored.loads
+            self._expert.keep_images(stored.ids, int(stored.next_id))
         while self._keyframes:
             keyframe = self._keyframes.popleft()
             self._expert.add_image(keyframe.map_from_camera, keyframe.camera, keyframe.id)

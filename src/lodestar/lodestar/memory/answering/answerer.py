@@ -9,9 +9,11 @@ from enum import Enum
 import numpy as np
 
 from lodestar.language.question import Question, QuestionKind
+from lodestar.language.question_sentences import question_sentence
 from lodestar.memory.answer import Answer
 from lodestar.memory.answering import contents, counts, happenings, places, presence, times
 from lodestar.memory.answering.config import AnsweringConfig
+from lodestar.memory.answering.frequencies import asks_how_often, seen_or_visited_so_often
 from lodestar.memory.answering.inquiry import Inquiry
 from lodestar.memory.answering.operator_words import as_told
 from lodestar.memory.answering.replies import unknown
@@ -82,12 +84,18 @@ class Answerer:
         shown: what the question's picture shows, or the thing in view, where it asks for "this".
         Raises MissingPhrases where vectors are missing, StoreError where the store cannot be read.
         """
+        found = self._answer(question, now, pose, shown)
+        if not question.is_likely:
+            return found
+        return replace(found, sentence=f'I take this as "{question_sentence(question)}" {found.sentence}')
+
+    def _answer(self, question: Question, now: float, pose: np.ndarray | None, shown: Shown | None) -> Answer:
         inquiry = self.inquiry(question, now, pose, shown)
         window = resolved_window(inquiry)
         if window.problem and not (window.is_event and (question.is_partial or places.asks_before(question))):
             return unknown(inquiry, window.problem)
         inquiry = replace(inquiry, window=window.span)
-        family = FAMILIES.get(question.kind)
+        family = seen_or_visited_so_often if asks_how_often(inquiry) else FAMILIES.get(question.kind)
         if family is None:
             return unknown(inquiry, f"my memory of places, things and times cannot tell; {_CAN_BE_ASKED}")
         if question.image and shown is None and (question.item is None or not question.item.alternatives):

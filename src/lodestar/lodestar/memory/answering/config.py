@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from lodestar.language.config import LikelyConfig
 from lodestar.memory.config import BottleneckConfig
 from lodestar.models.config import ChatConfig, SpendingConfig
 from lodestar.query.config import QueryConfig
@@ -21,6 +22,7 @@ class ConfidenceConfig:
     twice: float = 0.92  # of one that was in two; chosen
     ambiguous: float = 0.7  # of the first of several things that fit as well and stand elsewhere; chosen
     partial: float = 0.7  # of a question of which not every word was read; chosen
+    likely: float = 0.9  # of a question that was taken as another one near to it in meaning; chosen
     inferred: float = 0.75  # of what no event says and two sightings suggest; chosen
     # of a thing of which a part of the description could not be checked: its neighbour or room is not known; chosen
     relaxed: float = 0.6
@@ -70,6 +72,7 @@ class AnsweringConfig:
     query: QueryConfig = field(default_factory=QueryConfig, metadata={"shared": "query"})
     confidence: ConfidenceConfig = field(default_factory=ConfidenceConfig)
     coverage: CoverageConfig = field(default_factory=CoverageConfig)
+    likely: LikelyConfig = field(default_factory=LikelyConfig)
 
 
 ADAPTERS = ("offline", "model")

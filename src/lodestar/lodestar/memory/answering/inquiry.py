@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from lodestar.grid.paths import path_lengths
-from lodestar.language.question import Question
+from lodestar.language.question import Occurrence, Question, QuestionKind
 from lodestar.language.sentences import item_words, scope_words
 from lodestar.memory.answering.config import AnsweringConfig
 from lodestar.memory.answering.tools import Shown, Tools, unit_rows
@@ -64,7 +64,18 @@ class Inquiry:
         def embed(phrases: Sequence[str]) -> np.ndarray:
             return unit_rows(self.tools, phrases)
 
-        return self.tools.select(self.hits, vectors, embed, self.config.evidence).pieces
+        config = replace(self.config.evidence, representative=self._representative)
+        return self.tools.select(self.hits, vectors, embed, config).pieces
+
+    @property
+    def _representative(self) -> str:
+        """Which caption of a cluster answers: the first or last where a time or such an occurrence is asked for."""
+        match self.question.occurrence:
+            case Occurrence.FIRST:
+                return "first"
+            case Occurrence.LAST:
+                return "last"
+        return "last" if self.question.kind is QuestionKind.WHEN else "relevant"
 
     @cached_property
     def cues(self) -> tuple[str, ...]:

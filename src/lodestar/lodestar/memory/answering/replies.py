@@ -42,8 +42,15 @@ def reply(
 ) -> Answer:
     """Return an answer; one below `known_from` says first that it does not know, and keeps its value as a guess."""
     config = inquiry.config
-    said = inquiry.question.is_partial
-    sure = min(max(confidence * (config.confidence.partial if said else 1.0), 0.0), 1.0)
+    asked = inquiry.question
+    read = (
+        config.confidence.partial
+        if asked.is_partial
+        else config.confidence.likely
+        if asked.is_likely
+        else 1.0
+    )
+    sure = min(max(confidence * read, 0.0), 1.0)
     unsure = sure < config.confidence.known_from
     if unsure:
         guess = sentence if sentence.startswith("I ") else f"{sentence[:1].lower()}{sentence[1:]}"

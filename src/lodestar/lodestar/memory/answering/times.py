@@ -8,6 +8,7 @@ from lodestar.language.items import Item
 from lodestar.language.question import AnswerType, Occurrence
 from lodestar.memory.answer import Answer, Proof
 from lodestar.memory.answering.changed_things import find_changed
+from lodestar.memory.answering.frequencies import looks_of
 from lodestar.memory.answering.happenings import KIND_OF_ACT
 from lodestar.memory.answering.histories import History, history_of
 from lodestar.memory.answering.inquiry import Inquiry
@@ -30,7 +31,6 @@ from lodestar.memory.answering.rooms import (
     visits_around,
     visits_of,
 )
-from lodestar.memory.answering.things import spans_of
 from lodestar.memory.answering.wording import ago_in_words, clock_in_words, place_in_words
 from lodestar.memory.records import WALL_TIME, EventKind, Memory
 from lodestar.models.english import duration_in_words, listed, the
@@ -116,7 +116,7 @@ def how_often(inquiry: Inquiry) -> Answer:
         spans = [(m.start, m.end) for m in found]
         what = f"{the(history.thing.name)} {_DONE.get(kind or EventKind.MOVED, 'changed')}"
         return _times(inquiry, spans, what, proof, True)
-    looks = _looks(inquiry, history)
+    looks = looks_of(inquiry, history)
     return _times(
         inquiry, looks, f"I saw {the(history.thing.name)}", proofs_of_things(inquiry, (search.best,)), True
     )
@@ -127,19 +127,9 @@ def _item(inquiry: Inquiry) -> Item | None:
     return item if item is not None and item.alternatives else None
 
 
-def _looks(inquiry: Inquiry, history: History) -> list[tuple[float, float]]:
-    """Return the times in which a thing was in view, oldest first."""
-    times = [(s.memory.start, s.memory.end) for stay in history.stays for s in stay.sightings]
-    spans = spans_of(times or [(stay.first, stay.last) for stay in history.stays], inquiry.config.gap)
-    last = max(stay.last for stay in history.stays)
-    if last - spans[-1][1] > inquiry.config.gap:
-        return [*spans, (last, last)]
-    return [*spans[:-1], (spans[-1][0], max(spans[-1][1], last))]
-
-
 def _when_seen(inquiry: Inquiry, search: Search, history: History) -> Answer:
     question, now = inquiry.question, inquiry.now
-    looks = _looks(inquiry, history)
+    looks = looks_of(inquiry, history)
     name = the(history.thing.name)
     first = question.occurrence is Occurrence.FIRST
     begin = min(history.stays[0].first, looks[0][0])

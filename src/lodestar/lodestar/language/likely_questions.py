@@ -1,0 +1,224 @@
+"""The plain question that is nearest in meaning to one that no rule reads."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from lodestar.language.chart import read_data
+from lodestar.language.config import LikelyConfig
+from lodestar.language.named_nouns import NamedNoun, nouns_of
+from lodestar.language.question import AnswerType, Question, QuestionKind
+from lodestar.language.question_words import load_question_words
+from lodestar.language.sentences import plural
+
+#: Unit vectors (N, D) of N texts. Raises LookupError where there are none.
+Embed = Callable[[Sequence[str]], np.ndarray]
+
+_YES_NO = ("is ", "has ", "have ", "did ")
+_SHOWN = {
+    "thing": "mug",
+    "things": "mugs",
+    "room": "kitchen",
+    "support": "table",
+}  # what stands for the slots
+
+
+@dataclass(frozen=True)
+class PlainQuestion:
+    """A question with slots in braces, and ways to ask it. cue: list of words of which one is to be said, or ""."""
+
+    kind: QuestionKind
+    text: str
+    like: tuple[str, ...]
+    cue: str
+
+    @property
+    def slots(self) -> tuple[str, ...]:
+        """Return the names of its slots in order."""
+        return tuple(name for _, name, _, _ in string.Formatter().parse(self.text) if name)
+
+    @property
+    def is_yes_no(self) -> bool:
+        """Return whether it is answered by yes or no."""
+        return self.text.startswith(_YES_NO)
+
+    @property
+    def shown(self) -> bool:
+        """Return whether a picture, or what is in view, is asked for."""
+        return " this" in self.text
+
+
+@dataclass(frozen=True)
+class Likely:
+    """A plain question with its slots filled, and how near it is in meaning, about 0 to 1."""
+
+    text: str
+    score: float
+
+
+@lru_cache(maxsize=1)
+def plain_questions() -> tuple[PlainQuestion, ...]:
+    """The plain questions of likely_questions.yaml, read once per process."""
+    said = read_data("likely_questions.yaml")["questions"]
+    return tuple(
+        PlainQuestion(QuestionKind[kind.upper()], one["ask"], tuple(one["like"]), one.get("cue", ""))
+        for kind, questions in said.items()
+        for one in questions
+    )
+
+
+@lru_cache(maxsize=1)
+def _cues() -> dict[str, frozenset[str]]:
+    return {name: frozenset(words) for name, words in read_data("likely_questions.yaml")["cues"].items()}
+
+
+@lru_cache(maxsize=1)
+def _kinds() -> dict[QuestionKind, frozenset[str]]:
+    said = read_data("likely_questions.yaml")["kinds"]
+    return {QuestionKind[kind.upper()]: frozenset(words) for kind, words in said.items()}
+
+
+class LikelyQuestions:
+    """Finds plain questions by meaning. One question costs one vector; the examples' are computed once."""
+
+    def __init__(self, embed: Embed, config: LikelyConfig | None = None) -> None:
+        self.config = config or LikelyConfig()
+        self._embed = embed
+        self._examples: np.ndarray | None = None
+        self._owners: np.ndarray | None = None
+
+    def load(self) -> None:
+        """Compute the vectors of the examples now. Raises LookupError where they cannot be had."""
+        if self._examples is None:
+            questions = plain_questions()
+            other = tuple(read_data("likely_questions.yaml")["other"])
+            said = [[text.format(**_SHOWN) for text in (one.text, *one.like)] for one in questions]
+            said.append(list(other))
+            self._owners = np.repeat(np.arange(len(said)), [len(texts) for texts in said])
+            self._examples = np.asarray(self._embed([text for texts in said for text in texts]))
+
+    def nearest(self, words: Sequence[str], read: Question | None = None) -> Likely | None:
+        """Return the plain question nearest to the words, None where none is near enough.
+
+        read: what the first words say. Raises LookupError where no vector can be had.
+        """
+        self.load()
+        assert self._examples is not None and self._owners is not None
+        nouns = nouns_of(words)
+        asked = np.asarray(self._embed([masked(words, nouns)]))[0]
+        cosines = self._examples @ asked
+        questions = plain_questions()
+        best = np.full(len(questions) + 1, -1.0)
+        np.maximum.at(best, self._owners, cosines)
+        scored = []
+        for i, question in enumerate(questions):
+            filled = _filled(question, nouns, words)
+            if filled is None or _contradicts(question, read, words):
+                continue
+            text, unused = filled
+            score = float(best[i]) + self._said(question, words, read) - self.config.unused * unused
+            scored.append((score, question.kind, text))
+        scored.sort(reverse=True)
+        if not scored or scored[0][0] < max(self.config.least, float(best[-1]) + self.config.other):
+            return None
+        rivals = [score for score, other, _ in scored[1:] if other is not scored[0][1]]
+        if rivals and scored[0][0] - rivals[0] < self.config.margin:
+            return None
+        return Likely(scored[0][2], scored[0][0])
+
+    def _said(self, question: PlainQuestion, words: Sequence[str], read: Question | None) -> float:
+        """Return what single words and the first words add."""
+        config, cues, said = self.config, _cues(), set(words)
+        added = 0.0
+        if read is not None and read.kind is not QuestionKind.OTHER:
+            added += config.same_kind * (question.kind is read.kind)
+        for name, own in _kinds().items():
+            added += config.same_kind * (question.kind is name and not own.isdisjoint(said))
+        if question.cue:
+            added += config.cue if not cues[question.cue].isdisjoint(said) else -config.cue
+        for one, other in (("first", "last"), ("last", "first")):
+            if question.cue == one and cues[one].isdisjoint(said) and not cues[other].isdisjoint(said):
+                added -= config.cue
+        return added
+
+
+def _contradicts(question: PlainQuestion, read: Question | None, words: Sequence[str]) -> bool:
+    """Whether the first words ask for a yes or no and the question does not, or the other way round."""
+    if read is None:
+        return False
+    if read.kind is QuestionKind.OTHER:  # "can I ride on it" asks for a yes or no, "can you show me" does not
+        able = (
+            len(words) > 1
+            and load_question_words().is_in("MODAL", words[0])
+            and words[1] not in ("you", "we")
+        )
+        return able and not question.is_yes_no
+    return question.is_yes_no is not (read.answer is AnswerType.YES_NO)
+
+
+def masked(words: Sequence[str], nouns: Sequence[NamedNoun]) -> str:
+    """Return the words as one text, with one word for all things, one for all rooms, and so on."""
+    said: list[str] = []
+    i = 0
+    for noun in nouns:
+        said += words[i : noun.begin]
+        name = _SHOWN["room" if noun.is_room else "support" if noun.is_support else "thing"]
+        said.append(plural(name) if noun.is_plural else f"{'a' if noun.is_any else 'the'} {name}")
+        i = noun.end
+    said += words[i:]
+    return " ".join(said).replace(" ,", ",").replace(" .", ".").replace(" ?", "?")
+
+
+def _filled(
+    question: PlainQuestion, nouns: Sequence[NamedNoun], words: Sequence[str]
+) -> tuple[str, int] | None:
+    """Return the question with the nouns in its slots, and how many nouns have none; None where a slot stays empty."""
+    if question.shown and (any(not n.is_room for n in nouns) or _cues()["picture"].isdisjoint(words)):
+        return None
+    left = list(nouns)
+    values: dict[str, str] = {}
+    for slot in sorted(question.slots, key=("support", "room", "things", "thing").index):
+        noun = next((n for n in _ordered(left, slot) if _fits(n, slot, question)), None)
+        if noun is None:
+            return None
+        left.remove(noun)
+        values[slot] = _as_said(noun, slot)
+    main = next((s for s in ("thing", "things") if s in values), None)
+    unused = 0
+    for noun in left:
+        if noun.link and main is not None:
+            values[main] += f" {noun.link} the {noun.text}"
+        else:
+            unused += 1
+    return question.text.format(**values), unused
+
+
+def _fits(noun: NamedNoun, slot: str, question: PlainQuestion) -> bool:
+    match slot:
+        case "room":
+            return noun.is_room
+        case "support":
+            return not noun.is_room and (noun.is_support or len(question.slots) == 1 or not noun.is_any)
+    return not noun.is_room
+
+
+def _ordered(nouns: Sequence[NamedNoun], slot: str) -> list[NamedNoun]:
+    """Return the nouns, those first that are likelier to fill a slot: "the desk" and not "a mug" for a support."""
+    match slot:
+        case "support":
+            return sorted(nouns, key=lambda noun: (not noun.is_support, noun.is_plural, noun.is_any))
+        case "things":
+            return sorted(nouns, key=lambda noun: not noun.is_plural)
+    return list(nouns)
+
+
+def _as_said(noun: NamedNoun, slot: str) -> str:
+    if slot != "things" or noun.is_plural:
+        return noun.text
+    first, *rest = noun.text.split(f" {noun.link} ", 1) if noun.link else [noun.text]
+    return " ".join([plural(first), *rest])

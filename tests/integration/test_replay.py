@@ -64,7 +64,7 @@ def test_a_recording_that_is_replayed_builds_the_same_memory(tmp_path):
 def remembered_of(recording, folder):
     """Return (start, text, number of things) of each segment after the frames that woke the nodes."""
     status = replay.main(
-        [str(recording), "--rate", "4", "--out", str(recording / "out"), "--memory", str(folder)]
+        [str(recording), "--rate", "2", "--out", str(recording / "out"), "--memory", str(folder)]
     )
     assert status == replay.EXIT_WHOLE
     config = StoreConfig(folder=str(folder))

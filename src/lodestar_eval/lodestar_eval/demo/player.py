@@ -70,9 +70,11 @@ class Player:
         """Publish a frame with a stamp, after pose, clock and camera info."""
         odom_from_base = base_of_camera(frame.odom_from_camera)
         base_from_camera = np.linalg.inv(odom_from_base) @ frame.odom_from_camera
-        poses = (
-            ("map", "odom", frame.map_from_odom), ("odom", BASE, odom_from_base), (BASE, OPTICAL, base_from_camera),
-        )  # fmt: skip
+        poses: list[tuple[str, str, np.ndarray]] = [
+            ("map", "odom", frame.map_from_odom),
+            ("odom", BASE, odom_from_base),
+            (BASE, OPTICAL, base_from_camera),
+        ]
         self._tf.publish(TFMessage(transforms=[_stamped(*pose, stamp) for pose in poses]))
         self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
         self._info.publish(camera_to_msg(frame.camera, stamp, OPTICAL))

@@ -79,15 +79,15 @@ class EvidenceGatherer:
         return facts
 
     def _inputs(self, run: Run, case: OpenCase) -> dict[str, bool]:
-        return {"images_old": self.blind_for() > self._context.config.recovery.camera_patience,
-                "battery_low": run.charging}  # fmt: skip
+        facts = {"battery_low": run.charging}
+        if self._context.facts.sight > NEVER:
+            facts["images_old"] = self.blind_for() > self._context.config.recovery.camera_patience
+        return facts
 
     def blind_for(self) -> float:
-        """Return the seconds (stamps) for which the scene has heard of no sight; 0 before the first."""
-        mirror, stamp = self._context.facts.mirror, self._context.facts.stamp
-        if mirror is None or mirror.stamp <= 0.0:
-            return 0.0
-        return max(stamp - Stamp(mirror.stamp), 0.0)
+        """Return the seconds (stamps) for which no image has come; 0 where nobody says when images come."""
+        facts = self._context.facts
+        return max(facts.stamp - facts.sight, 0.0) if facts.sight > NEVER else 0.0
 
     def is_blind(self) -> bool:
         """Return whether the robot drives on without any sight: for too long, and too far for a blank wall."""

@@ -21,8 +21,9 @@ from lodestar.scene.records import Entity, EntityState, Region
 class Facts:
     """The newest fact of each kind. They outlive a directive.
 
-    pose: (3,) x, y, yaw in map. sight: of the newest image; NEVER = nobody says when images come. stamp: of the newest pose; facts of other kinds are dated against it. home: (3,), the
-    first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free.
+    pose: (3,) x, y, yaw in map. stamp: of the newest pose; facts of other kinds are dated against it. home: (3,), the
+    first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free. sight:
+    of the newest image; NEVER = nobody says when images come.
     """
 
     odometer: Odometer

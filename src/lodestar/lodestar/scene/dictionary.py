@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta, Merge
 from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_edits
-from lodestar.scene.config import SceneConfig
+from lodestar.scene.category_priors import CategoryPriors
+from lodestar.scene.config import ChangeConfig, SceneConfig
 from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
 from lodestar.scene.journal import DEFAULT_PAGE
 from lodestar.scene.lifecycle import EntityRecord
@@ -22,6 +24,8 @@ from lodestar.scene.records import Embedding, Entity, EntityState, Region, Scene
 from lodestar.scene.regions import RegionMap, label_region
 from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
+from lodestar.scene.session_changes import ThingChange
+from lodestar.scene.session_sights import SessionScene, changes_between
 
 __all__ = ["SceneConfig", "SceneDictionary"]
 
@@ -42,6 +46,7 @@ class SceneDictionary:
         self._instance_revision = -1
         self._retired: set[str] = set()  # sessions of the voxel map that have ended
         self._expected = ""  # first part of the name of the session that continues a loaded map
+        self._loaded: SessionScene | None = None  # as it was when it was loaded
 
     @property
     def revision(self) -> int:
@@ -198,6 +203,8 @@ class SceneDictionary:
         with self.lock:
             self._retired.add(before)
             self.state = state
+            was = {identity: self._entity(identity) for identity in state.records}
+            self._loaded = SessionScene(was, map_id, session_id)
             base = session_id.split("+")[0]
             if self.session_id == before or self.session_id.split("+")[0] != base:
                 self.session_id, self._expected, self._instance_revision = session_id, base, -1
@@ -270,6 +277,10 @@ class SceneDictionary:
         """
         with self.lock:
             jump, self.state.moved = self.state.moved, np.eye(4)
+            if self._loaded is not None and not np.allclose(jump, np.eye(4)):
+                self._loaded = self._loaded.moved(jump)
+            elif self._loaded is not None and self._loaded.grid is None:
+                self._loaded = replace(self._loaded, grid=grid)  # the first one is that of the loaded map
         tracker.move(jump)
         mask, found = tracker.segment(grid)
         return mask, self.assign_regions(mask, grid.origin, grid.resolution, found)
@@ -291,6 +302,22 @@ class SceneDictionary:
         with self.lock:
             for identity in keyframe.instances:
                 self.state.show(self.state.resolve(identity), keyframe, keyframe.instances[identity])
+
+    def changes_since_load(self, most: int, elapsed: float = float("nan")) -> list[ThingChange]:
+        """Return what has changed since a map was loaded; nothing without one, or beyond `most` entities.
+
+        elapsed: seconds between its saving and now, nan = unknown.
+        """
+        with self.lock:
+            before, map_id, session = self._loaded, self.map_id, self.session_id
+            now = SessionScene(self.entities(), map_id, session, resolve=self.state.resolve)
+        if (
+            before is None
+            or before.map_name != now.map_name
+            or max(len(before.entities), len(now.entities)) > most
+        ):
+            return []
+        return changes_between(before, now, elapsed, CategoryPriors(), ChangeConfig())
 
     # ---------------------------------------------------------------- enrichment
 

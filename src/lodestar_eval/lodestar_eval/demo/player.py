@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
 from collections import Counter
 
@@ -17,6 +18,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo, Image
 from tf2_msgs.msg import TFMessage
 
+from lodestar.geometry.poses import planar_transform
 from lodestar.perception.frames import RgbdFrame
 from lodestar_interfaces.msg import InstanceArray
 from lodestar_ros import qos
@@ -29,7 +31,7 @@ from lodestar_ros.conversions import (
     transform_to_msg,
 )
 
-OPTICAL = "camera_optical_frame"
+BASE, OPTICAL = "base_link", "camera_optical_frame"
 
 
 class Player:
@@ -67,7 +69,11 @@ class Player:
     def show(self, frame: RgbdFrame, stamp: float) -> None:
         """Publish a frame with a stamp, after clock, pose and camera info."""
         self._clock.publish(Clock(clock=stamp_to_msg(stamp)))
-        poses = (("map", "odom", frame.map_from_odom), ("odom", OPTICAL, frame.odom_from_camera))
+        odom_from_base = base_of_camera(frame.odom_from_camera)
+        base_from_camera = np.linalg.inv(odom_from_base) @ frame.odom_from_camera
+        poses = (
+            ("map", "odom", frame.map_from_odom), ("odom", BASE, odom_from_base), (BASE, OPTICAL, base_from_camera),
+        )  # fmt: skip
         self._tf.publish(TFMessage(transforms=[_stamped(*pose, stamp) for pose in poses]))
         self._info.publish(camera_to_msg(frame.camera, stamp, OPTICAL))
         millimetres = np.clip(np.nan_to_num(frame.depth) * 1000.0 + 0.5, 0, 65535)
@@ -100,6 +106,16 @@ class Player:
             for gone in [*(merge.loser for merge in message.merges), *message.removed]:
                 self.confirmed.pop(gone, None)
             self._news.notify_all()
+
+
+def base_of_camera(odom_from_camera: np.ndarray) -> np.ndarray:
+    """Return the pose (4, 4) of the robot that would carry the camera: where it is, upright, with its heading.
+
+    Recordings of a camera have no robot, and nothing is remembered while nobody knows where the robot is.
+    """
+    x, y, z = odom_from_camera[:3, 3]
+    along = odom_from_camera[:2, 2]  # the optical axis in plan
+    return planar_transform(x, y, math.atan2(along[1], along[0]) if np.any(along) else 0.0, z=z)
 
 
 def _stamped(parent: str, child: str, matrix: np.ndarray, stamp: float) -> TransformStamped:

@@ -42,6 +42,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("out/replay"), help="folder of logs (default out/replay)"
     )
+    parser.add_argument(
+        "--memory",
+        type=Path,
+        default=None,
+        metavar="FOLDER",
+        help="of what is remembered (default OUT/memory)",
+    )
     try:
         options = parser.parse_args(arguments)
     except SystemExit as stop:  # argparse has printed the error or its help
@@ -72,6 +79,7 @@ def _play(frames: list[RgbdFrame], options: argparse.Namespace) -> int:
     parameters: dict[str, dict[str, object]] = {
         "perception": {"adapter": "geometric"},
         "semantic_voxels": {"geometry_period": 0.0},  # every frame's depth, not five a second
+        "memory": {"store.folder": str((options.memory or options.out / "memory").absolute())},
     }
     # The grid needs a LiDAR, which such a recording lacks.
     specs = [spec for spec in stack("replay", StackOptions(parameters=parameters)) if spec.name != "mapping"]

@@ -45,6 +45,7 @@ class Checkpointer:
         self._taken = 0.0  # real time of the last one, 0 before the first
         self._due = time.monotonic() + config.interval
         self._bytes, self._seconds = 0, 0.0
+        self._hurried = False
 
     @property
     def notes(self) -> Mapping[str, Any]:
@@ -99,8 +100,10 @@ class Checkpointer:
 
         def look() -> None:
             now = changed()
-            if time.monotonic() >= self._due and now != self._kept and not worker.busy:
-                self._due = float("inf")  # until it is done
+            under_way = self._due == float("inf")
+            due = time.monotonic() >= self._due or (self._hurried and not under_way)
+            if due and now != self._kept and not worker.busy:
+                self._due, self._hurried = float("inf"), False  # until it is done
                 worker.submit(now)
 
         self._node.steady_timer(min(POLL, self._config.interval), look)
@@ -109,9 +112,8 @@ class Checkpointer:
         self._node.diagnostics.value("checkpoint.latency_s", lambda: self._seconds)
 
     def hurry(self) -> None:
-        """Take the next checkpoint within `POLL` seconds, after a change that must not be lost."""
-        if self._due != float("inf"):
-            self._due = min(self._due, time.monotonic())
+        """Take the next checkpoint within `POLL` seconds, or after one under way: a change must not be lost."""
+        self._hurried = True
 
     def take_now(self) -> None:
         """Take a checkpoint before returning, after the part was replaced, as by a loaded map. On a worker."""

@@ -258,26 +258,6 @@ def test_a_killed_world_model_goes_on_with_its_journal_and_the_grid_stays_as_it_
     assert stage.correct(undo=entry).error_code == Codes.ALREADY_UNDONE
 
 
-def test_an_amendment_outlives_the_death_of_the_scene_dictionary(stage):
-    since = time.monotonic()
-    entry = stage.correct("that is a stool", entity_id=CHAIR).entry
-    stage.bed.forget("/diagnostics")
-
-    def is_kept():
-        age = stage.bed.diagnosis("scene_dictionary").get("checkpoint.age_s", "none yet")
-        return age != "none yet" and float(age) < time.monotonic() - since
-
-    stage.bed.until(is_kept, "a checkpoint with the label")
-    stage.processes.kill("scene_dictionary")
-    stage.bed.forget("scene_dictionary/entities")
-    stage.processes.starter.start_one("scene_dictionary")
-    request = srv.GetEntities.Request(ids=[CHAIR], include_archived=True)
-    answer = stage.bed.call(srv.GetEntities, "scene_dictionary/get_entities", request)
-    assert [entity.label for entity in answer.delta.updated] == ["stool"]
-    # the killed server is in the graph for a while, and takes a request with it
-    stage.bed.until(lambda: stage.correct(undo=entry).error_code == Codes.NONE, "the label is taken back")
-
-
 def test_without_a_scene_dictionary_a_correction_is_refused_and_nothing_is_left_over(stage):
     stage.processes.kill("scene_dictionary")
     result = stage.correct("it is gone", entity_id=CHAIR)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.alone
 NODES = (
     "sim", "sim_navigator", "mapping", "perception", "text_embedder", "keyframes", "semantic_voxels",
     "scene_dictionary", "memory", "frontier_expert", "semantic_map_expert", "ego_vlm_expert", "goal_selector",
-    "motion_gate",
+    "world_model", "motion_gate",
 )  # fmt: skip
 
 #: Shorter patience than a robot's, so that the suite is short; what is tested is that a directive ends, and how.

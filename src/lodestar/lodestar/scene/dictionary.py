@@ -14,6 +14,7 @@ from lodestar.grid.occupancy import OccupancyGrid2D
 from lodestar.grid.regions import RegionTracker
 from lodestar.keyframes.records import Keyframe
 from lodestar.mapping.records import InstanceDelta, Merge
+from lodestar.scene.amendments import Amended, EntityEdit, apply_edits, check_edits
 from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.config import ChangeConfig, SceneConfig
 from lodestar.scene.enrichment import CHANNEL, EnrichmentTask
@@ -21,6 +22,7 @@ from lodestar.scene.journal import DEFAULT_PAGE
 from lodestar.scene.lifecycle import EntityRecord
 from lodestar.scene.records import Embedding, Entity, EntityState, Region, SceneDelta
 from lodestar.scene.regions import RegionMap, label_region
+from lodestar.scene.relations import Relation
 from lodestar.scene.scene_state import SceneState
 from lodestar.scene.session_changes import ThingChange
 from lodestar.scene.session_sights import SessionScene, changes_between
@@ -208,6 +210,31 @@ class SceneDictionary:
                 self.session_id, self._expected, self._instance_revision = session_id, base, -1
             self.map_id = map_id
             return self.flush()
+
+    # ------------------------------------------------------------------ amendments
+
+    def amend(self, edits: Sequence[EntityEdit], expected_revision: int = 0) -> Amended:
+        """Carry out all edits, or none; return the delta with the changed entities, and what takes the edits back.
+
+        expected_revision: no amended entity may have changed after it; 0 = does not matter. Raises AmendmentRefused.
+        """
+        with self.lock:
+            state = self.state
+            check_edits(state, edits, expected_revision)
+            changed, inverse = apply_edits(state, edits)
+            names = self.map_id, self.session_id
+            delta = state.journal.publish(state.stamp, changed, self._entity, (), (), names)
+            for identity in changed:
+                if state.records[identity].neighbors_at is None:
+                    state.journal.mark(identity)  # its neighbours are not known yet
+            self.counts["amended"] += len(edits)
+            return Amended(delta, inverse)
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """Return the relations that were stated, the oldest first."""
+        with self.lock:
+            return tuple(self.state.relations)
 
     # --------------------------------------------------------- regions and links
 

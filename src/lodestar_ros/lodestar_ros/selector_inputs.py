@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import OccupancyGrid, Odometry
+from sensor_msgs.msg import CameraInfo
 
 from lodestar.agent.loop import DecisionLoop
 from lodestar.geometry.poses import yaw_of
@@ -38,9 +39,10 @@ class PoseInput:
 
 
 class MotionInput:
-    """Commanded against measured motion, by which contacts are felt. Subscribes: ``odom``, ``cmd_vel_out``.
+    """Commanded against measured motion, by which contacts are felt, and signs that the camera lives.
 
-    Where the base takes stamped commands, none is heard, and contacts are not felt.
+    Subscribes: ``odom``, ``cmd_vel_out``, ``camera_info``. Where the base takes stamped commands, none is heard, and
+    contacts are not felt; without ``camera_info`` a silent camera is not noticed.
     """
 
     def __init__(self, node: LodestarNode, loop: DecisionLoop, thread: LoopThread) -> None:
@@ -48,6 +50,7 @@ class MotionInput:
         self._command: np.ndarray | None = None
         node.listen(Twist, "cmd_vel_out", self._on_command, qos.COMMAND)
         node.listen(Odometry, "odom", self._on_odometry, qos.SENSOR)
+        node.listen(CameraInfo, "camera_info", self._on_camera_info, qos.SENSOR)
 
     def _on_command(self, message: Twist) -> None:
         self._command = np.array(velocity_from_msg(message))
@@ -59,6 +62,10 @@ class MotionInput:
         velocity = np.array(velocity_from_msg(message.twist.twist))
         stamp = stamp_from_msg(message.header.stamp)
         self._thread.post(lambda: self._loop.on_motion(command, velocity, stamp), slot="motion")
+
+    def _on_camera_info(self, message: CameraInfo) -> None:
+        stamp = stamp_from_msg(message.header.stamp)
+        self._thread.post(lambda: self._loop.on_sight(stamp), slot="sight")
 
 
 class GridInput:

@@ -31,9 +31,9 @@ class RecoveryConfig:
     localisation_patience: float = 15.0  # s until a lost pose ends the directive (ours)
     max_contacts: int = 3  # felt on one drive, from which the goal is given up to find out why (ours)
     camera_patience: float = (
-        3.0  # s (stamps) without any sight, from which nothing that needs one is done (ours)
+        3.0  # s (stamps) without any image, from which nothing that needs one is done (ours)
     )
-    drive_blind: float = 2.0  # s (stamps) without any sight on a drive to a thing (ours) ...
+    drive_blind: float = 2.0  # s (stamps) without any image on a drive to a thing (ours) ...
     drive_blind_way: float = 2.0  # m that it then drives on at most (ours)
     sensor_patience: float = 12.0  # s that silent sensors are waited for (ours)
     moving_closed: float = 30.0  # s for which a way is closed where somebody stands (ours)

@@ -203,8 +203,7 @@ class DiagnosingState:
             self._go_on(run)
         elif not self._waits(case, config.sensor_patience):
             message = (
-                f"Nothing was seen for {blind:.0f} s: does the camera send images, and do perception, "
-                "semantic_voxels and scene_dictionary run?"
+                f"No image came for {blind:.0f} s: is the camera's driver up, and does its camera_info come?"
             )
             self._transitions.finish(run, ErrorCode.NO_EXPERT, message)
 

@@ -16,8 +16,8 @@ from lodestar.grid.footprint import footprint_free
 from lodestar.grid.occupancy import OCCUPIED, OccupancyGrid2D
 from lodestar.grid.paths import NoPath, plan_path
 from lodestar.grid.visibility import line_of_sight
-from lodestar.memory.motion_habits import half_life
 from lodestar.models.kinship import same_kind
+from lodestar.scene.category_priors import CategoryPriors
 from lodestar.scene.records import Entity, EntityState
 from lodestar.worldmodel.belief_measures import measured
 from lodestar.worldmodel.diagnosis import Evidence
@@ -31,7 +31,6 @@ CONSTRAINT_STATE, SCENE = "constraint_state", "scene"  # groups that an ablation
 _GOAL_REFUSED = frozenset({204, 206})  # Nav2: GOAL_OUTSIDE_MAP, GOAL_OCCUPIED
 _POSE_REFUSED = frozenset({102, 202, 9002})  # Nav2: the TF errors
 _PLANNER, _CONTROLLER = range(200, 300), range(100, 200)
-_MOVER = 1800.0  # s of half-life in a place, below which a thing moves by itself (`motion_habits.yaml`)
 _BESIDE = 0.45  # m from what came into the way within which a thing is taken for it
 _SHOWN = 0.3  # m around a contact in which an obstacle on the grid explains it
 _AROUND = 3.0  # m in which the surroundings are compared after a jump
@@ -46,6 +45,7 @@ class EvidenceGatherer:
 
     def __init__(self, context: LoopContext, search: TargetSearch) -> None:
         self._context, self._search = context, search
+        self._priors = CategoryPriors()
         self._seen_at = 0.0  # metres driven when something was seen last
 
     def measure(self, run: Run, case: OpenCase) -> Evidence:
@@ -79,15 +79,15 @@ class EvidenceGatherer:
         return facts
 
     def _inputs(self, run: Run, case: OpenCase) -> dict[str, bool]:
-        return {"images_old": self.blind_for() > self._context.config.recovery.camera_patience,
-                "battery_low": run.charging}  # fmt: skip
+        facts = {"battery_low": run.charging}
+        if self._context.facts.sight > NEVER:
+            facts["images_old"] = self.blind_for() > self._context.config.recovery.camera_patience
+        return facts
 
     def blind_for(self) -> float:
-        """Return the seconds (stamps) for which the scene has heard of no sight; 0 before the first."""
-        mirror, stamp = self._context.facts.mirror, self._context.facts.stamp
-        if mirror is None or mirror.stamp <= 0.0:
-            return 0.0
-        return max(stamp - Stamp(mirror.stamp), 0.0)
+        """Return the seconds (stamps) for which no image has come; 0 where nobody says when images come."""
+        facts = self._context.facts
+        return max(facts.stamp - facts.sight, 0.0) if facts.sight > NEVER else 0.0
 
     def is_blind(self) -> bool:
         """Return whether the robot drives on without any sight: for too long, and too far for a blank wall."""
@@ -166,7 +166,7 @@ class EvidenceGatherer:
                 float(box_distance(p, p, e.box_min[:2], e.box_max[:2])) for p in (centre, points[0], points[-1])
             ) <= _BESIDE
         ]  # fmt: skip
-        movers = [e for e in near if half_life(e.label) <= _MOVER]
+        movers = [e for e in near if self._priors.of(e.label).moves_by_itself]
         doors = [e for e in near if same_kind(e.label, "door")]
         found = {
             "mover_in_way": bool(movers),

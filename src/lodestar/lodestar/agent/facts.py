@@ -22,7 +22,8 @@ class Facts:
     """The newest fact of each kind. They outlive a directive.
 
     pose: (3,) x, y, yaw in map. stamp: of the newest pose; facts of other kinds are dated against it. home: (3,), the
-    first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free.
+    first pose. grid_heard, pose_heard: loop time at which the newest ones came, seconds. area: m^2 known free. sight:
+    of the newest image; NEVER = nobody says when images come.
     """
 
     odometer: Odometer
@@ -36,6 +37,7 @@ class Facts:
     grid_heard: float = 0.0
     area: float = 0.0
     mirror: SceneMirror | None = None
+    sight: Stamp = NEVER
 
     def take_pose(self, pose: np.ndarray, stamp: Stamp, now: float) -> bool:
         """Whether the pose is taken: it has shape (3,), is finite and no older than the last."""

@@ -228,6 +228,10 @@ class DecisionLoop:
         """The scene's copy, which may change in place between ticks."""
         self._context.facts.mirror = mirror
 
+    def on_sight(self, stamp: float) -> None:
+        """The camera sent an image at `stamp`, seconds; without any such word, a silent camera is not noticed."""
+        self._context.facts.sight = max(self._context.facts.sight, Stamp(stamp))
+
     def on_energy(self, budget: EnergyBudget) -> None:
         """The battery lasts for this budget from now on."""
         facts = self._context.facts

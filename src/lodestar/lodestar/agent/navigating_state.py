@@ -92,7 +92,7 @@ class NavigatingState:
         if odometer.jumped_at > action.began:
             failing, why = Failing.POSE, "the pose in the map jumped"
         elif navigation.proposal.entity_id and outcomes.evidence.is_blind():
-            failing, why = Failing.BLIND, "nothing is seen any more"
+            failing, why = Failing.BLIND, "the camera sends no images any more"
         else:
             return False
         case = outcomes.open_case(run, failing, navigation.proposal, why)

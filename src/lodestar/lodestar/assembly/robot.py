@@ -148,6 +148,7 @@ class HeadlessRobot:
                     self._describe()
         with self._stages("loop"):
             self.loop.on_scene(self.map.mirror)
+            self.loop.on_sight(frame.stamp)
         if self.memory is not None:
             with self._stages("memory"):
                 self._remember(frame, fused)

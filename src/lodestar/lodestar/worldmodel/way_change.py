@@ -20,7 +20,7 @@ _EIGHT = np.ones((3, 3), bool)
 
 @dataclass(frozen=True)
 class Blockage:
-    """What came into a way. points: (N, 2) metres in map. heading: radians, of the way there.
+    """An obstacle that came into a way. points: (N, 2) metres in map. heading: radians, of the way there.
 
     opening: metres between the walls to both sides of it, before; inf where there is no wall on one side. gaps: metres
     left to its sides in that opening.

@@ -97,7 +97,6 @@ class FakeMirror:
     rooms: RegionMap | None = None
     session_id: str = "test"
     map_id: int = 1
-    stamp: float = 0.0  # of the newest sight; 0 = none came yet
 
     def get(self, identity: int) -> Entity | None:
         return self.entities.get(self.resolve(identity))

@@ -242,7 +242,7 @@ def test_a_pose_that_does_not_fit_the_map_ends_the_directive():
 
 def test_a_camera_that_falls_silent_is_noticed_before_the_arrival():
     world = _world()
-    world.mirror.stamp = world.now
+    world.loop.on_sight(world.now)
     world.sees = False
     world.run(60.0)
     assert world.result.error_code is ErrorCode.NO_EXPERT
